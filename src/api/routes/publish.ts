@@ -1,0 +1,46 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { publishInputSchema, type Published } from "../../events/publish.ts";
+import { serviceOf } from "../access.ts";
+import { describeRoute } from "../openapi.ts";
+import { parse } from "../parse.ts";
+import type { ApiServices } from "../services.ts";
+
+const publishedObject = z
+  .object({
+    id: z.uuid().describe("The event's id, and the `webhook-id` of each of its requests."),
+    deliveries: z.int().min(0).describe("How many endpoints it is dispatched to."),
+  })
+  .meta({ id: "PublishedEvent" });
+const answer = z.union([publishedObject, z.array(publishedObject)]);
+
+/** Where the operator's backend publishes events. */
+export function publishRoutes(app: FastifyInstance, services: ApiServices): void {
+  app.post(
+    "/",
+    {
+      config: { permission: "events:write" },
+      schema: describeRoute({
+        operationId: "publishEvents",
+        tag: "Events",
+        summary: "Publish one event, or up to 1,000 at once (all or nothing)",
+        body: publishInputSchema,
+        answers: { 202: answer, 200: answer },
+        refusals: ["validation_failed", "idempotency_key_reused", "too_many_requests"],
+      }),
+    },
+    async (request, reply) => {
+      const input = parse(publishInputSchema, request.body);
+      const published = await services.publisher.publish(input, serviceOf(request).tenantId);
+      services.metrics.eventsAccepted.inc(published.filter((event) => event.isNew).length);
+      const views = published.map(publishedView);
+      // 200 says that nothing new came of it: each event was published before.
+      const code = published.some((event) => event.isNew) ? 202 : 200;
+      return reply.code(code).send(Array.isArray(input) ? views : views[0]);
+    },
+  );
+}
+
+function publishedView(event: Published): z.infer<typeof publishedObject> {
+  return { id: event.id, deliveries: event.dispatchCount };
+}
