@@ -148,3 +148,36 @@ $$;
 
 -- Today's partitions, so that the first row needs no worker to have run.
 SELECT postern.ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, (now() AT TIME ZONE 'UTC')::date + 7);
+
+-- Drops the day partitions that are wholly older than the retention, except
+-- those of events that a dispatch still needs. A lock that is not free at once
+-- is left for the next run: retention never makes traffic wait.
+CREATE FUNCTION postern.drop_old_partitions(retention_days integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  last_day date := (now() AT TIME ZONE 'UTC')::date - retention_days - 1;
+  oldest_needed date;
+  name text;
+  day date;
+BEGIN
+  PERFORM set_config('lock_timeout', '200ms', true);
+  SELECT (to_timestamp(('x' || left(replace(min(event_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)
+      AT TIME ZONE 'UTC')::date
+    INTO oldest_needed FROM postern.dispatches;
+  FOR name IN
+    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent IN ('postern.events'::regclass, 'postern.deliveries'::regclass)
+      AND c.relname ~ '_[0-9]{8}$'
+    ORDER BY c.relname
+  LOOP
+    day := to_date(right(name, 8), 'YYYYMMDD');
+    CONTINUE WHEN day > last_day;
+    CONTINUE WHEN name LIKE 'events_%' AND oldest_needed <= day;
+    BEGIN
+      EXECUTE format('DROP TABLE postern.%I', name);
+      RETURN NEXT name;
+    EXCEPTION WHEN lock_not_available THEN
+      CONTINUE;
+    END;
+  END LOOP;
+END
+$$;

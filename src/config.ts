@@ -141,7 +141,17 @@ const schema = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS),
 });
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The process's environment, for the commands that add to it before it is read. */
+export function environment(): Environment {
+  return process.env;
+}
+
+/** In production nothing is made up: no demo, no secrets of our own. */
+export function isProduction(env: Environment): boolean {
+  return env["NODE_ENV"] === "production";
+}
 
 /** Reads and checks every setting; throws {@link ConfigError} with one line for each that is wrong. */
 export function readConfig(env: Environment): Config {

@@ -1,7 +1,7 @@
 /** The HTTP edge: routes under the base path, behind their session checks, with one answer to every error. */
 import { METHODS } from "node:http";
 import { fastifySwagger } from "@fastify/swagger";
-import { fastify, type FastifyInstance } from "fastify";
+import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { v7 } from "uuid";
 import { Refusal } from "../shared/refusal.ts";
 import { requireService, requireUser } from "./access.ts";
@@ -19,10 +19,15 @@ const MAX_PATH_PARAMETER = 16_384;
 /** A client that has not sent its whole request by then is cut off. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-export async function makeServer(services: ApiServices, basePath: string): Promise<FastifyInstance> {
+/** A process without the api role (`servesApi` false) shows the operator's routes alone. */
+export async function makeServer(
+  services: ApiServices,
+  { basePath, servesApi }: { basePath: string; servesApi: boolean },
+): Promise<FastifyInstance> {
+  const loggerInstance: FastifyBaseLogger = services.log;
   const app = fastify({
-    loggerInstance: services.log.child({}, { level: services.log.level }),
-    disableRequestLogging: true,
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => v7(),
@@ -64,6 +69,7 @@ export async function makeServer(services: ApiServices, basePath: string): Promi
     },
     { prefix: basePath },
   );
+  if (!servesApi) return app;
   await app.register(
     async (webhooks) => {
       webhooks.addHook("onRequest", requireUser(services.sessions));
@@ -95,17 +101,19 @@ function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
   let isTracking = true;
   app.addHook("onRoute", (route) => {
     if (!isTracking) return;
-    const known = methods.get(route.url) ?? new Set();
+    // The collection stands twice, with and without its slash; a route for `/` answers both.
+    const path = route.url.slice(app.prefix.length).replace(/^$/, "/");
+    const known = methods.get(path) ?? new Set();
     for (const method of [route.method].flat()) known.add(method);
-    methods.set(route.url, known);
+    methods.set(path, known);
   });
   addRoutes();
   isTracking = false;
-  for (const [url, known] of methods) {
+  for (const [path, known] of methods) {
     const allow = [...known].sort().join(", ");
     app.route({
       method: app.supportedMethods.filter((method) => !known.has(method)),
-      url: url.slice(app.prefix.length),
+      url: path,
       schema: { hide: true },
       handler: (_request, reply) => {
         void reply.header("Allow", allow);

@@ -4,7 +4,7 @@ import { makeSigningKey, type SigningKey } from "../outbound/signature.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { EndpointTarget } from "./endpoint.ts";
-import { loadTargets } from "./endpoint-store.ts";
+import { listEndpoints, loadTargets } from "./endpoint-store.ts";
 import { openSigningSecret } from "./signing-secret.ts";
 
 export type SendTarget = Omit<EndpointTarget, "secret" | "previousSecret"> & {
@@ -23,6 +23,16 @@ export async function readStoredTargets(db: Db, keys: readonly TargetKey[]): Pro
 export async function readSendTarget(db: Db, secretBox: SecretBox, key: TargetKey): Promise<SendTarget | null> {
   const [stored] = await loadTargets(db, [key]);
   return stored === undefined ? null : openTarget(stored, secretBox);
+}
+
+/** The current secret of each of a tenant's endpoints: for a receiver that runs beside Postern, as in the demonstration. */
+export async function readTenantSecrets(db: Db, secretBox: SecretBox, tenantId: TenantId): Promise<string[]> {
+  const endpoints = await listEndpoints(db, tenantId);
+  const stored = await loadTargets(
+    db,
+    endpoints.map(({ id }) => ({ tenantId, endpointId: id })),
+  );
+  return stored.map((target) => openSigningSecret(secretBox, target.secret, target));
 }
 
 export function openTarget(stored: EndpointTarget, secretBox: SecretBox): SendTarget {

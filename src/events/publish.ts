@@ -13,7 +13,8 @@ export const MAX_EVENTS_PER_REQUEST = 1000;
 const MAX_EVENTS_PER_COMMIT = 1000;
 const MAX_WAITING_REQUESTS = 5000;
 
-const publishedEvent = z.object({
+const publishedEvent = z
+  .object({
   type: z.string().describe("A type of the event catalog."),
   data: z
     .record(z.string(), z.unknown())
@@ -33,11 +34,9 @@ const publishedEvent = z.object({
     .describe("Idempotency key, unique per tenant for at least 24 hours."),
 });
 
-/** The body of a publish request: one event or an array of them. */
-export const publishInputSchema = z.union([
-  publishedEvent,
-  z.array(publishedEvent).min(1).max(MAX_EVENTS_PER_REQUEST),
-]);
+/** The body of a publish request is one event or an array of them. */
+export const publishOneSchema = publishedEvent;
+export const publishManySchema = z.array(publishedEvent).min(1).max(MAX_EVENTS_PER_REQUEST);
 
 export type PublishInput = z.infer<typeof publishedEvent>;
 
@@ -52,7 +51,7 @@ export type OwnLane = {
 
 export type Publisher = {
   /** `sessionTenant` null means that each event must name its tenant. An array is all or nothing. */
-  publish(inputs: readonly PublishInput[], sessionTenant: TenantId | null): Promise<Published[]>;
+  publish(input: PublishInput | readonly PublishInput[], sessionTenant: TenantId | null): Promise<Published[]>;
   /** Publishes an event of Postern's own within the caller's transaction. */
   publishOwn(db: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">): Promise<void>;
 };
@@ -109,8 +108,11 @@ export function makePublisher(services: {
     return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));
   }
 
-  async function publish(inputs: readonly PublishInput[], sessionTenant: TenantId | null): Promise<Published[]> {
-    const events = toNewEvents(inputs, sessionTenant, catalog);
+  async function publish(
+    input: PublishInput | readonly PublishInput[],
+    sessionTenant: TenantId | null,
+  ): Promise<Published[]> {
+    const events = toNewEvents(input, sessionTenant, catalog);
     if (commits.waiting >= MAX_WAITING_REQUESTS) throw new Refusal("too_many_requests", { retryAfterS: 1 });
     const [only] = events;
     return only !== undefined && events.length === 1 ? [await publishOne(only)] : publishMany(events);
@@ -135,14 +137,13 @@ function acceptedOf(accepted: Map<EventId, AcceptedEvent>, event: NewEvent): Acc
 }
 
 function toNewEvents(
-  inputs: readonly PublishInput[],
+  given: PublishInput | readonly PublishInput[],
   sessionTenant: TenantId | null,
   catalog: Catalog,
 ): NewEvent[] {
-  const isArray = inputs.length > 1;
   const issues: Issue[] = [];
-  const events = inputs.map((input, index) => {
-    const at = isArray ? [index] : [];
+  const events = [given].flat().map((input, index) => {
+    const at = Array.isArray(given) ? [index] : [];
     const tenantId = input.tenant_id === undefined ? sessionTenant : parseTenantId(input.tenant_id);
     if (tenantId === null) {
       issues.push({ path: [...at, "tenant_id"], message: "is required for this session", code: "required" });

@@ -1,3 +1,9 @@
+type Entry<Item, Result> = {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+};
+
 /**
  * Gathers what callers ask for one by one and flushes it in groups: while one
  * flush runs, the next group gathers, so the group grows with the load and an
@@ -7,7 +13,7 @@ export class GroupCommit<Item, Result> {
   readonly #flush: (items: Item[]) => Promise<Result[]>;
   readonly #maxItems: number;
   readonly #maxConcurrent: number;
-  #waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
+  #waiting: Entry<Item, Result>[] = [];
   #flushing = 0;
 
   /** `flush` answers one result for each item, in their order; when it throws, every item of the group fails. */
@@ -40,14 +46,11 @@ export class GroupCommit<Item, Result> {
     }
   }
 
-  async #run(group: typeof this.#waiting): Promise<void> {
+  async #run(group: Entry<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#flush(group.map((entry) => entry.item));
-      for (const [index, entry] of group.entries()) {
-        const result = results[index];
-        if (result === undefined && index >= results.length) entry.reject(new Error("a flush answered too few results"));
-        else entry.resolve(result as Result);
-      }
+      if (results.length !== group.length) throw new Error("a flush must answer one result for each item");
+      for (const [index, result] of results.entries()) group[index]?.resolve(result);
     } catch (error) {
       for (const entry of group) entry.reject(error);
     } finally {

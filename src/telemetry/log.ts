@@ -1,9 +1,9 @@
 import { pino, type Logger } from "pino";
 
-export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "child" | "level">;
+export type Log = Logger;
 
 /** JSON lines on standard output. What could carry a credential is cut out wherever it stands. */
-export function makeLog(level: string): Logger {
+export function makeLog(level: string): Log {
   return pino({
     level,
     base: { service: "postern" },

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { publishInputSchema, type Published } from "../../events/publish.ts";
+import { publishManySchema, publishOneSchema, type Published } from "../../events/publish.ts";
 import { serviceOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
 import { parse } from "../parse.ts";
@@ -24,13 +24,16 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
         operationId: "publishEvents",
         tag: "Events",
         summary: "Publish one event, or up to 1,000 at once (all or nothing)",
-        body: publishInputSchema,
+        body: z.union([publishOneSchema, publishManySchema]),
         answers: { 202: answer, 200: answer },
         refusals: ["validation_failed", "idempotency_key_reused", "too_many_requests"],
       }),
     },
     async (request, reply) => {
-      const input = parse(publishInputSchema, request.body);
+      // Chosen by the body's form, so that the issues are those of one schema.
+      const input = Array.isArray(request.body)
+        ? parse(publishManySchema, request.body)
+        : parse(publishOneSchema, request.body);
       const published = await services.publisher.publish(input, serviceOf(request).tenantId);
       services.metrics.eventsAccepted.inc(published.filter((event) => event.isNew).length);
       const views = published.map(publishedView);
