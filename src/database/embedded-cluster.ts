@@ -98,14 +98,18 @@ async function initialise(placement: Placement, login: Login): Promise<void> {
  * does not reach it before the service has drained. Throws with the end of
  * the server's log when it exits.
  */
-export async function startServer(placement: Placement, port: number, extra: Record<string, string>): Promise<ChildProcess> {
+export async function startServer(
+  placement: Placement,
+  port: number,
+  extra: Record<string, string>,
+): Promise<ChildProcess> {
   const { cluster, account, native } = placement;
   await forgetDeadServer(cluster);
   const settings = Object.entries({ ...SETTINGS, ...extra, port: String(port) });
   const args = ["-D", cluster, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
   const command = commandFor(account, join(native, "bin", "postgres"), args);
   const logPath = join(dirname(cluster), "server.log");
-  const log = await open(logPath, await hasGrown(logPath) ? "w" : "a", 0o600);
+  const log = await open(logPath, (await hasGrown(logPath)) ? "w" : "a", 0o600);
   const from = (await log.stat()).size;
   try {
     const child = spawn(command.file, command.args, {
@@ -161,7 +165,11 @@ export function readState(cluster: string): ServerState | undefined {
  * log at the next start.
  */
 export async function stopServer(cluster: string): Promise<void> {
-  for (const [signal, limitMs] of [["SIGINT", 15_000], ["SIGQUIT", 5_000], ["SIGKILL", 5_000]] as const) {
+  for (const [signal, limitMs] of [
+    ["SIGINT", 15_000],
+    ["SIGQUIT", 5_000],
+    ["SIGKILL", 5_000],
+  ] as const) {
     const state = readState(cluster);
     if (state === undefined) return;
     signalProcess(state.pid, signal);
@@ -207,7 +215,9 @@ async function run(placement: Placement, program: string, args: string[]): Promi
     child.once("close", resolve);
   });
   if (status !== 0) {
-    throw new Error(`${program} failed (status ${status ?? "none"}):\n${Buffer.concat(output).toString("utf8").trim()}`);
+    throw new Error(
+      `${program} failed (status ${status ?? "none"}):\n${Buffer.concat(output).toString("utf8").trim()}`,
+    );
   }
 }
 

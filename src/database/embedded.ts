@@ -21,7 +21,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import { Client } from "pg";
 import { placeServer, type RootMode } from "./embedded-account.ts";
 import { findBinaries } from "./embedded-binaries.ts";
 import { ensureCluster, type Login, readState, startServer, stopServer } from "./embedded-cluster.ts";
@@ -48,7 +48,7 @@ export type EmbeddedPostgres = {
   /** Holds the password: never log it. */
   url: string;
   /** Ends the server if this call started it or took it over; otherwise nothing. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 };
 
 const DATABASE = "postern";
@@ -124,7 +124,7 @@ async function findRunning(cluster: string, login: Login): Promise<{ port: numbe
 }
 
 async function accepts(login: Login, port: number): Promise<boolean> {
-  const client = new pg.Client({ connectionString: urlOf(login, port), connectionTimeoutMillis: 5000 });
+  const client = new Client({ connectionString: urlOf(login, port), connectionTimeoutMillis: 5000 });
   client.on("error", () => undefined);
   try {
     await client.connect();
@@ -160,7 +160,8 @@ async function own(owned: Owned): Promise<EmbeddedPostgres> {
   let stopping: Promise<void> | undefined;
   child?.once("exit", () => {
     watchdog.kill("SIGKILL");
-    if (stopping === undefined) log?.warn("The embedded database ended by itself; server.log says why. Restart Postern.");
+    if (stopping === undefined)
+      log?.warn("The embedded database ended by itself; server.log says why. Restart Postern.");
   });
   const stop = async (): Promise<void> => {
     await stopServer(cluster);
@@ -232,7 +233,7 @@ async function freePort(wanted: number): Promise<number | undefined> {
 }
 
 async function createDatabase(login: Login, port: number): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(login, port, "postgres") });
+  const client = new Client({ connectionString: urlOf(login, port, "postgres") });
   await client.connect();
   try {
     const found = await client.query("SELECT 1 FROM pg_database WHERE datname = $1", [DATABASE]);
