@@ -69,7 +69,7 @@ export async function listDeliveries(
   }
   const { rows } = await db.query<DeliveryRow>(
     /* sql */ `WITH page AS MATERIALIZED (
-        ${halves.join(" UNION ALL ")} ORDER BY id DESC OFFSET $3::bigint LIMIT $4
+        SELECT id FROM (${halves.join(" UNION ALL ")}) AS both_halves ORDER BY id DESC OFFSET $3::bigint LIMIT $4
       )
       (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
       UNION ALL

@@ -1,13 +1,7 @@
 /** A certificate authority for tests, and leaf certificates good and bad. */
 import { webcrypto } from "node:crypto";
-import type { X509Certificate } from "@peculiar/x509";
-import { defineReflectMetadata } from "./reflect-metadata.ts";
-
-// Loaded late: it needs the functions while it loads.
-defineReflectMetadata();
-const x509 = await import("@peculiar/x509");
-
-x509.cryptoProvider.set(webcrypto);
+import "reflect-metadata";
+import * as x509 from "@peculiar/x509";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const DAY_MS = 86_400_000;
@@ -95,7 +89,7 @@ function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
 }
 
 async function exportPair(
-  certificate: X509Certificate,
+  certificate: x509.X509Certificate,
   keys: webcrypto.CryptoKeyPair,
 ): Promise<KeyAndCertificate> {
   const pkcs8 = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
