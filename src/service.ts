@@ -3,9 +3,10 @@
  * `worker` makes attempts. In a process with both, what the API accepts goes
  * straight to the worker's lanes.
  */
+import { openApiDocument } from "./api/openapi.ts";
 import { makeServer } from "./api/server.ts";
 import { makeSessionVerifier } from "./api/session.ts";
-import type { Config } from "./config.ts";
+import { makeSecrets, readConfig, type Config } from "./config.ts";
 import { pendingMigrations, type Migration } from "./database/migrate.ts";
 import { createPool, type Pool } from "./database/pool.ts";
 import { makeDeliveryLog } from "./deliveries/log.ts";
@@ -24,7 +25,7 @@ import { makeAddressPolicy } from "./outbound/address-rules.ts";
 import { makeGuard } from "./outbound/guard.ts";
 import { makeSender } from "./outbound/send.ts";
 import { makeSecretBox } from "./shared/secret-box.ts";
-import type { Log } from "./telemetry/log.ts";
+import { makeLog, type Log } from "./telemetry/log.ts";
 import { makeMetrics } from "./telemetry/metrics.ts";
 
 export type Role = "api" | "worker";
@@ -145,6 +146,24 @@ function makeOutbound({ config, extraCaPems }: ServiceOptions) {
     dnsServers: outbound.dnsServers,
   });
   return { guard, sender: makeSender({ guard, ...(extraCaPems === undefined ? {} : { extraCaPems }) }) };
+}
+
+/** The document that `/openapi.json` serves, made without a database: nothing of it is started. */
+export async function describeApi(): Promise<unknown> {
+  const config = readConfig({ ...makeSecrets(), LOG_LEVEL: "silent" });
+  const parts = makeParts({
+    config,
+    databaseUrl: "postgres://unused",
+    migrations: [],
+    roles: new Set(["api"]),
+    log: makeLog(config.logLevel),
+  });
+  const app = await makeServer(parts.apiServices, { basePath: "", servesApi: true });
+  await app.ready();
+  const document = openApiDocument(app);
+  await app.close();
+  await parts.close();
+  return document;
 }
 
 async function notReadyReasons(db: Pool, migrations: Migration[], worker: Worker | null): Promise<string[]> {

@@ -1,10 +1,10 @@
 /** The OpenAPI document: written from the schemas that validate and the table of refusals that answers. */
-import type { FastifySchema } from "fastify";
+import type { FastifyInstance, FastifySchema } from "fastify";
 import { z } from "zod";
 import type { RefusalCode } from "../shared/refusal.ts";
 import { VERSION } from "../shared/version.ts";
 import { ANSWERS } from "./error-answers.ts";
-import { errorObject } from "./schemas.ts";
+import { catalogEntryObject, deliveryObject, endpointObject, errorObject, publishedObject } from "./schemas.ts";
 
 type RouteDescription = {
   operationId: string;
@@ -71,9 +71,44 @@ function refusalAnswers(refusals: readonly RefusalCode[]) {
   return Object.fromEntries(entries);
 }
 
-export function jsonSchema(schema: z.ZodType, io: "input" | "output") {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" });
+type JsonSchema = { $defs?: Record<string, JsonSchema>; [keyword: string]: unknown };
+
+/** JSON Schema of a Zod schema, where an object with a name of its own is a reference to the components. */
+function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const { $schema: _dialect, $defs: _named, ...rest } = toJsonSchema(schema, io);
   return rest;
+}
+
+function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const made = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override({ jsonSchema }) {
+      // Zod spells a format out as a pattern of hundreds of characters, which tells a reader nothing more.
+      if (jsonSchema.format !== undefined || jsonSchema.type === "integer") delete jsonSchema.pattern;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'));
+}
+
+/** The named objects, as the document's components. */
+function components(): Record<string, JsonSchema> {
+  const named = { Endpoint: endpointObject, Delivery: deliveryObject, EventType: catalogEntryObject, PublishedEvent: publishedObject, Error: errorObject };
+  return Object.fromEntries(
+    Object.entries(named).map(([name, schema]) => {
+      const { $defs = {} } = toJsonSchema(z.object({ it: schema }), "output");
+      return [name, $defs[name] ?? {}];
+    }),
+  );
+}
+
+/** The finished document. Fastify writes the collection's path with a slash, which nobody types. */
+export function openApiDocument(app: FastifyInstance): unknown {
+  const document = app.swagger();
+  const paths = Object.entries(document.paths ?? {});
+  return { ...document, paths: Object.fromEntries(paths.map(([path, item]) => [path.replace(/(.)\/$/, "$1"), item])) };
 }
 
 /** The head of the document, and what receivers get. */
@@ -89,6 +124,7 @@ export function openApiHead(basePath: string) {
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],
       components: {
+        schemas: components(),
         securitySchemes: {
           session: {
             type: "http" as const,

@@ -94,6 +94,13 @@ export function catalogEntryView(entry: CatalogEntry): z.infer<typeof catalogEnt
 
 export const secretObject = z.string().describe("`whsec_` and base64; shown only now.");
 
+export const publishedObject = z
+  .object({
+    id: z.uuid().describe("The event's id, and the `webhook-id` of each of its requests."),
+    deliveries: z.int().min(0).describe("How many endpoints it is dispatched to."),
+  })
+  .meta({ id: "PublishedEvent" });
+
 const issueObject = z.object({
   path: z.array(z.union([z.string(), z.int()])),
   message: z.string(),

@@ -132,7 +132,7 @@ function integerText(min: number, max: number, fallback: number) {
     .transform(Number)
     .pipe(z.int().min(min).max(max))
     .default(fallback)
-    .meta({ type: "integer" });
+    .meta({ type: "integer", minimum: min, maximum: max });
 }
 
 const instantText = z.iso.datetime({ offset: true }).transform(ceilToMs);

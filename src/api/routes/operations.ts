@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../../shared/refusal.ts";
-import { describeRoute } from "../openapi.ts";
+import { describeRoute, openApiDocument } from "../openapi.ts";
 import type { ApiServices } from "../services.ts";
 
 /** For those who run Postern: is it alive, is it ready, what does it do, how is it called. */
@@ -48,7 +48,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
     return reply.type(registry.contentType).send(await registry.metrics());
   });
 
-  app.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
+  app.get("/openapi.json", { schema: { hide: true } }, () => openApiDocument(app));
 }
 
 function requireMetricsToken(authorization: string | undefined, token: string | undefined): void {

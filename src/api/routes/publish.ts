@@ -4,14 +4,9 @@ import { publishManySchema, publishOneSchema, type Published } from "../../event
 import { serviceOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
 import { parse } from "../parse.ts";
+import { publishedObject } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
-const publishedObject = z
-  .object({
-    id: z.uuid().describe("The event's id, and the `webhook-id` of each of its requests."),
-    deliveries: z.int().min(0).describe("How many endpoints it is dispatched to."),
-  })
-  .meta({ id: "PublishedEvent" });
 const answer = z.union([publishedObject, z.array(publishedObject)]);
 
 /** Where the operator's backend publishes events. */
