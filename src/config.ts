@@ -114,7 +114,10 @@ const schema = z.object({
     .string()
     .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
     .transform((path) => path.replace(/\/$/, "")),
-  DATABASE_URL: z.string().regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://").optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
+    .optional(),
   DATA_DIR: z.string().min(1),
   DATABASE_POOL_SIZE: integer(2, 1000),
   INTEGRATION_ENCRYPTION_KEY: z
@@ -123,7 +126,10 @@ const schema = z.object({
     .pipe(z.array(encryptionKey)),
   SESSION_JWT_SECRET: z
     .string()
-    .refine((secret) => Buffer.byteLength(secret) >= 32, "must have at least 32 bytes. Make one with: openssl rand -hex 32")
+    .refine(
+      (secret) => Buffer.byteLength(secret) >= 32,
+      "must have at least 32 bytes. Make one with: openssl rand -hex 32",
+    )
     .optional(),
   SESSION_JWKS_URL: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
   SESSION_ISSUER: z.string().optional(),
@@ -195,7 +201,9 @@ export function makeSecrets(): { INTEGRATION_ENCRYPTION_KEY: string; SESSION_JWT
 }
 
 /** What `postern config` shows: each setting with its value (secrets masked) and what it is for. */
-export function describeSettings(env: Environment): { name: string; value: string; isDefault: boolean; about: string }[] {
+export function describeSettings(
+  env: Environment,
+): { name: string; value: string; isDefault: boolean; about: string }[] {
   return Object.entries(SETTINGS as Record<string, Setting>).map(([name, setting]) => {
     const given = env[name];
     const value = given ?? setting.fallback ?? "";

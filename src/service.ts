@@ -121,7 +121,14 @@ function makeParts(options: ServiceOptions) {
         dispatches: postgresDispatchHold,
       }),
       deliveryLog,
-      personSends: makePersonSends({ db, log: deliveryLog, secretBox, sender, catalog, dispatches: postgresDispatchHold }),
+      personSends: makePersonSends({
+        db,
+        log: deliveryLog,
+        secretBox,
+        sender,
+        catalog,
+        dispatches: postgresDispatchHold,
+      }),
       publisher,
       catalog,
       log,
@@ -140,7 +147,10 @@ function makeParts(options: ServiceOptions) {
 function makeOutbound({ config, extraCaPems }: ServiceOptions) {
   const { outbound } = config;
   const guard = makeGuard({
-    addressPolicy: makeAddressPolicy({ allowedCidrs: outbound.allowedCidrs, deniedCidrs: outbound.deniedCidrs }),
+    addressPolicy: makeAddressPolicy({
+      allowedCidrs: outbound.allowedCidrs,
+      deniedCidrs: outbound.deniedCidrs,
+    }),
     privateTargetsAllowed: outbound.allowedCidrs.length > 0,
     blockedPorts: outbound.blockedPorts,
     dnsServers: outbound.dnsServers,
@@ -170,7 +180,8 @@ async function notReadyReasons(db: Pool, migrations: Migration[], worker: Worker
   const reasons: string[] = [];
   try {
     const pending = await pendingMigrations(db, migrations);
-    if (pending.length > 0) reasons.push(`migrations are pending: ${pending.map(({ file }) => file).join(", ")}`);
+    if (pending.length > 0)
+      reasons.push(`migrations are pending: ${pending.map(({ file }) => file).join(", ")}`);
   } catch {
     reasons.push("the database cannot be reached");
   }

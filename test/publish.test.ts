@@ -27,7 +27,10 @@ describe("publishing an event", () => {
   it("delivers it, signed both ways, and logs the delivery", async () => {
     const { endpoint, secret } = await createEndpoint(["invoice.*"]);
     const data = { invoice_id: "inv_1", note: "süß 🍰" };
-    const answer = await service.call("POST", "/api/events", { as: PRODUCER, json: { type: "invoice.paid", data } });
+    const answer = await service.call("POST", "/api/events", {
+      as: PRODUCER,
+      json: { type: "invoice.paid", data },
+    });
     assert.equal(answer.status, 202, answer.text);
     const event = published.parse(answer.body);
     assert.equal(event.deliveries, 1);

@@ -28,7 +28,11 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
 /** How long a caller should wait for a database that is out of reach. */
 const DATABASE_RETRY_AFTER_S = 2;
 
-export function answerError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function answerError(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const refusal = toRefusal(error);
   if (refusal === null) {
     request.log.error({ err: error, requestId: request.id }, "a request failed unexpectedly");
@@ -36,7 +40,8 @@ export function answerError(error: FastifyError | Error, request: FastifyRequest
   }
   const answer = ANSWERS[refusal.code];
   if (refusal.retryAfterS !== undefined) void reply.header("Retry-After", String(refusal.retryAfterS));
-  const body = refusal.issues === undefined ? { error: answer.error } : { error: answer.error, issues: refusal.issues };
+  const body =
+    refusal.issues === undefined ? { error: answer.error } : { error: answer.error, issues: refusal.issues };
   return reply.code(answer.status).send(body);
 }
 

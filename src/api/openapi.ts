@@ -4,7 +4,13 @@ import { z } from "zod";
 import type { RefusalCode } from "../shared/refusal.ts";
 import { VERSION } from "../shared/version.ts";
 import { ANSWERS } from "./error-answers.ts";
-import { catalogEntryObject, deliveryObject, endpointObject, errorObject, publishedObject } from "./schemas.ts";
+import {
+  catalogEntryObject,
+  deliveryObject,
+  endpointObject,
+  errorObject,
+  publishedObject,
+} from "./schemas.ts";
 
 type RouteDescription = {
   operationId: string;
@@ -94,12 +100,18 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
 }
 
 /** The named objects, as the document's components. */
-function components(): Record<string, JsonSchema> {
-  const named = { Endpoint: endpointObject, Delivery: deliveryObject, EventType: catalogEntryObject, PublishedEvent: publishedObject, Error: errorObject };
+function components(): Record<string, object> {
+  const named = {
+    Endpoint: endpointObject,
+    Delivery: deliveryObject,
+    EventType: catalogEntryObject,
+    PublishedEvent: publishedObject,
+    Error: errorObject,
+  };
   return Object.fromEntries(
     Object.entries(named).map(([name, schema]) => {
       const { $defs = {} } = toJsonSchema(z.object({ it: schema }), "output");
-      return [name, $defs[name] ?? {}];
+      return [name, { ...$defs[name] }];
     }),
   );
 }
@@ -108,7 +120,10 @@ function components(): Record<string, JsonSchema> {
 export function openApiDocument(app: FastifyInstance): unknown {
   const document = app.swagger();
   const paths = Object.entries(document.paths ?? {});
-  return { ...document, paths: Object.fromEntries(paths.map(([path, item]) => [path.replace(/(.)\/$/, "$1"), item])) };
+  return {
+    ...document,
+    paths: Object.fromEntries(paths.map(([path, item]) => [path.replace(/(.)\/$/, "$1"), item])),
+  };
 }
 
 /** The head of the document, and what receivers get. */
@@ -156,15 +171,24 @@ function outboundRequest() {
   return {
     summary: "What a receiver gets for each event; any 2xx answer means that it is delivered",
     parameters: [
-      header("X-Service-Signature", "`sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`."),
+      header(
+        "X-Service-Signature",
+        "`sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`.",
+      ),
       header("X-Service-Timestamp", "Unix time in whole seconds."),
       header("X-Service-Event", "The event type."),
       header("X-Service-Delivery", "The delivery's id; `test-<milliseconds>` for a test."),
       header("webhook-id", "The event's id, the same on each attempt (Standard Webhooks)."),
       header("webhook-timestamp", "Unix time in whole seconds (Standard Webhooks)."),
-      header("webhook-signature", "`v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks)."),
+      header(
+        "webhook-signature",
+        "`v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks).",
+      ),
     ],
     requestBody: { required: true, content: { "application/json": { schema: jsonSchema(body, "output") } } },
-    responses: { "2XX": { description: "Delivered." }, "410": { description: "Gone for good: the endpoint is disabled." } },
+    responses: {
+      "2XX": { description: "Delivered." },
+      "410": { description: "Gone for good: the endpoint is disabled." },
+    },
   };
 }

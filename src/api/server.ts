@@ -40,7 +40,8 @@ export async function makeServer(
   });
   // Every method that Node can parse is known, so that a wrong one is 405 and not "no such path".
   for (const method of METHODS) {
-    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
+    if (method !== "CONNECT" && !app.supportedMethods.includes(method))
+      app.addHttpMethod(method, { hasBody: true });
   }
   acceptLenientJson(app);
   // The routes' schemas are for the document; handlers parse what they need, in the order that the contract sets.

@@ -1,6 +1,13 @@
 /** Who is calling: session tokens (JWT) verified with pinned algorithms. */
 import { hash } from "node:crypto";
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
+import {
+  createRemoteJWKSet,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from "jose";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { SessionSource } from "../config.ts";
@@ -118,7 +125,8 @@ function toSession(claim: z.infer<typeof claims>): Session {
 }
 
 function permissionsOfRole(role: string | undefined): Permission[] {
-  if (isOwner(role ?? null) || role === "admin" || role === "ADMIN") return ["settings:read", "settings:write"];
+  if (isOwner(role ?? null) || role === "admin" || role === "ADMIN")
+    return ["settings:read", "settings:write"];
   return role === "member" || role === "MEMBER" ? ["settings:read"] : [];
 }
 

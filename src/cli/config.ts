@@ -13,7 +13,9 @@ export const config = defineCommand({
       } else {
         const width = Math.max(...settings.map(({ name }) => name.length));
         for (const { name, value, isDefault, about } of settings) {
-          console.log(`${name.padEnd(width)}  ${value === "" ? "-" : value}${isDefault ? "  (default)" : ""}`);
+          console.log(
+            `${name.padEnd(width)}  ${value === "" ? "-" : value}${isDefault ? "  (default)" : ""}`,
+          );
           console.log(`${" ".repeat(width)}  ${about}`);
         }
       }

@@ -13,7 +13,10 @@ export const publish = defineCommand({
     data: { type: "string", default: "{}", description: "The event's data as JSON" },
     tenant: { type: "string", required: true, description: "Tenant id" },
     id: { type: "string", description: "Idempotency key" },
-    url: { type: "string", description: "Where Postern is; default: HOST, PORT and BASE_PATH of the settings" },
+    url: {
+      type: "string",
+      description: "Where Postern is; default: HOST, PORT and BASE_PATH of the settings",
+    },
   },
   run: ({ args }) =>
     withClearErrors(async () => {
@@ -22,11 +25,16 @@ export const publish = defineCommand({
         throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
       }
       const claims = { type: "service", tid: args.tenant, sub: "cli", permissions: ["events:write"] };
-      const answer = await fetch(`${args.url ?? `http://${config.host}:${config.port}${config.basePath}`}/api/events`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${await issueToken(config.session.secret, claims, TOKEN_LIFE_MS)}` },
-        body: JSON.stringify({ type: args.type, data: parseData(args.data), id: args.id }),
-      });
+      const answer = await fetch(
+        `${args.url ?? `http://${config.host}:${config.port}${config.basePath}`}/api/events`,
+        {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${await issueToken(config.session.secret, claims, TOKEN_LIFE_MS)}`,
+          },
+          body: JSON.stringify({ type: args.type, data: parseData(args.data), id: args.id }),
+        },
+      );
       console.log(await answer.text());
       if (!answer.ok) process.exitCode = 1;
     }),

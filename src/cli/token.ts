@@ -9,7 +9,11 @@ import { withClearErrors } from "./command.ts";
 export const token = defineCommand({
   meta: { name: "token", description: "Issue a session token, signed with SESSION_JWT_SECRET" },
   args: {
-    tenant: { type: "string", required: true, description: "Tenant id; * lets a service name it in each event" },
+    tenant: {
+      type: "string",
+      required: true,
+      description: "Tenant id; * lets a service name it in each event",
+    },
     type: { type: "string", default: "user", description: "user or service" },
     role: { type: "string", default: "owner", description: "owner, admin or member, for a user" },
     subject: { type: "string", default: "cli", description: "Who it is for" },
@@ -22,7 +26,8 @@ export const token = defineCommand({
         throw new ConfigError("SESSION_JWKS_URL is set: tokens come from the issuer that owns its keys");
       }
       const expiresMs = parseDurationMs(args.expires);
-      if (expiresMs === null) throw new ConfigError(`--expires ${args.expires} is no duration such as 30m or 12h`);
+      if (expiresMs === null)
+        throw new ConfigError(`--expires ${args.expires} is no duration such as 30m or 12h`);
       const isService = args.type === "service";
       if (!isService && args.type !== "user") throw new ConfigError("--type must be user or service");
       if (parseTenantId(args.tenant) === null && !(isService && args.tenant === "*")) {

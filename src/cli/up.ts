@@ -25,7 +25,9 @@ async function run(): Promise<void> {
 
 async function runDemo(env: Environment): Promise<void> {
   if (isProduction(env)) {
-    throw new ConfigError("--demo makes up secrets and opens a loopback address: it does not run under NODE_ENV=production");
+    throw new ConfigError(
+      "--demo makes up secrets and opens a loopback address: it does not run under NODE_ENV=production",
+    );
   }
   console.log("Starting Postern …");
   const demo = await startDemo(env);

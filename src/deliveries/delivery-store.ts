@@ -5,13 +5,7 @@
  * statement that reads both sees each id once.
  */
 import type { Db } from "../database/pool.ts";
-import {
-  lowestIdAt,
-  type DeliveryId,
-  type EndpointId,
-  type EventId,
-  type TenantId,
-} from "../shared/id.ts";
+import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type TenantId } from "../shared/id.ts";
 import type { Delivery, DeliveryFilter, DeliveryStatus, DeliveryTrigger, NewDelivery } from "./delivery.ts";
 
 type DeliveryRow = {
@@ -61,11 +55,18 @@ export async function listDeliveries(
   const conditions = filterConditions(filter, values);
   const shared = ["d.tenant_id = $1", "d.endpoint_id = $2", ...conditions].join(" AND ");
   const statusCondition =
-    filter.status === undefined || filter.status === "pending" ? "" : `AND d.status = $${values.push(filter.status)}`;
+    filter.status === undefined || filter.status === "pending"
+      ? ""
+      : `AND d.status = $${values.push(filter.status)}`;
   const halves = [];
-  if (filter.status !== "pending") halves.push(`(SELECT id FROM postern.deliveries d WHERE ${shared} ${statusCondition} ORDER BY id DESC LIMIT $3::bigint + $4)`);
+  if (filter.status !== "pending")
+    halves.push(
+      `(SELECT id FROM postern.deliveries d WHERE ${shared} ${statusCondition} ORDER BY id DESC LIMIT $3::bigint + $4)`,
+    );
   if (filter.status === undefined || filter.status === "pending") {
-    halves.push(`(SELECT id FROM postern.dispatches d WHERE ${shared} ORDER BY id DESC LIMIT $3::bigint + $4)`);
+    halves.push(
+      `(SELECT id FROM postern.dispatches d WHERE ${shared} ORDER BY id DESC LIMIT $3::bigint + $4)`,
+    );
   }
   const { rows } = await db.query<DeliveryRow>(
     /* sql */ `WITH page AS MATERIALIZED (

@@ -16,7 +16,11 @@ export function makeDeliveryLog(db: Pool) {
     return endpointId === null ? [] : listDeliveries(db, tenantId, endpointId, page);
   }
 
-  async function get(tenantId: TenantId, endpointId: EndpointId | null, id: DeliveryId | null): Promise<Delivery> {
+  async function get(
+    tenantId: TenantId,
+    endpointId: EndpointId | null,
+    id: DeliveryId | null,
+  ): Promise<Delivery> {
     const delivery =
       endpointId === null || id === null ? null : await findDelivery(db, { tenantId, endpointId, id });
     if (delivery === null) throw new Refusal("not_found");

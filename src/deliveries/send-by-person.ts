@@ -11,7 +11,14 @@ import type { Catalog } from "../events/catalog.ts";
 import { isSubscribed } from "../events/subscription.ts";
 import { buildRequestHeaders, headersForLog } from "../outbound/request-headers.ts";
 import type { Sender } from "../outbound/send.ts";
-import { idTimeMs, newDeliveryId, type DeliveryId, type EndpointId, type EventId, type TenantId } from "../shared/id.ts";
+import {
+  idTimeMs,
+  newDeliveryId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import { VERSION } from "../shared/version.ts";
@@ -45,7 +52,11 @@ export function makePersonSends(services: {
   const { db, log, secretBox, sender, catalog, dispatches } = services;
 
   /** Sends the failed delivery's body again; the new delivery counts as the next attempt. */
-  async function retry(tenantId: TenantId, endpointId: EndpointId | null, id: DeliveryId | null): Promise<Delivery> {
+  async function retry(
+    tenantId: TenantId,
+    endpointId: EndpointId | null,
+    id: DeliveryId | null,
+  ): Promise<Delivery> {
     const original = await log.get(tenantId, endpointId, id);
     if (original.status !== "failed") throw new Refusal("delivery_not_failed");
     const target = await readSendTarget(db, secretBox, original);
@@ -76,7 +87,11 @@ export function makePersonSends(services: {
   }
 
   /** Sends the catalog's example of the type. The caller has checked that the catalog knows the type. */
-  async function test(tenantId: TenantId, endpointId: EndpointId | null, eventType: string): Promise<Delivery> {
+  async function test(
+    tenantId: TenantId,
+    endpointId: EndpointId | null,
+    eventType: string,
+  ): Promise<Delivery> {
     const entry = catalog.find(eventType);
     if (entry === undefined) throw new Refusal("unknown_event_type");
     const target = endpointId === null ? null : await readSendTarget(db, secretBox, { tenantId, endpointId });
@@ -84,7 +99,12 @@ export function makePersonSends(services: {
     if (!isSubscribed(target.events, eventType)) throw new Refusal("endpoint_not_subscribed");
     const id = newDeliveryId();
     const body = JSON.stringify({ event: eventType, data: entry.payloadShape, _test: true });
-    const sent = await send(target, { eventType, deliveryLabel: `test-${idTimeMs(id)}`, webhookId: id, body });
+    const sent = await send(target, {
+      eventType,
+      deliveryLabel: `test-${idTimeMs(id)}`,
+      webhookId: id,
+      body,
+    });
     const delivery: NewDelivery = {
       tenantId,
       endpointId: target.endpointId,

@@ -3,7 +3,6 @@ import { webcrypto } from "node:crypto";
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
-
   KeyUsageFlags,
   KeyUsagesExtension,
   PemConverter,

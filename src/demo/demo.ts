@@ -39,7 +39,8 @@ export async function startDemo(env: Environment): Promise<Demo> {
     ...certificates,
     host: RECEIVER_HOST,
     preferredPort: RECEIVER_PORT,
-    signingSecrets: async () => (known === null ? [] : readTenantSecrets(known.db, known.secretBox, tenantId)),
+    signingSecrets: async () =>
+      known === null ? [] : readTenantSecrets(known.db, known.secretBox, tenantId),
     print: (line) => console.log(line),
   });
   return {
@@ -47,15 +48,23 @@ export async function startDemo(env: Environment): Promise<Demo> {
       LOG_LEVEL: "warn",
       ...env,
       ...secrets,
-      OUTBOUND_ALLOWED_CIDRS: [env["OUTBOUND_ALLOWED_CIDRS"], `${RECEIVER_HOST}/32`].filter(Boolean).join(","),
+      OUTBOUND_ALLOWED_CIDRS: [env["OUTBOUND_ALLOWED_CIDRS"], `${RECEIVER_HOST}/32`]
+        .filter(Boolean)
+        .join(","),
     },
     caPem: certificates.caPem,
     connect({ databaseUrl, encryptionKeys }) {
-      const db = createPool({ url: databaseUrl, poolSize: 1, applicationName: "postern demo", connectionTimeoutMs: 3000 });
+      const db = createPool({
+        url: databaseUrl,
+        poolSize: 1,
+        applicationName: "postern demo",
+        connectionTimeoutMs: 3000,
+      });
       known = { db, secretBox: makeSecretBox(encryptionKeys) };
     },
     async welcome(apiUrl) {
-      const sign = (claims: Parameters<typeof issueToken>[1]) => issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
+      const sign = (claims: Parameters<typeof issueToken>[1]) =>
+        issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
       return welcomeText({
         apiUrl,
         receiverUrl: receiver.url,
@@ -78,7 +87,10 @@ function demoTenant(): TenantId {
 }
 
 /** Secrets that the operator set win over those made up. */
-function givenSecrets(env: Environment): { INTEGRATION_ENCRYPTION_KEY?: string; SESSION_JWT_SECRET?: string } {
+function givenSecrets(env: Environment): {
+  INTEGRATION_ENCRYPTION_KEY?: string;
+  SESSION_JWT_SECRET?: string;
+} {
   const { INTEGRATION_ENCRYPTION_KEY: key, SESSION_JWT_SECRET: secret } = env;
   return {
     ...(key === undefined ? {} : { INTEGRATION_ENCRYPTION_KEY: key }),

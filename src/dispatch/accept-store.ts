@@ -75,14 +75,19 @@ export async function acceptEvents(
   return acceptance;
 }
 
-function toAcceptance(rows: AcceptedRow[], events: readonly NewEvent[], leaseEndsMs: number | null): Acceptance {
+function toAcceptance(
+  rows: AcceptedRow[],
+  events: readonly NewEvent[],
+  leaseEndsMs: number | null,
+): Acceptance {
   const given = new Map(events.map((event) => [event.id, event]));
   const accepted = new Map<EventId, number>();
   const leased: LeasedDispatch[] = [];
   for (const row of rows) {
     accepted.set(row.event_id, row.dispatch_count);
     const event = given.get(row.event_id);
-    if (event === undefined || row.dispatch_id === null || row.endpoint_id === null || leaseEndsMs === null) continue;
+    if (event === undefined || row.dispatch_id === null || row.endpoint_id === null || leaseEndsMs === null)
+      continue;
     leased.push({
       id: row.dispatch_id,
       tenantId: event.tenantId,

@@ -59,7 +59,9 @@ export async function completeAttempts(
       attempts.map((attempt) => attempt.status),
       attempts.map((attempt) => JSON.stringify(attempt.requestHeaders)),
       attempts.map((attempt) => attempt.responseStatus),
-      attempts.map((attempt) => (attempt.responseHeaders === null ? null : JSON.stringify(attempt.responseHeaders))),
+      attempts.map((attempt) =>
+        attempt.responseHeaders === null ? null : JSON.stringify(attempt.responseHeaders),
+      ),
       attempts.map((attempt) => attempt.responseBody),
       attempts.map((attempt) => attempt.latencyMs),
       attempts.map((attempt) => attempt.error),

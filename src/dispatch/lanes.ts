@@ -159,7 +159,8 @@ export class Lanes {
       this.#lanes.delete(lane.key);
       tenant.lanes--;
     }
-    if (tenant.ready.size > 0 && tenant.inFlight < this.#limits.inFlightPerTenant) this.#readyTenants.add(tenant);
+    if (tenant.ready.size > 0 && tenant.inFlight < this.#limits.inFlightPerTenant)
+      this.#readyTenants.add(tenant);
     else this.#readyTenants.delete(tenant);
     if (tenant.lanes === 0) this.#tenants.delete(tenant.id);
   }

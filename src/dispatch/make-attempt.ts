@@ -6,7 +6,6 @@ import { VERSION } from "../shared/version.ts";
 import { judgeAttempt, type AttemptVerdict } from "./judge-attempt.ts";
 import type { CompletedAttempt, LeasedDispatch } from "./queue.ts";
 
-
 export type AttemptResult = { completed: CompletedAttempt; isGone: boolean };
 
 export async function makeAttempt(

@@ -25,7 +25,10 @@ export function makeTargetCache(
   loadTargets: (keys: readonly TargetKey[]) => Promise<EndpointTarget[]>,
   secretBox: SecretBox,
 ): TargetCache {
-  const entries = new LRUCache<EndpointId, { target: SendTarget | null }>({ max: MAX_ENTRIES, ttl: MAX_AGE_MS });
+  const entries = new LRUCache<EndpointId, { target: SendTarget | null }>({
+    max: MAX_ENTRIES,
+    ttl: MAX_AGE_MS,
+  });
   const loading = new Map<EndpointId, Promise<SendTarget | null>>();
   const loads = new GroupCommit<TargetKey, EndpointTarget | null>(
     async (keys) => {

@@ -33,16 +33,14 @@ export type QueueDepth = {
 };
 
 export async function measureQueue(db: Db): Promise<QueueDepth> {
-  const { rows } = await db.query<QueueDepth>(
-    /* sql */ `SELECT
+  const { rows } = await db.query<QueueDepth>(/* sql */ `SELECT
         count(*) FILTER (WHERE NOT held AND claimable_at <= now())::int AS due,
         count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NOT NULL)::int AS leased,
         count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NULL)::int AS scheduled,
         count(*) FILTER (WHERE held)::int AS held,
         coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE NOT held AND claimable_at <= now())), 0)::float8
           AS "oldestDueAgeS"
-      FROM postern.dispatches`,
-  );
+      FROM postern.dispatches`);
   return rows[0] ?? { due: 0, leased: 0, scheduled: 0, held: 0, oldestDueAgeS: 0 };
 }
 

@@ -10,7 +10,11 @@ const RECONNECT_MS = 1000;
 
 export type WakeListener = { start(): void; stop(): Promise<void> };
 
-export function makeWakeListener(services: { databaseUrl: string; log: Log; wake: () => void }): WakeListener {
+export function makeWakeListener(services: {
+  databaseUrl: string;
+  log: Log;
+  wake: () => void;
+}): WakeListener {
   const { databaseUrl, log, wake } = services;
   const stopping = new AbortController();
   let listener: Listener | null = null;
@@ -30,7 +34,10 @@ export function makeWakeListener(services: { databaseUrl: string; log: Log; wake
         listener = await createListener(databaseUrl, DISPATCH_CHANNEL, wakeSoon);
         // What was announced while nobody listened.
         wakeSoon();
-        await Promise.race([listener.ended, new Promise((resolve) => stopping.signal.addEventListener("abort", resolve))]);
+        await Promise.race([
+          listener.ended,
+          new Promise((resolve) => stopping.signal.addEventListener("abort", resolve)),
+        ]);
       } catch (error) {
         log.warn({ err: error }, "cannot listen for new dispatches; polling meanwhile");
       }

@@ -162,7 +162,10 @@ export function makeWorker(services: WorkerServices): Worker {
       const woken = wakeUp.promise;
       const wasFull = await claimOnce();
       if (wasFull) continue;
-      await Promise.race([woken, delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined)]);
+      await Promise.race([
+        woken,
+        delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined),
+      ]);
       wakeUp = Promise.withResolvers<void>();
     }
   }

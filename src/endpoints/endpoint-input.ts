@@ -50,7 +50,10 @@ export function endpointInputSchemas(catalog: Catalog) {
       )
       .describe("Strings of the tenant's own; Postern only keeps them."),
   };
-  const url = z.string().describe("A public HTTPS URL.").meta({ examples: ["https://hooks.example.com/postern"] });
+  const url = z
+    .string()
+    .describe("A public HTTPS URL.")
+    .meta({ examples: ["https://hooks.example.com/postern"] });
 
   const optional = z.object(fields).partial();
   return { create: optional.extend({ url }), update: optional.extend({ url: url.optional() }) };

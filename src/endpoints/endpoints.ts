@@ -74,13 +74,18 @@ export function makeEndpoints(services: EndpointServices) {
     return { endpoint, secret };
   }
 
-  async function update(tenantId: TenantId, id: EndpointId | null, change: EndpointChange): Promise<Endpoint> {
+  async function update(
+    tenantId: TenantId,
+    id: EndpointId | null,
+    change: EndpointChange,
+  ): Promise<Endpoint> {
     const url = change.url === undefined ? undefined : await requireSafeUrl(change.url);
     const isEmpty = Object.values(change).every((value) => value === undefined);
     if (id === null || isEmpty) return get(tenantId, id);
     const endpoint = await inTransaction(db, async (transaction) => {
       const changed = await updateEndpoint(transaction, tenantId, id, { ...change, url });
-      if (changed?.enabled === true && change.enabled === true) await dispatches.resume(transaction, tenantId, id);
+      if (changed?.enabled === true && change.enabled === true)
+        await dispatches.resume(transaction, tenantId, id);
       return changed;
     });
     if (endpoint === null) throw new Refusal("not_found");
@@ -98,7 +103,11 @@ export function makeEndpoints(services: EndpointServices) {
     if (!removed) throw new Refusal("not_found");
   }
 
-  async function rotateSecret(tenantId: TenantId, id: EndpointId | null, graceSeconds: number): Promise<string> {
+  async function rotateSecret(
+    tenantId: TenantId,
+    id: EndpointId | null,
+    graceSeconds: number,
+  ): Promise<string> {
     const secret = generateSigningSecret();
     const replaced =
       id !== null &&

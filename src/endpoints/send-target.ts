@@ -20,7 +20,11 @@ export async function readStoredTargets(db: Db, keys: readonly TargetKey[]): Pro
 }
 
 /** Null for an endpoint that does not exist; throws SecretBoxError when its secret does not open. */
-export async function readSendTarget(db: Db, secretBox: SecretBox, key: TargetKey): Promise<SendTarget | null> {
+export async function readSendTarget(
+  db: Db,
+  secretBox: SecretBox,
+  key: TargetKey,
+): Promise<SendTarget | null> {
   const [stored] = await loadTargets(db, [key]);
   return stored === undefined ? null : openTarget(stored, secretBox);
 }
@@ -39,5 +43,8 @@ export function openTarget(stored: EndpointTarget, secretBox: SecretBox): SendTa
   const { secret, previousSecret, ...rest } = stored;
   const current = makeSigningKey(openSigningSecret(secretBox, secret, stored));
   if (previousSecret === null) return { ...rest, signingKeys: [current] };
-  return { ...rest, signingKeys: [current, makeSigningKey(openSigningSecret(secretBox, previousSecret, stored))] };
+  return {
+    ...rest,
+    signingKeys: [current, makeSigningKey(openSigningSecret(secretBox, previousSecret, stored))],
+  };
 }

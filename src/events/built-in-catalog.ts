@@ -2,7 +2,12 @@ import type { CatalogEntry } from "./catalog.ts";
 
 type Group = "Invoices" | "Payments" | "Customers" | "Documents" | "Postern";
 
-function entry(group: Group, type: string, title: string, about: [string, Record<string, unknown>]): CatalogEntry {
+function entry(
+  group: Group,
+  type: string,
+  title: string,
+  about: [string, Record<string, unknown>],
+): CatalogEntry {
   return { type, title, description: about[0], group, payloadShape: about[1], deprecated: false };
 }
 

@@ -13,7 +13,10 @@ import { isEventTypeName, patternsMatching } from "./subscription.ts";
 const exampleObject = z.record(z.string(), z.unknown());
 
 export const catalogEntrySchema = z.object({
-  type: z.string().max(255).refine(isEventTypeName, "must be dotted segments of letters, digits and underscores"),
+  type: z
+    .string()
+    .max(255)
+    .refine(isEventTypeName, "must be dotted segments of letters, digits and underscores"),
   title: z.string().max(200),
   description: z.string().max(2000),
   group: z.string().max(100),

@@ -2,7 +2,13 @@
 import { z } from "zod";
 import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
-import type { AcceptedEvent, DispatchQueue, EarlierEvent, LeasedDispatch, NewEvent } from "../dispatch/queue.ts";
+import type {
+  AcceptedEvent,
+  DispatchQueue,
+  EarlierEvent,
+  LeasedDispatch,
+  NewEvent,
+} from "../dispatch/queue.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import { idTimeMs, newEventId, parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";
@@ -13,8 +19,7 @@ export const MAX_EVENTS_PER_REQUEST = 1000;
 const MAX_EVENTS_PER_COMMIT = 1000;
 const MAX_WAITING_REQUESTS = 5000;
 
-const publishedEvent = z
-  .object({
+const publishedEvent = z.object({
   type: z.string().describe("A type of the event catalog."),
   data: z
     .record(z.string(), z.unknown())
@@ -51,7 +56,10 @@ export type OwnLane = {
 
 export type Publisher = {
   /** `sessionTenant` null means that each event must name its tenant. An array is all or nothing. */
-  publish(input: PublishInput | readonly PublishInput[], sessionTenant: TenantId | null): Promise<Published[]>;
+  publish(
+    input: PublishInput | readonly PublishInput[],
+    sessionTenant: TenantId | null,
+  ): Promise<Published[]>;
   /** Publishes an event of Postern's own within the caller's transaction. */
   publishOwn(db: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">): Promise<void>;
 };
@@ -169,7 +177,12 @@ function dataIssues(input: PublishInput, catalog: Catalog): Issue[] {
     .map((fault) => ({ path: ["data", ...fault.path], message: fault.message, code: "schema" }));
 }
 
-function toNewEvent(given: { type: string; data: unknown; tenantId: TenantId; key: string | null }): NewEvent {
+function toNewEvent(given: {
+  type: string;
+  data: unknown;
+  tenantId: TenantId;
+  key: string | null;
+}): NewEvent {
   const id = newEventId();
   const created_at = new Date(idTimeMs(id)).toISOString();
   return {

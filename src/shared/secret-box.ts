@@ -6,7 +6,14 @@
  * the ring opens it. The additional data bind a box to its purpose and owner:
  * moved to another row it does not open.
  */
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes, type KeyObject } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  randomBytes,
+  type KeyObject,
+} from "node:crypto";
 
 const VERSION = 1;
 const KEY_ID_BYTES = 4;

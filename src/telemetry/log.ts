@@ -10,7 +10,14 @@ export function makeLog(level: string): Log {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
     redact: {
-      paths: ["authorization", "*.authorization", "headers.authorization", "*.headers.authorization", "secret", "*.secret"],
+      paths: [
+        "authorization",
+        "*.authorization",
+        "headers.authorization",
+        "*.headers.authorization",
+        "secret",
+        "*.secret",
+      ],
       censor: "[masked]",
     },
   });

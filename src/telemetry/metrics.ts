@@ -2,7 +2,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@pro
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
-const LATENCY_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600];
+const LATENCY_BUCKETS_S = [
+  0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600,
+];
 
 /** The program's metrics in a registry of their own: base units, and no tenant, URL or id as a label. */
 export function makeMetrics() {

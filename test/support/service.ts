@@ -11,7 +11,11 @@ import { startReceiver, type Respond, type TlsReceiver } from "./tls-receiver.ts
 const MIGRATIONS = join(import.meta.dirname, "..", "..", "migrations");
 const TOKEN_LIFE_MS = 3_600_000;
 
-export type Claims = Omit<TokenClaims, "type" | "tid" | "sub"> & { type?: string; tid?: string; sub?: string };
+export type Claims = Omit<TokenClaims, "type" | "tid" | "sub"> & {
+  type?: string;
+  tid?: string;
+  sub?: string;
+};
 
 export const OWNER: Claims = { type: "user", tid: "acme", sub: "ada", role: "owner" };
 export const OTHER_OWNER: Claims = { type: "user", tid: "globex", sub: "gil", role: "owner" };
@@ -55,7 +59,8 @@ export type TestServiceOptions = {
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const database = options.database ?? (await createTestDatabase());
   const receiver =
-    options.receiver ?? (await startReceiver(options.respond === undefined ? {} : { respond: options.respond }));
+    options.receiver ??
+    (await startReceiver(options.respond === undefined ? {} : { respond: options.respond }));
   const env: Environment = {
     ...makeSecrets(),
     PORT: "0",
@@ -90,7 +95,12 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         ...(body === undefined ? {} : { body }),
       });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, text, body: text === "" ? null : parsed(text) };
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: text === "" ? null : parsed(text),
+      };
     },
     async stop() {
       await service.stop();
@@ -102,7 +112,11 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
 /** A token as the operator's backend would issue it for a service started with this environment. */
 export function issueTestToken(env: Environment, claims: Claims): Promise<string> {
-  return issueToken(env["SESSION_JWT_SECRET"] ?? "", { type: "", tid: "", sub: "", ...claims }, TOKEN_LIFE_MS);
+  return issueToken(
+    env["SESSION_JWT_SECRET"] ?? "",
+    { type: "", tid: "", sub: "", ...claims },
+    TOKEN_LIFE_MS,
+  );
 }
 
 /** Waits until the check holds; a test's own time limit ends a wait in vain. */

@@ -66,7 +66,9 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
     async (request) => {
       const { tenantId } = userOf(request);
       const { id, did } = request.params;
-      return { delivery: deliveryView(await deliveryLog.get(tenantId, parseEndpointId(id), parseDeliveryId(did))) };
+      return {
+        delivery: deliveryView(await deliveryLog.get(tenantId, parseEndpointId(id), parseDeliveryId(did))),
+      };
     },
   );
 
@@ -86,7 +88,9 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
     async (request) => {
       const { tenantId } = userOf(request);
       const { id, did } = request.params;
-      return { delivery: deliveryView(await personSends.retry(tenantId, parseEndpointId(id), parseDeliveryId(did))) };
+      return {
+        delivery: deliveryView(await personSends.retry(tenantId, parseEndpointId(id), parseDeliveryId(did))),
+      };
     },
   );
 
@@ -148,7 +152,9 @@ const listQuery = z.object({
   status: z.enum(DELIVERY_STATUSES).optional(),
   from: instantText.optional().describe("Created at or after, ISO 8601 with offset."),
   to: instantText.optional().describe("Created before, ISO 8601 with offset."),
-  page: integerText(1, Number.MAX_SAFE_INTEGER, 1).describe("Prefer `before`: it costs the same on every page."),
+  page: integerText(1, Number.MAX_SAFE_INTEGER, 1).describe(
+    "Prefer `before`: it costs the same on every page.",
+  ),
   limit: integerText(1, 100, 50),
   event_type: z
     .string()

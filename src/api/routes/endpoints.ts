@@ -7,7 +7,15 @@ import { userOf } from "../access.ts";
 import type { ApiServices } from "../services.ts";
 import { describeRoute } from "../openapi.ts";
 import { parse } from "../parse.ts";
-import { catalogEntryObject, catalogEntryView, deliveryObject, deliveryView, endpointObject, endpointView, secretObject } from "../schemas.ts";
+import {
+  catalogEntryObject,
+  catalogEntryView,
+  deliveryObject,
+  deliveryView,
+  endpointObject,
+  endpointView,
+  secretObject,
+} from "../schemas.ts";
 import { isOwner } from "../session.ts";
 
 const RECENT_DELIVERIES = 5;
@@ -114,7 +122,9 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
     async (request) => {
       const { tenantId } = userOf(request);
       const change = parse(inputs.update, request.body);
-      return { endpoint: endpointView(await endpoints.update(tenantId, parseEndpointId(request.params.id), change)) };
+      return {
+        endpoint: endpointView(await endpoints.update(tenantId, parseEndpointId(request.params.id), change)),
+      };
     },
   );
 
