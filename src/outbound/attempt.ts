@@ -127,7 +127,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#done) return;
     this.#fenced(() => {
-      const code = networkErrorCode(error);
+      const code = networkErrorCode(error, this.#status !== 0);
       if (code === undefined) {
         this.#crash(error);
         return;

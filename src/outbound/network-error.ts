@@ -22,17 +22,20 @@ const BY_CODE: ReadonlyMap<string, NetworkErrorCode> = new Map([
   ["UND_ERR_HEADERS_TIMEOUT", "timeout"],
   ["UND_ERR_BODY_TIMEOUT", "timeout"],
   ["UND_ERR_HEADERS_OVERFLOW", "response_too_large"],
-  // The connection ended before the announced length was reached.
-  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "reset"],
   ["UND_ERR_DESTROYED", "reset"],
 ]);
 
-/** Undefined for an error that no receiver can cause: a fault of this program. */
-export function networkErrorCode(error: Error): NetworkErrorCode | undefined {
+/**
+ * Undefined for an error that no receiver can cause: a fault of this program.
+ * `headReceived`: whether the final answer's header block had been read.
+ */
+export function networkErrorCode(error: Error, headReceived: boolean): NetworkErrorCode | undefined {
   if (error instanceof DialError) return error.reason;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;
+  // Within a body: the connection ended early. Before, undici hides a bad header block behind the same error.
+  if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return headReceived ? "reset" : "invalid_response";
   if (code === "UND_ERR_SOCKET") {
     // undici gives one code to a closed connection and to an answer it cannot take; only the text differs.
     return error.message.startsWith("bad ") ? "invalid_response" : "reset";
