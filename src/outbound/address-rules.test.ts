@@ -3,7 +3,11 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { Address4, Address6 } from "ip-address";
 import { judgeAddress, makeAddressPolicy, METADATA_ADDRESSES } from "./address-rules.ts";
-import { SPECIAL_IPV4_BLOCKS, SPECIAL_IPV6_BLOCKS } from "./iana-special-purpose.ts";
+import {
+  IANA_REGISTRY_KNOWN_THROUGH,
+  SPECIAL_IPV4_BLOCKS,
+  SPECIAL_IPV6_BLOCKS,
+} from "./iana-special-purpose.ts";
 import { canonicalIp, embeddedIpv4, ipv6Groups } from "./ip-text.ts";
 
 const NONE = makeAddressPolicy({ allowedCidrs: [], deniedCidrs: [] });
@@ -45,7 +49,7 @@ const PUBLIC = [
   "3fff:1000::1",
 ];
 
-describe("the address rules", () => {
+describe(`the address rules, with the registries through ${IANA_REGISTRY_KNOWN_THROUGH},`, () => {
   for (const { cidr, name } of [...SPECIAL_IPV4_BLOCKS, ...SPECIAL_IPV6_BLOCKS]) {
     it(`refuse ${cidr} (${name}) from end to end`, () => {
       const block = cidr.includes(":") ? new Address6(cidr) : new Address4(cidr);

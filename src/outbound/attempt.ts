@@ -17,6 +17,14 @@ export type AttemptOutcome =
   | { kind: "answered"; status: number; headers: Record<string, string>; body: string; latencyMs: number }
   | { kind: "failed"; error: NetworkErrorCode; latencyMs: number };
 
+export type AttemptRequest = {
+  origin: string;
+  path: string;
+  method: "POST";
+  headers: Record<string, string>;
+  body: string;
+};
+
 export type AttemptLimits = {
   /** The whole attempt, from look-up to the last byte of the answer. */
   attemptTimeoutMs: number;
@@ -49,8 +57,7 @@ class AttemptEnded extends Error {}
 export class Attempt implements Dispatcher.DispatchHandler {
   /** Set by the connection that the request is given to. */
   connection: AttemptConnection | undefined;
-  readonly origin: string;
-  readonly options: Dispatcher.DispatchOptions;
+  readonly request: AttemptRequest;
   #limits: AttemptLimits;
   #events: AttemptEvents;
   #startedAtMs: number;
@@ -64,17 +71,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bodyBytes = 0;
 
-  constructor(
-    request: { origin: string; options: Dispatcher.DispatchOptions; startedAtMs: number },
-    limits: AttemptLimits,
-    events: AttemptEvents,
-  ) {
-    this.origin = request.origin;
-    this.options = request.options;
-    this.#startedAtMs = request.startedAtMs;
+  constructor(request: AttemptRequest, startedAtMs: number, limits: AttemptLimits, events: AttemptEvents) {
+    this.request = request;
+    this.#startedAtMs = startedAtMs;
     this.#limits = limits;
     this.#events = events;
-    const spentMs = performance.now() - request.startedAtMs;
+    const spentMs = performance.now() - startedAtMs;
     // Floored to whole milliseconds of one value in the common case, so that Node keeps one timer list.
     const leftMs = Math.max(0, limits.attemptTimeoutMs - Math.floor(spentMs));
     this.#timer = setTimeout(() => this.#fail("timeout"), leftMs);
