@@ -3,7 +3,7 @@
  *
  * Each send judges the URL and the addresses of its name again, whether or not a
  * connection is open. Connections live on between sends as long as the guard
- * lets the name through, for TLS handshakes cost twenty times a request.
+ * lets the name through, for a TLS handshake costs far more than a request.
  */
 import type { AttemptLimits, AttemptOutcome } from "./attempt.ts";
 import { makeAttempts } from "./attempts.ts";
@@ -61,7 +61,7 @@ const DEFAULT_LIMITS: SenderLimits = {
   attemptTimeoutMs: 15_000,
   connectTimeoutMs: 5_000,
   keepAliveTimeoutMs: 4_000,
-  // A receiver may announce more; half of those who do close earlier.
+  // undici would keep a connection as long as the receiver's Keep-Alive header asks.
   keepAliveMaxTimeoutMs: 10_000,
   maxConnectionAgeMs: 120_000,
   maxConnectionsPerOrigin: 128,
