@@ -17,6 +17,14 @@ export type AttemptOutcome =
   | { kind: "answered"; status: number; headers: Record<string, string>; body: string; latencyMs: number }
   | { kind: "failed"; error: NetworkErrorCode; latencyMs: number };
 
+export type AttemptRequest = {
+  origin: string;
+  path: string;
+  method: "POST";
+  headers: Record<string, string>;
+  body: string;
+};
+
 export type AttemptLimits = {
   /** The whole attempt, from look-up to the last byte of the answer. */
   attemptTimeoutMs: number;
@@ -44,13 +52,13 @@ export type AttemptConnection = {
   requestEnded(attempt: Attempt): void;
 };
 
-class AttemptEnded extends Error {}
+// One for all, nobody reads it: making an Error with its stack for each request cost a sixth of the CPU.
+const ATTEMPT_ENDED = new Error("The attempt has ended.");
 
 export class Attempt implements Dispatcher.DispatchHandler {
   /** Set by the connection that the request is given to. */
   connection: AttemptConnection | undefined;
-  readonly origin: string;
-  readonly options: Dispatcher.DispatchOptions;
+  readonly request: AttemptRequest;
   #limits: AttemptLimits;
   #events: AttemptEvents;
   #startedAtMs: number;
@@ -64,17 +72,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bodyBytes = 0;
 
-  constructor(
-    request: { origin: string; options: Dispatcher.DispatchOptions; startedAtMs: number },
-    limits: AttemptLimits,
-    events: AttemptEvents,
-  ) {
-    this.origin = request.origin;
-    this.options = request.options;
-    this.#startedAtMs = request.startedAtMs;
+  constructor(request: AttemptRequest, startedAtMs: number, limits: AttemptLimits, events: AttemptEvents) {
+    this.request = request;
+    this.#startedAtMs = startedAtMs;
     this.#limits = limits;
     this.#events = events;
-    const spentMs = performance.now() - request.startedAtMs;
+    const spentMs = performance.now() - startedAtMs;
     // Floored to whole milliseconds of one value in the common case, so that Node keeps one timer list.
     const leftMs = Math.max(0, limits.attemptTimeoutMs - Math.floor(spentMs));
     this.#timer = setTimeout(() => this.#fail("timeout"), leftMs);
@@ -83,7 +86,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#done) {
       // The deadline passed while this waited for a connection: nothing is sent after the outcome.
-      controller.abort(new AttemptEnded());
+      controller.abort(ATTEMPT_ENDED);
       return;
     }
     this.#controller = controller;
@@ -127,7 +130,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#done) return;
     this.#fenced(() => {
-      const code = networkErrorCode(error);
+      const code = networkErrorCode(error, this.#status !== 0);
       if (code === undefined) {
         this.#crash(error);
         return;
@@ -176,7 +179,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#done = true;
     clearTimeout(this.#timer);
     // Without effect on an answer that is complete; on any other it closes the connection.
-    this.#controller?.abort(new AttemptEnded());
+    this.#controller?.abort(ATTEMPT_ENDED);
     this.connection?.requestEnded(this);
     return true;
   }

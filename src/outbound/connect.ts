@@ -39,10 +39,11 @@ export type DialOptions = {
 
 const MAX_ADDRESSES = 4;
 
+/** Throws an Error when a PEM cannot be read. */
 export function makeDial(options: DialOptions): Dial {
   const { guard } = options;
   const extra = options.extraCaPems ?? [];
-  // One context for all: parsing the roots costs milliseconds and about a megabyte.
+  // One context for all: parsing the roots takes milliseconds.
   const secureContext = tls.createSecureContext({
     minVersion: "TLSv1.2",
     ...(extra.length > 0 ? { ca: [...tls.getCACertificates("default"), ...extra] } : {}),

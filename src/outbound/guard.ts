@@ -25,7 +25,7 @@ export type Pin =
   | { kind: "unresolved"; code: string };
 
 export type Guard = {
-  /** Judges the text of a URL; looks nothing up. Remembers recent texts. */
+  /** Judges the text of a URL; looks nothing up. Remembers what it accepted. */
   parse(text: string): UrlVerdict;
   /** For create and update: a name that does not resolve (yet) is safe. */
   checkUrl(text: string): Promise<"safe" | { unsafe: UnsafeRule }>;
@@ -64,6 +64,8 @@ export function makeGuard(options: GuardOptions): Guard {
     const known = verdicts.get(text);
     if (known !== undefined) return known;
     const verdict = parseWebhookUrl(text, options);
+    // Refused texts are not kept: they may be as long as a caller likes.
+    if (!verdict.ok) return verdict;
     if (verdicts.size >= MAX_REMEMBERED_URLS) verdicts.clear();
     verdicts.set(text, verdict);
     return verdict;

@@ -44,13 +44,28 @@ export function embeddedIpv4(groups: readonly number[]): string[] {
     if (g4 === 0xffff && g5 === 0) return [last];
   }
   if (g0 === 0x64 && g1 === 0xff9b) {
-    // RFC 8215 leaves the prefix length inside 64:ff9b:1::/48 open, so both ends of RFC 6052's layouts are read.
-    return g2 === 1 ? [ipv4Of(g3, ((g4 & 0xff) << 8) | (g5 >> 8)), last] : [last];
+    return g2 === 1 ? localNat64(groups, last) : [last];
   }
   if (g0 === 0x2002) return [ipv4Of(g1, g2)];
   if (g0 === 0x2001 && g1 === 0) return [ipv4Of(g2, g3), ipv4Of(g6 ^ 0xffff, g7 ^ 0xffff)];
   if ((g4 & 0xfdff) === 0 && g5 === 0x5efe) return [last];
   return [];
+}
+
+/**
+ * RFC 8215 leaves open how long the prefix inside 64:ff9b:1::/48 is, and RFC 6052
+ * section 2.2 lays the address out differently for each length: all are read.
+ * 0.0.0.0/8 is what a layout that is not used reads from zeros, and is left out.
+ */
+function localNat64(groups: readonly number[], last: string): string[] {
+  const [, , , g3 = 0, g4 = 0, g5 = 0, g6 = 0] = groups;
+  const layouts = [
+    ipv4Of(g3, ((g4 & 0xff) << 8) | (g5 >> 8)),
+    ipv4Of(((g3 & 0xff) << 8) | (g4 & 0xff), g5),
+    ipv4Of(((g4 & 0xff) << 8) | (g5 >> 8), ((g5 & 0xff) << 8) | (g6 >> 8)),
+    last,
+  ].filter((address) => !address.startsWith("0."));
+  return layouts.length > 0 ? layouts : [last];
 }
 
 function ipv4Of(high: number, low: number): string {

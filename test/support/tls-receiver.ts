@@ -37,6 +37,7 @@ export type ReceiverOptions = {
   /** By default signed by a CA made for this receiver. */
   certificate?: KeyAndCertificate;
   maxTlsVersion?: SecureVersion;
+  wantsClientCertificate?: boolean;
 };
 
 type Listening = { port: number; url: string; caPem: string; close(): Promise<void> };
@@ -160,5 +161,13 @@ async function tlsOptions(options: Omit<ReceiverOptions, "respond">) {
           minVersion: "TLSv1" as const,
           ciphers: "DEFAULT@SECLEVEL=0",
         };
-  return { key: certificate.keyPem, cert: certificate.certPem, caPem: ca?.caPem ?? "", ...old };
+  const clientCertificate =
+    options.wantsClientCertificate === true ? { requestCert: true, rejectUnauthorized: true } : {};
+  return {
+    ...clientCertificate,
+    key: certificate.keyPem,
+    cert: certificate.certPem,
+    caPem: ca?.caPem ?? "",
+    ...old,
+  };
 }
