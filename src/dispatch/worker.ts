@@ -131,6 +131,8 @@ export function makeWorker(services: WorkerServices): Worker {
       );
       return;
     }
+    const { nextDelayMs } = completed;
+    if (nextDelayMs !== null && nextDelayMs < POLL_MS) setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();
     await services.health.observe(target, { status: completed.status, isGone });
   }
 
