@@ -89,7 +89,7 @@ const rules = [
 ];
 
 const config = {
-  forbidden: rules.map((rule) => ({ severity: "error", ...rule })),
+  forbidden: rules.map((rule) => Object.assign(rule, { severity: "error" })),
   options: {
     parser: "swc",
     // Types are dependencies too: a type of pg in a slice ties it to pg.
