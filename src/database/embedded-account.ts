@@ -122,11 +122,15 @@ async function moveCluster(from: string, to: string): Promise<void> {
 }
 
 function runs(account: Account, native: string): boolean {
-  const { file, args, options } = commandFor(account, join(native, "bin", "postgres"), ["--version"]);
-  return spawnSync(file, args, { ...options, stdio: "ignore" }).status === 0;
+  return canRun(account, join(native, "bin", "postgres"), ["--version"]);
 }
 
 function isOpenToNobody(folder: string): boolean {
-  const { file, args, options } = commandFor("nobody", "/bin/sh", ["-c", 'cd "$0"', folder]);
-  return spawnSync(file, args, { ...options, stdio: "ignore" }).status === 0;
+  return canRun("nobody", "/bin/sh", ["-c", 'cd "$0"', folder]);
+}
+
+/** Whether a program runs under the account, and ends well. */
+export function canRun(account: Account, program: string, args: string[]): boolean {
+  const command = commandFor(account, program, args);
+  return spawnSync(command.file, command.args, { ...command.options, stdio: "ignore" }).status === 0;
 }

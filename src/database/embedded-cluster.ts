@@ -3,9 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { commandFor, ownerOf, type Placement } from "./embedded-account.ts";
+import { type Account, canRun, commandFor, ownerOf, type Placement } from "./embedded-account.ts";
 import { chownAll, hasCode } from "./embedded-files.ts";
 import { isServerOf } from "./embedded-process.ts";
 
@@ -73,7 +74,7 @@ async function initialise(placement: Placement, login: Login): Promise<void> {
       await chown(draft, owner, owner);
       await chown(passwordFile, owner, owner);
     }
-    await run(placement, "initdb", [
+    await run({ ...placement, account: accountForInitdb(placement.account) }, "initdb", [
       `--pgdata=${draft}`,
       `--username=${login.user}`,
       `--pwfile=${passwordFile}`,
@@ -89,6 +90,24 @@ async function initialise(placement: Placement, login: Login): Promise<void> {
   } finally {
     await rm(passwordFile, { force: true });
     await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/**
+ * initdb, unlike the server, insists that its user has a name. Containers are
+ * often run under a bare number; inside a user namespace that number is nobody.
+ */
+function accountForInitdb(account: Account): Account {
+  if (account !== "self") return account;
+  try {
+    userInfo();
+    return "self";
+  } catch {
+    if (canRun("namespace", "/bin/true", [])) return "namespace";
+    throw new Error(
+      `The embedded database cannot be made: user ${process.getuid?.()} has no entry in /etc/passwd. ` +
+        "Add one, run Postern as another user, or set DATABASE_URL.",
+    );
   }
 }
 

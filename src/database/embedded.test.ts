@@ -52,9 +52,10 @@ async function startElsewhere(dataDir: string): Promise<{ child: ChildProcess; u
     process.on("SIGINT", () => {}); // It drains.
     process.on("SIGTERM", () => server.stop().then(() => process.exit(0)));
     console.log(server.url);
-    setInterval(() => {}, 1000);`;
+    // Ends with the test that started it, should that be killed.
+    process.stdin.resume().on("end", () => process.exit(1));`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
     detached: true,
   });
   children.push(child);

@@ -5,7 +5,7 @@
 import { Pool, type PoolClient, types } from "pg";
 import type { DatabaseLog } from "./log.ts";
 
-export type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
+export type { Pool, PoolClient } from "pg";
 
 /** What a store needs: a pool, or one client of it inside a transaction. */
 export type Db = Pick<Pool | PoolClient, "query">;
