@@ -17,6 +17,8 @@ const root = dirname(import.meta.dirname);
 const words = process.argv.slice(2);
 // Files that run at once: each starts programs and receivers of its own.
 const CONCURRENCY = 2;
+// A wait in vain ends a test, not the whole run.
+const TEST_LIMIT_MS = 120_000;
 
 process.exitCode = await main();
 
@@ -49,7 +51,7 @@ function keepRunning(): void {
 }
 
 async function runTests(files: string[], databaseUrl: string): Promise<number> {
-  const args = ["--test", `--test-concurrency=${CONCURRENCY}`, "--test-reporter=spec", ...files];
+  const args = ["--test", `--test-concurrency=${CONCURRENCY}`, `--test-timeout=${TEST_LIMIT_MS}`, "--test-reporter=spec", ...files];
   const runner = spawn(process.execPath, args, {
     cwd: root,
     stdio: "inherit",

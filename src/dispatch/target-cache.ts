@@ -19,6 +19,8 @@ export type TargetCache = {
   get(key: TargetKey): Promise<SendTarget | null>;
   /** The entry if it is fresh, without waiting; undefined when it must be loaded. */
   fresh(key: TargetKey): SendTarget | null | undefined;
+  /** This process itself changed the endpoint. */
+  forget(key: TargetKey): void;
 };
 
 export function makeTargetCache(
@@ -51,6 +53,7 @@ export function makeTargetCache(
 
   return {
     fresh: (key) => entries.get(key.endpointId)?.target,
+    forget: (key) => void entries.delete(key.endpointId),
     async get(key) {
       const entry = entries.get(key.endpointId);
       if (entry !== undefined) return entry.target;

@@ -124,6 +124,9 @@ export function makeWorker(services: WorkerServices): Worker {
     if (waitMs > 0) return pauseLane(dispatch, waitMs);
     const { completed, isGone } = await makeAttempt(dispatch, target, services);
     observe(completed, metrics);
+    // Before the outcome is recorded: its next attempt must find the endpoint as this one left it.
+    const isChanged = await services.health.observe(target, { status: completed.status, isGone });
+    if (isChanged) targets.forget(dispatch);
     if (!(await record(completed))) {
       log.warn(
         { tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
@@ -132,9 +135,7 @@ export function makeWorker(services: WorkerServices): Worker {
       return;
     }
     const { nextDelayMs } = completed;
-    if (nextDelayMs !== null && nextDelayMs < POLL_MS) setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();
-    await services.health.observe(target, { status: completed.status, isGone });
-  }
+    if (nextDelayMs !== null && nextDelayMs < POLL_MS) setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();  }
 
   function pauseLane(dispatch: LeasedDispatch, waitMs: number): void {
     lanes.putBackAndPause(dispatch);

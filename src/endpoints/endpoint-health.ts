@@ -12,8 +12,8 @@ import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
 type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "failingSince">;
 
 export type EndpointHealth = {
-  /** After each automatic attempt; touches the database only when something changes. */
-  observe(endpoint: Observed, outcome: { status: "delivered" | "failed"; isGone: boolean }): Promise<void>;
+  /** After each automatic attempt; touches the database only when something changes, and then answers true. */
+  observe(endpoint: Observed, outcome: { status: "delivered" | "failed"; isGone: boolean }): Promise<boolean>;
 };
 
 export function makeEndpointHealth(services: {
@@ -36,13 +36,17 @@ export function makeEndpointHealth(services: {
 
   return {
     async observe(endpoint, { status, isGone }) {
-      if (isGone) return disable(endpoint, "gone");
-      if (status === "delivered") {
-        if (endpoint.failingSince !== null) await setFailingSince(db, endpoint, false);
-        return;
-      }
-      if (endpoint.failingSince === null) return setFailingSince(db, endpoint, true);
-      if (Date.now() - endpoint.failingSince.getTime() >= disableAfterMs) await disable(endpoint, "failing");
+      const isFailing = endpoint.failingSince !== null;
+      if (isGone) await disable(endpoint, "gone");
+      else if (status === "delivered" && isFailing) await setFailingSince(db, endpoint, false);
+      else if (status === "failed" && !isFailing) await setFailingSince(db, endpoint, true);
+      else if (status === "failed" && hasFailedLong(endpoint)) await disable(endpoint, "failing");
+      else return false;
+      return true;
     },
   };
+
+  function hasFailedLong({ failingSince }: Observed): boolean {
+    return failingSince !== null && Date.now() - failingSince.getTime() >= disableAfterMs;
+  }
 }
