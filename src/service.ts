@@ -103,7 +103,7 @@ function makeParts(options: ServiceOptions) {
     });
     lane.worker = worker;
     background.push(
-      makeWakeListener({ databaseUrl, log, wake: worker.wake }),
+      makeWakeListener({ databaseUrl, log, wake: () => worker.wake() }),
       worker,
       makeUpkeep({ db, log, metrics, retentionDays: config.retentionDays }),
     );

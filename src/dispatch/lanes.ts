@@ -123,7 +123,7 @@ export class Lanes {
   /** Empties every lane; what is in flight stays counted. */
   takeAll(): LeasedDispatch[] {
     const taken: LeasedDispatch[] = [];
-    for (const lane of [...this.#lanes.values()]) {
+    for (const lane of this.#lanes.values()) {
       taken.push(...lane.waiting.slice(lane.head));
       lane.waiting = [];
       lane.head = 0;

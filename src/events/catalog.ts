@@ -7,25 +7,9 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { ConfigError } from "../shared/config-error.ts";
+import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
 import { builtInCatalog, serviceEvents } from "./built-in-catalog.ts";
-import { isEventTypeName, patternsMatching } from "./subscription.ts";
-
-const exampleObject = z.record(z.string(), z.unknown());
-
-export const catalogEntrySchema = z.object({
-  type: z
-    .string()
-    .max(255)
-    .refine(isEventTypeName, "must be dotted segments of letters, digits and underscores"),
-  title: z.string().max(200),
-  description: z.string().max(2000),
-  group: z.string().max(100),
-  payloadShape: exampleObject.describe("Example of the event's data; a test dispatch sends it."),
-  schema: exampleObject.optional().describe("JSON Schema 2020-12 that published data must satisfy."),
-  deprecated: z.boolean().default(false),
-});
-
-export type CatalogEntry = z.infer<typeof catalogEntrySchema>;
+import { patternsMatching } from "./subscription.ts";
 
 /** One fault of an event's data against its type's schema. */
 export type DataFault = { path: string[]; message: string };

@@ -158,8 +158,9 @@ function toNewEvents(
       return null;
     }
     if (sessionTenant !== null && tenantId !== sessionTenant) throw new Refusal("forbidden");
-    const faults = dataIssues(input, catalog).map((issue) => ({ ...issue, path: [...at, ...issue.path] }));
-    issues.push(...faults);
+    for (const { path, message, code } of dataIssues(input, catalog)) {
+      issues.push({ path: [...at, ...path], message, code });
+    }
     return toNewEvent({ type: input.type, data: input.data, tenantId, key: input.id ?? null });
   });
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });
