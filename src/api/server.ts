@@ -1,8 +1,8 @@
 /** The HTTP edge: routes under the base path, behind their session checks, with one answer to every error. */
+import { randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { fastifySwagger } from "@fastify/swagger";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { v7 } from "uuid";
 import { Refusal } from "../shared/refusal.ts";
 import { requireService, requireUser } from "./access.ts";
 import { answerError } from "./error-answers.ts";
@@ -30,7 +30,7 @@ export async function makeServer(
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    genReqId: () => v7(),
+    genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
     frameworkErrors: (error, request, reply) => {
