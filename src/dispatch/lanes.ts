@@ -60,10 +60,9 @@ export class Lanes {
     return this.#waitingBodySize < this.#limits.waitingBodySize;
   }
 
-  /** How many of the endpoint's dispatches wait here. */
-  waitingFor(dispatch: LeasedDispatch): number {
-    const lane = this.#lanes.get(dispatch.endpointId);
-    return lane === undefined ? 0 : lane.waiting.length - lane.head;
+  /** Whether the endpoint was slow lately. */
+  isSlow(dispatch: LeasedDispatch): boolean {
+    return this.#narrowed.has(dispatch.endpointId);
   }
 
   /** Queues a dispatch in its endpoint's lane; false when that lane is full. */

@@ -28,8 +28,9 @@ const POLL_MS = 1000;
 const RETRY_MS = 500;
 /** An attempt that takes longer makes its endpoint's lane narrower. */
 const SLOW_ATTEMPT_MS = 3000;
-/** What a full lane turned away comes back after at least and at most so long. */
-const TURNED_AWAY_MS = { least: 1000, most: 60_000 };
+/** What a full lane turns away comes back within so long, spread out: a slow endpoint's later than a busy one's. */
+const BUSY_RETURN_MS = 1000;
+const SLOW_RETURN_MS = 60_000;
 /** An attempt starts only with so much of its lease left: the longest attempt, and a margin to record it. */
 const LEASE_RESERVE_MS = 25_000;
 
@@ -38,7 +39,7 @@ export const LANE_LIMITS: LaneLimits = {
   inFlightPerTenant: 512,
   inFlightPerEndpoint: 64,
   leastInFlightPerEndpoint: 4,
-  waitingPerEndpoint: 2000,
+  waitingPerEndpoint: 10_000,
   waitingBodySize: 32 * 1024 * 1024,
 };
 
