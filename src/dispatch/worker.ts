@@ -164,11 +164,9 @@ export function makeWorker(services: WorkerServices): Worker {
     const refused = dispatches.filter((dispatch) => !lanes.offer(dispatch));
     pump();
     if (refused.length === 0) return;
-    // A full lane means a slow endpoint: its further dispatches come back spread out, not all at once.
-    const { least, most } = TURNED_AWAY_MS;
     const postponed = refused.map((dispatch) => ({
       dispatch,
-      delayMs: least + Math.random() * (most - least),
+      delayMs: Math.random() * (lanes.isSlow(dispatch) ? SLOW_RETURN_MS : BUSY_RETURN_MS),
     }));
     void queue.postpone(postponed).catch((error: unknown) => {
       log.warn({ err: error }, "leases could not be given back; they end by themselves");
