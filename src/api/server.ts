@@ -33,6 +33,7 @@ export async function makeServer(
     genReqId: () => v7(),
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
+    rewriteUrl: ({ url = "/" }) => decodableUrl(url),
     frameworkErrors: (error, request, reply) => {
       void reply.header("X-Request-Id", request.id);
       void answerError(error, request, reply);
@@ -74,6 +75,10 @@ export async function makeServer(
   await app.register(
     async (webhooks) => {
       webhooks.addHook("onRequest", requireUser(services.sessions));
+      // Here, and not in the handler, which runs only once a body has been read.
+      webhooks.addHook("onRequest", async (request) => {
+        if (request.is404) answerNotFound();
+      });
       webhooks.setNotFoundHandler(answerNotFound);
       withOtherMethods(webhooks, () => {
         endpointRoutes(webhooks, services);
@@ -90,6 +95,17 @@ export async function makeServer(
     { prefix: `${basePath}/api/events` },
   );
   return app;
+}
+
+/** A path that is no valid percent-encoding is an ordinary path that names nothing: it passes every check before that. */
+function decodableUrl(url: string): string {
+  const [path = "", ...query] = url.split("?");
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll("%", "%25"), ...query].join("?");
+  }
 }
 
 function answerNotFound(): never {
@@ -116,10 +132,12 @@ function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
       method: app.supportedMethods.filter((method) => !known.has(method)),
       url: path,
       schema: { hide: true },
-      handler: (_request, reply) => {
+      // A hook of the route's own: it comes after the session check and before a body is read.
+      onRequest: async (_request, reply) => {
         void reply.header("Allow", allow);
         throw new Refusal("method_not_allowed");
       },
+      handler: () => undefined,
     });
   }
 }
