@@ -53,6 +53,10 @@ export async function makeServer(
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
   });
+  // After the session checks, and before a body is read, as the handler would not be.
+  app.addHook("preParsing", async (request) => {
+    if (request.is404) answerNotFound();
+  });
   app.addHook("onResponse", async (request, reply) => {
     services.metrics.requestDuration.observe(
       {
@@ -75,10 +79,6 @@ export async function makeServer(
   await app.register(
     async (webhooks) => {
       webhooks.addHook("onRequest", requireUser(services.sessions));
-      // Here, and not in the handler, which runs only once a body has been read.
-      webhooks.addHook("onRequest", async (request) => {
-        if (request.is404) answerNotFound();
-      });
       webhooks.setNotFoundHandler(answerNotFound);
       withOtherMethods(webhooks, () => {
         endpointRoutes(webhooks, services);
