@@ -9,7 +9,14 @@ import {
   type Claims,
   type TestService,
 } from "./support/service.ts";
-import { assertRefused, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
+import {
+  assertRefused,
+  publish,
+  REFUSED,
+  sortedStatuses,
+  webhooksOf,
+  type Webhooks,
+} from "./support/webhooks.ts";
 
 const TYPE = "invoice.paid";
 
@@ -82,10 +89,7 @@ describe("an idempotency key", () => {
 
   it("makes one event of concurrent requests with the same content", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(event("k4", { n: 1 }))));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [
-      ...Array.from({ length: 19 }, () => 200),
-      202,
-    ]);
+    assert.deepEqual(sortedStatuses(answers), [...Array.from({ length: 19 }, () => 200), 202]);
     assert.equal(new Set(answers.map(({ body }) => published.parse(body).id)).size, 1);
   });
 
@@ -95,10 +99,7 @@ describe("an idempotency key", () => {
       ["k6", (it: object) => [it]],
     ] as const) {
       const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => post(wrap(event(key, { n })))));
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [
-        202,
-        ...Array.from({ length: 9 }, () => 409),
-      ]);
+      assert.deepEqual(sortedStatuses(answers), [202, ...Array.from({ length: 9 }, () => 409)]);
     }
   });
 });
@@ -143,7 +144,7 @@ describe("idempotency keys of an array", () => {
       const orders = [keys, keys.toReversed(), keys.toSorted(() => 0.5 - Math.random())];
       const answers = await Promise.all([...orders, ...orders].map((order) => post(order)));
       const singles = await Promise.all(keys.slice(0, 20).map((key) => post(key)));
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 200, 200, 202]);
+      assert.deepEqual(sortedStatuses(answers), [200, 200, 200, 200, 200, 202]);
       assert.ok(singles.every(({ status }) => status === 200));
     }
   });

@@ -27,8 +27,8 @@ after(async () => {
 
 describe("GET /health", () => {
   it("answers ok and the time, to anyone", async () => {
-    for (const { call } of [service, mounted]) {
-      const answer = await call("GET", "/health", { as: null });
+    for (const one of [service, mounted]) {
+      const answer = await one.call("GET", "/health", { as: null });
       assert.equal(answer.status, 200);
       z.strictObject({ status: z.literal("ok"), timestamp: z.string().regex(ISO) }).parse(answer.body);
     }

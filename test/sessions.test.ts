@@ -29,6 +29,17 @@ describe("a service with SESSION_JWT_SECRET", () => {
     new SignJWT({ exp: now() + 60, ...claims }).setProtectedHeader({ alg }).sign(key());
   const statusFor = async (claims: JWTPayload) => (await bearer(service, await sign(claims))).status;
 
+  const reads = (claims: JWTPayload) => statusFor({ type: "user", tid: "acme", ...claims });
+  const writes = async (claims: JWTPayload) => {
+    const authorization = `Bearer ${await sign({ type: "user", tid: "acme", ...claims })}`;
+    const answer = await service.call("POST", "/api/webhooks", {
+      as: null,
+      headers: { authorization },
+      json: {},
+    });
+    return answer.status;
+  };
+
   it("believes a signed token of a user with a tenant", async () => {
     const token = await sign(USER);
     assert.equal((await bearer(service, token)).status, 200);
@@ -92,24 +103,17 @@ describe("a service with SESSION_JWT_SECRET", () => {
       { ...USER, type: "USER" },
       { ...USER, type: ["user"] },
       tenantless,
-      ...["", "*", "a b", "ä", "a/b", "a".repeat(65), 7, null, ["acme"], { a: 1 }].map((tid) => ({
-        ...USER,
-        tid,
-      })),
     ];
     for (const claim of claims) assert.equal(await statusFor(claim), 401, JSON.stringify(claim));
+    for (const tid of ["", "*", "a b", "ä", "a/b", "a".repeat(65), 7, null, ["acme"], { a: 1 }]) {
+      assert.equal(await statusFor({ ...USER, tid }), 401, JSON.stringify(tid));
+    }
     for (const tid of ["a", "A-Z_09", "a".repeat(64), "__proto__"]) {
       assert.equal(await statusFor({ ...USER, tid }), 200, tid);
     }
   });
 
   it("takes permissions from the claim, and from the role where there is none", async () => {
-    const reads = (claims: JWTPayload) => statusFor({ type: "user", tid: "acme", ...claims });
-    const writes = async (claims: JWTPayload) => {
-      const authorization = `Bearer ${await sign({ type: "user", tid: "acme", ...claims })}`;
-      return (await service.call("POST", "/api/webhooks", { as: null, headers: { authorization }, json: {} }))
-        .status;
-    };
     const expected: [JWTPayload, number, number][] = [
       [{ role: "owner" }, 200, 400],
       [{ role: "OWNER" }, 200, 400],

@@ -139,6 +139,11 @@ export async function publish(
   return publishedAnswer.parse(answer.body);
 }
 
+/** The answers' statuses, least first: of concurrent calls, whose order is nobody's. */
+export function sortedStatuses(answers: readonly ApiAnswer[]): number[] {
+  return answers.map(({ status }) => status).sort((one, other) => one - other);
+}
+
 /** The first of something that a test knows to be there. */
 export function first<T>(items: readonly T[]): T {
   const [item] = items;
