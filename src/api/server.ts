@@ -33,6 +33,7 @@ export async function makeServer(
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
+    rewriteUrl: ({ url = "/" }) => decodableUrl(url),
     frameworkErrors: (error, request, reply) => {
       void reply.header("X-Request-Id", request.id);
       void answerError(error, request, reply);
@@ -51,6 +52,10 @@ export async function makeServer(
   app.setNotFoundHandler(answerNotFound);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
+  });
+  // After the session checks, and before a body is read, as the handler would not be.
+  app.addHook("preParsing", async (request) => {
+    if (request.is404) answerNotFound();
   });
   app.addHook("onResponse", async (request, reply) => {
     services.metrics.requestDuration.observe(
@@ -92,6 +97,17 @@ export async function makeServer(
   return app;
 }
 
+/** A path that is no valid percent-encoding is an ordinary path that names nothing: it passes every check before that. */
+function decodableUrl(url: string): string {
+  const [path = "", ...query] = url.split("?");
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll("%", "%25"), ...query].join("?");
+  }
+}
+
 function answerNotFound(): never {
   throw new Refusal("not_found");
 }
@@ -116,10 +132,12 @@ function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
       method: app.supportedMethods.filter((method) => !known.has(method)),
       url: path,
       schema: { hide: true },
-      handler: (_request, reply) => {
+      // A hook of the route's own: it comes after the session check and before a body is read.
+      onRequest: async (_request, reply) => {
         void reply.header("Allow", allow);
         throw new Refusal("method_not_allowed");
       },
+      handler: () => undefined,
     });
   }
 }

@@ -34,6 +34,8 @@ export async function acceptEvents(
       ), claimed AS (
         INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
         SELECT tenant_id, key, id, postern.content_fingerprint(type, body) FROM given WHERE key IS NOT NULL
+        -- In one order everywhere: concurrent requests with the same keys wait for each other, never crosswise.
+        ORDER BY tenant_id, key, id
         ON CONFLICT DO NOTHING
         RETURNING event_id
       ), accepted AS MATERIALIZED (

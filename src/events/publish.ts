@@ -21,8 +21,10 @@ const MAX_WAITING_REQUESTS = 5000;
 
 const publishedEvent = z.object({
   type: z.string().describe("A type of the event catalog."),
+  // Not z.record, which makes a copy, and one without a member named __proto__.
   data: z
-    .record(z.string(), z.unknown())
+    .custom<Record<string, unknown>>(isObject, "must be an object")
+    .meta({ type: "object", additionalProperties: true })
     .describe("The event itself. Numbers beyond 2^53 lose precision: send such as strings."),
   tenant_id: z
     .string()
@@ -131,6 +133,10 @@ export function makePublisher(services: {
   }
 
   return { publish, publishOwn };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function repeated(earlier: EarlierEvent | undefined): Published {
