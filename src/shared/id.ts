@@ -12,7 +12,9 @@ export type EventId = Id<"event">;
 export type DeliveryId = Id<"delivery">;
 
 const TENANT = /^[A-Za-z0-9_-]{1,64}$/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** The canonical text of an id, in lower case. */
+export const UUID_PATTERN = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+const UUID = new RegExp(UUID_PATTERN);
 
 export function parseTenantId(value: unknown): TenantId | null {
   return typeof value === "string" && TENANT.test(value) ? (value as TenantId) : null;
