@@ -110,12 +110,13 @@ export async function findEarlierEvents(
   events: readonly NewEvent[],
 ): Promise<Map<EventId, EarlierEvent>> {
   const { rows } = await db.query<{ asked_id: EventId } & EarlierEvent>(
-    /* sql */ `SELECT given.id AS asked_id, k.event_id AS id, e.dispatch_count AS "dispatchCount",
+    /* sql */ `SELECT given.id AS asked_id, k.event_id AS id, coalesce(e.dispatch_count, 0) AS "dispatchCount",
         k.fingerprint = postern.content_fingerprint(given.type, given.body) AS "sameContent"
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
         AS given (id, tenant_id, type, body, key)
       JOIN postern.idempotency_keys k ON k.tenant_id = given.tenant_id AND k.key = given.key
-      JOIN postern.events e ON e.id = k.event_id`,
+      -- A key may outlive its event, which is dropped with its day.
+      LEFT JOIN postern.events e ON e.id = k.event_id`,
     [
       events.map((event) => event.id),
       events.map((event) => event.tenantId),
