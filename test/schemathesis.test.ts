@@ -22,6 +22,8 @@ const CONFIG = join(import.meta.dirname, "schemathesis", "schemathesis.toml");
 const VENV = join(ROOT, ".venv");
 const SITE = join(VENV, "site");
 
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
 const run = promisify(execFile);
 const receiver = steered();
 let dns: DnsServer;
@@ -44,31 +46,25 @@ after(async () => {
 it("finds nothing", { timeout: 600_000 }, async () => {
   const python = await preparePython();
   const { endpointId, deliveryId } = await failedDelivery();
-  const seedAndSize = ["--seed", "20", "--max-examples", "40"];
-  const { code, output } = await outcomeOf(
-    run(
-      python,
-      [
-        ...["-c", "from schemathesis.cli import schemathesis; schemathesis(prog_name='schemathesis')"],
-        ...["--config-file", CONFIG, "run", `${service.url}/openapi.json`, ...seedAndSize],
-        ...["--continue-on-failure", "--generation-database", "none"],
-      ],
-      {
-        // Where it may leave its own cache.
-        cwd: VENV,
-        env: {
-          ...process.env,
-          PYTHONPATH: SITE,
-          NO_COLOR: "1",
-          POSTERN_USER_TOKEN: await service.token(OWNER),
-          POSTERN_SERVICE_TOKEN: await service.token(PRODUCER),
-          POSTERN_ENDPOINT_ID: endpointId,
-          POSTERN_DELIVERY_ID: deliveryId,
-        },
-        maxBuffer: 64 * 1024 * 1024,
-      },
-    ),
-  );
+  const env = {
+    ...process.env,
+    PYTHONPATH: SITE,
+    NO_COLOR: "1",
+    POSTERN_USER_TOKEN: await service.token(OWNER),
+    POSTERN_SERVICE_TOKEN: await service.token(PRODUCER),
+    POSTERN_ENDPOINT_ID: endpointId,
+    POSTERN_DELIVERY_ID: deliveryId,
+  };
+  const start = ["-c", "from schemathesis.cli import schemathesis; schemathesis(prog_name='schemathesis')"];
+  const bounds = ["--seed", "20", "--max-examples", "40", "--generation-database", "none"];
+  const args = [...start, "--config-file", CONFIG, "run", `${service.url}/openapi.json`, ...bounds];
+  // Run where it may leave its own cache.
+  const running = run(python, [...args, "--continue-on-failure"], {
+    cwd: VENV,
+    env,
+    maxBuffer: MAX_OUTPUT_BYTES,
+  });
+  const { code, output } = await outcomeOf(running);
   assert.equal(code, 0, output);
   assert.match(output, /Tested: 14/);
 });
