@@ -238,7 +238,8 @@ export function dataDirOf(env: Environment): string {
 function withFallbacks(env: Environment): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
-      return [name, env[name] ?? setting.fallback];
+      const given = env[name];
+      return [name, given === undefined || given === "" ? setting.fallback : given];
     }),
   );
 }

@@ -62,7 +62,8 @@ describe("createPool", () => {
     const held = await pool.connect();
     await pool.query("SELECT 1");
     // The one that is held and the one that lies idle: the pool learns of each loss by itself.
-    const ended = Promise.all([once(held, "end"), once(pool, "remove")]);
+    const heldEnded = new Promise((resolve) => void held.once("end", resolve));
+    const ended = Promise.all([heldEnded, once(pool, "error")]);
     await database.pool.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pool test' AND datname = current_database()",
     );

@@ -202,6 +202,12 @@ describe("lanes are fair", () => {
   });
 });
 
+function startAll(lanes: Lanes): LeasedDispatch[] {
+  const started: LeasedDispatch[] = [];
+  for (let next = lanes.next(); next !== null; next = lanes.next()) started.push(next);
+  return started;
+}
+
 describe("lanes narrow", () => {
   const limits = {
     ...LIMITS,
@@ -210,12 +216,6 @@ describe("lanes narrow", () => {
     inFlightPerEndpoint: 4,
     waitingPerEndpoint: 100,
   };
-
-  function startAll(lanes: Lanes): LeasedDispatch[] {
-    const started: LeasedDispatch[] = [];
-    for (let next = lanes.next(); next !== null; next = lanes.next()) started.push(next);
-    return started;
-  }
 
   it("for an endpoint whose attempts hang, down to the least, and widen again one by one", () => {
     const lanes = new Lanes(limits);

@@ -32,7 +32,7 @@ export function loadCatalog(file: string | undefined): Catalog {
 type CatalogSource = {
   entries: readonly CatalogEntry[];
   /** Where a part of an entry stands, as an operator looks it up: file and line. */
-  placeOf(path: readonly PropertyKey[]): string;
+  placeOf: (path: readonly PropertyKey[]) => string;
 };
 
 function makeCatalog({ entries: operatorEntries, placeOf }: CatalogSource): Catalog {
