@@ -219,6 +219,7 @@ describe("a pending delivery", () => {
     receiver.answer = () => ({ status: 500 });
     const { endpoint } = await webhooks.create({ events: ["document.*"] });
     await publish(service, { type: "document.uploaded" });
+    await webhooks.waitFor(endpoint.id, "failed");
     const pending = first(await webhooks.waitFor(endpoint.id, "pending"));
     await webhooks.update(endpoint.id, { enabled: false });
     assert.equal((await publish(service, { type: "document.uploaded" })).deliveries, 0);
