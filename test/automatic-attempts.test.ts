@@ -69,6 +69,20 @@ describe("an event that is not delivered at once", () => {
     assert.equal((await webhooks.detail(endpoint.id)).endpoint.enabled, true);
   });
 
+  it("is not tried again once a person delivered it, not even after an attempt that was under way", async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<{ status: number }>();
+    receiver.answer = () => (service.receiver.requests.length === 1 ? { status: 500 } : released);
+    const { endpoint } = await webhooks.create();
+    await publish(service, { type: TYPE });
+    const failed = first(await webhooks.waitFor(endpoint.id, "failed"));
+    await eventually(async () => service.receiver.requests.length === 2);
+    receiver.answer = () => ({});
+    assert.equal((await webhooks.retry(endpoint.id, failed.id)).status, "delivered");
+    release({ status: 500 });
+    await webhooks.waitFor(endpoint.id, "failed", 2);
+    assert.deepEqual(await webhooks.deliveries(endpoint.id, "?status=pending"), []);
+  });
+
   it("waits as long as the receiver asks with 503 and Retry-After", async () => {
     receiver.answer = () => ({ status: 503, headers: { "Retry-After": "3600" } });
     const { endpoint } = await webhooks.create();

@@ -7,7 +7,7 @@ import { Lanes, type LaneLimits } from "./lanes.ts";
 import type { LeasedDispatch } from "./queue.ts";
 
 const LIMITS: LaneLimits = {
-  inFlight: 6,
+  inFlight: 7,
   inFlightPerTenant: 4,
   inFlightPerEndpoint: 2,
   leastInFlightPerEndpoint: 1,
@@ -42,16 +42,16 @@ type Step =
   | { kind: "pause"; pick: number }
   | { kind: "unpause"; endpoint: number };
 
-const endpoints = fc.nat({ max: 8 });
+const endpoints = fc.nat({ max: 5 });
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 5, arbitrary: fc.record({ kind: fc.constant("offer" as const), endpoint: endpoints }) },
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant("start" as const) }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant("start" as const) }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant("finish" as const), pick: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("pause" as const), pick: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("unpause" as const), endpoint: endpoints }) },
   ),
-  { maxLength: 200 },
+  { maxLength: 200, size: "max" },
 );
 
 /** Plays steps on lanes and keeps a plain account beside them. */

@@ -28,9 +28,10 @@ describe("a secret box", () => {
         assert.throws(() => box.open(box.seal(text, owner), other), SecretBoxError);
       }),
     );
-    const sealed = box.seal("x", ["p", "a", "b,1:c"]);
-    assert.throws(() => box.open(sealed, ["p", "a,1:b", "c"]), SecretBoxError);
-    assert.throws(() => box.open(sealed, ["p", "a", "b", "c"]), SecretBoxError);
+    const sealed = box.seal("x", ["p", "a", "b,c"]);
+    for (const other of [["a,b", "c"], ["a", "b", "c"], ["a,b,c"], ["a", "b,1:c"], ["ab", ",c"]]) {
+      assert.throws(() => box.open(sealed, ["p", ...other]), SecretBoxError);
+    }
   });
 
   it("does not open when any one bit is changed, and the fault does not tell the content", () => {
