@@ -1,0 +1,98 @@
+"""The schemas, resolved among themselves by `referencing`; nothing is ever fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
+
+from .findings import Finding, Json, escape, finding
+
+URN = "urn:storage-lifecycle:1:"
+
+
+class Schemas:
+    """All schemas of the suite by their short name (`case`, `manifest`, a family, ...)."""
+
+    def __init__(self, documents: Mapping[str, Json]) -> None:
+        self.documents = {document["$id"].removeprefix(URN): document for document in documents.values()}
+        # A registry without a retriever: a reference to elsewhere is an error, not a download.
+        resources = [
+            (document["$id"], Resource.from_contents(document, default_specification=DRAFT202012))
+            for document in documents.values()
+        ]
+        self.registry: Registry[Json] = Registry().with_resources(resources).crawl()
+        self._validators = {
+            name: Draft202012Validator(document, registry=self.registry)
+            for name, document in self.documents.items()
+        }
+        self._cases: dict[str, Draft202012Validator] = {}
+
+    def check(self) -> list[Finding]:
+        """Schemas that are no schemas, and references that lead nowhere."""
+        found = []
+        for name, document in self.documents.items():
+            try:
+                Draft202012Validator.check_schema(document)
+            except SchemaError as error:
+                found.append(finding("SCHEMA_INVALID", f"schemas: {name}", error.message))
+            resolver = self.registry.resolver(base_uri=document["$id"])
+            for reference in _references(document):
+                try:
+                    resolver.lookup(reference)
+                except Unresolvable:
+                    text = f"the reference {reference} leads nowhere, and nothing is fetched"
+                    found.append(finding("SCHEMA_REFERENCE", f"schemas: {name}", text))
+        return found
+
+    def findings(self, name: str, value: Json, rule: str, pointer: str = "") -> list[Finding]:
+        """What a schema objects to, as findings of a rule."""
+        return _findings(self._validators[name], value, rule, pointer)
+
+    def case_findings(self, case: Json) -> list[Finding]:
+        """Rule C-1 of one case."""
+        return _findings(self._case_validator(case), case, "C-1", "")
+
+    def is_case(self, case: Json) -> bool:
+        """Rule C-1 of one case, without saying why not."""
+        return self._case_validator(case).is_valid(case)
+
+    def _case_validator(self, case: Json) -> Draft202012Validator:
+        """The case schema with its dispatch already done: ten conditions less to try."""
+        family = case.get("family") if isinstance(case, dict) else None
+        dispatch = [one for one in self.documents["case"]["allOf"] if _is_for(one, family)]
+        if not isinstance(family, str) or len(dispatch) != 1:
+            return self._validators["case"]
+        if family not in self._cases:
+            schema = {**self.documents["case"], "allOf": [dispatch[0]["then"]]}
+            # Its own name would be looked up as the registered schema.
+            del schema["$id"]
+            self._cases[family] = Draft202012Validator(schema, registry=self.registry)
+        return self._cases[family]
+
+
+def _is_for(condition: Json, family: Json) -> bool:
+    return condition["if"]["properties"]["family"]["const"] == family
+
+
+def _findings(validator: Draft202012Validator, value: Json, rule: str, pointer: str) -> list[Finding]:
+    found = []
+    for error in validator.iter_errors(value):
+        place = pointer + "".join(f"/{escape(str(token))}" for token in error.absolute_path)
+        found.append(finding(rule, place, error.message))
+    return sorted(found)
+
+
+def _references(value: Json) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for item in value.values():
+            yield from _references(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _references(item)
