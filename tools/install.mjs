@@ -34,7 +34,9 @@ if (readStamp() !== lockHash) {
     stdio: "inherit",
   });
   if (result.status !== 0) {
-    console.error("npm ci failed. Check that the npm registry can be reached, then run the same command again.");
+    console.error(
+      "npm ci failed. Check that the npm registry can be reached, then run the same command again.",
+    );
     process.exit(1);
   }
   const version = spawnSync(join(root, "node_modules", ".bin", "node"), ["--version"], { encoding: "utf8" });

@@ -18,7 +18,7 @@ from reference.strict_json import parse_text
 
 from .findings import Json
 from .judge import recompute
-from .schemas import URN, Schemas
+from .schemas import Schemas
 
 
 def serve(lines: Iterable[str], schemas: Schemas) -> None:
@@ -33,8 +33,7 @@ def _answer(question: Json, schemas: Schemas, inputs: dict[str, Draft202012Valid
     family = question["family"]
     if question["check"]:
         if family not in inputs:
-            schema = {"$ref": f"{URN}{family}#/properties/input"}
-            inputs[family] = Draft202012Validator(schema, registry=schemas.registry)
+            inputs[family] = schemas.input_validator(family)
         if not inputs[family].is_valid(question["input"]):
             return "invalid"
     recomputed = recompute(question, ALL_ON)

@@ -55,16 +55,10 @@ def _reachable(place: Place, schemas: Schemas) -> Iterator[Place]:
     schema, root = place
     yield place
     if "$ref" in schema:
-        yield from _reachable(_resolve(schema["$ref"], root, schemas), schemas)
+        yield from _reachable(schemas.resolve(schema["$ref"], root), schemas)
     for word in ("allOf", "anyOf", "oneOf"):
         for one in schema.get(word, []):
             yield from _reachable((one, root), schemas)
     for word in ("then", "else"):
         if word in schema:
             yield from _reachable((schema[word], root), schemas)
-
-
-def _resolve(reference: str, root: Json, schemas: Schemas) -> Place:
-    resolved = schemas.registry.resolver(base_uri=root["$id"]).lookup(reference)
-    document = root if reference.startswith("#") else schemas.documents[reference.split("#")[0].split(":")[-1]]
-    return resolved.contents, document

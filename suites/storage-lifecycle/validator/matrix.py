@@ -28,6 +28,7 @@ class Matrix:
         self._suite = suite
         self._judge = Judge(suite.schemas, suite.manifest["registeredServiceMethods"])
         self._originals = Originals(suite.manifest, suite.document, suite.files)
+        self._bytes = {case["id"]: canonical(case) for case in suite.cases}
 
     def run(self, order: str) -> list[Json]:
         """The result of each check, in the manifest's order whatever the order of the run."""
@@ -86,10 +87,13 @@ class Matrix:
 
     def _case_rules(self, mutant: Mutant, value: Json) -> set[str] | None:
         case_id = mutant.case_id or ""
-        if _is_same(value, self._originals.case(case_id)):
+        if canonical(value) == self._bytes[case_id]:
             return None
-        rules = self._judge.rules(value) | {one.rule for one in safety.scan(value, "")}
-        if mutant.rule in rules or rules & {"C-1", "C-2"}:
+        rules = self._judge.rules(value)
+        if mutant.rule in rules:
+            return rules
+        rules |= {one.rule for one in safety.scan(value, "")}
+        if rules & {"C-1", "C-2"}:
             return rules
         # Only now the dearer rules over all cases: to attribute, or to see that it survived.
         cases = [value if case["id"] == case_id else case for case in self._suite.cases]
@@ -102,20 +106,13 @@ class Matrix:
             return None
         suite = self._suite
         rules = {one.rule for one in suite_rules.check_suite(value, suite.manifest, suite.schemas)}
-        known = {canonical(case) for case in suite.cases}
+        known = set(self._bytes.values())
         for case in value["cases"]:
             if canonical(case) not in known:
                 rules |= self._judge.rules(case)
         if not rules & {"C-1", "C-2"}:
             rules |= {one.rule for one in coverage.check(value["cases"], suite.schemas)}
         return rules
-
-
-def _is_same(left: Json, right: Json) -> bool:
-    try:
-        return canonical(left) == canonical(right)
-    except TypeError:
-        return False
 
 
 def _state(rule: str, rules: set[str] | None) -> str:

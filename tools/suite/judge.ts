@@ -1,0 +1,116 @@
+/** Rules C-1 to C-5: a case against production. */
+import { canonical, digest, isObject, textOf, type Json, type JsonObject } from "./json.ts";
+import { FAMILIES, familyName, type FamilyName } from "./families.ts";
+import { NoAnswerError, ScriptedServices, type MadeCall, type ScriptedCall } from "./ports.ts";
+import { caseFrame, isOutputOf } from "./shapes.ts";
+
+/** The suite's own bound on lists, far below production's. */
+const MAX_ITEMS = 64;
+const REGISTERED: ReadonlySet<string> = new Set(["database.authorize", "signer.signGet", "storage.head"]);
+
+export type CaseRule = "C-1" | "C-2" | "C-3" | "C-4" | "C-5";
+
+/** Which rules a case breaks, how, and the digest of what production made of it. */
+export interface Judgement {
+  rules: CaseRule[];
+  message: string | null;
+  sha256: string | null;
+}
+
+/** What production makes of a case; `fault` where it was cut short. */
+export interface Production {
+  calls: MadeCall[];
+  result: { output: Json; mutations: Json } | null;
+  fault: { rule: "C-3" | "C-5"; message: string } | null;
+}
+
+/** Judges one case, which may be any value. */
+export async function judgeCase(value: Json): Promise<Judgement> {
+  const parsed = parseCase(value);
+  const unregistered = findUnregisteredCall(value);
+  if (parsed === null || unregistered !== null) {
+    const rules: CaseRule[] = [];
+    if (parsed === null) rules.push("C-1");
+    if (unregistered !== null) rules.push("C-2");
+    const message = unregistered ?? "production's parsers do not admit the case";
+    return { rules, message, sha256: null };
+  }
+  const produced = await produce(parsed.family, parsed.input, parsed.calls);
+  return compare(parsed, produced);
+}
+
+/** Runs production on an input with scripted answers. */
+export async function produce(
+  family: FamilyName,
+  input: Json,
+  script: readonly ScriptedCall[],
+): Promise<Production> {
+  const services = new ScriptedServices(script);
+  try {
+    const result = await FAMILIES[family].run(input, services);
+    return { calls: services.made, result, fault: null };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "threw no error";
+    const rule = error instanceof NoAnswerError ? "C-3" : "C-5";
+    return { calls: services.made, result: null, fault: { rule, message } };
+  }
+}
+
+interface ParsedCase {
+  family: FamilyName;
+  input: Json;
+  calls: (MadeCall & ScriptedCall)[];
+  output: Json;
+  mutations: Json;
+}
+
+function parseCase(value: Json): ParsedCase | null {
+  if (!isObject(value) || !caseFrame.safeParse(value).success || !hasBoundedLists(value)) return null;
+  const family = familyName.safeParse(value["family"]);
+  const { input = null, expected, calls } = value;
+  if (!family.success || !FAMILIES[family.data].admits(input)) return null;
+  if (!isObject(expected) || !Array.isArray(calls)) return null;
+  const { output = null, mutations = null } = expected;
+  if (!isOutputOf(family.data, output)) return null;
+  return { family: family.data, input, calls: calls.flatMap(toCall), output, mutations };
+}
+
+function toCall(value: Json): (MadeCall & ScriptedCall)[] {
+  if (!isObject(value)) return [];
+  const { service, method, args = null, result = null } = value;
+  if (typeof service !== "string" || typeof method !== "string") return [];
+  return [{ service, method, args, result }];
+}
+
+function hasBoundedLists(value: Json): boolean {
+  if (Array.isArray(value)) return value.length <= MAX_ITEMS && value.every(hasBoundedLists);
+  return !isObject(value) || Object.values(value).every(hasBoundedLists);
+}
+
+function findUnregisteredCall(value: Json): string | null {
+  const calls = isObject(value) ? value["calls"] : undefined;
+  for (const call of Array.isArray(calls) ? calls : []) {
+    if (!isObject(call) || !("service" in call) || !("method" in call)) continue;
+    const { service, method } = call;
+    const pair = `${textOf(service)}.${textOf(method)}`;
+    if (!REGISTERED.has(pair)) return `${pair} is not a registered method`;
+  }
+  return null;
+}
+
+function compare(parsed: ParsedCase, { calls, result, fault }: Production): Judgement {
+  const scripted = parsed.calls.map(({ service, method, args }): JsonObject => ({ service, method, args }));
+  const made = calls.map((call): JsonObject => ({ ...call }));
+  const rules: CaseRule[] = [];
+  if (canonical(scripted) !== canonical(made)) rules.push("C-3");
+  if (result === null) {
+    if (fault !== null && !rules.includes(fault.rule)) rules.push(fault.rule);
+    return { rules, message: fault?.message ?? "gave no result", sha256: null };
+  }
+  if (canonical(parsed.mutations) !== canonical(result.mutations)) rules.push("C-4");
+  if (canonical(parsed.output) !== canonical(result.output)) rules.push("C-5");
+  const what = { "C-1": "form", "C-2": "methods", "C-3": "calls", "C-4": "mutations", "C-5": "output" };
+  const message =
+    rules.length === 0 ? null : `production differs in ${rules.map((rule) => what[rule]).join(", ")}`;
+  return { rules, message, sha256: digest({ calls: made, ...result }) };
+}
