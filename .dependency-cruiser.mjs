@@ -1,0 +1,104 @@
+/**
+ * Which part of the service may import which.
+ *
+ * shared ← telemetry, database ← slices ← api | cli ← main. tools/check-directions.ts
+ * proves each rule on a seeded break before it trusts a clean result.
+ */
+
+const SLICES = "endpoints|events|dispatch|outbound|deliveries|storage";
+const TEST = String.raw`\.test\.ts$`;
+
+const rules = [
+  {
+    name: "no-cycles",
+    comment: "Parts that need each other are one part: move what both need into a third file.",
+    from: {},
+    to: { circular: true },
+  },
+  {
+    name: "shared-is-a-leaf",
+    comment: "src/shared imports nothing of the service.",
+    from: { path: "^src/shared/", pathNot: TEST },
+    to: { path: "^src/", pathNot: "^src/shared/" },
+  },
+  {
+    name: "telemetry-and-database-stay-below",
+    comment: "src/telemetry and src/database import only src/shared and src/telemetry.",
+    from: { path: "^src/(telemetry|database)/", pathNot: TEST },
+    to: { path: "^src/", pathNot: ["^src/(shared|telemetry)/", "^src/$1/"] },
+  },
+  {
+    name: "slices-do-not-import-edges",
+    comment: "A slice knows nothing of HTTP, the command line, the demonstration or the composition.",
+    from: { path: `^src/(${SLICES})/`, pathNot: TEST },
+    to: { path: "^src/", pathNot: `^src/(shared|telemetry|database|${SLICES})/` },
+  },
+  {
+    name: "edges-do-not-import-each-other",
+    comment: "src/api and src/cli are put together by src/main.ts and src/service.ts only.",
+    from: { path: "^src/api/", pathNot: TEST },
+    to: { path: "^src/(cli|demo)/|^src/(main|service)[.]ts$" },
+  },
+  {
+    name: "only-main-starts",
+    comment: "Nothing imports the entry point.",
+    from: { pathNot: TEST },
+    to: { path: "^src/main[.]ts$" },
+  },
+  {
+    name: "no-foreign-stores",
+    comment: "Slices meet through named functions: another slice's *-store.ts is its own business.",
+    from: { path: `^src/(${SLICES})/`, pathNot: TEST },
+    to: { path: `^src/(${SLICES})/.*-store[.]ts$`, pathNot: "^src/$1/" },
+  },
+  {
+    name: "pg-stays-in-database",
+    comment: "Types of pg come from src/database/pool.ts, queries belong in a *-store.ts.",
+    from: { path: "^src/", pathNot: ["^src/database/", "-store[.]ts$", TEST] },
+    to: { path: "^pg$|^@types/pg$|node_modules/(@types/)?pg/" },
+  },
+  {
+    name: "dial-out-in-outbound",
+    comment: "Only src/outbound opens connections: there each address is checked.",
+    from: {
+      path: "^src/",
+      // The API names types of node:http; the demonstration has its own receiver; the embedded
+      // database looks for a free port.
+      pathNot: ["^src/outbound/", "^src/api/", "^src/demo/", "^src/database/embedded[.]ts$", TEST],
+    },
+    to: { path: "^(node:)?(http|https|http2|tls|net|dgram|dns|dns/promises)$|^undici$|node_modules/undici/" },
+  },
+  {
+    name: "api-only-names-http",
+    comment: "src/api may import node:http, for its types and names, and nothing else that dials.",
+    from: { path: "^src/api/", pathNot: TEST },
+    to: { path: "^(node:)?(https|http2|tls|net|dgram|dns|dns/promises)$|^undici$|node_modules/undici/" },
+  },
+  {
+    name: "demo-only-receives",
+    comment: "src/demo may serve over node:http and node:https, and nothing else.",
+    from: { path: "^src/demo/", pathNot: TEST },
+    to: { path: "^(node:)?(http2|tls|net|dgram|dns|dns/promises)$|^undici$|node_modules/undici/" },
+  },
+  {
+    name: "src-stands-alone",
+    comment: "The service does not import tests, tools or benchmarks.",
+    from: { path: "^src/", pathNot: TEST },
+    to: { path: "^(test|tools|bench|receivers|portal)/" },
+  },
+];
+
+const config = {
+  forbidden: rules.map((rule) => Object.assign(rule, { severity: "error" })),
+  options: {
+    parser: "swc",
+    // Types are dependencies too: a type of pg in a slice ties it to pg.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: { extensions: [".ts", ".mjs", ".js", ".json"] },
+  },
+};
+
+// dependency-cruiser reads its configuration from the default export and knows no other way.
+// oxlint-disable-next-line import/no-default-export
+export default config;

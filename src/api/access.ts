@@ -1,0 +1,56 @@
+/** The checks that come before a route's own: a session, its kind, its permission. In this order, before the body is read. */
+import type { FastifyRequest } from "fastify";
+import type { TenantId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+import type { Permission, Session, SessionVerifier } from "./session.ts";
+
+export type UserSession = Session & { tenantId: TenantId };
+
+const userSessions = new WeakMap<FastifyRequest, UserSession>();
+const serviceSessions = new WeakMap<FastifyRequest, Session>();
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** What the caller must be allowed to do; absent on routes that only say that they do not exist. */
+    permission?: Permission;
+  }
+}
+
+/** An onRequest hook: a user of a tenant, with the route's permission. */
+export function requireUser(verifier: SessionVerifier) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const session = await verifier.verify(request.headers.authorization);
+    const { tenantId } = session;
+    if (session.type !== "user" || tenantId === null) throw new Refusal("unauthorized");
+    requirePermission(request, session);
+    userSessions.set(request, { ...session, tenantId });
+  };
+}
+
+/** An onRequest hook: the operator's own backend, with the route's permission. */
+export function requireService(verifier: SessionVerifier) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const session = await verifier.verify(request.headers.authorization);
+    const namesTenants = session.tenantId !== null || session.allTenants;
+    if (session.type !== "service" || !namesTenants) throw new Refusal("unauthorized");
+    requirePermission(request, session);
+    serviceSessions.set(request, session);
+  };
+}
+
+function requirePermission(request: FastifyRequest, session: Session): void {
+  const { permission } = request.routeOptions.config;
+  if (permission !== undefined && !session.permissions.has(permission)) throw new Refusal("forbidden");
+}
+
+export function userOf(request: FastifyRequest): UserSession {
+  const session = userSessions.get(request);
+  if (session === undefined) throw new Error("a user route ran without its session check");
+  return session;
+}
+
+export function serviceOf(request: FastifyRequest): Session {
+  const session = serviceSessions.get(request);
+  if (session === undefined) throw new Error("a service route ran without its session check");
+  return session;
+}

@@ -1,0 +1,56 @@
+/** The one place where a refusal, or an error nobody expected, becomes an answer. */
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { isConnectionLoss } from "../database/pool.ts";
+import { Refusal, type RefusalCode } from "../shared/refusal.ts";
+
+type Answer = { status: number; error: string };
+
+export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
+  unauthorized: { status: 401, error: "Unauthorized" },
+  forbidden: { status: 403, error: "Forbidden" },
+  owner_required: { status: 403, error: "Owner role required to rotate secret" },
+  validation_failed: { status: 400, error: "Validation failed" },
+  invalid_query: { status: 400, error: "Invalid query" },
+  unsafe_url: { status: 400, error: "Webhook URL must be a public HTTPS endpoint" },
+  unknown_event_type: { status: 400, error: "Unknown event type" },
+  not_found: { status: 404, error: "Not found" },
+  endpoint_not_found: { status: 404, error: "Endpoint not found" },
+  delivery_not_failed: { status: 409, error: "Only failed deliveries can be retried" },
+  endpoint_not_subscribed: { status: 422, error: "Endpoint not subscribed to this event" },
+  endpoint_limit_reached: { status: 409, error: "Endpoint limit reached" },
+  idempotency_key_reused: { status: 409, error: "Idempotency key reused with different content" },
+  payload_too_large: { status: 413, error: "Payload too large" },
+  method_not_allowed: { status: 405, error: "Method not allowed" },
+  too_many_requests: { status: 429, error: "Too many requests" },
+  unavailable: { status: 503, error: "Service unavailable" },
+};
+
+/** How long a caller should wait for a database that is out of reach. */
+const DATABASE_RETRY_AFTER_S = 2;
+
+export function answerError(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const refusal = toRefusal(error);
+  if (refusal === null) {
+    request.log.error({ err: error, requestId: request.id }, "a request failed unexpectedly");
+    return reply.code(500).send({ error: "Internal server error" });
+  }
+  const answer = ANSWERS[refusal.code];
+  if (refusal.retryAfterS !== undefined) void reply.header("Retry-After", String(refusal.retryAfterS));
+  const body =
+    refusal.issues === undefined ? { error: answer.error } : { error: answer.error, issues: refusal.issues };
+  return reply.code(answer.status).send(body);
+}
+
+function toRefusal(error: FastifyError | Error): Refusal | null {
+  if (error instanceof Refusal) return error;
+  if (isConnectionLoss(error)) return new Refusal("unavailable", { retryAfterS: DATABASE_RETRY_AFTER_S });
+  const code = "code" in error ? error.code : undefined;
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Refusal("payload_too_large");
+  // A path that is not valid percent-encoding names nothing.
+  if (code === "FST_ERR_BAD_URL") return new Refusal("not_found");
+  return null;
+}

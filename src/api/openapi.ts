@@ -1,0 +1,194 @@
+/** The OpenAPI document: written from the schemas that validate and the table of refusals that answers. */
+import type { FastifyInstance, FastifySchema } from "fastify";
+import { z } from "zod";
+import type { RefusalCode } from "../shared/refusal.ts";
+import { VERSION } from "../shared/version.ts";
+import { ANSWERS } from "./error-answers.ts";
+import {
+  catalogEntryObject,
+  deliveryObject,
+  endpointObject,
+  errorObject,
+  publishedObject,
+} from "./schemas.ts";
+
+type RouteDescription = {
+  operationId: string;
+  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Operations";
+  summary: string;
+  params?: readonly string[];
+  query?: z.ZodType;
+  body?: z.ZodType;
+  answers: Readonly<Record<number, z.ZodType>>;
+  /** The route's own refusals; those that every route behind a session has are added. */
+  refusals?: readonly RefusalCode[];
+  /** True for a route without a session. */
+  isPublic?: boolean;
+};
+
+const SESSION_REFUSALS: readonly RefusalCode[] = ["unauthorized", "forbidden", "unavailable"];
+
+/** What Fastify keeps of a route for the document. Validation itself is the handler's, in the order it needs. */
+export function describeRoute(route: RouteDescription): FastifySchema {
+  const refusals = [
+    ...(route.isPublic === true ? [] : SESSION_REFUSALS),
+    ...(route.body === undefined ? [] : (["payload_too_large"] as const)),
+    ...(route.refusals ?? []),
+  ];
+  const { params = [] } = route;
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.isPublic === true ? {} : { security: [{ session: [] }] }),
+    ...(params.length === 0 ? {} : { params: pathParameters(params) }),
+    ...(route.query === undefined ? {} : { querystring: jsonSchema(route.query, "input") }),
+    ...(route.body === undefined ? {} : { body: jsonSchema(route.body, "input") }),
+    response: { ...refusalAnswers(refusals), ...successAnswers(route.answers) },
+  };
+}
+
+function pathParameters(names: readonly string[]) {
+  const about: Record<string, string> = { id: "An endpoint's id.", did: "A delivery's id." };
+  const properties = names.map((name) => [name, { type: "string", description: about[name] }]);
+  return { type: "object", properties: Object.fromEntries(properties), required: names };
+}
+
+function successAnswers(answers: Readonly<Record<number, z.ZodType>>) {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, schema]) => [
+      status,
+      { ...jsonSchema(schema, "output"), description: status === "200" ? "Done." : "Accepted." },
+    ]),
+  );
+}
+
+/** One answer a status; its description lists every text that `error` may hold. */
+function refusalAnswers(refusals: readonly RefusalCode[]) {
+  const texts = new Map<number, string[]>();
+  for (const refusal of refusals) {
+    const { status, error } = ANSWERS[refusal];
+    texts.set(status, [...(texts.get(status) ?? []), error]);
+  }
+  const entries = [...texts].map(([status, errors]) => [
+    status,
+    { ...jsonSchema(errorObject, "output"), description: errors.join("; ") },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+type JsonSchema = { $defs?: Record<string, JsonSchema>; [keyword: string]: unknown };
+
+/** JSON Schema of a Zod schema, where an object with a name of its own is a reference to the components. */
+function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const { $schema: _dialect, $defs: _named, ...rest } = toJsonSchema(schema, io);
+  return rest;
+}
+
+function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const made = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override({ jsonSchema }) {
+      // Zod spells a format out as a pattern of hundreds of characters, which tells a reader nothing more.
+      if (jsonSchema.format !== undefined || jsonSchema.type === "integer") delete jsonSchema.pattern;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'));
+}
+
+/** The named objects, as the document's components. */
+function components(): Record<string, object> {
+  const named = {
+    Endpoint: endpointObject,
+    Delivery: deliveryObject,
+    EventType: catalogEntryObject,
+    PublishedEvent: publishedObject,
+    Error: errorObject,
+  };
+  return Object.fromEntries(
+    Object.entries(named).map(([name, schema]) => {
+      const { $defs = {} } = toJsonSchema(z.object({ it: schema }), "output");
+      return [name, { ...$defs[name] }];
+    }),
+  );
+}
+
+/** The finished document. Fastify writes the collection's path with a slash, which nobody types. */
+export function openApiDocument(app: FastifyInstance): unknown {
+  const document = app.swagger();
+  const paths = Object.entries(document.paths ?? {});
+  return {
+    ...document,
+    paths: Object.fromEntries(paths.map(([path, item]) => [path.replace(/(.)\/$/, "$1"), item])),
+  };
+}
+
+/** The head of the document, and what receivers get. */
+export function openApiHead(basePath: string) {
+  return {
+    openapi: {
+      openapi: "3.1.0" as const,
+      info: {
+        title: "Postern",
+        version: VERSION,
+        description: "Webhook endpoints, deliveries and events of a multi-tenant application.",
+        license: { name: "MIT", identifier: "MIT" },
+      },
+      servers: [{ url: basePath === "" ? "/" : basePath }],
+      components: {
+        schemas: components(),
+        securitySchemes: {
+          session: {
+            type: "http" as const,
+            scheme: "bearer",
+            bearerFormat: "JWT",
+            description: "A session token: `type` user with `tid`, or `type` service with `events:write`.",
+          },
+        },
+      },
+      webhooks: { event: { post: outboundRequest() } },
+    },
+  };
+}
+
+function outboundRequest() {
+  const header = (name: string, description: string) => ({
+    name,
+    in: "header" as const,
+    required: true,
+    description,
+    schema: { type: "string" as const },
+  });
+  const body = z.object({
+    id: z.uuid(),
+    event: z.string(),
+    created_at: z.iso.datetime(),
+    data: z.record(z.string(), z.unknown()),
+  });
+  return {
+    summary: "What a receiver gets for each event; any 2xx answer means that it is delivered",
+    parameters: [
+      header(
+        "X-Service-Signature",
+        "`sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`.",
+      ),
+      header("X-Service-Timestamp", "Unix time in whole seconds."),
+      header("X-Service-Event", "The event type."),
+      header("X-Service-Delivery", "The delivery's id; `test-<milliseconds>` for a test."),
+      header("webhook-id", "The event's id, the same on each attempt (Standard Webhooks)."),
+      header("webhook-timestamp", "Unix time in whole seconds (Standard Webhooks)."),
+      header(
+        "webhook-signature",
+        "`v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks).",
+      ),
+    ],
+    requestBody: { required: true, content: { "application/json": { schema: jsonSchema(body, "output") } } },
+    responses: {
+      "2XX": { description: "Delivered." },
+      "410": { description: "Gone for good: the endpoint is disabled." },
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { DELIVERY_STATUSES, type Delivery, type DeliveryFilter } from "../../deliveries/delivery.ts";
+import { parseDeliveryId, parseEndpointId, parseEventId } from "../../shared/id.ts";
+import { userOf } from "../access.ts";
+import { describeRoute } from "../openapi.ts";
+import { parse } from "../parse.ts";
+import { deliveryObject, deliveryView } from "../schemas.ts";
+import type { ApiServices } from "../services.ts";
+
+type IdParams = { Params: { id: string } };
+type DeliveryParams = { Params: { id: string; did: string } };
+
+/** The delivery log, the retry of a delivery, and the test of an endpoint. */
+export function deliveryRoutes(app: FastifyInstance, services: ApiServices): void {
+  const { deliveryLog, personSends, catalog } = services;
+  const read = { permission: "settings:read" } as const;
+  const write = { permission: "settings:write" } as const;
+  const testInput = z.object({
+    event_type: z
+      .string()
+      .refine((type) => catalog.find(type) !== undefined, "unknown_event_type")
+      .meta({ examples: [catalog.entries[0]?.type] }),
+  });
+
+  app.get<IdParams>(
+    "/:id/deliveries",
+    {
+      config: read,
+      schema: describeRoute({
+        operationId: "listDeliveries",
+        tag: "Deliveries",
+        summary: "List an endpoint's deliveries, newest first; the log outlives its endpoint",
+        params: ["id"],
+        query: listQuery,
+        answers: { 200: z.object({ deliveries: z.array(deliveryObject) }) },
+        refusals: ["invalid_query"],
+      }),
+    },
+    async (request, reply) => {
+      const { tenantId } = userOf(request);
+      const query = parse(listQuery, request.query, "invalid_query");
+      const filter = toFilter(query);
+      const page = { offset: BigInt(query.page - 1) * BigInt(query.limit), limit: query.limit };
+      const endpointId = parseEndpointId(request.params.id);
+      const found = filter === null ? [] : await deliveryLog.list(tenantId, endpointId, { filter, ...page });
+      const next = nextLink(request.url, found, query.limit);
+      if (next !== null) void reply.header("Link", `<${next}>; rel="next"`);
+      return { deliveries: found.map(deliveryView) };
+    },
+  );
+
+  app.get<DeliveryParams>(
+    "/:id/deliveries/:did",
+    {
+      config: read,
+      schema: describeRoute({
+        operationId: "getDelivery",
+        tag: "Deliveries",
+        summary: "Show a delivery",
+        params: ["id", "did"],
+        answers: { 200: z.object({ delivery: deliveryObject }) },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const { id, did } = request.params;
+      return {
+        delivery: deliveryView(await deliveryLog.get(tenantId, parseEndpointId(id), parseDeliveryId(did))),
+      };
+    },
+  );
+
+  app.post<DeliveryParams>(
+    "/:id/deliveries/:did/retry",
+    {
+      config: write,
+      schema: describeRoute({
+        operationId: "retryDelivery",
+        tag: "Deliveries",
+        summary: "Send a failed delivery again, now",
+        params: ["id", "did"],
+        answers: { 200: z.object({ delivery: deliveryObject }) },
+        refusals: ["not_found", "delivery_not_failed", "unsafe_url"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const { id, did } = request.params;
+      return {
+        delivery: deliveryView(await personSends.retry(tenantId, parseEndpointId(id), parseDeliveryId(did))),
+      };
+    },
+  );
+
+  app.post<IdParams>(
+    "/:id/test",
+    {
+      config: write,
+      schema: describeRoute({
+        operationId: "testEndpoint",
+        tag: "Deliveries",
+        summary: "Send an example of an event type, now",
+        params: ["id"],
+        body: testInput,
+        answers: { 200: testResult },
+        refusals: ["validation_failed", "unsafe_url", "not_found", "endpoint_not_subscribed"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const input = parse(testInput, request.body);
+      return testView(await personSends.test(tenantId, parseEndpointId(request.params.id), input.event_type));
+    },
+  );
+}
+
+const testResult = z.object({
+  status: z.enum(["test", "failed"]),
+  response_status: z.int().nullable(),
+  response_body: z.string().nullable(),
+  latency_ms: z.int().min(0),
+});
+
+function testView(delivery: Delivery) {
+  const { status, response_status, response_body, latency_ms } = deliveryView(delivery);
+  return { status, response_status, response_body, latency_ms };
+}
+
+/** Whole numbers from text, as far as JavaScript tells them apart. */
+function integerText(min: number, max: number, fallback: number) {
+  return z
+    .string()
+    .regex(/^[+-]?[0-9]+$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .default(fallback)
+    .meta({ type: "integer", minimum: min, maximum: max });
+}
+
+const instantText = z.iso.datetime({ offset: true }).transform(ceilToMs);
+
+/** Log times are whole milliseconds, so a bound between two of them is as good as the later one. */
+function ceilToMs(text: string): number {
+  const fraction = /\.([0-9]+)/.exec(text)?.[1] ?? "";
+  const hasMore = /[1-9]/.test(fraction.slice(3));
+  return Date.parse(text.replace(/\.([0-9]{1,3})[0-9]*/, ".$1")) + (hasMore ? 1 : 0);
+}
+
+const listQuery = z.object({
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  from: instantText.optional().describe("Created at or after, ISO 8601 with offset."),
+  to: instantText.optional().describe("Created before, ISO 8601 with offset."),
+  page: integerText(1, Number.MAX_SAFE_INTEGER, 1).describe(
+    "Prefer `before`: it costs the same on every page.",
+  ),
+  limit: integerText(1, 100, 50),
+  event_type: z
+    .string()
+    .refine((type) => !type.includes("\u0000"), "must not contain NUL")
+    .optional(),
+  event_id: z.string().optional(),
+  before: z
+    .string()
+    .transform((text, context) => {
+      const id = parseDeliveryId(text);
+      if (id !== null) return id;
+      context.addIssue({ code: "custom", message: "must be a delivery id" });
+      return z.NEVER;
+    })
+    .optional()
+    .describe("A delivery id: the page of deliveries older than it."),
+});
+
+function toFilter(query: z.output<typeof listQuery>): DeliveryFilter | null {
+  const eventId = query.event_id === undefined ? undefined : parseEventId(query.event_id);
+  // No event has such an id, so no delivery does.
+  if (eventId === null) return null;
+  return {
+    status: query.status,
+    eventType: query.event_type,
+    eventId,
+    fromMs: query.from,
+    toMs: query.to,
+    before: query.before,
+  };
+}
+
+/** The keyset page after this one: the same filters, before the oldest delivery shown. */
+function nextLink(url: string, page: readonly Delivery[], limit: number): string | null {
+  const oldest = page.at(-1);
+  if (oldest === undefined || page.length < limit) return null;
+  const [path = "", query = ""] = url.split("?");
+  const parameters = new URLSearchParams(query);
+  parameters.delete("page");
+  parameters.set("before", oldest.id);
+  return `${path}?${parameters.toString()}`;
+}

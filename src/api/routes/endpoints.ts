@@ -1,0 +1,172 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { endpointInputSchemas, rotateInputSchema } from "../../endpoints/endpoint-input.ts";
+import { parseEndpointId } from "../../shared/id.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import { userOf } from "../access.ts";
+import type { ApiServices } from "../services.ts";
+import { describeRoute } from "../openapi.ts";
+import { parse } from "../parse.ts";
+import {
+  catalogEntryObject,
+  catalogEntryView,
+  deliveryObject,
+  deliveryView,
+  endpointObject,
+  endpointView,
+  secretObject,
+} from "../schemas.ts";
+import { isOwner } from "../session.ts";
+
+const RECENT_DELIVERIES = 5;
+
+type IdParams = { Params: { id: string } };
+
+/** The catalog and the endpoints: everything under /api/webhooks but deliveries. */
+export function endpointRoutes(app: FastifyInstance, services: ApiServices): void {
+  const { endpoints, deliveryLog, catalog } = services;
+  const inputs = endpointInputSchemas(catalog);
+  const read = { permission: "settings:read" } as const;
+  const write = { permission: "settings:write" } as const;
+
+  app.get(
+    "/events",
+    {
+      config: read,
+      schema: describeRoute({
+        operationId: "listEventTypes",
+        tag: "Event types",
+        summary: "List the event catalog",
+        answers: { 200: z.array(catalogEntryObject) },
+      }),
+    },
+    () => catalog.entries.map(catalogEntryView),
+  );
+
+  app.get(
+    "/",
+    {
+      config: read,
+      schema: describeRoute({
+        operationId: "listEndpoints",
+        tag: "Endpoints",
+        summary: "List the tenant's endpoints, newest first",
+        answers: { 200: z.object({ endpoints: z.array(endpointObject) }) },
+      }),
+    },
+    async (request) => {
+      const found = await endpoints.list(userOf(request).tenantId);
+      return { endpoints: found.map(endpointView) };
+    },
+  );
+
+  app.post(
+    "/",
+    {
+      config: write,
+      schema: describeRoute({
+        operationId: "createEndpoint",
+        tag: "Endpoints",
+        summary: "Register an endpoint; the answer alone shows its signing secret",
+        body: inputs.create,
+        answers: { 201: z.object({ endpoint: endpointObject, secret: secretObject }) },
+        refusals: ["validation_failed", "unsafe_url", "endpoint_limit_reached"],
+      }),
+    },
+    async (request, reply) => {
+      const { tenantId } = userOf(request);
+      const created = await endpoints.create(tenantId, parse(inputs.create, request.body));
+      return reply.code(201).send({ endpoint: endpointView(created.endpoint), secret: created.secret });
+    },
+  );
+
+  app.get<IdParams>(
+    "/:id",
+    {
+      config: read,
+      schema: describeRoute({
+        operationId: "getEndpoint",
+        tag: "Endpoints",
+        summary: "Show an endpoint with its five most recent deliveries",
+        params: ["id"],
+        answers: { 200: z.object({ endpoint: endpointObject, recent_deliveries: z.array(deliveryObject) }) },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const endpoint = await endpoints.get(tenantId, parseEndpointId(request.params.id));
+      const recent = await deliveryLog.list(tenantId, endpoint.id, {
+        filter: {},
+        offset: 0n,
+        limit: RECENT_DELIVERIES,
+      });
+      return { endpoint: endpointView(endpoint), recent_deliveries: recent.map(deliveryView) };
+    },
+  );
+
+  app.patch<IdParams>(
+    "/:id",
+    {
+      config: write,
+      schema: describeRoute({
+        operationId: "updateEndpoint",
+        tag: "Endpoints",
+        summary: "Change an endpoint; an absent member stays as it is",
+        params: ["id"],
+        body: inputs.update,
+        answers: { 200: z.object({ endpoint: endpointObject }) },
+        refusals: ["validation_failed", "unsafe_url", "not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const change = parse(inputs.update, request.body);
+      return {
+        endpoint: endpointView(await endpoints.update(tenantId, parseEndpointId(request.params.id), change)),
+      };
+    },
+  );
+
+  app.delete<IdParams>(
+    "/:id",
+    {
+      config: write,
+      schema: describeRoute({
+        operationId: "deleteEndpoint",
+        tag: "Endpoints",
+        summary: "Delete an endpoint; what is pending ends as failed, the log stays",
+        params: ["id"],
+        answers: { 200: z.object({ ok: z.literal(true) }) },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      await endpoints.remove(userOf(request).tenantId, parseEndpointId(request.params.id));
+      return { ok: true };
+    },
+  );
+
+  app.post<IdParams>(
+    "/:id/rotate-secret",
+    {
+      config: write,
+      schema: describeRoute({
+        operationId: "rotateSecret",
+        tag: "Endpoints",
+        summary: "Replace the signing secret (owners only)",
+        params: ["id"],
+        body: rotateInputSchema,
+        answers: { 200: z.object({ secret: secretObject }) },
+        refusals: ["owner_required", "validation_failed", "not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId, role } = userOf(request);
+      if (!isOwner(role)) throw new Refusal("owner_required");
+      const input = parse(rotateInputSchema, request.body);
+      const id = parseEndpointId(request.params.id);
+      return { secret: await endpoints.rotateSecret(tenantId, id, input?.grace_seconds ?? 0) };
+    },
+  );
+}

@@ -1,0 +1,59 @@
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { Refusal } from "../../shared/refusal.ts";
+import { describeRoute, openApiDocument } from "../openapi.ts";
+import type { ApiServices } from "../services.ts";
+
+/** For those who run Postern: is it alive, is it ready, what does it do, how is it called. */
+export function operationRoutes(app: FastifyInstance, services: ApiServices): void {
+  app.get(
+    "/health",
+    {
+      schema: describeRoute({
+        operationId: "health",
+        tag: "Operations",
+        summary: "Whether the process serves",
+        answers: { 200: z.object({ status: z.literal("ok"), timestamp: z.iso.datetime() }) },
+        isPublic: true,
+      }),
+    },
+    () => ({ status: "ok", timestamp: new Date().toISOString() }),
+  );
+
+  app.get(
+    "/ready",
+    {
+      schema: describeRoute({
+        operationId: "ready",
+        tag: "Operations",
+        summary: "Whether the process can do its work, and why not",
+        answers: {
+          200: z.object({ status: z.literal("ready") }),
+          503: z.object({ status: z.literal("not ready"), error: z.string(), reasons: z.array(z.string()) }),
+        },
+        isPublic: true,
+      }),
+    },
+    async (_request, reply) => {
+      const reasons = await services.notReadyReasons();
+      if (reasons.length === 0) return { status: "ready" };
+      return reply.code(503).send({ status: "not ready", error: "Not ready", reasons });
+    },
+  );
+
+  app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
+    requireMetricsToken(request.headers.authorization, services.metricsToken);
+    const { registry } = services.metrics;
+    return reply.type(registry.contentType).send(await registry.metrics());
+  });
+
+  app.get("/openapi.json", { schema: { hide: true } }, () => openApiDocument(app));
+}
+
+function requireMetricsToken(authorization: string | undefined, token: string | undefined): void {
+  if (token === undefined) return;
+  const given = Buffer.from(authorization ?? "");
+  const wanted = Buffer.from(`Bearer ${token}`);
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw new Refusal("unauthorized");
+}

@@ -1,0 +1,112 @@
+/** The objects of the API as callers see them: for the OpenAPI document, with the functions that make them. */
+import { z } from "zod";
+import { DELIVERY_STATUSES, DELIVERY_TRIGGERS, type Delivery } from "../deliveries/delivery.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import { catalogEntrySchema, type CatalogEntry } from "../events/catalog.ts";
+import { idTimeMs } from "../shared/id.ts";
+
+const id = z.uuid().describe("UUIDv7, lower case.");
+const instant = z.iso.datetime();
+
+export const endpointObject = z
+  .object({
+    id,
+    url: z.string(),
+    events: z.array(z.string()),
+    description: z.string().nullable(),
+    enabled: z.boolean(),
+    disabled_reason: z.enum(["manual", "gone", "failing"]).nullable(),
+    rate_limit: z.int().nullable(),
+    headers: z.record(z.string(), z.string()),
+    metadata: z.record(z.string(), z.string()),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: "Endpoint" });
+
+export function endpointView(endpoint: Endpoint): z.infer<typeof endpointObject> {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    events: endpoint.events,
+    description: endpoint.description,
+    enabled: endpoint.enabled,
+    disabled_reason: endpoint.disabledReason,
+    rate_limit: endpoint.rateLimit,
+    headers: endpoint.headers,
+    metadata: endpoint.metadata,
+    created_at: endpoint.createdAt.toISOString(),
+    updated_at: endpoint.updatedAt.toISOString(),
+  };
+}
+
+const headerMap = z.record(z.string(), z.string()).nullable();
+
+export const deliveryObject = z
+  .object({
+    id,
+    endpoint_id: id,
+    event_id: id.nullable().describe("Null for a test."),
+    event_type: z.string(),
+    trigger: z.enum(DELIVERY_TRIGGERS),
+    status: z.enum(DELIVERY_STATUSES),
+    attempt: z.int().min(1),
+    request_headers: headerMap,
+    request_body: z.string().nullable(),
+    response_status: z.int().nullable().describe("Null when no answer came."),
+    response_headers: headerMap,
+    response_body: z.string().nullable().describe("The first 1,000 characters."),
+    latency_ms: z.int().min(0),
+    error: z.string().nullable().describe("Why no answer came, for example `dns`, `tls` or `timeout`."),
+    next_attempt_at: instant.nullable().describe("Null unless pending."),
+    created_at: instant,
+  })
+  .meta({ id: "Delivery" });
+
+export function deliveryView(delivery: Delivery): z.infer<typeof deliveryObject> {
+  return {
+    id: delivery.id,
+    endpoint_id: delivery.endpointId,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    trigger: delivery.trigger,
+    status: delivery.status,
+    attempt: delivery.attempt,
+    request_headers: delivery.requestHeaders,
+    request_body: delivery.requestBody,
+    response_status: delivery.responseStatus,
+    response_headers: delivery.responseHeaders,
+    response_body: delivery.responseBody,
+    latency_ms: delivery.latencyMs,
+    error: delivery.error,
+    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+    created_at: new Date(idTimeMs(delivery.id)).toISOString(),
+  };
+}
+
+export const catalogEntryObject = catalogEntrySchema
+  .extend({ schema: z.record(z.string(), z.unknown()).optional(), deprecated: z.boolean() })
+  .meta({ id: "EventType" });
+
+export function catalogEntryView(entry: CatalogEntry): z.infer<typeof catalogEntryObject> {
+  return entry;
+}
+
+export const secretObject = z.string().describe("`whsec_` and base64; shown only now.");
+
+export const publishedObject = z
+  .object({
+    id: z.uuid().describe("The event's id, and the `webhook-id` of each of its requests."),
+    deliveries: z.int().min(0).describe("How many endpoints it is dispatched to."),
+  })
+  .meta({ id: "PublishedEvent" });
+
+const issueObject = z.object({
+  path: z.array(z.union([z.string(), z.int()])),
+  message: z.string(),
+  code: z.string(),
+});
+
+export const errorObject = z
+  .object({ error: z.string(), issues: z.array(issueObject).optional() })
+  .meta({ id: "Error" });

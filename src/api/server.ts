@@ -1,0 +1,125 @@
+/** The HTTP edge: routes under the base path, behind their session checks, with one answer to every error. */
+import { METHODS } from "node:http";
+import { fastifySwagger } from "@fastify/swagger";
+import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import { v7 } from "uuid";
+import { Refusal } from "../shared/refusal.ts";
+import { requireService, requireUser } from "./access.ts";
+import { answerError } from "./error-answers.ts";
+import { openApiHead } from "./openapi.ts";
+import { acceptLenientJson } from "./parse.ts";
+import { deliveryRoutes } from "./routes/deliveries.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
+import { operationRoutes } from "./routes/operations.ts";
+import { publishRoutes } from "./routes/publish.ts";
+import type { ApiServices } from "./services.ts";
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_PATH_PARAMETER = 16_384;
+/** A client that has not sent its whole request by then is cut off. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** A process without the api role (`servesApi` false) shows the operator's routes alone. */
+export async function makeServer(
+  services: ApiServices,
+  { basePath, servesApi }: { basePath: string; servesApi: boolean },
+): Promise<FastifyInstance> {
+  const loggerInstance: FastifyBaseLogger = services.log;
+  const app = fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: () => v7(),
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
+    frameworkErrors: (error, request, reply) => {
+      void reply.header("X-Request-Id", request.id);
+      void answerError(error, request, reply);
+    },
+  });
+  // Every method that Node can parse is known, so that a wrong one is 405 and not "no such path".
+  for (const method of METHODS) {
+    if (method !== "CONNECT" && !app.supportedMethods.includes(method))
+      app.addHttpMethod(method, { hasBody: true });
+  }
+  acceptLenientJson(app);
+  // The routes' schemas are for the document; handlers parse what they need, in the order that the contract sets.
+  app.setValidatorCompiler(() => (value) => ({ value }));
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler(answerNotFound);
+  app.addHook("onRequest", async (request, reply) => {
+    void reply.header("X-Request-Id", request.id);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    services.metrics.requestDuration.observe(
+      {
+        http_request_method: request.method,
+        http_route: request.routeOptions.url ?? "unknown",
+        http_response_status_code: String(reply.statusCode),
+      },
+      reply.elapsedTime / 1000,
+    );
+  });
+  await app.register(fastifySwagger, { ...openApiHead(basePath), stripBasePath: true });
+
+  await app.register(
+    async (operations) => {
+      withOtherMethods(operations, () => operationRoutes(operations, services));
+    },
+    { prefix: basePath },
+  );
+  if (!servesApi) return app;
+  await app.register(
+    async (webhooks) => {
+      webhooks.addHook("onRequest", requireUser(services.sessions));
+      webhooks.setNotFoundHandler(answerNotFound);
+      withOtherMethods(webhooks, () => {
+        endpointRoutes(webhooks, services);
+        deliveryRoutes(webhooks, services);
+      });
+    },
+    { prefix: `${basePath}/api/webhooks` },
+  );
+  await app.register(
+    async (events) => {
+      events.addHook("onRequest", requireService(services.sessions));
+      withOtherMethods(events, () => publishRoutes(events, services));
+    },
+    { prefix: `${basePath}/api/events` },
+  );
+  return app;
+}
+
+function answerNotFound(): never {
+  throw new Refusal("not_found");
+}
+
+/** Registers routes and then, for each of their paths, an answer to the methods that it does not have. */
+function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
+  const methods = new Map<string, Set<string>>();
+  let isTracking = true;
+  app.addHook("onRoute", (route) => {
+    if (!isTracking) return;
+    // The collection stands twice, with and without its slash; a route for `/` answers both.
+    const path = route.url.slice(app.prefix.length).replace(/^$/, "/");
+    const known = methods.get(path) ?? new Set();
+    for (const method of [route.method].flat()) known.add(method);
+    methods.set(path, known);
+  });
+  addRoutes();
+  isTracking = false;
+  for (const [path, known] of methods) {
+    const allow = [...known].sort().join(", ");
+    app.route({
+      method: app.supportedMethods.filter((method) => !known.has(method)),
+      url: path,
+      schema: { hide: true },
+      handler: (_request, reply) => {
+        void reply.header("Allow", allow);
+        throw new Refusal("method_not_allowed");
+      },
+    });
+  }
+}

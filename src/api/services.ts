@@ -1,0 +1,23 @@
+import type { DeliveryLog } from "../deliveries/log.ts";
+import type { PersonSends } from "../deliveries/send-by-person.ts";
+import type { Endpoints } from "../endpoints/endpoints.ts";
+import type { Catalog } from "../events/catalog.ts";
+import type { Publisher } from "../events/publish.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { SessionVerifier } from "./session.ts";
+
+/** All that the HTTP edge calls. */
+export type ApiServices = {
+  sessions: SessionVerifier;
+  endpoints: Endpoints;
+  deliveryLog: DeliveryLog;
+  personSends: PersonSends;
+  publisher: Publisher;
+  catalog: Catalog;
+  log: Log;
+  metrics: Metrics;
+  metricsToken: string | undefined;
+  /** Why the process cannot do its work now; empty when it can. */
+  notReadyReasons(): Promise<string[]>;
+};

@@ -1,0 +1,136 @@
+/** Who is calling: session tokens (JWT) verified with pinned algorithms. */
+import { hash } from "node:crypto";
+import {
+  createRemoteJWKSet,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from "jose";
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import type { SessionSource } from "../config.ts";
+import { parseTenantId, type TenantId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+
+export const PERMISSIONS = ["settings:read", "settings:write", "events:write"] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+export type Session = {
+  type: "user" | "service" | "other";
+  /** Null where `tid` is absent or not a tenant id; a service session with `*` has {@link allTenants} instead. */
+  tenantId: TenantId | null;
+  /** A service that names the tenant in each event. */
+  allTenants: boolean;
+  subject: string | null;
+  role: string | null;
+  permissions: ReadonlySet<string>;
+};
+
+export type SessionVerifier = {
+  /** Throws Refusal `unauthorized` for a missing or bad token, `unavailable` when no key can be fetched. */
+  verify(authorization: string | undefined): Promise<Session>;
+};
+
+const CLOCK_TOLERANCE_S = 5;
+const MAX_TOKEN_LENGTH = 8192;
+// A verified token is believed for so long without another look at its signature.
+const REMEMBER_MS = 30_000;
+const REMEMBERED_TOKENS = 10_000;
+
+const claims = z.object({
+  exp: z.number(),
+  type: z.unknown().optional(),
+  tid: z.unknown().optional(),
+  sub: z.string().optional(),
+  role: z.string().optional().catch(undefined),
+  permissions: z.array(z.string()).optional(),
+});
+
+export function makeSessionVerifier(source: SessionSource): SessionVerifier {
+  const remembered = new LRUCache<string, { session: Session; expiresAtMs: number }>({
+    max: REMEMBERED_TOKENS,
+    ttl: REMEMBER_MS,
+  });
+  const check = tokenCheck(source);
+
+  return {
+    async verify(authorization) {
+      const token = bearerToken(authorization);
+      if (token === null) throw new Refusal("unauthorized");
+      // Kept by digest, so that the memory of the process holds no token longer than its request.
+      const digest = hash("sha256", token, "base64");
+      const known = remembered.get(digest);
+      if (known !== undefined && Date.now() < known.expiresAtMs) return known.session;
+      const parsed = claims.safeParse(await check(token));
+      if (!parsed.success) throw new Refusal("unauthorized");
+      const session = toSession(parsed.data);
+      remembered.set(digest, { session, expiresAtMs: (parsed.data.exp + CLOCK_TOLERANCE_S) * 1000 });
+      return session;
+    },
+  };
+}
+
+function tokenCheck(source: SessionSource): (token: string) => Promise<JWTPayload> {
+  const common = { clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ["exp"] };
+  if (source.kind === "secret") {
+    const key = new TextEncoder().encode(source.secret);
+    const options = { ...common, algorithms: ["HS256"] };
+    return (token) => verified(jwtVerify(token, key, options));
+  }
+  const keys: JWTVerifyGetKey = createRemoteJWKSet(new URL(source.url), { timeoutDuration: 3000 });
+  const options: JWTVerifyOptions = {
+    ...common,
+    algorithms: ["RS256", "ES256", "EdDSA"],
+    issuer: source.issuer,
+    audience: source.audience,
+  };
+  return (token) => verified(jwtVerify(token, keys, options));
+}
+
+async function verified(verification: Promise<{ payload: JWTPayload }>): Promise<JWTPayload> {
+  try {
+    return (await verification).payload;
+  } catch (error) {
+    const isKeyTrouble = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid;
+    const isTokenFault = error instanceof errors.JOSEError && !isKeyTrouble;
+    // Anything but a fault of the token itself means that the key set could not be read.
+    if (isTokenFault && !isUnreadableKeySet(error)) throw new Refusal("unauthorized");
+    throw new Refusal("unavailable", { retryAfterS: 5 });
+  }
+}
+
+/** jose tells a key set that answered no 200 or no JSON by its general error class. */
+function isUnreadableKeySet(error: errors.JOSEError): boolean {
+  return error.code === "ERR_JOSE_GENERIC";
+}
+
+function bearerToken(authorization: string | undefined): string | null {
+  const match = /^Bearer +([A-Za-z0-9_.-]+)$/i.exec(authorization ?? "");
+  const token = match?.[1];
+  return token === undefined || token.length > MAX_TOKEN_LENGTH ? null : token;
+}
+
+function toSession(claim: z.infer<typeof claims>): Session {
+  const type = claim.type === "user" || claim.type === "service" ? claim.type : "other";
+  return {
+    type,
+    tenantId: parseTenantId(claim.tid),
+    allTenants: type === "service" && claim.tid === "*",
+    subject: claim.sub ?? null,
+    role: claim.role ?? null,
+    permissions: new Set(claim.permissions ?? permissionsOfRole(claim.role)),
+  };
+}
+
+function permissionsOfRole(role: string | undefined): Permission[] {
+  if (isOwner(role ?? null) || role === "admin" || role === "ADMIN")
+    return ["settings:read", "settings:write"];
+  return role === "member" || role === "MEMBER" ? ["settings:read"] : [];
+}
+
+/** The two spellings that the role check of rotate-secret accepts. */
+export function isOwner(role: string | null): boolean {
+  return role === "owner" || role === "OWNER";
+}

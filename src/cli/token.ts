@@ -1,0 +1,41 @@
+import { defineCommand } from "citty";
+import { issueToken } from "../api/session-token.ts";
+import { environment, readConfig } from "../config.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { parseDurationMs } from "../shared/duration.ts";
+import { parseTenantId } from "../shared/id.ts";
+import { withClearErrors } from "./command.ts";
+
+export const token = defineCommand({
+  meta: { name: "token", description: "Issue a session token, signed with SESSION_JWT_SECRET" },
+  args: {
+    tenant: {
+      type: "string",
+      required: true,
+      description: "Tenant id; * lets a service name it in each event",
+    },
+    type: { type: "string", default: "user", description: "user or service" },
+    role: { type: "string", default: "owner", description: "owner, admin or member, for a user" },
+    subject: { type: "string", default: "cli", description: "Who it is for" },
+    expires: { type: "string", default: "1h", description: "For how long, for example 30m or 12h" },
+  },
+  run: ({ args }) =>
+    withClearErrors(async () => {
+      const { session } = readConfig(environment());
+      if (session.kind !== "secret") {
+        throw new ConfigError("SESSION_JWKS_URL is set: tokens come from the issuer that owns its keys");
+      }
+      const expiresMs = parseDurationMs(args.expires);
+      if (expiresMs === null)
+        throw new ConfigError(`--expires ${args.expires} is no duration such as 30m or 12h`);
+      const isService = args.type === "service";
+      if (!isService && args.type !== "user") throw new ConfigError("--type must be user or service");
+      if (parseTenantId(args.tenant) === null && !(isService && args.tenant === "*")) {
+        throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
+      }
+      const claims = isService
+        ? { type: "service", tid: args.tenant, sub: args.subject, permissions: ["events:write"] }
+        : { type: "user", tid: args.tenant, sub: args.subject, role: args.role };
+      console.log(await issueToken(session.secret, claims, expiresMs));
+    }),
+});

@@ -1,0 +1,250 @@
+/**
+ * The only reader of the environment. Every setting is parsed and checked
+ * here, all mistakes are told at once, and the rest of the program gets one
+ * frozen {@link Config}.
+ */
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { ConfigError } from "./shared/config-error.ts";
+import { parseDurationMs } from "./shared/duration.ts";
+
+const DEFAULT_RETRY_SCHEDULE = "0s,5s,5m,30m,2h,5h,10h,14h,20h,24h";
+const DEFAULT_BLOCKED_PORTS = "0,22,23,25,110,143,445,465,587,993,995,2375,3306,5432,6379,11211,27017";
+
+type Setting = { about: string; fallback?: string; secret?: true };
+
+/** Every setting, in the order in which `postern config` lists them. */
+const SETTINGS = {
+  PORT: { about: "port of the API and the portal", fallback: "8080" },
+  HOST: { about: "address to listen on", fallback: "127.0.0.1" },
+  BASE_PATH: { about: "path under which everything is mounted, for example /postern", fallback: "" },
+  DATABASE_URL: { about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR", secret: true },
+  DATA_DIR: { about: "where embedded data live", fallback: "./.postern" },
+  DATABASE_POOL_SIZE: { about: "database connections of this process", fallback: "20" },
+  INTEGRATION_ENCRYPTION_KEY: {
+    about: "32 bytes in base64 or hex; a comma-separated list is a key ring: the first encrypts, all decrypt",
+    secret: true,
+  },
+  SESSION_JWT_SECRET: { about: "HS256 secret of session tokens, at least 32 bytes", secret: true },
+  SESSION_JWKS_URL: { about: "JWK set that verifies session tokens (RS256, ES256, EdDSA)" },
+  SESSION_ISSUER: { about: "required iss of session tokens, with SESSION_JWKS_URL" },
+  SESSION_AUDIENCE: { about: "required aud of session tokens, with SESSION_JWKS_URL" },
+  EVENT_CATALOG: { about: "JSON or YAML file of event types; absent: the built-in catalog" },
+  OUTBOUND_ALLOWED_CIDRS: { about: "private ranges that endpoints may be in, comma-separated", fallback: "" },
+  OUTBOUND_DENIED_CIDRS: { about: "ranges that endpoints may never be in", fallback: "" },
+  BLOCKED_PORTS: { about: "ports that endpoints may not have", fallback: DEFAULT_BLOCKED_PORTS },
+  DNS_SERVERS: { about: "host:port, comma-separated; absent: the system's resolvers", fallback: "" },
+  RETRY_SCHEDULE: { about: "delay of each attempt after the one before", fallback: DEFAULT_RETRY_SCHEDULE },
+  DISABLE_AFTER: { about: "an endpoint with only failures for so long is disabled", fallback: "5d" },
+  MAX_ENDPOINTS_PER_TENANT: { about: "endpoints that one tenant may have", fallback: "100" },
+  RETENTION_DAYS: { about: "days for which deliveries and events are kept", fallback: "30" },
+  METRICS_TOKEN: { about: "bearer token that /metrics asks for; absent: open", secret: true },
+  LOG_LEVEL: { about: "trace, debug, info, warn, error or silent", fallback: "info" },
+} as const satisfies Record<string, Setting>;
+
+type SettingName = keyof typeof SETTINGS;
+
+export type SessionSource =
+  | { kind: "secret"; secret: string }
+  | { kind: "jwks"; url: string; issuer: string; audience: string };
+
+export type Config = Readonly<{
+  port: number;
+  host: string;
+  /** Empty, or begins with a slash and does not end with one. */
+  basePath: string;
+  databaseUrl: string | undefined;
+  dataDir: string;
+  databasePoolSize: number;
+  encryptionKeys: readonly Buffer[];
+  session: SessionSource;
+  eventCatalogFile: string | undefined;
+  outbound: Readonly<{
+    allowedCidrs: readonly string[];
+    deniedCidrs: readonly string[];
+    blockedPorts: ReadonlySet<number>;
+    dnsServers: readonly string[];
+  }>;
+  /** Milliseconds to wait before each attempt, the first included. */
+  retryScheduleMs: readonly number[];
+  disableAfterMs: number;
+  maxEndpointsPerTenant: number;
+  retentionDays: number;
+  metricsToken: string | undefined;
+  logLevel: (typeof LOG_LEVELS)[number];
+}>;
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+
+const keyHelp = "Make one with: openssl rand -base64 32";
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+
+const durationMs = z.string().transform((text, context) => {
+  const ms = parseDurationMs(text);
+  if (ms !== null) return ms;
+  context.addIssue({ code: "custom", message: "must be a duration such as 90s, 5m, 2h or 5d" });
+  return z.NEVER;
+});
+
+const encryptionKey = z.string().transform((text, context) => {
+  const encoding = /^[0-9a-fA-F]{64}$/.test(text) ? "hex" : "base64";
+  const key = Buffer.from(text, encoding);
+  if (key.length === 32 && (encoding === "hex" || /^[A-Za-z0-9+/]{43}=?$/.test(text))) return key;
+  context.addIssue({ code: "custom", message: `must be 32 bytes in base64 or hex. ${keyHelp}` });
+  return z.NEVER;
+});
+
+const schema = z.object({
+  PORT: integer(0, 65_535),
+  HOST: z.string().min(1),
+  BASE_PATH: z
+    .string()
+    .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
+    .transform((path) => path.replace(/\/$/, "")),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
+    .optional(),
+  DATA_DIR: z.string().min(1),
+  DATABASE_POOL_SIZE: integer(2, 1000),
+  INTEGRATION_ENCRYPTION_KEY: z
+    .string({ error: `is required. ${keyHelp}` })
+    .transform((text) => text.split(",").map((key) => key.trim()))
+    .pipe(z.array(encryptionKey)),
+  SESSION_JWT_SECRET: z
+    .string()
+    .refine(
+      (secret) => Buffer.byteLength(secret) >= 32,
+      "must have at least 32 bytes. Make one with: openssl rand -hex 32",
+    )
+    .optional(),
+  SESSION_JWKS_URL: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
+  SESSION_ISSUER: z.string().optional(),
+  SESSION_AUDIENCE: z.string().optional(),
+  EVENT_CATALOG: z.string().optional(),
+  OUTBOUND_ALLOWED_CIDRS: list,
+  OUTBOUND_DENIED_CIDRS: list,
+  BLOCKED_PORTS: list.pipe(z.array(integer(0, 65_535))).transform((ports) => new Set(ports)),
+  DNS_SERVERS: list,
+  RETRY_SCHEDULE: list.pipe(z.array(durationMs).min(1, "must name at least one attempt").max(100)),
+  DISABLE_AFTER: durationMs,
+  MAX_ENDPOINTS_PER_TENANT: integer(1, 100_000),
+  RETENTION_DAYS: integer(1, 3650),
+  METRICS_TOKEN: z.string().min(1).optional(),
+  LOG_LEVEL: z.enum(LOG_LEVELS),
+});
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The process's environment, for the commands that add to it before it is read. */
+export function environment(): Environment {
+  return process.env;
+}
+
+/** In production nothing is made up: no demo, no secrets of our own. */
+export function isProduction(env: Environment): boolean {
+  return env["NODE_ENV"] === "production";
+}
+
+/** Reads and checks every setting; throws {@link ConfigError} with one line for each that is wrong. */
+export function readConfig(env: Environment): Config {
+  const parsed = schema.safeParse(withFallbacks(env));
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
+    throw new ConfigError([...new Set(lines)].join("\n"));
+  }
+  const values = parsed.data;
+  return Object.freeze({
+    port: values.PORT,
+    host: values.HOST,
+    basePath: values.BASE_PATH,
+    databaseUrl: values.DATABASE_URL,
+    dataDir: values.DATA_DIR,
+    databasePoolSize: values.DATABASE_POOL_SIZE,
+    encryptionKeys: values.INTEGRATION_ENCRYPTION_KEY,
+    session: sessionSource(values),
+    eventCatalogFile: values.EVENT_CATALOG,
+    outbound: {
+      allowedCidrs: values.OUTBOUND_ALLOWED_CIDRS,
+      deniedCidrs: values.OUTBOUND_DENIED_CIDRS,
+      blockedPorts: values.BLOCKED_PORTS,
+      dnsServers: values.DNS_SERVERS,
+    },
+    retryScheduleMs: values.RETRY_SCHEDULE,
+    disableAfterMs: values.DISABLE_AFTER,
+    maxEndpointsPerTenant: values.MAX_ENDPOINTS_PER_TENANT,
+    retentionDays: values.RETENTION_DAYS,
+    metricsToken: values.METRICS_TOKEN,
+    logLevel: values.LOG_LEVEL,
+  });
+}
+
+/** The two secrets without which nothing starts, made anew: for the demo and for tests. */
+export function makeSecrets(): { INTEGRATION_ENCRYPTION_KEY: string; SESSION_JWT_SECRET: string } {
+  return {
+    INTEGRATION_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    SESSION_JWT_SECRET: randomBytes(32).toString("hex"),
+  };
+}
+
+/** What `postern config` shows: each setting with its value (secrets masked) and what it is for. */
+export function describeSettings(
+  env: Environment,
+): { name: string; value: string; isDefault: boolean; about: string }[] {
+  return Object.entries(SETTINGS as Record<string, Setting>).map(([name, setting]) => {
+    const given = env[name];
+    const value = given ?? setting.fallback ?? "";
+    return {
+      name,
+      value: setting.secret === true && value !== "" ? "********" : value,
+      isDefault: given === undefined,
+      about: setting.about,
+    };
+  });
+}
+
+/** Where embedded data live, for the commands that run before the settings are complete. */
+export function dataDirOf(env: Environment): string {
+  return env["DATA_DIR"] ?? SETTINGS.DATA_DIR.fallback;
+}
+
+function withFallbacks(env: Environment): Partial<Record<SettingName, string>> {
+  const values: Partial<Record<SettingName, string>> = {};
+  for (const [name, setting] of Object.entries(SETTINGS as Record<SettingName, Setting>)) {
+    // An empty variable is what most shells and compose files mean by "not set".
+    const value = env[name] === "" ? setting.fallback : (env[name] ?? setting.fallback);
+    if (value !== undefined) values[name as SettingName] = value;
+  }
+  return values;
+}
+
+function sessionSource(values: z.infer<typeof schema>): SessionSource {
+  const { SESSION_JWT_SECRET: secret, SESSION_JWKS_URL: url } = values;
+  if (secret !== undefined && url !== undefined) {
+    throw new ConfigError("SESSION_JWT_SECRET and SESSION_JWKS_URL are both set: choose one");
+  }
+  if (secret !== undefined) return { kind: "secret", secret };
+  if (url === undefined) {
+    throw new ConfigError(
+      "SESSION_JWT_SECRET or SESSION_JWKS_URL is required. Make a secret with: openssl rand -hex 32",
+    );
+  }
+  const { SESSION_ISSUER: issuer, SESSION_AUDIENCE: audience } = values;
+  if (issuer === undefined || audience === undefined) {
+    throw new ConfigError("SESSION_JWKS_URL needs SESSION_ISSUER and SESSION_AUDIENCE beside it");
+  }
+  return { kind: "jwks", url, issuer, audience };
+}

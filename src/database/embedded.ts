@@ -1,0 +1,248 @@
+/**
+ * The embedded database: a real PostgreSQL in the data folder, for a first
+ * start, for development, and for a small installation on one machine.
+ *
+ * The first process that asks starts the server and owns it. Others on the
+ * same data folder (`postern api` and `postern worker` apart) find it running
+ * and join; the server ends with its owner. Should the owner be killed before
+ * it can stop the server, a watchdog, one sleeping shell, does it; should that
+ * be killed too, the next process that asks takes the running server over.
+ *
+ * Who may connect: whoever can read the password file (mode 0600). The server
+ * listens on 127.0.0.1 only and accepts nothing but SCRAM.
+ *
+ * Files, all below `<dataDir>/postgres`: `data` (the cluster), `password`,
+ * `owner` (the process that stops the server), `start.lock`, `server.log`.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFileSync, realpathSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { placeServer, type RootMode } from "./embedded-account.ts";
+import { findBinaries } from "./embedded-binaries.ts";
+import { ensureCluster, type Login, readState, startServer, stopServer } from "./embedded-cluster.ts";
+import { hasCode, secretFile } from "./embedded-files.ts";
+import { withFileLock } from "./embedded-lock.ts";
+import { isRunning, ownMark, parseMark } from "./embedded-process.ts";
+import type { DatabaseLog } from "./log.ts";
+
+export type EmbeddedOptions = {
+  /** Made if absent. */
+  dataDir: string;
+  /** Default: the port of the last start if it is free, else any free one. */
+  port?: number;
+  log: DatabaseLog;
+  /** How to run when we are root; only tests choose. */
+  rootMode?: RootMode;
+  /** Where the cluster goes when root's folder is closed to PostgreSQL; default /var/lib. */
+  openFolder?: string;
+  /** Settings for postgresql.conf beyond the defaults. */
+  settings?: Record<string, string>;
+};
+
+export type EmbeddedPostgres = {
+  /** Holds the password: never log it. */
+  url: string;
+  /** Ends the server if this call started it or took it over; otherwise nothing. */
+  stop: () => Promise<void>;
+};
+
+const DATABASE = "postern";
+const START_LIMIT_MS = 90_000;
+const POLL_MS = 50;
+const START_TRIES = 3;
+
+/**
+ * Starts PostgreSQL 18 in `dataDir`, or joins the one that already runs there.
+ * Resolves when it takes connections and its database exists.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const home = await openHome(options.dataDir);
+  return withFileLock(join(home, "start.lock"), START_LIMIT_MS, async () => {
+    const password = await secretFile(join(home, "password"), () => randomBytes(24).toString("base64url"));
+    const login = { user: DATABASE, password };
+    const placement = await placeServer({
+      home,
+      binaries: await findBinaries(home),
+      rootMode: options.rootMode ?? "auto",
+      openFolder: options.openFolder ?? "/var/lib",
+      log: options.log,
+    });
+    const running = await findRunning(placement.cluster, login);
+    if (running !== undefined) {
+      const url = urlOf(login, running.port);
+      if (isOwned(home)) return { url, stop: async () => undefined };
+      options.log.info("Taking over the embedded database: the process that started it is gone.");
+      return own({ home, cluster: placement.cluster, url });
+    }
+    await ensureCluster(placement, login);
+    const { child, port } = await startOnFreePort(home, options, (port) =>
+      startServer(placement, port, options.settings ?? {}),
+    );
+    const url = urlOf(login, port);
+    const server = await own({ home, cluster: placement.cluster, url, child, log: options.log });
+    try {
+      await createDatabase(login, port);
+      return server;
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  });
+}
+
+async function openHome(dataDir: string): Promise<string> {
+  try {
+    await mkdir(join(dataDir, "postgres"), { recursive: true });
+    return realpathSync(join(dataDir, "postgres"));
+  } catch (error) {
+    if (!hasCode(error, "EACCES", "EPERM", "EROFS")) throw error;
+    throw new Error(`The data folder ${dataDir} cannot be written. Set DATA_DIR to one that can.`, {
+      cause: error,
+    });
+  }
+}
+
+/** The server on the cluster once it takes connections; undefined when none runs, or once it has ended. */
+async function findRunning(cluster: string, login: Login): Promise<{ port: number } | undefined> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    const state = readState(cluster);
+    if (state === undefined) return undefined;
+    if (state.ready && (await accepts(login, state.port))) return { port: state.port };
+    if (performance.now() > deadline) {
+      throw new Error(
+        `The server of ${cluster} (process ${state.pid}) runs but accepts no connection. End it and start again.`,
+      );
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function accepts(login: Login, port: number): Promise<boolean> {
+  const client = new Client({ connectionString: urlOf(login, port), connectionTimeoutMillis: 5000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch (error) {
+    if (hasCode(error, "28P01")) {
+      throw new Error(
+        "The embedded database refuses the password of this data folder: the file `password` was replaced. Restore it.",
+        { cause: error },
+      );
+    }
+    return false;
+  }
+}
+
+function isOwned(home: string): boolean {
+  try {
+    const mark = parseMark(readFileSync(join(home, "owner"), "utf8"));
+    return mark !== undefined && isRunning(mark);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+type Owned = { home: string; cluster: string; url: string; child?: ChildProcess; log?: DatabaseLog };
+
+async function own(owned: Owned): Promise<EmbeddedPostgres> {
+  const { home, cluster, url, child, log } = owned;
+  await writeFile(join(home, "owner"), JSON.stringify(ownMark()), { mode: 0o600 });
+  const watchdog = watch(cluster);
+  let stopping: Promise<void> | undefined;
+  child?.once("exit", () => {
+    watchdog.kill("SIGKILL");
+    if (stopping === undefined)
+      log?.warn("The embedded database ended by itself; server.log says why. Restart Postern.");
+  });
+  const stop = async (): Promise<void> => {
+    await stopServer(cluster);
+    watchdog.kill("SIGKILL");
+    await rm(join(home, "owner"), { force: true });
+  };
+  return { url, stop: () => (stopping ??= stop()) };
+}
+
+/**
+ * Ends the server when this process is gone, however it went: the read ends
+ * when our end of the pipe closes, which the kernel does even after kill -9.
+ */
+function watch(cluster: string): ChildProcess {
+  const script = 'read -r _; read -r pid < "$0/postmaster.pid" && kill -INT "$pid"';
+  const watchdog = spawn("/bin/sh", ["-c", script, cluster], {
+    cwd: "/",
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  watchdog.on("error", () => undefined);
+  watchdog.unref();
+  const { stdin } = watchdog;
+  stdin?.on("error", () => undefined);
+  if (stdin !== null && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
+  return watchdog;
+}
+
+/** Another process may take the port between our choice and the server's start: then another is chosen. */
+async function startOnFreePort<T>(
+  home: string,
+  options: EmbeddedOptions,
+  start: (port: number) => Promise<T>,
+): Promise<{ child: T; port: number }> {
+  if (options.port !== undefined) return { child: await start(options.port), port: options.port };
+  const last = join(home, "port");
+  for (let tries = 1; ; tries += 1) {
+    // The same port as last time, so that processes which joined the former server find the new one.
+    const port = (tries === 1 ? await freePort(readPort(last)) : undefined) ?? (await freePort(0)) ?? 0;
+    try {
+      const child = await start(port);
+      await writeFile(last, String(port));
+      return { child, port };
+    } catch (error) {
+      if (tries === START_TRIES) throw error;
+    }
+  }
+}
+
+function readPort(path: string): number {
+  try {
+    const port = Number(readFileSync(path, "utf8"));
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** `wanted` if it is free (0: any); undefined if it is not. */
+async function freePort(wanted: number): Promise<number | undefined> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(undefined));
+    server.listen(wanted, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" ? address?.port : undefined));
+    });
+  });
+}
+
+async function createDatabase(login: Login, port: number): Promise<void> {
+  const client = new Client({ connectionString: urlOf(login, port, "postgres") });
+  await client.connect();
+  try {
+    const found = await client.query("SELECT 1 FROM pg_database WHERE datname = $1", [DATABASE]);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(login: Login, port: number, database: string = DATABASE): string {
+  return `postgres://${login.user}:${login.password}@127.0.0.1:${port}/${database}`;
+}

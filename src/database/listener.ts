@@ -1,0 +1,26 @@
+import { Client } from "pg";
+
+export type Listener = {
+  /** Resolves when the connection is gone, whoever closed it. */
+  ended: Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A connection of its own that hears one channel's notifications; LISTEN does not work through a pool. */
+export async function createListener(url: string, channel: string, onNotify: () => void): Promise<Listener> {
+  const client = new Client({ connectionString: url, application_name: "postern listener", keepAlive: true });
+  const ended = new Promise<void>((resolve) => {
+    client.once("end", () => resolve());
+    // An error is followed by the end; without a listener it would end the process.
+    client.on("error", () => undefined);
+  });
+  client.on("notification", onNotify);
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+  return { ended, close: () => client.end() };
+}

@@ -1,0 +1,5 @@
+/** What the database code tells an operator. Any pino logger fits. */
+export type DatabaseLog = {
+  info(message: string): void;
+  warn(message: string): void;
+};

@@ -1,0 +1,157 @@
+/**
+ * Brings the schema up to date: plain SQL files, forward only.
+ *
+ * `migrations/NNNN_name.sql` are applied in order, each in a transaction of
+ * its own together with its row in `postern.schema_migrations`, so a file is
+ * applied wholly and once. Every starting process may call `migrate`: an
+ * advisory lock lets one work while the others wait and then find nothing to
+ * do. An applied file never changes; its hash is compared at each start.
+ */
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { DatabaseLog } from "./log.ts";
+import type { Db, Pool, PoolClient } from "./pool.ts";
+
+export type Migration = { version: number; name: string; file: string; sha256: string; sql: string };
+type Applied = { version: number; name: string; sha256: string };
+
+// Any number, but the same in every release: processes of two releases exclude each other by it.
+const LOCK_KEY = 7_067_831_001;
+const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/;
+
+/** Reads a folder of migrations, in order. Throws on a `.sql` name that does not fit, or a version used twice. */
+export async function readMigrations(folder: string): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).sort();
+  const migrations = await Promise.all(files.map((file) => readMigration(folder, file)));
+  for (const [index, migration] of migrations.entries()) {
+    const before = migrations[index - 1];
+    if (before?.version === migration.version) {
+      throw new Error(`${before.file} and ${migration.file} have the same number. Renumber the newer one.`);
+    }
+  }
+  return migrations;
+}
+
+async function readMigration(folder: string, file: string): Promise<Migration> {
+  const [, digits, name] = FILE_NAME.exec(file) ?? [];
+  if (digits === undefined || name === undefined) {
+    throw new Error(`${join(folder, file)} is not named like 0001_create_endpoints.sql. Rename it.`);
+  }
+  // A checkout with other line ends is the same migration.
+  const sql = (await readFile(join(folder, file), "utf8")).replaceAll("\r\n", "\n");
+  return { version: Number(digits), name, file, sql, sha256: createHash("sha256").update(sql).digest("hex") };
+}
+
+/**
+ * Applies what is not applied yet and returns it. Throws, naming the file,
+ * when one fails, when an applied one was changed or is missing, or when a new
+ * one is numbered before an applied one. What came before the failing file stays applied.
+ */
+export async function migrate(pool: Pool, migrations: Migration[], log?: DatabaseLog): Promise<Migration[]> {
+  const client = await pool.connect();
+  try {
+    // A migration, or the wait for another process's, may take longer than any request.
+    await client.query("SET statement_timeout = 0");
+    await client.query("SET idle_in_transaction_session_timeout = 0");
+    await client.query("SELECT pg_advisory_lock($1)", [LOCK_KEY]);
+    await createLedger(client);
+    const applied = await readApplied(client);
+    const pending = compare(migrations, applied);
+    for (const migration of pending) {
+      await apply(client, migration);
+      log?.info(`Applied migration ${migration.file}`);
+    }
+    return pending;
+  } finally {
+    // Closing the connection gives back the lock and the settings, whatever happened above.
+    client.release(true);
+  }
+}
+
+/**
+ * The migrations that the database does not have yet; empty means ready. One
+ * query that changes nothing. A database newer than this release is ready too:
+ * so an old process keeps serving while a new release is rolled out.
+ */
+export async function pendingMigrations(db: Db, migrations: Migration[]): Promise<Migration[]> {
+  const versions = new Set((await readApplied(db)).map(({ version }) => version));
+  return migrations.filter(({ version }) => !versions.has(version));
+}
+
+function compare(migrations: Migration[], applied: Applied[]): Migration[] {
+  const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
+  for (const { version, name, sha256 } of applied) {
+    const file = `${String(version).padStart(4, "0")}_${name}.sql`;
+    const migration = byVersion.get(version);
+    if (migration === undefined) {
+      throw new Error(
+        `The database has migration ${file}, and this release does not: it is older than the database. ` +
+          "Run the newer release, or restore the file.",
+      );
+    }
+    if (migration.sha256 !== sha256 || migration.name !== name) {
+      throw new Error(
+        `Migration ${migration.file} was changed after it was applied as ${file}. ` +
+          "Restore it, and write the change as a new migration.",
+      );
+    }
+    byVersion.delete(version);
+  }
+  const newest = applied.at(-1)?.version ?? 0;
+  const pending = [...byVersion.values()];
+  const late = pending.find(({ version }) => version < newest);
+  if (late !== undefined) {
+    throw new Error(
+      `Migration ${late.file} is new but numbered before ${newest}, which is applied. Renumber it.`,
+    );
+  }
+  return pending;
+}
+
+async function apply(client: PoolClient, migration: Migration): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await client.query(migration.sql);
+    await client.query(
+      /* sql */ `INSERT INTO postern.schema_migrations (version, name, sha256) VALUES ($1, $2, $3)`,
+      [migration.version, migration.name, migration.sha256],
+    );
+    await client.query("COMMIT");
+  } catch (error) {
+    // The connection is closed by the caller, which rolls back; only the reason is needed here.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Migration ${migration.file}${lineOf(migration.sql, error)} failed: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+/** PostgreSQL names the place of an error in characters, from 1. */
+function lineOf(sql: string, error: unknown): string {
+  if (!(error instanceof Error) || !("position" in error)) return "";
+  const position = Number(error.position);
+  return Number.isInteger(position) ? `, line ${sql.slice(0, position).split("\n").length},` : "";
+}
+
+async function createLedger(client: PoolClient): Promise<void> {
+  await client.query(/* sql */ `
+    CREATE SCHEMA IF NOT EXISTS postern;
+    CREATE TABLE IF NOT EXISTS postern.schema_migrations (
+      version    integer PRIMARY KEY,
+      name       text NOT NULL,
+      sha256     text NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now()
+    )`);
+}
+
+async function readApplied(db: Db): Promise<Applied[]> {
+  const found = await db.query<{ exists: boolean }>(
+    /* sql */ `SELECT to_regclass('postern.schema_migrations') IS NOT NULL AS exists`,
+  );
+  if (found.rows[0]?.exists !== true) return [];
+  const applied = await db.query<Applied>(
+    /* sql */ `SELECT version, name, sha256 FROM postern.schema_migrations ORDER BY version`,
+  );
+  return applied.rows;
+}

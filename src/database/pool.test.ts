@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { after, before, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { createPool, isConnectionLoss, type Pool } from "./pool.ts";
+import { inTransaction } from "./transaction.ts";
+
+let database: TestDatabase;
+const pools: Pool[] = [];
+
+before(async () => {
+  database = await createTestDatabase();
+});
+
+after(async () => {
+  for (const pool of pools) await pool.end();
+  await database.drop();
+});
+
+function open(url: string, poolSize = 2, connectionTimeoutMs = 5000): Pool {
+  const pool = createPool({ url, poolSize, connectionTimeoutMs, applicationName: "pool test" });
+  pools.push(pool);
+  return pool;
+}
+
+async function errorOf(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  return assert.fail("expected an error");
+}
+
+describe("createPool", () => {
+  it("gives int8 as a number, and as a bigint where a number would round", async () => {
+    const { rows } = await open(database.url).query(
+      "SELECT 9007199254740991::int8 AS safe, 9007199254740993::int8 AS large, ARRAY[1,2]::int8[] AS list, now() AS at",
+    );
+    assert.equal(rows[0].safe, 9007199254740991);
+    assert.equal(rows[0].large, 9007199254740993n);
+    assert.ok(rows[0].at instanceof Date);
+  });
+
+  it("cancels a statement that runs past its limit, which is no connection loss", async () => {
+    const pool = createPool({
+      url: database.url,
+      poolSize: 1,
+      applicationName: "slow",
+      connectionTimeoutMs: 5000,
+      statementTimeoutMs: 50,
+    });
+    pools.push(pool);
+    const error = await errorOf(() => pool.query("SELECT pg_sleep(5)"));
+    assert.match(String(error), /statement timeout/);
+    assert.equal(isConnectionLoss(error), false);
+  });
+
+  it("survives the loss of idle and of checked-out connections, and connects anew", async () => {
+    const pool = open(database.url);
+    const held = await pool.connect();
+    await pool.query("SELECT 1");
+    const ended = new Promise((resolve) => void held.once("end", resolve));
+    await database.pool.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pool test' AND datname = current_database()",
+    );
+    await ended;
+    const error = await errorOf(() => held.query("SELECT 1"));
+    assert.equal(isConnectionLoss(error), true);
+    held.release(true);
+    const { rows } = await pool.query("SELECT 1 AS n");
+    assert.deepEqual(rows, [{ n: 1 }]);
+  });
+});
+
+describe("isConnectionLoss", () => {
+  it("recognises a refused connection, also for a name with several addresses", async () => {
+    const port = await closedPort();
+    const refused = await errorOf(() => open(`postgres://x:y@127.0.0.1:${port}/z`).query("SELECT 1"));
+    assert.equal(isConnectionLoss(refused), true);
+    const several = await errorOf(() => open(`postgres://x:y@localhost:${port}/z`).query("SELECT 1"));
+    assert.equal(isConnectionLoss(several), true);
+  });
+
+  it("recognises a pool whose connections are all busy for too long", async () => {
+    const pool = open(database.url, 1, 100);
+    const held = await pool.connect();
+    assert.equal(isConnectionLoss(await errorOf(() => pool.query("SELECT 1"))), true);
+    held.release();
+  });
+
+  it("recognises a server that takes connections and does not answer, or hangs up", async () => {
+    for (const answer of [(socket: Socket) => socket.resume(), (socket: Socket) => socket.destroy()]) {
+      const server = createServer(answer).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const address = server.address();
+      assert.ok(typeof address === "object" && address !== null);
+      const pool = open(`postgres://x:y@127.0.0.1:${address.port}/z`, 1, 200);
+      assert.equal(isConnectionLoss(await errorOf(() => pool.query("SELECT 1"))), true);
+      server.close();
+    }
+  });
+
+  it("recognises the end of the own session by an administrator", async () => {
+    const kill = "SELECT pg_terminate_backend(pg_backend_pid())";
+    assert.equal(isConnectionLoss(await errorOf(() => open(database.url).query(kill))), true);
+  });
+
+  it("does not take an ordinary refusal for one", async () => {
+    const pool = open(database.url);
+    for (const sql of ["SELECT 1 / 0", "SELECT * FROM nowhere", "SELEC"]) {
+      assert.equal(isConnectionLoss(await errorOf(() => pool.query(sql))), false);
+    }
+    assert.equal(isConnectionLoss("ECONNREFUSED"), false);
+    assert.equal(isConnectionLoss(new Error("wrapped", { cause: connectionReset() })), true);
+  });
+});
+
+function connectionReset(): Error {
+  return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+}
+
+/** A port of this machine on which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
+  server.close();
+  await once(server, "close");
+  await once(connect(address.port, "127.0.0.1"), "error");
+  return address.port;
+}
+
+describe("inTransaction", () => {
+  it("commits what the work did and returns its result", async () => {
+    const result = await inTransaction(database.pool, async (client) => {
+      await client.query("CREATE TABLE committed (n int)");
+      await client.query("INSERT INTO committed VALUES (1)");
+      return "done";
+    });
+    assert.equal(result, "done");
+    assert.equal((await database.pool.query("SELECT * FROM committed")).rowCount, 1);
+  });
+
+  it("rolls back on an error of the work, throws that error, and gives the connection back", async () => {
+    const pool = open(database.url, 1);
+    await pool.query("CREATE TABLE rolled_back (n int)");
+    const failure = new Error("no");
+    const thrown = await errorOf(() =>
+      inTransaction(pool, async (client) => {
+        await client.query("INSERT INTO rolled_back VALUES (1)");
+        throw failure;
+      }),
+    );
+    assert.equal(thrown, failure);
+    assert.equal((await pool.query("SELECT * FROM rolled_back")).rowCount, 0);
+  });
+
+  it("throws away a connection that broke inside", async () => {
+    const pool = open(database.url, 1);
+    const thrown = await errorOf(() =>
+      inTransaction(pool, (client) => client.query("SELECT pg_terminate_backend(pg_backend_pid())")),
+    );
+    assert.equal(isConnectionLoss(thrown), true);
+    assert.equal((await pool.query("SELECT 1")).rowCount, 1);
+  });
+});

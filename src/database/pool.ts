@@ -1,0 +1,93 @@
+/**
+ * Connections to PostgreSQL. The only door to the package `pg` for the rest of
+ * the service: stores take their types from here.
+ */
+import { Pool, type PoolClient, types } from "pg";
+import type { DatabaseLog } from "./log.ts";
+
+export type { Pool, PoolClient } from "pg";
+
+/** What a store needs: a pool, or one client of it inside a transaction. */
+export type Db = Pick<Pool | PoolClient, "query">;
+
+export type PoolOptions = {
+  url: string;
+  /** Connections at most. */
+  poolSize: number;
+  /** Shown in pg_stat_activity, so that an operator sees which process holds what. */
+  applicationName: string;
+  /** How long a caller waits for a connection, free or new. */
+  connectionTimeoutMs: number;
+  /** A statement that runs longer is cancelled; default 30 s, 0 is off. */
+  statementTimeoutMs?: number;
+  /** Told of connections lost while nobody used them. */
+  log?: DatabaseLog;
+};
+
+const STATEMENT_TIMEOUT_MS = 30_000;
+// A transaction that does nothing for so long belongs to a process that hangs; its locks must go.
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+const IDLE_CONNECTION_MS = 30_000;
+const INT8_OID = 20;
+
+/**
+ * Makes a pool; connects only when first used. `int8` comes as a number where
+ * it is safe and as a bigint where not, `timestamptz` as a Date. A lost
+ * connection fails the query on it and no more: the process lives on.
+ */
+export function createPool(options: PoolOptions): Pool {
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.poolSize,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectionTimeoutMs,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser },
+  });
+  pool.on("error", (error) => {
+    options.log?.warn(`A database connection was lost while idle: ${error.message}`);
+  });
+  // pg-pool listens for errors only on idle clients; without this, the loss of one that is checked out
+  // and between two queries would be an unhandled 'error' event and end the process.
+  pool.on("connect", (client) => {
+    client.on("error", () => undefined);
+  });
+  return pool;
+}
+
+const LOST = new Set(
+  [
+    ["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
+    ["ENOTFOUND", "EAI_AGAIN"],
+    // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections
+    ["57P01", "57P02", "57P03", "53300"],
+  ].flat(),
+);
+
+// pg gives these no code.
+const LOST_MESSAGE =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed and is not queryable)/;
+
+/**
+ * Whether a database call failed because the database is out of reach, which
+ * the caller may try again later (503), rather than because of the call itself.
+ */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (LOST.has(code) || /^08...$/.test(code) || LOST_MESSAGE.test(error.message)) return true;
+  // A name with several addresses fails with all their errors at once.
+  if (error instanceof AggregateError && error.errors.some(isConnectionLoss)) return true;
+  return error.cause !== undefined && isConnectionLoss(error.cause);
+}
+
+const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>
+  oid === INT8_OID && format !== "binary" ? parseInt8 : types.getTypeParser(oid, format);
+
+function parseInt8(text: string): number | bigint {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+}

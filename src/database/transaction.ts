@@ -1,0 +1,25 @@
+import type { Pool, PoolClient } from "./pool.ts";
+
+/**
+ * Runs `work` in one transaction and commits it. Any error rolls back and is
+ * thrown on; an error from the commit itself leaves open whether it happened,
+ * as it must when the connection breaks at that moment.
+ */
+export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    await client.query("BEGIN");
+    const result = await work(client);
+    await client.query("COMMIT");
+    return result;
+  } catch (error) {
+    // The first error is the one to tell; a connection that cannot even roll back is thrown away.
+    await client.query("ROLLBACK").catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

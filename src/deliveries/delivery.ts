@@ -1,0 +1,47 @@
+import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+
+export const DELIVERY_STATUSES = ["pending", "delivered", "failed", "test"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export const DELIVERY_TRIGGERS = ["event", "retry", "auto_retry", "test"] as const;
+export type DeliveryTrigger = (typeof DELIVERY_TRIGGERS)[number];
+
+/** One attempt at one endpoint; `pending` is one that is due and not yet made. */
+export type Delivery = {
+  tenantId: TenantId;
+  endpointId: EndpointId;
+  id: DeliveryId;
+  /** Null for a test and for the retry of one. */
+  eventId: EventId | null;
+  /** The first test's delivery id; null for the attempts of an event. */
+  testId: DeliveryId | null;
+  eventType: string;
+  trigger: DeliveryTrigger;
+  status: DeliveryStatus;
+  attempt: number;
+  requestBody: string | null;
+  requestHeaders: Record<string, string> | null;
+  responseStatus: number | null;
+  responseHeaders: Record<string, string> | null;
+  responseBody: string | null;
+  latencyMs: number;
+  error: string | null;
+  nextAttemptAt: Date | null;
+};
+
+/** Which deliveries of an endpoint to list, newest first. */
+export type DeliveryFilter = {
+  status?: DeliveryStatus | undefined;
+  eventType?: string | undefined;
+  eventId?: EventId | undefined;
+  /** Milliseconds since 1970: inclusive and exclusive. */
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+  /** Only deliveries older than this one. */
+  before?: DeliveryId | undefined;
+};
+
+/** A delivery about to be logged; its id carries its time. */
+export type NewDelivery = Omit<Delivery, "nextAttemptAt" | "status"> & {
+  status: Exclude<DeliveryStatus, "pending">;
+};

@@ -1,0 +1,152 @@
+/**
+ * What a person sends: the retry of a failed delivery, and a test. Both wait
+ * for the receiver's answer and log it as a delivery of its own.
+ */
+import type { Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { isSuccess } from "../dispatch/judge-attempt.ts";
+import type { DispatchHold } from "../dispatch/queue.ts";
+import { readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
+import type { Catalog } from "../events/catalog.ts";
+import { isSubscribed } from "../events/subscription.ts";
+import { buildRequestHeaders, headersForLog } from "../outbound/request-headers.ts";
+import type { Sender } from "../outbound/send.ts";
+import {
+  idTimeMs,
+  newDeliveryId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+import type { SecretBox } from "../shared/secret-box.ts";
+import { VERSION } from "../shared/version.ts";
+import type { Delivery, NewDelivery } from "./delivery.ts";
+import { insertDelivery } from "./delivery-store.ts";
+import type { DeliveryLog } from "./log.ts";
+
+export type PersonSends = ReturnType<typeof makePersonSends>;
+
+/** What one request of a person says, beside what every request says. */
+type Message = {
+  eventType: string;
+  deliveryLabel: string;
+  webhookId: EventId | DeliveryId;
+  body: string;
+};
+
+type Sent = Pick<
+  NewDelivery,
+  "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
+>;
+
+export function makePersonSends(services: {
+  db: Pool;
+  log: DeliveryLog;
+  secretBox: SecretBox;
+  sender: Sender;
+  catalog: Catalog;
+  dispatches: Pick<DispatchHold, "supersede">;
+}) {
+  const { db, log, secretBox, sender, catalog, dispatches } = services;
+
+  /** Sends the failed delivery's body again; the new delivery counts as the next attempt. */
+  async function retry(
+    tenantId: TenantId,
+    endpointId: EndpointId | null,
+    id: DeliveryId | null,
+  ): Promise<Delivery> {
+    const original = await log.get(tenantId, endpointId, id);
+    if (original.status !== "failed") throw new Refusal("delivery_not_failed");
+    const target = await readSendTarget(db, secretBox, original);
+    if (target === null) throw new Refusal("endpoint_not_found");
+    const sent = await send(target, {
+      eventType: original.eventType,
+      deliveryLabel: original.id,
+      webhookId: original.eventId ?? original.testId ?? original.id,
+      body: original.requestBody ?? "{}",
+    });
+    const isDelivered = sent.responseStatus !== null && isSuccess(sent.responseStatus);
+    const delivery: NewDelivery = {
+      ...pick(original),
+      ...sent,
+      id: newDeliveryId(),
+      trigger: "retry",
+      status: isDelivered ? "delivered" : "failed",
+      attempt: original.attempt + 1,
+    };
+    await inTransaction(db, async (transaction) => {
+      await insertDelivery(transaction, delivery);
+      const { eventId } = original;
+      if (isDelivered && eventId !== null) {
+        await dispatches.supersede(transaction, { tenantId, endpointId: original.endpointId, eventId });
+      }
+    });
+    return { ...delivery, nextAttemptAt: null };
+  }
+
+  /** Sends the catalog's example of the type. The caller has checked that the catalog knows the type. */
+  async function test(
+    tenantId: TenantId,
+    endpointId: EndpointId | null,
+    eventType: string,
+  ): Promise<Delivery> {
+    const entry = catalog.find(eventType);
+    if (entry === undefined) throw new Refusal("unknown_event_type");
+    const target = endpointId === null ? null : await readSendTarget(db, secretBox, { tenantId, endpointId });
+    if (target === null) throw new Refusal("not_found");
+    if (!isSubscribed(target.events, eventType)) throw new Refusal("endpoint_not_subscribed");
+    const id = newDeliveryId();
+    const body = JSON.stringify({ event: eventType, data: entry.payloadShape, _test: true });
+    const sent = await send(target, {
+      eventType,
+      deliveryLabel: `test-${idTimeMs(id)}`,
+      webhookId: id,
+      body,
+    });
+    const delivery: NewDelivery = {
+      tenantId,
+      endpointId: target.endpointId,
+      id,
+      eventId: null,
+      testId: id,
+      eventType,
+      trigger: "test",
+      status: sent.responseStatus === null ? "failed" : "test",
+      attempt: 1,
+      requestBody: body,
+      ...sent,
+    };
+    await insertDelivery(db, delivery);
+    return { ...delivery, nextAttemptAt: null };
+  }
+
+  async function send(target: SendTarget, message: Message): Promise<Sent> {
+    const headers = buildRequestHeaders({
+      ...message,
+      version: VERSION,
+      timestampSeconds: Math.floor(Date.now() / 1000),
+      signingKeys: target.signingKeys,
+      staticHeaders: target.headers,
+    });
+    const outcome = await sender.send({ url: target.url, headers, body: message.body });
+    if (outcome.kind === "unsafe") throw new Refusal("unsafe_url");
+    const answer = outcome.kind === "answered" ? outcome : null;
+    return {
+      requestHeaders: headersForLog(headers),
+      responseStatus: answer?.status ?? null,
+      responseHeaders: answer?.headers ?? null,
+      responseBody: answer?.body ?? null,
+      latencyMs: outcome.latencyMs,
+      error: outcome.kind === "failed" ? outcome.error : null,
+    };
+  }
+
+  return { retry, test };
+}
+
+function pick(original: Delivery) {
+  const { tenantId, endpointId, eventId, testId, eventType, requestBody } = original;
+  return { tenantId, endpointId, eventId, testId, eventType, requestBody };
+}

@@ -1,0 +1,73 @@
+/** A receiver like one that a tenant would write: it verifies each request and says so. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { DemoCertificates } from "./demo-certificates.ts";
+
+export type DemoReceiver = { url: string; stop(): Promise<void> };
+
+type Options = DemoCertificates & {
+  host: string;
+  /** Used if it is free, so that an endpoint made at an earlier start still leads here. */
+  preferredPort: number;
+  signingSecrets: () => Promise<string[]>;
+  print: (line: string) => void;
+};
+
+/** A request older than that is a replay. */
+const MAX_AGE_S = 300;
+
+export async function startDemoReceiver(options: Options): Promise<DemoReceiver> {
+  const server = createServer({ cert: options.certificatePem, key: options.keyPem }, (request, response) => {
+    receive(request, response, options).catch((error: unknown) => {
+      options.print(`receiver: ${String(error)}`);
+      response.destroy();
+    });
+  });
+  const port = await listen(server, options.host, options.preferredPort);
+  return {
+    url: `https://${options.host}:${port}/webhooks`,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function listen(server: Server, host: string, preferredPort: number): Promise<number> {
+  for (const port of [preferredPort, 0]) {
+    server.listen(port, host);
+    try {
+      await once(server, "listening");
+      break;
+    } catch (error) {
+      const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+      if (!isTaken || port === 0) throw error;
+    }
+  }
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the receiver has no port");
+  return address.port;
+}
+
+async function receive(request: IncomingMessage, response: ServerResponse, options: Options): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  const body = Buffer.concat(chunks).toString("utf8");
+  const secrets = await options.signingSecrets();
+  const isRight = secrets.some((secret) => isSignedWith(secret, request, body));
+  const type = String(request.headers["x-service-event"]);
+  options.print(`receiver: ${type} arrived, signature ${isRight ? "right" : "WRONG"}: ${body}`);
+  response.writeHead(isRight ? 200 : 401, { "content-type": "application/json" });
+  response.end(JSON.stringify({ received: isRight }));
+}
+
+function isSignedWith(secret: string, request: IncomingMessage, body: string): boolean {
+  const timestamp = String(request.headers["x-service-timestamp"]);
+  const expected = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+  const given = Buffer.from(String(request.headers["x-service-signature"]));
+  const wanted = Buffer.from(`sha256=${expected}`);
+  const isRecent = Math.abs(Date.now() / 1000 - Number(timestamp)) <= MAX_AGE_S;
+  return isRecent && given.length === wanted.length && timingSafeEqual(given, wanted);
+}

@@ -1,0 +1,19 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+
+const secretsSchema = z.object({ INTEGRATION_ENCRYPTION_KEY: z.string(), SESSION_JWT_SECRET: z.string() });
+
+export type DemoSecrets = z.infer<typeof secretsSchema>;
+
+/** The secrets of the last start, or new ones kept in a file that only its owner can read. */
+export async function keptSecrets(file: string, make: () => DemoSecrets): Promise<DemoSecrets> {
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    // Fails where the file exists, so that two first starts at once agree on one file.
+    await writeFile(file, JSON.stringify(make(), null, 2), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+  return secretsSchema.parse(JSON.parse(await readFile(file, "utf8")));
+}

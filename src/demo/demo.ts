@@ -1,0 +1,99 @@
+/**
+ * The demonstration: Postern with secrets of its own making and a receiver to
+ * send to. It alone opens the receiver's loopback address and trusts its CA.
+ */
+import { join } from "node:path";
+import { issueToken } from "../api/session-token.ts";
+import { dataDirOf, makeSecrets, type Environment } from "../config.ts";
+import { createPool, type Pool } from "../database/pool.ts";
+import { readTenantSecrets } from "../endpoints/send-target.ts";
+import { parseTenantId, type TenantId } from "../shared/id.ts";
+import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
+import { makeDemoCertificates } from "./demo-certificates.ts";
+import { startDemoReceiver } from "./demo-receiver.ts";
+import { keptSecrets } from "./demo-secrets.ts";
+import { welcomeText } from "./welcome.ts";
+
+const TOKEN_LIFE_MS = 12 * 3_600_000;
+const RECEIVER_HOST = "127.0.0.1";
+const RECEIVER_PORT = 8443;
+const TENANT = "demo";
+
+export type Demo = {
+  /** The environment with what the demonstration adds. */
+  env: Environment;
+  caPem: string;
+  /** From now on the receiver can look up which secrets its requests may be signed with. */
+  connect(service: { databaseUrl: string; encryptionKeys: readonly Buffer[] }): void;
+  welcome(apiUrl: string): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export async function startDemo(env: Environment): Promise<Demo> {
+  const secretsFile = join(dataDirOf(env), "demo-secrets.json");
+  const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
+  const certificates = await makeDemoCertificates(RECEIVER_HOST);
+  const tenantId = demoTenant();
+  let known: { db: Pool; secretBox: SecretBox } | null = null;
+  const receiver = await startDemoReceiver({
+    ...certificates,
+    host: RECEIVER_HOST,
+    preferredPort: RECEIVER_PORT,
+    signingSecrets: async () =>
+      known === null ? [] : readTenantSecrets(known.db, known.secretBox, tenantId),
+    print: (line) => console.log(line),
+  });
+  return {
+    env: {
+      LOG_LEVEL: "warn",
+      ...env,
+      ...secrets,
+      OUTBOUND_ALLOWED_CIDRS: [env["OUTBOUND_ALLOWED_CIDRS"], `${RECEIVER_HOST}/32`]
+        .filter(Boolean)
+        .join(","),
+    },
+    caPem: certificates.caPem,
+    connect({ databaseUrl, encryptionKeys }) {
+      const db = createPool({
+        url: databaseUrl,
+        poolSize: 1,
+        applicationName: "postern demo",
+        connectionTimeoutMs: 3000,
+      });
+      known = { db, secretBox: makeSecretBox(encryptionKeys) };
+    },
+    async welcome(apiUrl) {
+      const sign = (claims: Parameters<typeof issueToken>[1]) =>
+        issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
+      return welcomeText({
+        apiUrl,
+        receiverUrl: receiver.url,
+        secretsFile,
+        userToken: await sign({ type: "user", tid: TENANT, sub: "you", role: "owner" }),
+        serviceToken: await sign({ type: "service", tid: TENANT, sub: "app", permissions: ["events:write"] }),
+      });
+    },
+    async stop() {
+      await receiver.stop();
+      await known?.db.end();
+    },
+  };
+}
+
+function demoTenant(): TenantId {
+  const tenantId = parseTenantId(TENANT);
+  if (tenantId === null) throw new Error("the demo tenant's name is no tenant id");
+  return tenantId;
+}
+
+/** Secrets that the operator set win over those made up. */
+function givenSecrets(env: Environment): {
+  INTEGRATION_ENCRYPTION_KEY?: string;
+  SESSION_JWT_SECRET?: string;
+} {
+  const { INTEGRATION_ENCRYPTION_KEY: key, SESSION_JWT_SECRET: secret } = env;
+  return {
+    ...(key === undefined ? {} : { INTEGRATION_ENCRYPTION_KEY: key }),
+    ...(secret === undefined ? {} : { SESSION_JWT_SECRET: secret }),
+  };
+}

@@ -1,0 +1,69 @@
+import type { Db } from "../database/pool.ts";
+import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+import { LEASE_MS, type LeasedDispatch } from "./queue.ts";
+
+type ClaimedRow = {
+  tenant_id: TenantId;
+  endpoint_id: EndpointId;
+  id: DeliveryId;
+  event_id: EventId;
+  event_type: string;
+  attempt: number;
+  body: string;
+};
+
+/** Leases what is due and nobody's; rows that another worker is claiming are passed over, not waited for. */
+export async function claimDispatches(db: Db, owner: string, limit: number): Promise<LeasedDispatch[]> {
+  const leaseEndsMs = performance.now() + LEASE_MS;
+  const { rows } = await db.query<ClaimedRow>({
+    name: "claim-dispatches",
+    text: /* sql */ `WITH due AS MATERIALIZED (
+        SELECT tenant_id, endpoint_id, id, event_id FROM postern.dispatches
+        WHERE NOT held AND claimable_at <= now()
+        ORDER BY claimable_at LIMIT $2
+        FOR UPDATE SKIP LOCKED
+      )
+      UPDATE postern.dispatches d
+      SET lease_owner = $1, claimable_at = now() + $3 * interval '1 ms'
+      FROM due JOIN postern.events e ON e.id = due.event_id
+      WHERE d.tenant_id = due.tenant_id AND d.endpoint_id = due.endpoint_id AND d.id = due.id
+      RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, e.body`,
+    values: [owner, limit, LEASE_MS],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    tenantId: row.tenant_id,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    body: row.body,
+    attempt: row.attempt,
+    leaseEndsMs,
+  }));
+}
+
+export async function postponeDispatches(
+  db: Db,
+  owner: string,
+  postponed: readonly { dispatch: LeasedDispatch; delayMs: number }[],
+): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.dispatches d
+      SET lease_owner = NULL, claimable_at = now() + given.delay_ms * interval '1 ms'
+      FROM unnest($2::text[], $3::uuid[], $4::uuid[], $5::float8[]) AS given (tenant_id, endpoint_id, id, delay_ms)
+      WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
+        AND d.lease_owner = $1`,
+    [owner, ...keyArrays(postponed.map((item) => item.dispatch)), postponed.map((item) => item.delayMs)],
+  );
+}
+
+/** Tenant, endpoint and dispatch ids as the three arrays that every statement on many dispatches takes. */
+export function keyArrays(
+  dispatches: readonly Pick<LeasedDispatch, "tenantId" | "endpointId" | "id">[],
+): [TenantId[], EndpointId[], DeliveryId[]] {
+  return [
+    dispatches.map((dispatch) => dispatch.tenantId),
+    dispatches.map((dispatch) => dispatch.endpointId),
+    dispatches.map((dispatch) => dispatch.id),
+  ];
+}

@@ -1,0 +1,72 @@
+import type { Db } from "../database/pool.ts";
+import type { DeliveryId } from "../shared/id.ts";
+import { keyArrays } from "./claim-store.ts";
+import type { CompletedAttempt } from "./queue.ts";
+
+/**
+ * In one statement: each dispatch that is still the owner's goes, its outcome
+ * is logged under the same id, and the next attempt's dispatch comes where one
+ * is due and nothing made it needless meanwhile.
+ *
+ * Endpoints that get a next attempt are locked before their dispatches are:
+ * deleting an endpoint takes the same locks in the same order, so neither a
+ * deadlock nor a dispatch without its endpoint can come of the two.
+ */
+export async function completeAttempts(
+  db: Db,
+  owner: string,
+  attempts: readonly CompletedAttempt[],
+): Promise<Set<DeliveryId>> {
+  const { rows } = await db.query<{ id: DeliveryId }>({
+    name: "complete-attempts",
+    text: /* sql */ `WITH given AS MATERIALIZED (
+        SELECT * FROM unnest($2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
+            $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[])
+          AS given (tenant_id, endpoint_id, id, status, request_headers, response_status,
+            response_headers, response_body, latency_ms, error, next_delay_ms)
+      ), alive AS MATERIALIZED (
+        SELECT e.tenant_id, e.id FROM postern.endpoints e
+        WHERE (e.tenant_id, e.id) IN
+            (SELECT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL)
+          AND e.deleted_at IS NULL
+        FOR SHARE
+      ), done AS (
+        DELETE FROM postern.dispatches d
+        USING given LEFT JOIN alive ON alive.tenant_id = given.tenant_id AND alive.id = given.endpoint_id
+        WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
+          AND d.lease_owner = $1
+        RETURNING given.*, d.event_id, d.event_type, d.attempt,
+          given.next_delay_ms IS NOT NULL AND alive.id IS NOT NULL AND NOT d.superseded AS goes_on
+      ), logged AS (
+        INSERT INTO postern.deliveries
+          (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
+           response_status, response_headers, response_body, latency_ms, error)
+        SELECT tenant_id, endpoint_id, id, event_id, event_type,
+          CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, status, attempt, request_headers::json,
+          response_status, response_headers::json, response_body, latency_ms, error
+        FROM done
+      ), followed AS (
+        INSERT INTO postern.dispatches
+          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+        SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
+          now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
+        FROM done WHERE goes_on
+      )
+      SELECT id FROM done`,
+    values: [
+      owner,
+      ...keyArrays(attempts.map((attempt) => attempt.dispatch)),
+      attempts.map((attempt) => attempt.status),
+      attempts.map((attempt) => JSON.stringify(attempt.requestHeaders)),
+      attempts.map((attempt) => attempt.responseStatus),
+      attempts.map((attempt) =>
+        attempt.responseHeaders === null ? null : JSON.stringify(attempt.responseHeaders),
+      ),
+      attempts.map((attempt) => attempt.responseBody),
+      attempts.map((attempt) => attempt.latencyMs),
+      attempts.map((attempt) => attempt.error),
+      attempts.map((attempt) => attempt.nextDelayMs),
+    ],
+  });
+  return new Set(rows.map((row) => row.id));
+}

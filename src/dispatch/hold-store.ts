@@ -1,0 +1,78 @@
+/** What happens to pending dispatches when their endpoint is disabled, enabled or deleted, or their event delivered. */
+import type { Db } from "../database/pool.ts";
+import type { EndpointId, EventId, TenantId } from "../shared/id.ts";
+import { DISPATCH_CHANNEL } from "./accept-store.ts";
+import { keyArrays } from "./claim-store.ts";
+import type { LeasedDispatch } from "./queue.ts";
+
+/**
+ * Holds the dispatches whose endpoint is disabled. The endpoint's row is
+ * locked, so an enabling at the same moment either comes first, and the
+ * dispatch is not held, or finds it held and resumes it.
+ */
+export async function holdDispatches(
+  db: Db,
+  owner: string,
+  dispatches: readonly LeasedDispatch[],
+): Promise<void> {
+  await db.query(
+    /* sql */ `WITH given AS MATERIALIZED (
+        SELECT * FROM unnest($2::text[], $3::uuid[], $4::uuid[]) AS given (tenant_id, endpoint_id, id)
+      ), disabled AS MATERIALIZED (
+        SELECT e.tenant_id, e.id FROM postern.endpoints e
+        WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, endpoint_id FROM given) AND NOT e.enabled
+        FOR SHARE
+      )
+      UPDATE postern.dispatches d
+      SET lease_owner = NULL, claimable_at = d.due_at, held = disabled.id IS NOT NULL
+      FROM given LEFT JOIN disabled ON disabled.tenant_id = given.tenant_id AND disabled.id = given.endpoint_id
+      WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
+        AND d.lease_owner = $1`,
+    [owner, ...keyArrays(dispatches)],
+  );
+}
+
+export async function resumeDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.dispatches SET held = false
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND held`,
+    [tenantId, endpointId],
+  );
+  await db.query(/* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', '')`);
+}
+
+/** One in flight ends here too: its worker's outcome will find no dispatch to complete. */
+export async function endDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
+  await db.query(
+    /* sql */ `WITH ended AS (
+        DELETE FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2
+        RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt
+      )
+      INSERT INTO postern.deliveries
+        (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
+         latency_ms, error)
+      SELECT tenant_id, endpoint_id, id, event_id, event_type,
+        CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, 'failed', attempt, '{}', 0, 'endpoint_deleted'
+      FROM ended`,
+    [tenantId, endpointId],
+  );
+}
+
+/** Cancels the pending automatic attempt; one in flight goes on, but none follows it. */
+export async function supersedeDispatches(
+  db: Db,
+  event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
+): Promise<void> {
+  const key = [event.tenantId, event.endpointId, event.eventId];
+  await db.query(
+    /* sql */ `UPDATE postern.dispatches SET superseded = true
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3`,
+    key,
+  );
+  await db.query(
+    /* sql */ `DELETE FROM postern.dispatches
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3
+        AND (lease_owner IS NULL OR claimable_at <= now())`,
+    key,
+  );
+}

@@ -1,0 +1,167 @@
+/**
+ * The order in which a worker makes the attempts that it has leased: one lane
+ * an endpoint, lanes of a tenant in turn, tenants in turn, and never more in
+ * flight than the limits say. So neither a slow endpoint nor a busy tenant
+ * stands in another's way. Pure bookkeeping: no clock, no I/O.
+ */
+import type { LeasedDispatch } from "./queue.ts";
+
+export type LaneLimits = {
+  inFlight: number;
+  inFlightPerTenant: number;
+  inFlightPerEndpoint: number;
+  waitingPerEndpoint: number;
+  /** Characters of bodies that may wait in all. */
+  waitingBodySize: number;
+};
+
+type Lane = {
+  tenant: Tenant;
+  key: string;
+  waiting: LeasedDispatch[];
+  head: number;
+  inFlight: number;
+  isPaused: boolean;
+};
+type Tenant = { id: string; ready: Set<Lane>; lanes: number; inFlight: number };
+
+export class Lanes {
+  readonly #limits: LaneLimits;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #tenants = new Map<string, Tenant>();
+  readonly #readyTenants = new Set<Tenant>();
+  #waiting = 0;
+  #waitingBodySize = 0;
+  #inFlight = 0;
+
+  constructor(limits: LaneLimits) {
+    this.#limits = limits;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** False once so much waits that what is accepted next is better left to the table. */
+  get hasRoom(): boolean {
+    return this.#waitingBodySize < this.#limits.waitingBodySize;
+  }
+
+  /** How many of the endpoint's dispatches wait here. */
+  waitingFor(dispatch: LeasedDispatch): number {
+    const lane = this.#lanes.get(dispatch.endpointId);
+    return lane === undefined ? 0 : lane.waiting.length - lane.head;
+  }
+
+  /** Queues a dispatch in its endpoint's lane; false when that lane is full. */
+  offer(dispatch: LeasedDispatch): boolean {
+    const lane = this.#laneOf(dispatch);
+    if (lane.waiting.length - lane.head >= this.#limits.waitingPerEndpoint) return false;
+    lane.waiting.push(dispatch);
+    this.#waiting++;
+    this.#waitingBodySize += dispatch.body.length;
+    this.#refresh(lane);
+    return true;
+  }
+
+  /** The next attempt to make, now counted as in flight; null when nothing may start. */
+  next(): LeasedDispatch | null {
+    if (this.#inFlight >= this.#limits.inFlight) return null;
+    const [tenant] = this.#readyTenants;
+    const [lane] = tenant?.ready ?? [];
+    const dispatch = lane?.waiting[lane.head];
+    if (tenant === undefined || lane === undefined || dispatch === undefined) return null;
+    lane.head++;
+    if (lane.head === lane.waiting.length || lane.head > 1000) {
+      lane.waiting = lane.waiting.slice(lane.head);
+      lane.head = 0;
+    }
+    this.#waiting--;
+    this.#waitingBodySize -= dispatch.body.length;
+    this.#inFlight++;
+    lane.inFlight++;
+    tenant.inFlight++;
+    // To the end of both rings: the others come first next time.
+    tenant.ready.delete(lane);
+    this.#readyTenants.delete(tenant);
+    this.#refresh(lane);
+    return dispatch;
+  }
+
+  /** The attempt that {@link next} gave out is over. */
+  finished(dispatch: LeasedDispatch): void {
+    const lane = this.#lanes.get(dispatch.endpointId);
+    if (lane === undefined) throw new Error("finished an attempt that no lane had started");
+    this.#inFlight--;
+    lane.inFlight--;
+    lane.tenant.inFlight--;
+    this.#refresh(lane);
+  }
+
+  /** Puts back what {@link next} gave out, first in its lane, and starts nothing there until {@link unpause}. */
+  putBackAndPause(dispatch: LeasedDispatch): void {
+    const lane = this.#laneOf(dispatch);
+    lane.waiting = [dispatch, ...lane.waiting.slice(lane.head)];
+    lane.head = 0;
+    lane.isPaused = true;
+    this.#waiting++;
+    this.#waitingBodySize += dispatch.body.length;
+    this.#refresh(lane);
+  }
+
+  unpause(dispatch: LeasedDispatch): void {
+    const lane = this.#lanes.get(dispatch.endpointId);
+    if (lane === undefined) return;
+    lane.isPaused = false;
+    this.#refresh(lane);
+  }
+
+  /** Empties every lane; what is in flight stays counted. */
+  takeAll(): LeasedDispatch[] {
+    const taken: LeasedDispatch[] = [];
+    for (const lane of [...this.#lanes.values()]) {
+      taken.push(...lane.waiting.slice(lane.head));
+      lane.waiting = [];
+      lane.head = 0;
+      this.#refresh(lane);
+    }
+    this.#waiting = 0;
+    this.#waitingBodySize = 0;
+    return taken;
+  }
+
+  #laneOf(dispatch: LeasedDispatch): Lane {
+    const known = this.#lanes.get(dispatch.endpointId);
+    if (known !== undefined) return known;
+    let tenant = this.#tenants.get(dispatch.tenantId);
+    if (tenant === undefined) {
+      tenant = { id: dispatch.tenantId, ready: new Set(), lanes: 0, inFlight: 0 };
+      this.#tenants.set(tenant.id, tenant);
+    }
+    const lane = { tenant, key: dispatch.endpointId, waiting: [], head: 0, inFlight: 0, isPaused: false };
+    tenant.lanes++;
+    this.#lanes.set(lane.key, lane);
+    return lane;
+  }
+
+  /** Puts the lane and its tenant in or out of the rings, and forgets those that are idle. */
+  #refresh(lane: Lane): void {
+    const { tenant } = lane;
+    const isWaiting = lane.head < lane.waiting.length;
+    const mayStart = !lane.isPaused && lane.inFlight < this.#limits.inFlightPerEndpoint;
+    if (isWaiting && mayStart) tenant.ready.add(lane);
+    else tenant.ready.delete(lane);
+    if (!isWaiting && lane.inFlight === 0) {
+      this.#lanes.delete(lane.key);
+      tenant.lanes--;
+    }
+    if (tenant.ready.size > 0 && tenant.inFlight < this.#limits.inFlightPerTenant)
+      this.#readyTenants.add(tenant);
+    else this.#readyTenants.delete(tenant);
+    if (tenant.lanes === 0) this.#tenants.delete(tenant.id);
+  }
+}

@@ -1,0 +1,48 @@
+/** One attempt: sign what is due with what the endpoint is now, send it, and judge the outcome. */
+import type { SendTarget } from "../endpoints/send-target.ts";
+import { buildRequestHeaders, headersForLog } from "../outbound/request-headers.ts";
+import type { Sender } from "../outbound/send.ts";
+import { VERSION } from "../shared/version.ts";
+import { judgeAttempt, type AttemptVerdict } from "./judge-attempt.ts";
+import type { CompletedAttempt, LeasedDispatch } from "./queue.ts";
+
+export type AttemptResult = { completed: CompletedAttempt; isGone: boolean };
+
+export async function makeAttempt(
+  dispatch: LeasedDispatch,
+  target: SendTarget,
+  services: { sender: Sender; scheduleMs: readonly number[] },
+): Promise<AttemptResult> {
+  const headers = buildRequestHeaders({
+    version: VERSION,
+    eventType: dispatch.eventType,
+    deliveryLabel: dispatch.id,
+    webhookId: dispatch.eventId,
+    timestampSeconds: Math.floor(Date.now() / 1000),
+    body: dispatch.body,
+    signingKeys: target.signingKeys,
+    staticHeaders: target.headers,
+  });
+  const outcome = await services.sender.send({ url: target.url, headers, body: dispatch.body });
+  const verdict = judgeAttempt(outcome, dispatch.attempt, {
+    scheduleMs: services.scheduleMs,
+    random: Math.random(),
+    now: new Date(),
+  });
+  const { isGone, ...recorded } = verdict;
+  return { completed: { dispatch, requestHeaders: headersForLog(headers), ...recorded }, isGone };
+}
+
+/** For an endpoint that was deleted after its dispatch was leased: the attempt ends without a request. */
+export function endpointDeleted(dispatch: LeasedDispatch): CompletedAttempt {
+  const nothing: Omit<AttemptVerdict, "isGone"> = {
+    status: "failed",
+    responseStatus: null,
+    responseHeaders: null,
+    responseBody: null,
+    latencyMs: 0,
+    error: "endpoint_deleted",
+    nextDelayMs: null,
+  };
+  return { dispatch, requestHeaders: {}, ...nothing };
+}

@@ -1,0 +1,93 @@
+/**
+ * The dispatch queue: where accepted events wait until every subscribed
+ * endpoint has been tried. The PostgreSQL adapter is `postgres-queue.ts`.
+ *
+ * The cast: an *event* is accepted once; each subscribed endpoint gives it one
+ * *dispatch*, the row of the attempt that is due next. A worker takes a
+ * *lease* on a dispatch, makes the attempt, and completes it: in one step the
+ * dispatch goes, its delivery row is logged under the same id, and the next
+ * attempt's dispatch comes if there is to be one.
+ *
+ * Why nothing is lost: a dispatch is durable before the producer is answered,
+ * and goes only in the transaction that logs its outcome. Why no attempt runs
+ * twice at once: only the lease's owner completes a dispatch, an attempt
+ * starts only if its lease outlasts the longest attempt, and a lease passes
+ * to another worker only when it has run out.
+ */
+import type { Db } from "../database/pool.ts";
+import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+
+/** How long a worker owns a dispatch that it claimed or accepted. */
+export const LEASE_MS = 60_000;
+
+/** An event ready to be accepted: checked, and with the bytes that every attempt will send. */
+export type NewEvent = {
+  id: EventId;
+  tenantId: TenantId;
+  type: string;
+  body: string;
+  idempotencyKey: string | null;
+};
+
+/** A dispatch whose lease this process holds. */
+export type LeasedDispatch = {
+  id: DeliveryId;
+  tenantId: TenantId;
+  endpointId: EndpointId;
+  eventId: EventId;
+  eventType: string;
+  body: string;
+  attempt: number;
+  /** End of the lease on this process's monotonic clock (`performance.now()`), in milliseconds. */
+  leaseEndsMs: number;
+};
+
+export type AcceptedEvent = { id: EventId; dispatchCount: number };
+
+export type Acceptance = {
+  /** The events that now exist; one whose idempotency key was used before is not among them. */
+  accepted: AcceptedEvent[];
+  /** Their dispatches, if they were leased to this process. */
+  leased: LeasedDispatch[];
+};
+
+/** The event that used an idempotency key before. */
+export type EarlierEvent = AcceptedEvent & { sameContent: boolean };
+
+export type CompletedAttempt = {
+  dispatch: LeasedDispatch;
+  status: "delivered" | "failed";
+  requestHeaders: Readonly<Record<string, string>>;
+  responseStatus: number | null;
+  responseHeaders: Readonly<Record<string, string>> | null;
+  responseBody: string | null;
+  latencyMs: number;
+  error: string | null;
+  /** Milliseconds from now until the next attempt; null when there is none. */
+  nextDelayMs: number | null;
+};
+
+export type DispatchQueue = {
+  /** Makes events and their dispatches durable; with `lease` the dispatches are at once this process's own. */
+  accept(events: readonly NewEvent[], options: { lease: boolean }, db?: Db): Promise<Acceptance>;
+  /** For events that {@link accept} passed over: what their idempotency keys stand for, by event id. */
+  findEarlier(events: readonly NewEvent[], db?: Db): Promise<Map<EventId, EarlierEvent>>;
+  /** Leases up to `limit` dispatches that are due, the longest due first. */
+  claim(limit: number): Promise<LeasedDispatch[]>;
+  /** Logs outcomes; answers the ids that were still this process's to complete. */
+  complete(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>>;
+  /** Gives leases back: each may be claimed again after its delay. */
+  postpone(dispatches: readonly { dispatch: LeasedDispatch; delayMs: number }[]): Promise<void>;
+  /** Sets aside the dispatches of endpoints that are disabled, until they are enabled. */
+  hold(dispatches: readonly LeasedDispatch[]): Promise<void>;
+};
+
+/** What a change of an endpoint does to its pending dispatches, within the change's own transaction. */
+export type DispatchHold = {
+  /** The endpoint was enabled: what was held is due again. */
+  resume(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void>;
+  /** The endpoint was deleted: each pending dispatch ends as a failed delivery. */
+  endAll(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void>;
+  /** A person delivered the event: no further automatic attempt follows. */
+  supersede(db: Db, event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId }): Promise<void>;
+};

@@ -1,0 +1,68 @@
+/**
+ * What the worker knows of the endpoints it sends to. Each entry serves for
+ * half a second: long enough that a busy endpoint is not read for each
+ * attempt, short enough that a changed URL, a rotated secret or a disabled
+ * endpoint is no longer used a second later by any process.
+ */
+import { LRUCache } from "lru-cache";
+import type { EndpointTarget } from "../endpoints/endpoint.ts";
+import { openTarget, type SendTarget, type TargetKey } from "../endpoints/send-target.ts";
+import { GroupCommit } from "../shared/group-commit.ts";
+import type { EndpointId } from "../shared/id.ts";
+import type { SecretBox } from "../shared/secret-box.ts";
+
+const MAX_AGE_MS = 500;
+const MAX_ENTRIES = 10_000;
+
+export type TargetCache = {
+  /** Null for an endpoint that is deleted; throws SecretBoxError when its secret does not open. */
+  get(key: TargetKey): Promise<SendTarget | null>;
+  /** The entry if it is fresh, without waiting; undefined when it must be loaded. */
+  fresh(key: TargetKey): SendTarget | null | undefined;
+  /** This process itself changed the endpoint. */
+  forget(key: TargetKey): void;
+};
+
+export function makeTargetCache(
+  loadTargets: (keys: readonly TargetKey[]) => Promise<EndpointTarget[]>,
+  secretBox: SecretBox,
+): TargetCache {
+  const entries = new LRUCache<EndpointId, { target: SendTarget | null }>({
+    max: MAX_ENTRIES,
+    ttl: MAX_AGE_MS,
+  });
+  const loading = new Map<EndpointId, Promise<SendTarget | null>>();
+  const loads = new GroupCommit<TargetKey, EndpointTarget | null>(
+    async (keys) => {
+      const found = new Map((await loadTargets(keys)).map((target) => [target.endpointId, target]));
+      return keys.map((key) => found.get(key.endpointId) ?? null);
+    },
+    { maxItems: 500, maxConcurrent: 2 },
+  );
+
+  async function load(key: TargetKey): Promise<SendTarget | null> {
+    try {
+      const stored = await loads.add(key);
+      const target = stored === null ? null : openTarget(stored, secretBox);
+      entries.set(key.endpointId, { target });
+      return target;
+    } finally {
+      loading.delete(key.endpointId);
+    }
+  }
+
+  return {
+    fresh: (key) => entries.get(key.endpointId)?.target,
+    forget: (key) => void entries.delete(key.endpointId),
+    async get(key) {
+      const entry = entries.get(key.endpointId);
+      if (entry !== undefined) return entry.target;
+      let pending = loading.get(key.endpointId);
+      if (pending === undefined) {
+        pending = load(key);
+        loading.set(key.endpointId, pending);
+      }
+      return pending;
+    },
+  };
+}

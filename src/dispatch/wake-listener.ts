@@ -1,0 +1,59 @@
+/** Hears over PostgreSQL's NOTIFY that something is due, so that no worker has to poll fast. */
+import { setTimeout as delay } from "node:timers/promises";
+import { createListener, type Listener } from "../database/listener.ts";
+import type { Log } from "../telemetry/log.ts";
+import { DISPATCH_CHANNEL } from "./accept-store.ts";
+
+/** Many commits in a burst are one reason to look. */
+const DEBOUNCE_MS = 10;
+const RECONNECT_MS = 1000;
+
+export type WakeListener = { start(): void; stop(): Promise<void> };
+
+export function makeWakeListener(services: {
+  databaseUrl: string;
+  log: Log;
+  wake: () => void;
+}): WakeListener {
+  const { databaseUrl, log, wake } = services;
+  const stopping = new AbortController();
+  let listener: Listener | null = null;
+  let running: Promise<void> | null = null;
+  let debounce: NodeJS.Timeout | null = null;
+
+  function wakeSoon(): void {
+    debounce ??= setTimeout(() => {
+      debounce = null;
+      wake();
+    }, DEBOUNCE_MS);
+  }
+
+  async function listen(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        listener = await createListener(databaseUrl, DISPATCH_CHANNEL, wakeSoon);
+        // What was announced while nobody listened.
+        wakeSoon();
+        await Promise.race([
+          listener.ended,
+          new Promise((resolve) => stopping.signal.addEventListener("abort", resolve)),
+        ]);
+      } catch (error) {
+        log.warn({ err: error }, "cannot listen for new dispatches; polling meanwhile");
+      }
+      await delay(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  return {
+    start() {
+      running ??= listen();
+    },
+    async stop() {
+      stopping.abort();
+      if (debounce !== null) clearTimeout(debounce);
+      await listener?.close();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,216 @@
+/**
+ * The worker: takes dispatches that are due, makes their attempts within the
+ * lanes' limits, and records the outcomes in groups. Dispatches come from two
+ * sides: handed over by the publisher of the same process, already leased, or
+ * claimed from the queue. Either way the row in the queue is the record; what
+ * is in memory may be lost at any moment, and its lease then runs out.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
+import type { SendTarget } from "../endpoints/send-target.ts";
+import type { OwnLane } from "../events/publish.ts";
+import type { Sender } from "../outbound/send.ts";
+import { GroupCommit } from "../shared/group-commit.ts";
+import { idTimeMs, type DeliveryId } from "../shared/id.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { Lanes, type LaneLimits } from "./lanes.ts";
+import { endpointDeleted, makeAttempt } from "./make-attempt.ts";
+import { RatePacer } from "./rate-pacer.ts";
+import type { CompletedAttempt, DispatchQueue, LeasedDispatch } from "./queue.ts";
+import type { TargetCache } from "./target-cache.ts";
+
+const CLAIM_LIMIT = 500;
+/** How often the queue is asked when nobody says that something is due. */
+const POLL_MS = 1000;
+/** After a failed claim or completion, the database gets a moment. */
+const RETRY_MS = 500;
+/** An attempt starts only with so much of its lease left: the longest attempt, and a margin to record it. */
+const LEASE_RESERVE_MS = 25_000;
+
+export const LANE_LIMITS: LaneLimits = {
+  inFlight: 512,
+  inFlightPerTenant: 256,
+  inFlightPerEndpoint: 64,
+  waitingPerEndpoint: 2000,
+  waitingBodySize: 32 * 1024 * 1024,
+};
+
+export type Worker = OwnLane & {
+  start(): void;
+  /** Something is due now: claim without waiting for the next poll. */
+  wake(): void;
+  /** Starts nothing more, lets attempts in flight finish, and gives the other leases back. */
+  stop(): Promise<void>;
+  /** What it holds, for readiness and metrics. */
+  state(): { waiting: number; inFlight: number; lastClaimAt: number };
+};
+
+export type WorkerServices = {
+  queue: DispatchQueue;
+  targets: TargetCache;
+  sender: Sender;
+  health: EndpointHealth;
+  scheduleMs: readonly number[];
+  log: Log;
+  metrics: Metrics;
+};
+
+export function makeWorker(services: WorkerServices): Worker {
+  const { queue, targets, log, metrics } = services;
+  const lanes = new Lanes(LANE_LIMITS);
+  const pacer = new RatePacer();
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let wakeUp = Promise.withResolvers<void>();
+  let claiming: Promise<void> | null = null;
+  let lastClaimAt = performance.now();
+
+  const completions = new GroupCommit<CompletedAttempt, boolean>(
+    async (attempts) => {
+      const completed = await completeUntilDone(attempts);
+      return attempts.map((attempt) => completed.has(attempt.dispatch.id));
+    },
+    { maxItems: 500, maxConcurrent: 1 },
+  );
+
+  /** A database that is away for a while costs no outcome: the leases are this process's until they end. */
+  async function completeUntilDone(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>> {
+    for (;;) {
+      const lastLeaseEndsMs = Math.max(...attempts.map((attempt) => attempt.dispatch.leaseEndsMs));
+      try {
+        return await queue.complete(attempts);
+      } catch (error) {
+        if (performance.now() > lastLeaseEndsMs) throw error;
+        log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");
+        await delay(RETRY_MS);
+      }
+    }
+  }
+
+  function pump(): void {
+    while (!stopping.signal.aborted) {
+      const dispatch = lanes.next();
+      if (dispatch === null) return;
+      const attempt = run(dispatch).finally(() => {
+        running.delete(attempt);
+        lanes.finished(dispatch);
+        pump();
+      });
+      running.add(attempt);
+    }
+  }
+
+  async function run(dispatch: LeasedDispatch): Promise<void> {
+    try {
+      // Too late to be sure of the lease: whoever claims it next makes the attempt.
+      if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS) return;
+      const known = targets.fresh(dispatch);
+      const target = known === undefined ? await targets.get(dispatch) : known;
+      if (target === null) await record(endpointDeleted(dispatch));
+      else if (!target.enabled) await queue.hold([dispatch]);
+      else await runAgainst(dispatch, target);
+    } catch (error) {
+      log.error(
+        { err: error, tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
+        "an attempt could not be made; it is due again when its lease ends",
+      );
+      metrics.attemptsTotal.inc({ outcome: "error", reason: "internal" });
+    }
+  }
+
+  async function runAgainst(dispatch: LeasedDispatch, target: SendTarget): Promise<void> {
+    const waitMs = pacer.waitMs(dispatch.endpointId, target.rateLimit, performance.now());
+    if (waitMs > 0) return pauseLane(dispatch, waitMs);
+    const { completed, isGone } = await makeAttempt(dispatch, target, services);
+    observe(completed, metrics);
+    // Before the outcome is recorded: its next attempt must find the endpoint as this one left it.
+    const isChanged = await services.health.observe(target, { status: completed.status, isGone });
+    if (isChanged) targets.forget(dispatch);
+    if (!(await record(completed))) {
+      log.warn(
+        { tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
+        "the outcome was not recorded: the dispatch had ended or passed to another worker",
+      );
+      return;
+    }
+    const { nextDelayMs } = completed;
+    if (nextDelayMs !== null && nextDelayMs < POLL_MS) setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();  }
+
+  function pauseLane(dispatch: LeasedDispatch, waitMs: number): void {
+    lanes.putBackAndPause(dispatch);
+    setTimeout(() => {
+      lanes.unpause(dispatch);
+      pump();
+    }, waitMs).unref();
+  }
+
+  function record(completed: CompletedAttempt): Promise<boolean> {
+    return completions.add(completed);
+  }
+
+  function take(dispatches: readonly LeasedDispatch[]): void {
+    const refused = dispatches.filter((dispatch) => !lanes.offer(dispatch));
+    pump();
+    if (refused.length === 0) return;
+    // A full lane means a slow endpoint: its further dispatches come back later, spread out.
+    const postponed = refused.map((dispatch) => ({ dispatch, delayMs: 1000 + Math.random() * 9000 }));
+    void queue.postpone(postponed).catch((error: unknown) => {
+      log.warn({ err: error }, "leases could not be given back; they end by themselves");
+    });
+  }
+
+  async function claimLoop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const woken = wakeUp.promise;
+      const wasFull = await claimOnce();
+      if (wasFull) continue;
+      await Promise.race([
+        woken,
+        delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined),
+      ]);
+      wakeUp = Promise.withResolvers<void>();
+    }
+  }
+
+  /** True when there may be more to claim at once. */
+  async function claimOnce(): Promise<boolean> {
+    if (!lanes.hasRoom || lanes.waiting >= CLAIM_LIMIT) return false;
+    try {
+      const claimed = await queue.claim(CLAIM_LIMIT);
+      lastClaimAt = performance.now();
+      take(claimed);
+      return claimed.length === CLAIM_LIMIT;
+    } catch (error) {
+      log.warn({ err: error }, "nothing could be claimed");
+      return false;
+    }
+  }
+
+  return {
+    start() {
+      claiming ??= claimLoop();
+    },
+    wake: () => wakeUp.resolve(),
+    hasRoom: () => lanes.hasRoom && !stopping.signal.aborted,
+    take,
+    state: () => ({ waiting: lanes.waiting, inFlight: lanes.inFlight, lastClaimAt }),
+    async stop() {
+      stopping.abort();
+      wakeUp.resolve();
+      await claiming;
+      const unsent = lanes.takeAll();
+      await Promise.all(running);
+      if (unsent.length > 0) await queue.postpone(unsent.map((dispatch) => ({ dispatch, delayMs: 0 })));
+    },
+  };
+}
+
+function observe(completed: CompletedAttempt, metrics: Metrics): void {
+  const reason = completed.error ?? (completed.status === "delivered" ? "none" : "status");
+  metrics.attemptsTotal.inc({ outcome: completed.status, reason });
+  metrics.attemptDuration.observe(completed.latencyMs / 1000);
+  if (completed.status === "delivered" && completed.dispatch.attempt === 1) {
+    metrics.deliveryLatency.observe(Math.max(0, Date.now() - idTimeMs(completed.dispatch.eventId)) / 1000);
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Watches whether an endpoint still works. One that answers 410, or that has
+ * only failed for `disableAfterMs`, is disabled, and its tenant is told by the
+ * event `endpoint.disabled` in the same transaction.
+ */
+import type { Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import type { Publisher } from "../events/publish.ts";
+import type { EndpointTarget } from "./endpoint.ts";
+import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
+
+type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "failingSince">;
+
+export type EndpointHealth = {
+  /** After each automatic attempt; touches the database only when something changes, and then answers true. */
+  observe(endpoint: Observed, outcome: { status: "delivered" | "failed"; isGone: boolean }): Promise<boolean>;
+};
+
+export function makeEndpointHealth(services: {
+  db: Pool;
+  publisher: Pick<Publisher, "publishOwn">;
+  disableAfterMs: number;
+}): EndpointHealth {
+  const { db, publisher, disableAfterMs } = services;
+
+  async function disable(endpoint: Observed, reason: "gone" | "failing"): Promise<void> {
+    await inTransaction(db, async (transaction) => {
+      const url = await disableEndpoint(transaction, endpoint.tenantId, endpoint.endpointId, reason);
+      if (url === null) return;
+      await publisher.publishOwn(transaction, endpoint.tenantId, {
+        type: "endpoint.disabled",
+        data: { endpoint_id: endpoint.endpointId, url, reason },
+      });
+    });
+  }
+
+  return {
+    async observe(endpoint, { status, isGone }) {
+      const isFailing = endpoint.failingSince !== null;
+      if (isGone) await disable(endpoint, "gone");
+      else if (status === "delivered" && isFailing) await setFailingSince(db, endpoint, false);
+      else if (status === "failed" && !isFailing) await setFailingSince(db, endpoint, true);
+      else if (status === "failed" && hasFailedLong(endpoint)) await disable(endpoint, "failing");
+      else return false;
+      return true;
+    },
+  };
+
+  function hasFailedLong({ failingSince }: Observed): boolean {
+    return failingSince !== null && Date.now() - failingSince.getTime() >= disableAfterMs;
+  }
+}

@@ -1,0 +1,88 @@
+import { z } from "zod";
+import type { Catalog } from "../events/catalog.ts";
+import { isPattern } from "../events/subscription.ts";
+import { refuseStaticHeader } from "../outbound/request-headers.ts";
+
+export const MAX_PATTERNS = 200;
+export const MAX_STATIC_HEADERS = 20;
+export const MAX_METADATA_BYTES = 4096;
+export const MAX_GRACE_SECONDS = 604_800;
+
+/** Text that PostgreSQL can store and UTF-8 can say. */
+const text = z
+  .string()
+  .refine((value) => !value.includes("\u0000"), "must not contain NUL")
+  .refine((value) => value.isWellFormed(), "must be well-formed Unicode");
+
+/** The schemas of create and update; which event patterns are valid is the catalog's to say. */
+export function endpointInputSchemas(catalog: Catalog) {
+  const pattern = z
+    .string()
+    .max(255)
+    .superRefine((value, context) => {
+      if (!isPattern(value) || !catalog.knowsPattern(value)) {
+        context.addIssue({ code: "custom", message: "unknown_event_type" });
+      }
+    })
+    .meta({ pattern: "^(?:\\*|[a-zA-Z0-9_]+(?:\\.[a-zA-Z0-9_]+)*(?:\\.\\*)?)$", examples: ["invoice.*"] });
+
+  const fields = {
+    events: z
+      .array(pattern)
+      .min(1)
+      .max(MAX_PATTERNS)
+      .refine((patterns) => new Set(patterns).size === patterns.length, "must be unique")
+      .meta({ uniqueItems: true })
+      .describe("Event types, prefixes such as `invoice.*`, or `*` for all."),
+    description: text.max(500).nullable(),
+    enabled: z.boolean().describe("False holds what is pending and accepts nothing new."),
+    rate_limit: z.int().min(1).max(1000).nullable().describe("Deliveries a second."),
+    headers: z
+      .record(z.string(), z.string().max(1024))
+      .superRefine(refuseHeaders)
+      .describe(`At most ${MAX_STATIC_HEADERS} static headers of every request to this endpoint.`)
+      .meta({ maxProperties: MAX_STATIC_HEADERS }),
+    metadata: z
+      .record(text, text)
+      .refine(
+        (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
+        `must be at most ${MAX_METADATA_BYTES} bytes as JSON`,
+      )
+      .describe("Strings of the tenant's own; Postern only keeps them."),
+  };
+  const url = z
+    .string()
+    .describe("A public HTTPS URL.")
+    .meta({ examples: ["https://hooks.example.com/postern"] });
+
+  const optional = z.object(fields).partial();
+  return { create: optional.extend({ url }), update: optional.extend({ url: url.optional() }) };
+}
+
+/** The optional body of rotate-secret. */
+export const rotateInputSchema = z
+  .object({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_GRACE_SECONDS)
+      .default(0)
+      .describe("For so long `webhook-signature` carries a signature of the old secret too."),
+  })
+  .nullable();
+
+function refuseHeaders(headers: Record<string, string>, context: z.RefinementCtx): void {
+  const names = Object.keys(headers);
+  if (names.length > MAX_STATIC_HEADERS) {
+    context.addIssue({ code: "custom", message: `must be at most ${MAX_STATIC_HEADERS} headers` });
+  }
+  const seen = new Set<string>();
+  for (const name of names) {
+    const reason = refuseStaticHeader(name, headers[name] ?? "");
+    if (reason !== null) context.addIssue({ code: "custom", path: [name], message: reason });
+    if (seen.has(name.toLowerCase())) {
+      context.addIssue({ code: "custom", path: [name], message: "stands twice, in different case" });
+    }
+    seen.add(name.toLowerCase());
+  }
+}

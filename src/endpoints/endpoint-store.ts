@@ -1,0 +1,224 @@
+import type { Db } from "../database/pool.ts";
+import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { DisabledReason, Endpoint, EndpointChange, EndpointTarget } from "./endpoint.ts";
+
+type EndpointRow = {
+  tenant_id: TenantId;
+  id: EndpointId;
+  url: string;
+  events: string[];
+  description: string | null;
+  enabled: boolean;
+  disabled_reason: DisabledReason | null;
+  rate_limit: number | null;
+  headers: Record<string, string>;
+  metadata: Record<string, string>;
+  created_at: Date;
+  updated_at: Date;
+};
+
+const COLUMNS = /* sql */ `tenant_id, id, url, events, description, enabled, disabled_reason, rate_limit,
+  headers, metadata, created_at, updated_at`;
+
+export async function listEndpoints(db: Db, tenantId: TenantId): Promise<Endpoint[]> {
+  const { rows } = await db.query<EndpointRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.endpoints
+      WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY id DESC`,
+    [tenantId],
+  );
+  return rows.map(toEndpoint);
+}
+
+export async function findEndpoint(db: Db, tenantId: TenantId, id: EndpointId): Promise<Endpoint | null> {
+  const { rows } = await db.query<EndpointRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.endpoints
+      WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    [tenantId, id],
+  );
+  return rows[0] === undefined ? null : toEndpoint(rows[0]);
+}
+
+/**
+ * Makes concurrent creates of one tenant wait for each other, so that counting
+ * its endpoints and adding one are one step. Held until the transaction ends.
+ */
+export async function lockTenantEndpoints(db: Db, tenantId: TenantId): Promise<number> {
+  await db.query(/* sql */ `SELECT pg_advisory_xact_lock(hashtextextended('postern.endpoints ' || $1, 0))`, [
+    tenantId,
+  ]);
+  const { rows } = await db.query<{ count: number }>(
+    /* sql */ `SELECT count(*)::int AS count FROM postern.endpoints WHERE tenant_id = $1 AND deleted_at IS NULL`,
+    [tenantId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export type NewEndpoint = Pick<Endpoint, "tenantId" | "id" | "url" | "events" | "description" | "enabled"> &
+  Pick<Endpoint, "rateLimit" | "headers" | "metadata"> & { secret: Buffer };
+
+export async function insertEndpoint(db: Db, endpoint: NewEndpoint): Promise<Endpoint> {
+  const { rows } = await db.query<EndpointRow>(
+    /* sql */ `INSERT INTO postern.endpoints
+        (tenant_id, id, url, events, description, enabled, disabled_reason, rate_limit, headers, metadata,
+         secret, created_at, updated_at)
+      VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6 THEN NULL ELSE 'manual' END, $7, $8, $9, $10,
+        date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
+      RETURNING ${COLUMNS}`,
+    [
+      endpoint.tenantId,
+      endpoint.id,
+      endpoint.url,
+      endpoint.events,
+      endpoint.description,
+      endpoint.enabled,
+      endpoint.rateLimit,
+      JSON.stringify(endpoint.headers),
+      JSON.stringify(endpoint.metadata),
+      endpoint.secret,
+    ],
+  );
+  return onlyEndpoint(rows);
+}
+
+/**
+ * Changes the members given and answers the endpoint, or null where there is
+ * none. Enabling clears the reason and the time since when it has failed;
+ * disabling says `manual`.
+ */
+export async function updateEndpoint(
+  db: Db,
+  tenantId: TenantId,
+  id: EndpointId,
+  change: EndpointChange,
+): Promise<Endpoint | null> {
+  const { rows } = await db.query<EndpointRow>(
+    /* sql */ `UPDATE postern.endpoints SET
+        url = coalesce($3, url),
+        events = coalesce($4, events),
+        description = CASE WHEN $5 THEN $6 ELSE description END,
+        enabled = coalesce($7, enabled),
+        disabled_reason = CASE WHEN $7 THEN NULL WHEN NOT $7 THEN 'manual' ELSE disabled_reason END,
+        failing_since = CASE WHEN $7 THEN NULL ELSE failing_since END,
+        rate_limit = CASE WHEN $8 THEN $9 ELSE rate_limit END,
+        headers = coalesce($10, headers),
+        metadata = coalesce($11, metadata),
+        updated_at = date_trunc('milliseconds', now())
+      WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL
+      RETURNING ${COLUMNS}`,
+    [
+      tenantId,
+      id,
+      change.url,
+      change.events,
+      change.description !== undefined,
+      change.description,
+      change.enabled,
+      change.rate_limit !== undefined,
+      change.rate_limit,
+      change.headers === undefined ? undefined : JSON.stringify(change.headers),
+      change.metadata === undefined ? undefined : JSON.stringify(change.metadata),
+    ],
+  );
+  return rows[0] === undefined ? null : toEndpoint(rows[0]);
+}
+
+/** Answers false where there is no such endpoint. The row stays: the log refers to it. */
+export async function softDeleteEndpoint(db: Db, tenantId: TenantId, id: EndpointId): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `UPDATE postern.endpoints
+      SET deleted_at = now(), previous_secret = NULL, previous_secret_until = NULL
+      WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    [tenantId, id],
+  );
+  return rowCount === 1;
+}
+
+/** Replaces the secret; the old one lives on for `graceSeconds` beside it. False where there is no endpoint. */
+export async function replaceSecret(
+  db: Db,
+  tenantId: TenantId,
+  id: EndpointId,
+  next: { secret: Buffer; graceSeconds: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `UPDATE postern.endpoints SET
+        previous_secret = CASE WHEN $4 > 0 THEN secret END,
+        previous_secret_until = CASE WHEN $4 > 0 THEN now() + make_interval(secs => $4) END,
+        secret = $3,
+        updated_at = date_trunc('milliseconds', now())
+      WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    [tenantId, id, next.secret, next.graceSeconds],
+  );
+  return rowCount === 1;
+}
+
+/** What is needed to send to each of the endpoints that still exist, in no particular order. */
+export async function loadTargets(
+  db: Db,
+  keys: readonly { tenantId: TenantId; endpointId: EndpointId }[],
+): Promise<EndpointTarget[]> {
+  const { rows } = await db.query<EndpointTarget>(
+    /* sql */ `SELECT e.tenant_id AS "tenantId", e.id AS "endpointId", e.url, e.events, e.enabled,
+        e.rate_limit AS "rateLimit", e.headers, e.secret,
+        e.failing_since AS "failingSince",
+        CASE WHEN e.previous_secret_until > now() THEN e.previous_secret END AS "previousSecret"
+      FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, id)
+      JOIN postern.endpoints e ON e.tenant_id = wanted.tenant_id AND e.id = wanted.id
+      WHERE e.deleted_at IS NULL`,
+    [keys.map((key) => key.tenantId), keys.map((key) => key.endpointId)],
+  );
+  return rows;
+}
+
+/** Notes when an endpoint began to fail, or that it works again; the first note of a kind counts. */
+export async function setFailingSince(
+  db: Db,
+  endpoint: { tenantId: TenantId; endpointId: EndpointId },
+  isFailing: boolean,
+): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.endpoints SET failing_since = CASE WHEN $3 THEN now() END
+      WHERE tenant_id = $1 AND id = $2 AND (failing_since IS NULL) = $3`,
+    [endpoint.tenantId, endpoint.endpointId, isFailing],
+  );
+}
+
+/** Disables an enabled endpoint and answers its URL; null where it is disabled already or gone. */
+export async function disableEndpoint(
+  db: Db,
+  tenantId: TenantId,
+  id: EndpointId,
+  reason: DisabledReason,
+): Promise<string | null> {
+  const { rows } = await db.query<{ url: string }>(
+    /* sql */ `UPDATE postern.endpoints
+      SET enabled = false, disabled_reason = $3, updated_at = date_trunc('milliseconds', now())
+      WHERE tenant_id = $1 AND id = $2 AND enabled AND deleted_at IS NULL
+      RETURNING url`,
+    [tenantId, id, reason],
+  );
+  return rows[0]?.url ?? null;
+}
+
+function onlyEndpoint(rows: EndpointRow[]): Endpoint {
+  const [row] = rows;
+  if (row === undefined) throw new Error("the insert answered no endpoint");
+  return toEndpoint(row);
+}
+
+function toEndpoint(row: EndpointRow): Endpoint {
+  return {
+    tenantId: row.tenant_id,
+    id: row.id,
+    url: row.url,
+    events: row.events,
+    description: row.description,
+    enabled: row.enabled,
+    disabledReason: row.disabled_reason,
+    rateLimit: row.rate_limit,
+    headers: row.headers,
+    metadata: row.metadata,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,47 @@
+import type { EndpointId, TenantId } from "../shared/id.ts";
+
+export type DisabledReason = "manual" | "gone" | "failing";
+
+/** A tenant's endpoint as the API shows it; its secret is no part of it. */
+export type Endpoint = {
+  tenantId: TenantId;
+  id: EndpointId;
+  url: string;
+  events: string[];
+  description: string | null;
+  enabled: boolean;
+  disabledReason: DisabledReason | null;
+  /** Deliveries a second, or null for no limit of its own. */
+  rateLimit: number | null;
+  headers: Record<string, string>;
+  metadata: Record<string, string>;
+  createdAt: Date;
+  updatedAt: Date;
+};
+
+/** What a caller may set; on an update an absent member stays as it is. */
+export type EndpointChange = {
+  url?: string | undefined;
+  events?: string[] | undefined;
+  description?: string | null | undefined;
+  enabled?: boolean | undefined;
+  rate_limit?: number | null | undefined;
+  headers?: Record<string, string> | undefined;
+  metadata?: Record<string, string> | undefined;
+};
+
+/** What is needed to send to an endpoint: its secrets stay encrypted until then. */
+export type EndpointTarget = {
+  tenantId: TenantId;
+  endpointId: EndpointId;
+  url: string;
+  events: string[];
+  enabled: boolean;
+  rateLimit: number | null;
+  headers: Record<string, string>;
+  /** Since when every automatic attempt has failed; null while they succeed. */
+  failingSince: Date | null;
+  secret: Buffer;
+  /** Present while a rotation's grace time runs. */
+  previousSecret: Buffer | null;
+};

@@ -1,0 +1,50 @@
+/** An endpoint made ready to be sent to: its secrets opened into signing keys. */
+import type { Db } from "../database/pool.ts";
+import { makeSigningKey, type SigningKey } from "../outbound/signature.ts";
+import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { SecretBox } from "../shared/secret-box.ts";
+import type { EndpointTarget } from "./endpoint.ts";
+import { listEndpoints, loadTargets } from "./endpoint-store.ts";
+import { openSigningSecret } from "./signing-secret.ts";
+
+export type SendTarget = Omit<EndpointTarget, "secret" | "previousSecret"> & {
+  /** The current secret's key, then the previous one's while a grace time runs. */
+  signingKeys: readonly [SigningKey, ...SigningKey[]];
+};
+
+export type TargetKey = { tenantId: TenantId; endpointId: EndpointId };
+
+/** Reads the endpoints that still exist as they are stored, secrets sealed. */
+export async function readStoredTargets(db: Db, keys: readonly TargetKey[]): Promise<EndpointTarget[]> {
+  return loadTargets(db, keys);
+}
+
+/** Null for an endpoint that does not exist; throws SecretBoxError when its secret does not open. */
+export async function readSendTarget(
+  db: Db,
+  secretBox: SecretBox,
+  key: TargetKey,
+): Promise<SendTarget | null> {
+  const [stored] = await loadTargets(db, [key]);
+  return stored === undefined ? null : openTarget(stored, secretBox);
+}
+
+/** The current secret of each of a tenant's endpoints: for a receiver that runs beside Postern, as in the demonstration. */
+export async function readTenantSecrets(db: Db, secretBox: SecretBox, tenantId: TenantId): Promise<string[]> {
+  const endpoints = await listEndpoints(db, tenantId);
+  const stored = await loadTargets(
+    db,
+    endpoints.map(({ id }) => ({ tenantId, endpointId: id })),
+  );
+  return stored.map((target) => openSigningSecret(secretBox, target.secret, target));
+}
+
+export function openTarget(stored: EndpointTarget, secretBox: SecretBox): SendTarget {
+  const { secret, previousSecret, ...rest } = stored;
+  const current = makeSigningKey(openSigningSecret(secretBox, secret, stored));
+  if (previousSecret === null) return { ...rest, signingKeys: [current] };
+  return {
+    ...rest,
+    signingKeys: [current, makeSigningKey(openSigningSecret(secretBox, previousSecret, stored))],
+  };
+}

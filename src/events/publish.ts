@@ -1,0 +1,195 @@
+/** Accepts events from producers: checks them, gives them their ids and bytes, and makes them durable in groups. */
+import { z } from "zod";
+import type { Db, Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import type {
+  AcceptedEvent,
+  DispatchQueue,
+  EarlierEvent,
+  LeasedDispatch,
+  NewEvent,
+} from "../dispatch/queue.ts";
+import { GroupCommit } from "../shared/group-commit.ts";
+import { idTimeMs, newEventId, parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
+import { Refusal, type Issue } from "../shared/refusal.ts";
+import type { Catalog } from "./catalog.ts";
+import { brokenDataRule, brokenTextRule } from "./event-data.ts";
+
+export const MAX_EVENTS_PER_REQUEST = 1000;
+const MAX_EVENTS_PER_COMMIT = 1000;
+const MAX_WAITING_REQUESTS = 5000;
+
+const publishedEvent = z.object({
+  type: z.string().describe("A type of the event catalog."),
+  data: z
+    .record(z.string(), z.unknown())
+    .describe("The event itself. Numbers beyond 2^53 lose precision: send such as strings."),
+  tenant_id: z
+    .string()
+    .refine((id) => parseTenantId(id) !== null, "must be 1 to 64 of A-Z, a-z, 0-9, _ and -")
+    .meta({ pattern: "^[A-Za-z0-9_-]{1,64}$" })
+    .optional()
+    .describe("The tenant; needed when the session's `tid` is `*`."),
+  id: z
+    .string()
+    .min(1)
+    .max(128)
+    .refine((key) => brokenTextRule(key) === null, "must be well-formed text without NUL")
+    .optional()
+    .describe("Idempotency key, unique per tenant for at least 24 hours."),
+});
+
+/** The body of a publish request is one event or an array of them. */
+export const publishOneSchema = publishedEvent;
+export const publishManySchema = z.array(publishedEvent).min(1).max(MAX_EVENTS_PER_REQUEST);
+
+export type PublishInput = z.infer<typeof publishedEvent>;
+
+/** One event's answer: `isNew` is false when its idempotency key was used before with the same content. */
+export type Published = AcceptedEvent & { isNew: boolean };
+
+/** The worker of this same process, if it has one: what it is handed needs no claim. */
+export type OwnLane = {
+  hasRoom(): boolean;
+  take(dispatches: readonly LeasedDispatch[]): void;
+};
+
+export type Publisher = {
+  /** `sessionTenant` null means that each event must name its tenant. An array is all or nothing. */
+  publish(
+    input: PublishInput | readonly PublishInput[],
+    sessionTenant: TenantId | null,
+  ): Promise<Published[]>;
+  /** Publishes an event of Postern's own within the caller's transaction. */
+  publishOwn(db: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">): Promise<void>;
+};
+
+export function makePublisher(services: {
+  db: Pool;
+  queue: DispatchQueue;
+  catalog: Catalog;
+  ownLane: OwnLane | null;
+}): Publisher {
+  const { db, queue, catalog, ownLane } = services;
+
+  async function accept(events: readonly NewEvent[]): Promise<Map<EventId, AcceptedEvent>> {
+    const { accepted, leased } = await queue.accept(events, { lease: ownLane?.hasRoom() ?? false });
+    ownLane?.take(leased);
+    return new Map(accepted.map((event) => [event.id, event]));
+  }
+
+  // Concurrent requests share one commit; an array is a group already.
+  const commits = new GroupCommit<NewEvent, AcceptedEvent | undefined>(
+    async (events) => {
+      const accepted = await accept(events);
+      return events.map((event) => accepted.get(event.id));
+    },
+    { maxItems: MAX_EVENTS_PER_COMMIT, maxConcurrent: 1 },
+  );
+
+  async function publishOne(event: NewEvent): Promise<Published> {
+    const accepted = await commits.add(event);
+    if (accepted !== undefined) return { ...accepted, isNew: true };
+    const earlier = (await queue.findEarlier([event])).get(event.id);
+    // The key ran out between the two looks: it is free now.
+    if (earlier === undefined) return publishOne(event);
+    return repeated(earlier);
+  }
+
+  /** One transaction, undone when a key stands for other content. */
+  async function publishKeyed(events: NewEvent[]): Promise<Published[]> {
+    return inTransaction(db, async (transaction) => {
+      const { accepted } = await queue.accept(events, { lease: false }, transaction);
+      const fresh = new Map(accepted.map((event) => [event.id, event]));
+      const others = events.filter((event) => !fresh.has(event.id));
+      const earlier = await queue.findEarlier(others, transaction);
+      return events.map((event) => {
+        const found = fresh.get(event.id);
+        return found === undefined ? repeated(earlier.get(event.id)) : { ...found, isNew: true };
+      });
+    });
+  }
+
+  async function publishMany(events: NewEvent[]): Promise<Published[]> {
+    if (events.some((event) => event.idempotencyKey !== null)) return publishKeyed(events);
+    const accepted = await accept(events);
+    return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));
+  }
+
+  async function publish(
+    input: PublishInput | readonly PublishInput[],
+    sessionTenant: TenantId | null,
+  ): Promise<Published[]> {
+    const events = toNewEvents(input, sessionTenant, catalog);
+    if (commits.waiting >= MAX_WAITING_REQUESTS) throw new Refusal("too_many_requests", { retryAfterS: 1 });
+    const [only] = events;
+    return only !== undefined && events.length === 1 ? [await publishOne(only)] : publishMany(events);
+  }
+
+  async function publishOwn(transaction: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">) {
+    await queue.accept([toNewEvent({ ...event, tenantId, key: null })], { lease: false }, transaction);
+  }
+
+  return { publish, publishOwn };
+}
+
+function repeated(earlier: EarlierEvent | undefined): Published {
+  if (earlier === undefined || !earlier.sameContent) throw new Refusal("idempotency_key_reused");
+  return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
+}
+
+function acceptedOf(accepted: Map<EventId, AcceptedEvent>, event: NewEvent): AcceptedEvent {
+  const found = accepted.get(event.id);
+  if (found === undefined) throw new Error("an event without a key was not accepted");
+  return found;
+}
+
+function toNewEvents(
+  given: PublishInput | readonly PublishInput[],
+  sessionTenant: TenantId | null,
+  catalog: Catalog,
+): NewEvent[] {
+  const issues: Issue[] = [];
+  const events = [given].flat().map((input, index) => {
+    const at = Array.isArray(given) ? [index] : [];
+    const tenantId = input.tenant_id === undefined ? sessionTenant : parseTenantId(input.tenant_id);
+    if (tenantId === null) {
+      issues.push({ path: [...at, "tenant_id"], message: "is required for this session", code: "required" });
+      return null;
+    }
+    if (sessionTenant !== null && tenantId !== sessionTenant) throw new Refusal("forbidden");
+    const faults = dataIssues(input, catalog).map((issue) => ({ ...issue, path: [...at, ...issue.path] }));
+    issues.push(...faults);
+    return toNewEvent({ type: input.type, data: input.data, tenantId, key: input.id ?? null });
+  });
+  if (issues.length > 0) throw new Refusal("validation_failed", { issues });
+  return events.filter((event) => event !== null);
+}
+
+function dataIssues(input: PublishInput, catalog: Catalog): Issue[] {
+  if (catalog.find(input.type) === undefined) {
+    return [{ path: ["type"], message: "unknown_event_type", code: "unknown_event_type" }];
+  }
+  const rule = brokenDataRule(input.data);
+  if (rule !== null) return [{ path: ["data"], message: rule, code: rule }];
+  return catalog
+    .faultsOf(input.type, input.data)
+    .map((fault) => ({ path: ["data", ...fault.path], message: fault.message, code: "schema" }));
+}
+
+function toNewEvent(given: {
+  type: string;
+  data: unknown;
+  tenantId: TenantId;
+  key: string | null;
+}): NewEvent {
+  const id = newEventId();
+  const created_at = new Date(idTimeMs(id)).toISOString();
+  return {
+    id,
+    tenantId: given.tenantId,
+    type: given.type,
+    body: JSON.stringify({ id, event: given.type, created_at, data: given.data }),
+    idempotencyKey: given.key,
+  };
+}

@@ -1,0 +1,235 @@
+import { equal, ok, throws } from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import { Address4, Address6 } from "ip-address";
+import { judgeAddress, makeAddressPolicy, METADATA_ADDRESSES } from "./address-rules.ts";
+import {
+  IANA_REGISTRY_KNOWN_THROUGH,
+  SPECIAL_IPV4_BLOCKS,
+  SPECIAL_IPV6_BLOCKS,
+} from "./iana-special-purpose.ts";
+import { canonicalIp, embeddedIpv4, ipv6Groups } from "./ip-text.ts";
+
+const NONE = makeAddressPolicy({ allowedCidrs: [], deniedCidrs: [] });
+
+function judge(ip: string, policy = NONE): string {
+  const verdict = judgeAddress(ip, policy);
+  return verdict.ok ? "ok" : verdict.rule;
+}
+
+function opened(...allowedCidrs: string[]) {
+  return makeAddressPolicy({ allowedCidrs, deniedCidrs: [] });
+}
+
+const PUBLIC = [
+  "1.1.1.1",
+  "8.8.8.8",
+  "9.255.255.255",
+  "11.0.0.0",
+  "100.63.255.255",
+  "100.128.0.0",
+  "126.255.255.255",
+  "128.0.0.0",
+  "169.253.255.255",
+  "169.255.0.0",
+  "172.15.255.255",
+  "172.32.0.0",
+  "192.0.1.0",
+  "192.0.3.0",
+  "192.167.255.255",
+  "192.169.0.0",
+  "198.17.255.255",
+  "198.20.0.0",
+  "223.255.255.255",
+  "2000::1",
+  "2001:200::1",
+  "2001:4860:4860::8888",
+  "2606:4700:4700::1111",
+  "2620:4f:8001::1",
+  "3fff:1000::1",
+];
+
+describe(`the address rules, with the registries through ${IANA_REGISTRY_KNOWN_THROUGH},`, () => {
+  for (const { cidr, name } of [...SPECIAL_IPV4_BLOCKS, ...SPECIAL_IPV6_BLOCKS]) {
+    it(`refuse ${cidr} (${name}) from end to end`, () => {
+      const block = cidr.includes(":") ? new Address6(cidr) : new Address4(cidr);
+      const [first, last] = [block.startAddress(), block.endAddress()];
+      const middle = first.bigInt() + (last.bigInt() - first.bigInt()) / 2n;
+      const between = cidr.includes(":") ? Address6.fromBigInt(middle) : Address4.fromBigInt(middle);
+      for (const address of [first, between, last]) {
+        const ip = address.correctForm();
+        ok(judge(ip) !== "ok", ip);
+      }
+    });
+  }
+
+  for (const ip of PUBLIC) it(`take ${ip}`, () => equal(judge(ip), "ok"));
+
+  it("refuse every IPv6 address outside 2000::/3", () => {
+    for (const ip of ["::2:1:1", "1fff:ffff::1", "4000::1", "5f00::1", "8000::", "c000::", "fbff::1"]) {
+      ok(judge(ip) !== "ok", ip);
+    }
+  });
+
+  it("refuse what is not an address", () => {
+    const texts = [
+      "",
+      "localhost",
+      "1.2.3",
+      "01.2.3.4",
+      "1.2.3.4.",
+      "fe80::1%eth0",
+      "2606:4700::1%1",
+      "[::1]",
+      " 1.1.1.1",
+    ];
+    for (const text of texts) equal(judge(text), "not_an_address", text);
+  });
+
+  it("agree with ip-address on what is private, loopback, link-local or multicast", () => {
+    fc.assert(
+      fc.property(fc.ipV4(), (ip) => {
+        const other = new Address4(ip);
+        const special = other.isPrivate() || other.isLoopback() || other.isLinkLocal() || other.isMulticast();
+        if (special || other.isReserved() || other.isBroadcast() || other.isCGNAT())
+          ok(judge(ip) !== "ok", ip);
+      }),
+      { numRuns: 3_000 },
+    );
+    fc.assert(
+      fc.property(fc.ipV6(), (ip) => {
+        const other = new Address6(ip);
+        const special = other.isLinkLocal() || other.isLoopback() || other.isMulticast() || other.isULA();
+        if (special || other.isTeredo() || other.is6to4()) ok(judge(ip) !== "ok", ip);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it("refuse every address of each block, wherever in it", () => {
+    for (const { cidr } of SPECIAL_IPV4_BLOCKS) {
+      const block = new Address4(cidr);
+      const [first, last] = [block.startAddress().bigInt(), block.endAddress().bigInt()];
+      fc.assert(
+        fc.property(fc.bigInt({ min: first, max: last }), (number) => {
+          ok(judge(Address4.fromBigInt(number).correctForm()) !== "ok");
+        }),
+      );
+    }
+  });
+});
+
+describe("IPv4 inside IPv6", () => {
+  const forms: Record<string, (high: string, low: string, dotted: string) => string> = {
+    "mapped, dotted": (_high, _low, dotted) => `::ffff:${dotted}`,
+    mapped: (high, low) => `::ffff:${high}:${low}`,
+    "mapped, in full": (high, low) => `0:0:0:0:0:ffff:${high}:${low}`,
+    compatible: (high, low) => `::${high}:${low}`,
+    translated: (high, low) => `::ffff:0:${high}:${low}`,
+    NAT64: (high, low) => `64:ff9b::${high}:${low}`,
+    "local NAT64": (high, low) => `64:ff9b:1::${high}:${low}`,
+    "6to4": (high, low) => `2002:${high}:${low}::1`,
+    "Teredo server": (high, low) => `2001:0:${high}:${low}:8000:63bf:f7f7:f7f7`,
+    ISATAP: (high, low) => `2606:4700::5efe:${high}:${low}`,
+    "ISATAP, universal": (high, low) => `2606:4700::200:5efe:${high}:${low}`,
+  };
+  for (const [name, form] of Object.entries(forms)) {
+    it(`as ${name} is read, refused when private, and refused when public unless opened`, () => {
+      ok(embeddedIpv4(ipv6Groups(form("a00", "1", "10.0.0.1")) ?? []).includes("10.0.0.1"));
+      equal(judge(form("a00", "1", "10.0.0.1")), "not_public");
+      equal(judge(form("a9fe", "a9fe", "169.254.169.254"), opened("::/0")), "metadata_address");
+      equal(judge(form("808", "808", "8.8.8.8")), "embedded_ipv4");
+      equal(judge(form("808", "808", "8.8.8.8"), opened("::/0")), "ok");
+      equal(judge(form("a00", "1", "10.0.0.1"), opened("10.0.0.0/8")), "embedded_ipv4");
+      const denied = makeAddressPolicy({ allowedCidrs: ["::/0"], deniedCidrs: ["8.8.8.0/24"] });
+      equal(judge(form("808", "808", "8.8.8.8"), denied), "denied_range");
+    });
+  }
+
+  it("as local NAT64 is read in every layout of RFC 6052", () => {
+    // 192.0.2.33 behind prefixes of 48, 56, 64 and 96 bits.
+    for (const ip of [
+      "64:ff9b:1:c000:2:2100::",
+      "64:ff9b:1:c0:0:221::",
+      "64:ff9b:1:0:c0:2:2100:0",
+      "64:ff9b:1::c000:221",
+    ]) {
+      ok(embeddedIpv4(ipv6Groups(ip) ?? []).includes("192.0.2.33"), ip);
+    }
+  });
+
+  it("as Teredo client is read with its bits turned", () => {
+    // RFC 4380 section 4: 192.0.2.45 as 3fff:fdd2.
+    const groups = ipv6Groups("2001:0:4136:e378:8000:63bf:3fff:fdd2") ?? [];
+    equal(embeddedIpv4(groups).join(), "65.54.227.120,192.0.2.45");
+  });
+});
+
+describe("metadata addresses", () => {
+  for (const ip of METADATA_ADDRESSES) {
+    it(`${ip} stays closed whatever is opened`, () => {
+      equal(judge(ip), "metadata_address");
+      equal(judge(ip, opened("0.0.0.0/0", "::/0", ip)), "metadata_address");
+    });
+  }
+
+  it("of IPv6 stay closed in any spelling", () => {
+    equal(judge("FD00:0EC2:0:0:0:0:0:0254", opened("fd00::/8")), "metadata_address");
+  });
+});
+
+describe("the operator's ranges", () => {
+  it("open what they name and nothing beside it", () => {
+    const policy = opened("127.0.0.0/8", "10.1.2.3", "fd12::/16");
+    for (const ip of ["127.0.0.1", "127.255.255.255", "10.1.2.3", "fd12::9", "1.1.1.1"])
+      equal(judge(ip, policy), "ok");
+    for (const ip of ["10.1.2.4", "::1", "fd13::1", "192.168.0.1"]) equal(judge(ip, policy), "not_public");
+  });
+
+  it("close what is denied, whether public or opened", () => {
+    const policy = makeAddressPolicy({
+      allowedCidrs: ["10.0.0.0/8"],
+      deniedCidrs: ["10.9.0.0/16", "1.1.1.1/32"],
+    });
+    equal(judge("10.8.0.1", policy), "ok");
+    equal(judge("10.9.0.1", policy), "denied_range");
+    equal(judge("1.1.1.1", policy), "denied_range");
+  });
+
+  it("of IPv6 open no IPv4 address", () => {
+    equal(judge("10.0.0.1", opened("::ffff:0:0/96", "::/0")), "not_public");
+  });
+
+  for (const bad of [
+    "",
+    "10.0.0.0/33",
+    "10.0.0.0/-1",
+    "10.0.0.0/8/8",
+    "10.0.0/8",
+    "fd00::/129",
+    "a/8",
+    "10.0.0.0/",
+    "fe80::%1/64",
+    "10.0.0.0/0x8",
+  ]) {
+    it(`refuse ${JSON.stringify(bad)} with its text in the message`, () => {
+      throws(
+        () => opened(bad),
+        (error: Error) => error.message.includes(`"${bad}" is not an address range`),
+      );
+    });
+  }
+});
+
+describe("one spelling for an address", () => {
+  it("is the same for all spellings of it, as ip-address reads them", () => {
+    fc.assert(
+      fc.property(fc.ipV6(), (ip) => {
+        equal(canonicalIp(ip), canonicalIp(new Address6(ip).correctForm()));
+        equal(canonicalIp(ip), canonicalIp(new Address6(ip).canonicalForm()));
+      }),
+    );
+    equal(canonicalIp("1.2.3.4"), "1.2.3.4");
+    equal(canonicalIp("name"), undefined);
+  });
+});

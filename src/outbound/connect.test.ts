@@ -1,0 +1,82 @@
+/** Connections that must not come about, each with its code. */
+import { equal, ok } from "node:assert/strict";
+import { createServer as createTcpServer } from "node:net";
+import { describe, it, type TestContext } from "node:test";
+import { issueExpired, makeSelfSigned, makeTestCa } from "../../test/support/certificates.ts";
+import { brief, post, senderFor } from "../../test/support/sender.ts";
+import { listen, startReceiver, type ReceiverOptions } from "../../test/support/tls-receiver.ts";
+
+async function withCertificate(test: TestContext, options: ReceiverOptions, caPem: string): Promise<string> {
+  const receiver = await startReceiver(options);
+  test.after(() => receiver.close());
+  const outcome = await post(senderFor(test, caPem), receiver.url);
+  equal(receiver.requests.length, 0);
+  return brief(outcome);
+}
+
+describe("a receiver without a good certificate", () => {
+  it("self-signed is refused", async (test) => {
+    equal(await withCertificate(test, { certificate: await makeSelfSigned() }, ""), "tls");
+  });
+
+  it("expired is refused", async (test) => {
+    const ca = await makeTestCa();
+    equal(await withCertificate(test, { certificate: await issueExpired(ca) }, ca.caPem), "tls");
+  });
+
+  it("for another name is refused", async (test) => {
+    const ca = await makeTestCa();
+    const certificate = await ca.issue({ names: ["localhost"], ips: ["127.0.0.2"] });
+    equal(await withCertificate(test, { certificate }, ca.caPem), "tls");
+  });
+
+  it("of an authority nobody trusts is refused", async (test) => {
+    const [mine, theirs] = [await makeTestCa(), await makeTestCa()];
+    equal(await withCertificate(test, { certificate: await theirs.issue() }, mine.caPem), "tls");
+  });
+
+  it("that speaks TLS 1.1 is refused", async (test) => {
+    const ca = await makeTestCa();
+    const options: ReceiverOptions = { certificate: await ca.issue(), maxTlsVersion: "TLSv1.1" };
+    equal(await withCertificate(test, options, ca.caPem), "tls");
+  });
+
+  it("that wants a certificate of ours fails without a rejection", async (test) => {
+    const ca = await makeTestCa();
+    const options: ReceiverOptions = { certificate: await ca.issue(), wantsClientCertificate: true };
+    // With TLS 1.3 the alert comes after the handshake, and may be overtaken by the end of the connection.
+    ok(["tls", "reset"].includes(await withCertificate(test, options, ca.caPem)));
+  });
+});
+
+describe("a host without a receiver", () => {
+  it("that refuses connections is a connect error", async (test) => {
+    const server = createTcpServer();
+    const port = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    equal(brief(await post(senderFor(test, ""), `https://127.0.0.1:${port}/`)), "connect");
+  });
+
+  it("that speaks plain HTTP is a TLS error", async (test) => {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    });
+    const port = await listen(server);
+    test.after(() => server.close());
+    equal(brief(await post(senderFor(test, ""), `https://127.0.0.1:${port}/`)), "tls");
+  });
+
+  it("that never shakes hands is a timeout", async (test) => {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      test.after(() => socket.destroy());
+    });
+    const port = await listen(server);
+    test.after(() => server.close());
+    const sender = senderFor(test, "", { limits: { connectTimeoutMs: 100 } });
+    const outcome = await post(sender, `https://127.0.0.1:${port}/`);
+    equal(brief(outcome), "timeout");
+    ok(sender.stats().openConnections === 0);
+  });
+});

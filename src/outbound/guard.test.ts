@@ -1,0 +1,210 @@
+/** The guard with a real DNS server, and the sender behind it: what is judged is what is dialled. */
+import { deepEqual, equal } from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { makeTestCa } from "../../test/support/certificates.ts";
+import {
+  answersFrom,
+  startDnsServer,
+  type AnswerQuestion,
+  type DnsServer,
+} from "../../test/support/dns-server.ts";
+import { brief, post, senderFor, type SenderSetup } from "../../test/support/sender.ts";
+import { startReceiver, type TlsReceiver } from "../../test/support/tls-receiver.ts";
+import { makeAddressPolicy } from "./address-rules.ts";
+import { makeGuard, type Guard, type GuardOptions } from "./guard.ts";
+import type { Sender } from "./send.ts";
+
+const QUICK = { queryTimeoutMs: 40, queryTries: 1, lookupTimeoutMs: 400 };
+const UNCACHED = { ...QUICK, minTtlMs: 0, negativeTtlMs: 0 };
+
+async function dnsFor(test: TestContext, answer: AnswerQuestion): Promise<DnsServer> {
+  const dns = await startDnsServer(answer);
+  test.after(() => dns.close());
+  return dns;
+}
+
+async function guardFor(
+  test: TestContext,
+  answer: AnswerQuestion,
+  options: Partial<GuardOptions> = {},
+): Promise<Guard> {
+  const dns = await dnsFor(test, answer);
+  const guard = makeGuard({
+    addressPolicy: makeAddressPolicy({ allowedCidrs: [], deniedCidrs: [] }),
+    privateTargetsAllowed: false,
+    blockedPorts: new Set([22]),
+    dnsServers: [dns.address],
+    resolverLimits: QUICK,
+    ...options,
+  });
+  test.after(() => guard.close());
+  return guard;
+}
+
+describe("checking a URL for create and update", () => {
+  it("takes public names and addresses, and names that do not resolve", async (test) => {
+    const guard = await guardFor(test, (name) =>
+      name === "silent.dev"
+        ? { kind: "silent" }
+        : answersFrom({ "a.dev": ["1.1.1.1", "2606:4700::1"] })(name, "A", 0),
+    );
+    for (const url of ["https://a.dev/", "https://1.1.1.1/", "https://unknown.dev/", "https://silent.dev/"]) {
+      equal(await guard.checkUrl(url), "safe", url);
+    }
+  });
+
+  const table = {
+    "private.dev": ["10.0.0.1"],
+    "metadata.dev": ["169.254.169.254"],
+    "mixed.dev": ["1.1.1.1", "192.168.0.1"],
+    "six.dev": ["1.1.1.1", "fd00::1"],
+    "mapped.dev": ["::ffff:a00:1"],
+  };
+  const refused: Record<string, string> = {
+    "https://private.dev/": "not_public",
+    "https://PRIVATE.dev./": "not_public",
+    "https://metadata.dev/": "metadata_address",
+    "https://mixed.dev/": "not_public",
+    "https://six.dev/": "not_public",
+    "https://mapped.dev/": "not_public",
+    "https://10.0.0.1/": "not_public",
+    "https://[::1]/": "not_public",
+    "https://[::ffff:1.1.1.1]/": "embedded_ipv4",
+    "https://[2002:7f00:1::]/": "not_public",
+    "https://localhost/": "special_name",
+    "https://a.dev:22/": "blocked_port",
+    "http://a.dev/": "not_https",
+  };
+  for (const [url, unsafe] of Object.entries(refused)) {
+    it(`refuses ${url}: ${unsafe}`, async (test) => {
+      deepEqual(await (await guardFor(test, answersFrom(table))).checkUrl(url), { unsafe });
+    });
+  }
+
+  it("refuses a name whose alias leads to a private address", async (test) => {
+    const guard = await guardFor(test, () => ({
+      kind: "addresses",
+      addresses: ["10.0.0.1"],
+      alias: "db.corp",
+    }));
+    deepEqual(await guard.checkUrl("https://a.dev/"), { unsafe: "not_public" });
+  });
+
+  it("judges localhost and hosts-file names by their addresses where private targets are allowed", async (test) => {
+    const loopback = makeAddressPolicy({ allowedCidrs: ["127.0.0.0/8"], deniedCidrs: [] });
+    const other = makeAddressPolicy({ allowedCidrs: ["10.0.0.0/8"], deniedCidrs: [] });
+    const answer = answersFrom({ receiver: ["10.0.0.5"] });
+    const options = { privateTargetsAllowed: true, hostsFile: "/dev/null" };
+    const open = await guardFor(test, answer, { ...options, addressPolicy: loopback });
+    equal(await open.checkUrl("https://localhost:8443/"), "safe");
+    deepEqual(await open.checkUrl("https://receiver/"), { unsafe: "not_public" });
+    const half = await guardFor(test, answer, { ...options, addressPolicy: other });
+    deepEqual(await half.checkUrl("https://localhost:8443/"), { unsafe: "not_public" });
+    equal(await half.checkUrl("https://receiver/"), "safe");
+  });
+});
+
+type Line = { receiver: TlsReceiver; sender: Sender; dns: DnsServer; url: string };
+
+/** A receiver that `hook.dev` leads to as the DNS script says. */
+async function lineFor(test: TestContext, answer: AnswerQuestion, setup: SenderSetup = {}): Promise<Line> {
+  const ca = await makeTestCa();
+  const receiver = await startReceiver({ certificate: await ca.issue({ names: ["hook.dev"] }) });
+  test.after(() => receiver.close());
+  const dns = await dnsFor(test, answer);
+  const sender = senderFor(test, ca.caPem, {
+    ...setup,
+    guard: { dnsServers: [dns.address], resolverLimits: UNCACHED, ...setup.guard },
+  });
+  return { receiver, sender, dns, url: `https://hook.dev:${receiver.port}/` };
+}
+
+function leadsTo(...addresses: string[]) {
+  return { kind: "addresses" as const, addresses, ttlSeconds: 0 };
+}
+
+const onlyIpv4: AnswerQuestion = (_name, type) => (type === "A" ? leadsTo("127.0.0.1") : { kind: "silent" });
+
+describe("sending to a name", () => {
+  it("dials its address, with the name in TLS and in Host", async (test) => {
+    const { receiver, sender, url } = await lineFor(test, () => leadsTo("127.0.0.1"));
+    equal(brief(await post(sender, url)), "200");
+    equal(receiver.requests[0]?.serverName, "hook.dev");
+    equal(receiver.requests[0]?.headers.host, `hook.dev:${receiver.port}`);
+  });
+
+  it("asks DNS once while the answer lives", async (test) => {
+    const { sender, dns, url } = await lineFor(test, () => ({ ...leadsTo("127.0.0.1"), ttlSeconds: 60 }));
+    for (let count = 0; count < 3; count++) equal(brief(await post(sender, url)), "200");
+    equal(dns.questionCount("hook.dev", "A"), 1);
+  });
+
+  for (const kind of ["nxdomain", "servfail", "silent", "nodata", "garbage"] as const) {
+    it(`fails as dns where the server answers ${kind}`, async (test) => {
+      const { sender, url } = await lineFor(test, () => ({ kind }));
+      equal(brief(await post(sender, url)), "dns");
+    });
+  }
+
+  it("goes on to the next address where one refuses", async (test) => {
+    const { sender, url } = await lineFor(test, () =>
+      leadsTo("127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1"),
+    );
+    equal(brief(await post(sender, url)), "200");
+  });
+
+  it("dials four addresses at most", async (test) => {
+    const dead = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"];
+    const { receiver, sender, url } = await lineFor(test, () => leadsTo(...dead, "127.0.0.1"));
+    equal(brief(await post(sender, url)), "connect");
+    equal(receiver.connectionCount(), 0);
+  });
+
+  it("sends nothing where one of its addresses is not open", async (test) => {
+    const { receiver, sender, url } = await lineFor(test, () => leadsTo("127.0.0.1", "10.0.0.1"));
+    equal(brief(await post(sender, url)), "unsafe:not_public");
+    equal(receiver.connectionCount(), 0);
+  });
+
+  it("is refused once the name leads elsewhere, though a connection is open", async (test) => {
+    let address = "127.0.0.1";
+    const { receiver, sender, url } = await lineFor(test, () => leadsTo(address));
+    equal(brief(await post(sender, url)), "200");
+    address = "10.0.0.1";
+    equal(brief(await post(sender, url)), "unsafe:not_public");
+    address = "169.254.169.254";
+    equal(brief(await post(sender, url)), "unsafe:metadata_address");
+    equal(receiver.requests.length, 1);
+  });
+
+  it("is a blocked target where the name leads elsewhere between check and dial", async (test) => {
+    const { receiver, sender, url } = await lineFor(test, (_name, _type, index) =>
+      leadsTo(index === 0 ? "127.0.0.1" : "10.0.0.1"),
+    );
+    equal(brief(await post(sender, url)), "blocked_target");
+    equal(receiver.connectionCount(), 0);
+  });
+
+  it("fails as dns where the name is gone between check and dial", async (test) => {
+    const { sender, url } = await lineFor(test, (_name, _type, index) =>
+      index === 0 ? leadsTo("127.0.0.1") : { kind: "nxdomain" },
+    );
+    equal(brief(await post(sender, url)), "dns");
+  });
+
+  it("that is unsafe by its text is refused without a question", async (test) => {
+    const { sender, dns } = await lineFor(test, () => leadsTo("127.0.0.1"));
+    equal(brief(await post(sender, "http://hook.dev/")), "unsafe:not_https");
+    equal(brief(await post(sender, "https://127.1/")), "unsafe:ipv4_spelling");
+    equal(dns.questionCount("hook.dev", "A"), 0);
+  });
+
+  it("has the time of its look-up counted in the limit of the attempt", async (test) => {
+    const { receiver, sender, url } = await lineFor(test, onlyIpv4, {
+      limits: { attemptTimeoutMs: 50 },
+      guard: { resolverLimits: { ...UNCACHED, queryTimeoutMs: 60_000, lookupTimeoutMs: 100 } },
+    });
+    equal(brief(await post(sender, url)), "timeout");
+    equal(receiver.requests.length, 0);
+  });
+});

@@ -1,0 +1,127 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import {
+  buildRequestHeaders,
+  headersForLog,
+  refuseStaticHeader,
+  type HeaderInput,
+} from "./request-headers.ts";
+import { generateSigningSecret, makeSigningKey, sign } from "./signature.ts";
+
+const key = makeSigningKey(generateSigningSecret());
+
+function input(staticHeaders: Record<string, string> = {}): HeaderInput {
+  return {
+    version: "1.2.3",
+    eventType: "invoice.paid",
+    deliveryLabel: "test-1700000000123",
+    webhookId: "018f",
+    timestampSeconds: 1_700_000_000,
+    body: "{}",
+    signingKeys: [key],
+    staticHeaders,
+  };
+}
+
+describe("the headers of a request", () => {
+  it("are exactly these", () => {
+    const content = { webhookId: "018f", timestampSeconds: 1_700_000_000, body: "{}" };
+    const signatures = sign([key], content);
+    deepEqual(buildRequestHeaders(input()), {
+      "Content-Type": "application/json",
+      "User-Agent": "Postern/1.2.3",
+      "Accept-Encoding": "identity",
+      "X-Service-Signature": signatures.serviceSignature,
+      "X-Service-Timestamp": "1700000000",
+      "X-Service-Event": "invoice.paid",
+      "X-Service-Delivery": "test-1700000000123",
+      "webhook-id": "018f",
+      "webhook-timestamp": "1700000000",
+      "webhook-signature": signatures.webhookSignature,
+    });
+  });
+
+  it("have the endpoint's own added", () => {
+    const headers = buildRequestHeaders(input({ Authorization: "Bearer x", "X-Team": "billing" }));
+    equal(headers["Authorization"], "Bearer x");
+    equal(headers["X-Team"], "billing");
+  });
+
+  it("are never overridden by the endpoint's own, in any case of letters", () => {
+    const own = Object.keys(buildRequestHeaders(input()));
+    for (const name of own) {
+      for (const form of [name, name.toLowerCase(), name.toUpperCase()]) {
+        deepEqual(buildRequestHeaders(input({ [form]: "evil" })), buildRequestHeaders(input()));
+      }
+    }
+  });
+
+  it("are logged with the value of authorization masked", () => {
+    deepEqual(headersForLog({ Authorization: "Bearer x", "X-Team": "billing" }), {
+      Authorization: "[masked]",
+      "X-Team": "billing",
+    });
+  });
+});
+
+describe("an endpoint's own header", () => {
+  const refused: Record<string, readonly string[]> = {
+    hop_by_hop: [
+      "Connection",
+      "keep-alive",
+      "Transfer-Encoding",
+      "TE",
+      "Trailer",
+      "Upgrade",
+      "Expect",
+      "HTTP2-Settings",
+    ],
+    reserved_name: [
+      "Host",
+      "Content-Type",
+      "content-length",
+      "Content-Anything",
+      "User-Agent",
+      "Proxy-Authorization",
+      "Accept-Encoding",
+      "X-Service-Signature",
+      "x-service-new",
+      "Webhook-Id",
+      "webhook-signature",
+      "__proto__",
+    ],
+    name_syntax: ["", "a b", "a:b", "ä", "a\n", "a\0"],
+    name_too_long: ["a".repeat(129)],
+  };
+  for (const [rule, names] of Object.entries(refused)) {
+    for (const name of names) {
+      it(`${JSON.stringify(name.slice(0, 20))} is refused: ${rule}`, () =>
+        equal(refuseStaticHeader(name, "v"), rule));
+    }
+  }
+
+  it("may be any other, authorization too", () => {
+    for (const name of ["Authorization", "X-Api-Key", "X-Team", "Cookie", "Forwarded", "constructor"]) {
+      equal(refuseStaticHeader(name, "v"), null);
+    }
+  });
+
+  it("may have a value of 1,024 characters of Latin-1 and no control characters", () => {
+    equal(refuseStaticHeader("a", ""), null);
+    equal(refuseStaticHeader("a", "é\tb c~"), null);
+    equal(refuseStaticHeader("a", "v".repeat(1024)), null);
+    equal(refuseStaticHeader("a", "v".repeat(1025)), "value_too_long");
+    for (const value of ["a\r", "a\n", "a\0", "a\u007f", "a\u0085", "\u0100", "😀"]) {
+      equal(refuseStaticHeader("a", value), "value_syntax");
+    }
+  });
+
+  it("that is taken is one that HTTP can carry", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (name, value) => {
+        if (refuseStaticHeader(name, value) === null) ok(new Headers([[name, value]]).has(name));
+      }),
+    );
+  });
+});

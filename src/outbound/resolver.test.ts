@@ -1,0 +1,175 @@
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import { startDnsServer, type AnswerQuestion, type DnsServer } from "../../test/support/dns-server.ts";
+import { makeResolver, type Lookup, type NameResolver, type ResolverOptions } from "./resolver.ts";
+
+const QUICK = { queryTimeoutMs: 40, queryTries: 1, lookupTimeoutMs: 400 };
+
+async function setUp(
+  test: TestContext,
+  answer: AnswerQuestion,
+  options: ResolverOptions = {},
+): Promise<{ dns: DnsServer; resolver: NameResolver }> {
+  const dns = await startDnsServer(answer);
+  const limits = { ...QUICK, ...options.limits };
+  const resolver = makeResolver({ ...options, servers: [dns.address], limits });
+  test.after(async () => {
+    resolver.close();
+    await dns.close();
+  });
+  return { dns, resolver };
+}
+
+function brief(lookup: Lookup): string {
+  return lookup.kind === "found" ? lookup.addresses.toSorted().join() : lookup.code;
+}
+
+const BOTH = ["192.0.2.1", "2001:db8::1"];
+
+describe("the resolver", () => {
+  it("finds IPv4 and IPv6 addresses, and follows a CNAME", async (test) => {
+    const { resolver } = await setUp(test, (name) => ({
+      kind: "addresses",
+      addresses: BOTH,
+      ...(name === "alias.dev" ? { alias: "real.dev" } : {}),
+    }));
+    equal(brief(await resolver.resolve("plain.dev")), BOTH.join());
+    equal(brief(await resolver.resolve("alias.dev")), BOTH.join());
+  });
+
+  it("asks for the name as it is, without search domains, single labels too", async (test) => {
+    const asked: string[] = [];
+    const { resolver } = await setUp(test, (name) => {
+      asked.push(name);
+      return { kind: "nxdomain" };
+    });
+    await resolver.resolve("receiver");
+    deepEqual(new Set(asked), new Set(["receiver"]));
+  });
+
+  for (const [kind, code] of [
+    ["nxdomain", "ENOTFOUND"],
+    ["nodata", "ENODATA"],
+    ["servfail", "ESERVFAIL"],
+    ["silent", "ETIMEOUT"],
+  ] as const) {
+    it(`does not find a name whose server answers ${kind}: ${code}`, async (test) => {
+      const { resolver } = await setUp(test, () => ({ kind }));
+      equal(brief(await resolver.resolve("a.dev")), code);
+    });
+  }
+
+  it("does not find a name whose server answers garbage", async (test) => {
+    const { resolver } = await setUp(test, () => ({ kind: "garbage" }));
+    equal((await resolver.resolve("a.dev")).kind, "not_found");
+  });
+
+  for (const kind of ["nodata", "servfail", "silent", "nxdomain"] as const) {
+    it(`takes the IPv4 addresses where the IPv6 question ends in ${kind}`, async (test) => {
+      const { resolver } = await setUp(test, (_name, type) =>
+        type === "AAAA" ? { kind } : { kind: "addresses", addresses: BOTH },
+      );
+      equal(brief(await resolver.resolve("a.dev")), "192.0.2.1");
+    });
+  }
+
+  it("gives up at its time limit, whatever its tries", async (test) => {
+    const { resolver } = await setUp(test, () => ({ kind: "silent" }), {
+      limits: { queryTimeoutMs: 60_000, lookupTimeoutMs: 30 },
+    });
+    equal(brief(await resolver.resolve("a.dev")), "ETIMEOUT");
+  });
+
+  it("refuses a name server that is no address", () => {
+    throws(() => makeResolver({ servers: ["dns.example.com"] }));
+  });
+});
+
+describe("the resolver's cache", () => {
+  it("keeps an answer for its TTL and shares questions under way", async (test) => {
+    const { dns, resolver } = await setUp(test, () => ({
+      kind: "addresses",
+      addresses: BOTH,
+      ttlSeconds: 60,
+    }));
+    const lookups = await Promise.all([resolver.resolve("a.dev"), resolver.resolve("a.dev")]);
+    equal(lookups[0], lookups[1]);
+    equal(await resolver.resolve("a.dev"), lookups[0]);
+    equal(resolver.peek("a.dev"), lookups[0]);
+    equal(dns.questionCount("a.dev", "A"), 1);
+    equal(dns.questionCount("a.dev", "AAAA"), 1);
+  });
+
+  it("keeps no answer longer than allowed, however long its TTL", async (test) => {
+    const { dns, resolver } = await setUp(
+      test,
+      () => ({ kind: "addresses", addresses: BOTH, ttlSeconds: 86_400 }),
+      { limits: { maxTtlMs: 0 } },
+    );
+    await resolver.resolve("a.dev");
+    equal(resolver.peek("a.dev"), undefined);
+    await resolver.resolve("a.dev");
+    equal(dns.questionCount("a.dev", "A"), 2);
+  });
+
+  it("keeps an answer with TTL 0 for its shortest time", async (test) => {
+    const { dns, resolver } = await setUp(
+      test,
+      () => ({ kind: "addresses", addresses: BOTH, ttlSeconds: 0 }),
+      { limits: { minTtlMs: 60_000 } },
+    );
+    await resolver.resolve("a.dev");
+    await resolver.resolve("a.dev");
+    equal(dns.questionCount("a.dev", "A"), 1);
+  });
+
+  it("does not keep failures where told so", async (test) => {
+    const { resolver } = await setUp(
+      test,
+      (_name, _type, index) => (index === 0 ? { kind: "nxdomain" } : { kind: "addresses", addresses: BOTH }),
+      { limits: { negativeTtlMs: 0 } },
+    );
+    equal(brief(await resolver.resolve("a.dev")), "ENOTFOUND");
+    equal(brief(await resolver.resolve("a.dev")), BOTH.join());
+  });
+
+  it("forgets the oldest name when full", async (test) => {
+    const { resolver } = await setUp(test, () => ({ kind: "addresses", addresses: BOTH }), {
+      limits: { maxCachedNames: 2 },
+    });
+    for (const name of ["a.dev", "b.dev", "c.dev"]) await resolver.resolve(name);
+    equal(resolver.peek("a.dev"), undefined);
+    ok(resolver.peek("b.dev") !== undefined && resolver.peek("c.dev") !== undefined);
+  });
+});
+
+describe("names for development", () => {
+  it("come from the fixed ones and the hosts file before DNS", async (test) => {
+    const folder = await mkdtemp(join(tmpdir(), "postern-hosts-"));
+    test.after(() => rm(folder, { recursive: true }));
+    const hostsFile = join(folder, "hosts");
+    await writeFile(
+      hostsFile,
+      "# a comment\n10.0.0.9\tReceiver other # here\r\n::9 receiver\n10.0.0.8 localhost\n",
+    );
+    const { dns, resolver } = await setUp(test, () => ({ kind: "addresses", addresses: BOTH }), {
+      hostsFile,
+      fixedNames: new Map([["localhost", ["127.0.0.1"]]]),
+    });
+    equal(brief(await resolver.resolve("localhost")), "127.0.0.1");
+    equal(brief(await resolver.resolve("receiver")), "10.0.0.9,::9");
+    equal(brief(await resolver.resolve("other")), "10.0.0.9");
+    equal(dns.questionCount("receiver", "A"), 0);
+    equal(brief(await resolver.resolve("here")), BOTH.join());
+  });
+
+  it("come from DNS where there is no hosts file", async (test) => {
+    const { resolver } = await setUp(test, () => ({ kind: "addresses", addresses: BOTH }), {
+      hostsFile: "/nonexistent/hosts",
+    });
+    equal(brief(await resolver.resolve("receiver")), BOTH.join());
+  });
+});

@@ -1,0 +1,157 @@
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { gzipSync } from "node:zlib";
+import { brief, post, senderFor } from "../../test/support/sender.ts";
+import {
+  startReceiver,
+  type Answer,
+  type ReceiverOptions,
+  type TlsReceiver,
+} from "../../test/support/tls-receiver.ts";
+
+async function receiverFor(test: TestContext, options: ReceiverOptions = {}): Promise<TlsReceiver> {
+  const receiver = await startReceiver(options);
+  test.after(() => receiver.close());
+  return receiver;
+}
+
+/** The body that is recorded of an answer. */
+async function recordedBody(test: TestContext, answer: Answer): Promise<string> {
+  const receiver = await receiverFor(test, { respond: () => answer });
+  const outcome = await post(senderFor(test, receiver.caPem), receiver.url);
+  return outcome.kind === "answered" ? outcome.body : brief(outcome);
+}
+
+describe("a receiver that answers", () => {
+  it("gets the exact bytes, and its status, headers and body are recorded", async (test) => {
+    const receiver = await receiverFor(test, {
+      respond: () => ({
+        status: 202,
+        headers: { "X-Answer": "yes", "Set-Cookie": ["a=1", "b=2"] },
+        body: "thanks",
+      }),
+    });
+    const sender = senderFor(test, receiver.caPem);
+    const outcome = await post(sender, `${receiver.url}?q=1#part`, '{"a":"ä"}');
+    equal(outcome.kind, "answered");
+    if (outcome.kind !== "answered") return;
+    equal(outcome.status, 202);
+    equal(outcome.body, "thanks");
+    equal(outcome.headers["x-answer"], "yes");
+    equal(outcome.headers["set-cookie"], "a=1, b=2");
+    ok(Number.isInteger(outcome.latencyMs) && outcome.latencyMs >= 0);
+    const [request] = receiver.requests;
+    equal(request?.method, "POST");
+    equal(request?.path, "/hook?q=1");
+    equal(request?.body.toString(), '{"a":"ä"}');
+    equal(request?.headers["content-length"], "10");
+    equal(request?.serverName, undefined);
+  });
+
+  it("is reached by the name localhost, which then is the server name in TLS", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem);
+    equal(brief(await post(sender, `https://LOCALHOST.:${receiver.port}/`)), "200");
+    equal(receiver.requests[0]?.serverName, "localhost");
+    equal(receiver.requests[0]?.headers.host, `localhost:${receiver.port}`);
+  });
+
+  for (const status of [200, 204, 301, 302, 303, 307, 308, 304, 400, 410, 429, 500, 503, 599]) {
+    it(`has its status ${status} recorded and no redirect followed`, async (test) => {
+      const receiver = await receiverFor(test, {
+        respond: () => ({ status, headers: { Location: "https://127.0.0.1/elsewhere" } }),
+      });
+      equal(brief(await post(senderFor(test, receiver.caPem), receiver.url)), String(status));
+      equal(receiver.requests.length, 1);
+    });
+  }
+
+  it("gets an empty body as content-length 0", async (test) => {
+    const receiver = await receiverFor(test);
+    await post(senderFor(test, receiver.caPem), receiver.url, "");
+    equal(receiver.requests[0]?.headers["content-length"], "0");
+  });
+});
+
+describe("the recorded body", () => {
+  it("is empty for an empty answer", async (test) => {
+    equal(await recordedBody(test, {}), "");
+  });
+
+  it("is the first 1,000 code points, none split", async (test) => {
+    equal(await recordedBody(test, { body: `${"a".repeat(999)}😀😀` }), `${"a".repeat(999)}😀`);
+    equal(await recordedBody(test, { body: "😀".repeat(5_000) }), "😀".repeat(1_000));
+    equal(await recordedBody(test, { body: "b".repeat(1_000) }), "b".repeat(1_000));
+  });
+
+  it("has U+FFFD for bytes that are not UTF-8 and for NUL", async (test) => {
+    const body = Buffer.from([0x61, 0xff, 0x00, 0xc3, 0x62]);
+    equal(await recordedBody(test, { body }), "a\ufffd\ufffd\ufffdb");
+  });
+
+  it("is never decompressed", async (test) => {
+    const body = gzipSync("x".repeat(2_000));
+    const recorded = await recordedBody(test, { headers: { "Content-Encoding": "gzip" }, body });
+    equal(recorded, body.toString("utf8").replaceAll("\0", "\ufffd"));
+  });
+});
+
+describe("connections", () => {
+  it("are used again by requests after one another", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem);
+    for (let count = 0; count < 5; count++) equal(brief(await post(sender, receiver.url)), "200");
+    equal(receiver.connectionCount(), 1);
+    deepEqual(sender.stats(), { openConnections: 1, connectionsOpened: 1, inFlight: 0 });
+  });
+
+  it("are as many as requests in flight, and no more, over many rounds", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem);
+    let left = 200;
+    const workers = Array.from({ length: 8 }, async () => {
+      while (left-- > 0) equal(brief(await post(sender, receiver.url)), "200");
+    });
+    await Promise.all(workers);
+    equal(receiver.requests.length, 200);
+    equal(receiver.connectionCount(), 8);
+  });
+
+  it("are bounded for an origin: the rest wait their turn", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem, { limits: { maxConnectionsPerOrigin: 2 } });
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => post(sender, receiver.url)));
+    deepEqual([...new Set(outcomes.map(brief))], ["200"]);
+    equal(receiver.connectionCount(), 2);
+  });
+
+  it("are given up where a waiting request runs out of time, without sending it", async (test) => {
+    const receiver = await receiverFor(test, { respond: () => undefined });
+    const sender = senderFor(test, receiver.caPem, {
+      limits: { maxConnectionsPerOrigin: 1, attemptTimeoutMs: 150 },
+    });
+    const outcomes = await Promise.all([post(sender, receiver.url), post(sender, receiver.url)]);
+    deepEqual(outcomes.map(brief), ["timeout", "timeout"]);
+    equal(receiver.requests.length, 1);
+  });
+
+  it("end with close, which waits for what is under way", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem);
+    const underWay = post(sender, receiver.url);
+    await sender.close();
+    equal(brief(await underWay), "200");
+    equal(sender.stats().inFlight, 0);
+    await rejects(post(sender, receiver.url), /closed/);
+  });
+});
+
+describe("a fault of the caller", () => {
+  it("rejects, and the sender goes on", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem);
+    await rejects(sender.send({ url: receiver.url, headers: { "X-Bad": "a\r\nb" }, body: "" }), /header/);
+    equal(brief(await post(sender, receiver.url)), "200");
+    equal(receiver.requests.length, 1);
+  });
+});

@@ -1,0 +1,59 @@
+import { equal, match, notEqual, throws } from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { describe, it } from "node:test";
+import { generateSigningSecret, makeSigningKey, sign } from "./signature.ts";
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const OTHER = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
+const CONTENT = { webhookId: "msg_1", timestampSeconds: 1_700_000_000, body: '{"a":"ä"}' };
+
+describe("a signing secret", () => {
+  it("is whsec_ and the base64 of 32 random bytes", () => {
+    const secret = generateSigningSecret();
+    match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    equal(Buffer.from(secret.slice(6), "base64").length, 32);
+    notEqual(secret, generateSigningSecret());
+  });
+
+  it("of another form is refused without being shown", () => {
+    for (const secret of ["", "whsec_", SECRET.slice(6), `${SECRET}x`, "whsec_c2hvcnQ=", `${SECRET}\n`]) {
+      throws(() => makeSigningKey(secret), {
+        message: "A signing secret is whsec_ followed by the base64 of 32 bytes.",
+      });
+    }
+  });
+});
+
+describe("a signature", () => {
+  it("of X-Service-Signature is keyed with the whole secret over timestamp and body", () => {
+    const expected = createHmac("sha256", SECRET).update('1700000000.{"a":"ä"}').digest("hex");
+    equal(sign([makeSigningKey(SECRET)], CONTENT).serviceSignature, `sha256=${expected}`);
+  });
+
+  it("of Standard Webhooks is keyed with the decoded secret over id, timestamp and body", () => {
+    const expected = createHmac("sha256", Buffer.alloc(32, 7))
+      .update('msg_1.1700000000.{"a":"ä"}')
+      .digest("base64");
+    equal(sign([makeSigningKey(SECRET)], CONTENT).webhookSignature, `v1,${expected}`);
+  });
+
+  it("during a grace time is a list, newest first; X-Service-Signature stays with the newest", () => {
+    const [newest, older] = [makeSigningKey(OTHER), makeSigningKey(SECRET)];
+    const both = sign([newest, older], CONTENT);
+    equal(
+      both.webhookSignature,
+      `${sign([newest], CONTENT).webhookSignature} ${sign([older], CONTENT).webhookSignature}`,
+    );
+    equal(both.serviceSignature, sign([newest], CONTENT).serviceSignature);
+  });
+
+  it("is that of the test vector in the Standard Webhooks libraries", () => {
+    // https://github.com/standard-webhooks/standard-webhooks: its key is shorter than ours, so only the HMAC is compared.
+    const key = Buffer.from("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "base64");
+    const message = 'msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}';
+    equal(
+      createHmac("sha256", key).update(message).digest("base64"),
+      "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    );
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * Puts a process together from the slices, by its roles: `api` serves HTTP,
+ * `worker` makes attempts. In a process with both, what the API accepts goes
+ * straight to the worker's lanes.
+ */
+import { openApiDocument } from "./api/openapi.ts";
+import { makeServer } from "./api/server.ts";
+import { makeSessionVerifier } from "./api/session.ts";
+import { makeSecrets, readConfig, type Config } from "./config.ts";
+import { pendingMigrations, type Migration } from "./database/migrate.ts";
+import { createPool, type Pool } from "./database/pool.ts";
+import { makeDeliveryLog } from "./deliveries/log.ts";
+import { makePersonSends } from "./deliveries/send-by-person.ts";
+import { makePostgresQueue, postgresDispatchHold } from "./dispatch/postgres-queue.ts";
+import { makeTargetCache } from "./dispatch/target-cache.ts";
+import { makeUpkeep } from "./dispatch/upkeep.ts";
+import { makeWakeListener } from "./dispatch/wake-listener.ts";
+import { makeWorker, type Worker } from "./dispatch/worker.ts";
+import { makeEndpointHealth } from "./endpoints/endpoint-health.ts";
+import { makeEndpoints } from "./endpoints/endpoints.ts";
+import { readStoredTargets } from "./endpoints/send-target.ts";
+import { loadCatalog } from "./events/catalog.ts";
+import { makePublisher, type OwnLane } from "./events/publish.ts";
+import { makeAddressPolicy } from "./outbound/address-rules.ts";
+import { makeGuard } from "./outbound/guard.ts";
+import { makeSender } from "./outbound/send.ts";
+import { makeSecretBox } from "./shared/secret-box.ts";
+import { makeLog, type Log } from "./telemetry/log.ts";
+import { makeMetrics } from "./telemetry/metrics.ts";
+
+export type Role = "api" | "worker";
+
+export type ServiceOptions = {
+  config: Config;
+  databaseUrl: string;
+  migrations: Migration[];
+  roles: ReadonlySet<Role>;
+  log: Log;
+  /** Roots to trust beside Node's own; only the demonstration has one. */
+  extraCaPems?: readonly string[];
+};
+
+export type Service = {
+  /** Where it listens. */
+  address: string;
+  /** No new requests; attempts in flight finish, other leases are given back. */
+  stop(): Promise<void>;
+};
+
+const CONNECTION_TIMEOUT_MS = 3000;
+/** A worker that has not claimed for so long is stuck, though its process lives. */
+const STALLED_AFTER_MS = 30_000;
+
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, roles, log } = options;
+  const parts = makeParts(options);
+  const app = await makeServer(parts.apiServices, { basePath: config.basePath, servesApi: roles.has("api") });
+  const address = await app.listen({ port: config.port, host: config.host });
+  for (const part of parts.background) part.start();
+  log.info({ address, roles: [...roles] }, "started");
+  return {
+    address,
+    async stop() {
+      await app.close();
+      for (const part of parts.background) await part.stop();
+      await parts.close();
+      log.info("stopped");
+    },
+  };
+}
+
+function makeParts(options: ServiceOptions) {
+  const { config, databaseUrl, roles, log } = options;
+  const metrics = makeMetrics();
+  const catalog = loadCatalog(config.eventCatalogFile);
+  const secretBox = makeSecretBox(config.encryptionKeys);
+  const db = createPool({
+    url: databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: `postern ${[...roles].join("+")}`,
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    log,
+  });
+  const { guard, sender } = makeOutbound(options);
+  const queue = makePostgresQueue(db);
+  // The worker publishes what it finds about endpoints, the publisher hands it what it accepts.
+  const lane: { worker: Worker | null } = { worker: null };
+  const ownLane: OwnLane = {
+    hasRoom: () => lane.worker?.hasRoom() ?? false,
+    take: (dispatches) => lane.worker?.take(dispatches),
+  };
+  const publisher = makePublisher({ db, queue, catalog, ownLane });
+  const background: { start(): void; stop(): Promise<void> }[] = [];
+  if (roles.has("worker")) {
+    const worker = makeWorker({
+      queue,
+      targets: makeTargetCache((keys) => readStoredTargets(db, keys), secretBox),
+      sender,
+      health: makeEndpointHealth({ db, publisher, disableAfterMs: config.disableAfterMs }),
+      scheduleMs: config.retryScheduleMs,
+      log,
+      metrics,
+    });
+    lane.worker = worker;
+    background.push(
+      makeWakeListener({ databaseUrl, log, wake: worker.wake }),
+      worker,
+      makeUpkeep({ db, log, metrics, retentionDays: config.retentionDays }),
+    );
+  }
+  const deliveryLog = makeDeliveryLog(db);
+  return {
+    background,
+    apiServices: {
+      sessions: makeSessionVerifier(config.session),
+      endpoints: makeEndpoints({
+        db,
+        guard,
+        secretBox,
+        maxEndpointsPerTenant: config.maxEndpointsPerTenant,
+        dispatches: postgresDispatchHold,
+      }),
+      deliveryLog,
+      personSends: makePersonSends({
+        db,
+        log: deliveryLog,
+        secretBox,
+        sender,
+        catalog,
+        dispatches: postgresDispatchHold,
+      }),
+      publisher,
+      catalog,
+      log,
+      metrics,
+      metricsToken: config.metricsToken,
+      notReadyReasons: () => notReadyReasons(db, options.migrations, lane.worker),
+    },
+    async close() {
+      await sender.close();
+      guard.close();
+      await db.end();
+    },
+  };
+}
+
+function makeOutbound({ config, extraCaPems }: ServiceOptions) {
+  const { outbound } = config;
+  const guard = makeGuard({
+    addressPolicy: makeAddressPolicy({
+      allowedCidrs: outbound.allowedCidrs,
+      deniedCidrs: outbound.deniedCidrs,
+    }),
+    privateTargetsAllowed: outbound.allowedCidrs.length > 0,
+    blockedPorts: outbound.blockedPorts,
+    dnsServers: outbound.dnsServers,
+  });
+  return { guard, sender: makeSender({ guard, ...(extraCaPems === undefined ? {} : { extraCaPems }) }) };
+}
+
+/** The document that `/openapi.json` serves, made without a database: nothing of it is started. */
+export async function describeApi(): Promise<unknown> {
+  const config = readConfig({ ...makeSecrets(), LOG_LEVEL: "silent" });
+  const parts = makeParts({
+    config,
+    databaseUrl: "postgres://unused",
+    migrations: [],
+    roles: new Set(["api"]),
+    log: makeLog(config.logLevel),
+  });
+  const app = await makeServer(parts.apiServices, { basePath: "", servesApi: true });
+  await app.ready();
+  const document = openApiDocument(app);
+  await app.close();
+  await parts.close();
+  return document;
+}
+
+async function notReadyReasons(db: Pool, migrations: Migration[], worker: Worker | null): Promise<string[]> {
+  const reasons: string[] = [];
+  try {
+    const pending = await pendingMigrations(db, migrations);
+    if (pending.length > 0)
+      reasons.push(`migrations are pending: ${pending.map(({ file }) => file).join(", ")}`);
+  } catch {
+    reasons.push("the database cannot be reached");
+  }
+  if (worker !== null && performance.now() - worker.state().lastClaimAt > STALLED_AFTER_MS) {
+    reasons.push("the worker has claimed nothing for half a minute");
+  }
+  return reasons;
+}

@@ -1,0 +1,61 @@
+type Entry<Item, Result> = {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+};
+
+/**
+ * Gathers what callers ask for one by one and flushes it in groups: while one
+ * flush runs, the next group gathers, so the group grows with the load and an
+ * idle service adds no waiting.
+ */
+export class GroupCommit<Item, Result> {
+  readonly #flush: (items: Item[]) => Promise<Result[]>;
+  readonly #maxItems: number;
+  readonly #maxConcurrent: number;
+  #waiting: Entry<Item, Result>[] = [];
+  #flushing = 0;
+
+  /** `flush` answers one result for each item, in their order; when it throws, every item of the group fails. */
+  constructor(
+    flush: (items: Item[]) => Promise<Result[]>,
+    limits: { maxItems: number; maxConcurrent: number },
+  ) {
+    this.#flush = flush;
+    this.#maxItems = limits.maxItems;
+    this.#maxConcurrent = limits.maxConcurrent;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  add(item: Item): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#waiting.push({ item, resolve, reject });
+    // Not at once: requests that arrive in the same turn of the event loop share the first group.
+    if (this.#waiting.length === 1) setImmediate(() => this.#start());
+    return promise;
+  }
+
+  #start(): void {
+    while (this.#flushing < this.#maxConcurrent && this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, this.#maxItems);
+      this.#flushing++;
+      void this.#run(group);
+    }
+  }
+
+  async #run(group: Entry<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#flush(group.map((entry) => entry.item));
+      if (results.length !== group.length) throw new Error("a flush must answer one result for each item");
+      for (const [index, result] of results.entries()) group[index]?.resolve(result);
+    } catch (error) {
+      for (const entry of group) entry.reject(error);
+    } finally {
+      this.#flushing--;
+      this.#start();
+    }
+  }
+}

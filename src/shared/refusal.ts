@@ -1,0 +1,41 @@
+/** One rule that the caller's input broke: where, what, and a stable name of the rule. */
+export type Issue = { path: (string | number)[]; message: string; code: string };
+
+/**
+ * Every way in which Postern says no to a caller. The answers that belong to
+ * them (status and text) stand together in `api/error-answers.ts`.
+ */
+export type RefusalCode =
+  | "unauthorized"
+  | "forbidden"
+  | "owner_required"
+  | "validation_failed"
+  | "invalid_query"
+  | "unsafe_url"
+  | "unknown_event_type"
+  | "not_found"
+  | "endpoint_not_found"
+  | "delivery_not_failed"
+  | "endpoint_not_subscribed"
+  | "endpoint_limit_reached"
+  | "idempotency_key_reused"
+  | "payload_too_large"
+  | "method_not_allowed"
+  | "too_many_requests"
+  | "unavailable";
+
+/** Thrown by a slice to refuse a caller's request; turned into an answer in one place. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly issues: Issue[] | undefined;
+  /** Whole seconds after which the caller may try again. */
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: RefusalCode, details: { issues?: Issue[]; retryAfterS?: number } = {}) {
+    super(code);
+    this.name = "Refusal";
+    this.code = code;
+    this.issues = details.issues;
+    this.retryAfterS = details.retryAfterS;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Encrypts small secrets for storage: AES-256-GCM with a random 96-bit nonce.
+ *
+ * Stored form: version (1 byte, 1) · key id (4) · nonce (12) · ciphertext · tag (16).
+ * The key id is the start of the key's own SHA-256, so a box says which key of
+ * the ring opens it. The additional data bind a box to its purpose and owner:
+ * moved to another row it does not open.
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  randomBytes,
+  type KeyObject,
+} from "node:crypto";
+
+const VERSION = 1;
+const KEY_ID_BYTES = 4;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES;
+
+/** What a box belongs to, for example `["signing-secret", tenantId, endpointId]`. */
+export type SecretOwner = readonly [purpose: string, ...ids: string[]];
+
+export class SecretBoxError extends Error {
+  override readonly name = "SecretBoxError";
+}
+
+export type SecretBox = {
+  seal(plaintext: string, owner: SecretOwner): Buffer;
+  /** Throws {@link SecretBoxError}, which names the owner and the reason and never the content. */
+  open(box: Buffer, owner: SecretOwner): string;
+};
+
+/** `keys`: 32 bytes each; the first seals, all open. */
+export function makeSecretBox(keys: readonly Buffer[]): SecretBox {
+  const ring = new Map<string, KeyObject>();
+  for (const key of keys) ring.set(keyIdOf(key).toString("hex"), createSecretKey(key));
+  const [first] = keys;
+  if (first === undefined) throw new Error("a secret box needs at least one key");
+  const sealingId = keyIdOf(first);
+  const sealingKey = createSecretKey(first);
+
+  return {
+    seal(plaintext, owner) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(additionalData(owner));
+      const sealed = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
+      return Buffer.concat([Buffer.of(VERSION), sealingId, nonce, sealed, cipher.getAuthTag()]);
+    },
+    open(box, owner) {
+      const named = owner.join("/");
+      if (box.length < HEADER_BYTES + TAG_BYTES || box[0] !== VERSION) {
+        throw new SecretBoxError(`${named}: not an encrypted secret of a known form`);
+      }
+      const keyId = box.subarray(1, 1 + KEY_ID_BYTES).toString("hex");
+      const key = ring.get(keyId);
+      if (key === undefined) {
+        throw new SecretBoxError(
+          `${named}: encrypted with key ${keyId}, which INTEGRATION_ENCRYPTION_KEY does not hold`,
+        );
+      }
+      const nonce = box.subarray(1 + KEY_ID_BYTES, HEADER_BYTES);
+      const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
+      decipher.setAAD(additionalData(owner));
+      decipher.setAuthTag(box.subarray(-TAG_BYTES));
+      try {
+        const opened = decipher.update(box.subarray(HEADER_BYTES, -TAG_BYTES));
+        return Buffer.concat([opened, decipher.final()]).toString("utf8");
+      } catch {
+        throw new SecretBoxError(`${named}: the stored secret was altered or belongs to another row`);
+      }
+    },
+  };
+}
+
+/** Eight hex digits that name a key without telling anything of it. */
+export function keyName(key: Buffer): string {
+  return keyIdOf(key).toString("hex");
+}
+
+function keyIdOf(key: Buffer): Buffer {
+  return createHash("sha256").update(key).digest().subarray(0, KEY_ID_BYTES);
+}
+
+// The lengths make the joined form unambiguous whatever an id contains.
+function additionalData(owner: SecretOwner): Buffer {
+  return Buffer.from(owner.map((part) => `${Buffer.byteLength(part)}:${part}`).join(","), "utf8");
+}

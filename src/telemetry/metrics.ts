@@ -1,0 +1,58 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
+
+export type Metrics = ReturnType<typeof makeMetrics>;
+
+const LATENCY_BUCKETS_S = [
+  0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600,
+];
+
+/** The program's metrics in a registry of their own: base units, and no tenant, URL or id as a label. */
+export function makeMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requestDuration: new Histogram({
+      name: "http_server_request_duration_seconds",
+      help: "Time to answer a request of the API.",
+      labelNames: ["http_request_method", "http_route", "http_response_status_code"] as const,
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      registers,
+    }),
+    eventsAccepted: new Counter({
+      name: "webhook_events_accepted_total",
+      help: "Events made durable, each counted once.",
+      registers,
+    }),
+    attemptsTotal: new Counter({
+      name: "webhook_delivery_attempts_total",
+      help: "Attempts made, by outcome (delivered, failed, error) and reason.",
+      labelNames: ["outcome", "reason"] as const,
+      registers,
+    }),
+    attemptDuration: new Histogram({
+      name: "webhook_delivery_attempt_duration_seconds",
+      help: "Time from sending to the end of the answer.",
+      buckets: LATENCY_BUCKETS_S,
+      registers,
+    }),
+    deliveryLatency: new Histogram({
+      name: "webhook_delivery_latency_seconds",
+      help: "Time from accepting an event to its recorded delivery, first attempts only.",
+      buckets: LATENCY_BUCKETS_S,
+      registers,
+    }),
+    queueDepth: new Gauge({
+      name: "webhook_queue_depth",
+      help: "Dispatches by state: due, leased, scheduled, held.",
+      labelNames: ["state"] as const,
+      registers,
+    }),
+    queueOldestAge: new Gauge({
+      name: "webhook_queue_oldest_age_seconds",
+      help: "Age of the dispatch that is due longest and not leased.",
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,137 @@
+/** A running Postern for a test file: the whole program on a real database, with a real TLS receiver beside it. */
+import { join } from "node:path";
+import { issueToken, type TokenClaims } from "../../src/api/session-token.ts";
+import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
+import { readMigrations } from "../../src/database/migrate.ts";
+import { startService, type Role } from "../../src/service.ts";
+import { makeLog } from "../../src/telemetry/log.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { startReceiver, type Respond, type TlsReceiver } from "./tls-receiver.ts";
+
+const MIGRATIONS = join(import.meta.dirname, "..", "..", "migrations");
+const TOKEN_LIFE_MS = 3_600_000;
+
+export type Claims = Omit<TokenClaims, "type" | "tid" | "sub"> & {
+  type?: string;
+  tid?: string;
+  sub?: string;
+};
+
+export const OWNER: Claims = { type: "user", tid: "acme", sub: "ada", role: "owner" };
+export const OTHER_OWNER: Claims = { type: "user", tid: "globex", sub: "gil", role: "owner" };
+export const MEMBER: Claims = { type: "user", tid: "acme", sub: "max", role: "member" };
+export const PRODUCER: Claims = { type: "service", tid: "acme", sub: "app", permissions: ["events:write"] };
+
+export type ApiAnswer = { status: number; headers: Headers; text: string; body: unknown };
+
+export type CallOptions = {
+  /** The session's claims; default the owner of `acme`, null sends no token. */
+  as?: Claims | null;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as it is. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
+};
+
+export type TestService = {
+  /** Where the program answers, with its base path. */
+  url: string;
+  /** The environment it was started with. */
+  env: Environment;
+  database: TestDatabase;
+  receiver: TlsReceiver;
+  token(claims: Claims): Promise<string>;
+  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  stop(): Promise<void>;
+};
+
+export type TestServiceOptions = {
+  respond?: Respond;
+  env?: Environment;
+  roles?: readonly Role[];
+  /** Shared with another service; then the caller drops it. */
+  database?: TestDatabase;
+  receiver?: TlsReceiver;
+};
+
+/** Starts the program within this process, so that a test file can look at everything it does. */
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const database = options.database ?? (await createTestDatabase());
+  const receiver =
+    options.receiver ??
+    (await startReceiver(options.respond === undefined ? {} : { respond: options.respond }));
+  const env: Environment = {
+    ...makeSecrets(),
+    PORT: "0",
+    LOG_LEVEL: "silent",
+    OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8",
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: "10",
+    ...options.env,
+  };
+  const config = readConfig(env);
+  const service = await startService({
+    config,
+    databaseUrl: database.url,
+    migrations: await readMigrations(MIGRATIONS),
+    roles: new Set(options.roles ?? ["api", "worker"]),
+    log: makeLog(config.logLevel),
+    extraCaPems: [receiver.caPem],
+  });
+  const url = `${service.address}${config.basePath}`;
+  const token = (claims: Claims): Promise<string> => issueTestToken(env, claims);
+  return {
+    url,
+    env,
+    database,
+    receiver,
+    token,
+    async call(method, path, { as = OWNER, json, raw, headers = {} } = {}) {
+      const body = json === undefined ? raw : JSON.stringify(json);
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { ...(as === null ? {} : { authorization: `Bearer ${await token(as)}` }), ...headers },
+        ...(body === undefined ? {} : { body }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: text === "" ? null : parsed(text),
+      };
+    },
+    async stop() {
+      await service.stop();
+      if (options.receiver === undefined) await receiver.close();
+      if (options.database === undefined) await database.drop();
+    },
+  };
+}
+
+/** A token as the operator's backend would issue it for a service started with this environment. */
+export function issueTestToken(env: Environment, claims: Claims): Promise<string> {
+  return issueToken(
+    env["SESSION_JWT_SECRET"] ?? "",
+    { type: "", tid: "", sub: "", ...claims },
+    TOKEN_LIFE_MS,
+  );
+}
+
+/** Waits until the check holds; a test's own time limit ends a wait in vain. */
+export async function eventually<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== null && found !== undefined && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * `npm test`: the checks, then every test on one real database server.
+ *
+ * `npm test -- endpoints` runs the test files with that word in their path,
+ * without the checks. The summary of node's test runner is the last thing
+ * printed; the exit status is 1 when a check or a test failed.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync } from "node:fs";
+import { constants } from "node:os";
+import { dirname } from "node:path";
+import { startTestServer } from "../test/support/postgres.ts";
+import { runChecks } from "./check.ts";
+
+const root = dirname(import.meta.dirname);
+const words = process.argv.slice(2);
+// Files that run at once: each starts programs and receivers of its own.
+const CONCURRENCY = 2;
+// A wait in vain ends a test, not the whole run.
+const TEST_LIMIT_MS = 120_000;
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const files = globSync(["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts"], { cwd: root })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+    .sort();
+  if (files.length === 0) {
+    console.error(
+      words.length === 0 ? "No test files." : `No test file has ${words.join(" or ")} in its path.`,
+    );
+    return 1;
+  }
+  // The tests run even so: who changes something wants to see both.
+  const isClean = words.length > 0 || runChecks();
+  if (!isClean) console.log("\nA check failed (above). The tests follow; the exit status will be 1.");
+  console.log("");
+  const server = await startTestServer();
+  try {
+    const status = await runTests(files, server.url);
+    return isClean ? status : Math.max(status, 1);
+  } finally {
+    await server.stop();
+  }
+}
+
+function keepRunning(): void {
+  // A listener of any kind keeps a signal from ending this process.
+}
+
+async function runTests(files: string[], databaseUrl: string): Promise<number> {
+  const args = ["--test", `--test-concurrency=${CONCURRENCY}`, `--test-timeout=${TEST_LIMIT_MS}`, "--test-reporter=spec", ...files];
+  const runner = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, POSTERN_TEST_DATABASE_URL: databaseUrl },
+  });
+  // A Ctrl-C reaches the runner too: it reports and ends, and then we stop the server.
+  const end = (): void => void runner.kill("SIGTERM");
+  process.on("SIGINT", keepRunning);
+  process.on("SIGTERM", end);
+  const [code, signal] = await once(runner, "exit");
+  process.off("SIGINT", keepRunning);
+  process.off("SIGTERM", end);
+  if (typeof code === "number") return code;
+  return isSignal(signal) ? 128 + constants.signals[signal] : 1;
+}
+
+function isSignal(name: unknown): name is NodeJS.Signals {
+  return typeof name === "string" && name in constants.signals;
+}
