@@ -135,7 +135,9 @@ export function makeWorker(services: WorkerServices): Worker {
       return;
     }
     const { nextDelayMs } = completed;
-    if (nextDelayMs !== null && nextDelayMs < POLL_MS) setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();  }
+    if (nextDelayMs !== null && nextDelayMs < POLL_MS)
+      setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();
+  }
 
   function pauseLane(dispatch: LeasedDispatch, waitMs: number): void {
     lanes.putBackAndPause(dispatch);

@@ -26,36 +26,69 @@ const ago = fc
   .map((milliseconds) => fromMs(toMs(NOW) - milliseconds));
 const sometimes = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 
-const place = (index: number) => {
+type Varied = Pick<StoredObject, "state" | "state_since" | "available_at" | "revision">;
+const varied: fc.Arbitrary<Varied> = fc.record({
+  state: fc.constantFrom(...objectState.options),
+  state_since: ago,
+  available_at: fc.option(ago, { nil: null }),
+  revision: fc.integer({ min: 1, max: 9 }),
+});
+const size = fc.constantFrom(10, 10, 11);
+const markClass = fc.constantFrom(
+  "adoptable",
+  "row_without_object",
+  "object_without_row",
+  "identity_mismatch",
+);
+
+function rowAt(index: number, given: Varied): StoredObject {
   const delivery_id = `00000000-0000-4000-8000-0000000000d${index}`;
-  const parts = { tenant_id: TENANT, delivery_id, attempt: 1, kind: "export" } as const;
-  const key = buildObjectKey(parts);
-  const identity = fc.record({ size: fc.constantFrom(10, 10, 11), etag: fc.constant("etag-1") });
-  const row: fc.Arbitrary<StoredObject> = fc.record({
-    ...{ id: fc.constant(`00000000-0000-4000-8000-0000000000c${index}`), tenant_id: fc.constant(TENANT) },
-    ...{ delivery_id: fc.constant(delivery_id), attempt: fc.constant(1), kind: fc.constant("export") },
-    ...{ bucket: fc.constant("artifacts-example"), key: fc.constant(key), version_id: fc.constant("v-1") },
-    ...{ size: fc.constant(10), etag: fc.constant("etag-1"), sha256: fc.constant(SHA) },
-    ...{ content_type: fc.constant("application/zip"), state: fc.constantFrom(...objectState.options) },
-    ...{ state_since: ago, available_at: fc.option(ago, { nil: null }), deadline: fc.constant(null) },
-    ...{ hold: fc.constant(false), revision: fc.integer({ min: 1, max: 9 }) },
-  });
+  const kind = "export";
+  return {
+    id: `00000000-0000-4000-8000-0000000000c${index}`,
+    tenant_id: TENANT,
+    delivery_id,
+    attempt: 1,
+    kind,
+    bucket: "artifacts-example",
+    key: buildObjectKey({ tenant_id: TENANT, delivery_id, attempt: 1, kind }),
+    version_id: "v-1",
+    size: 10,
+    etag: "etag-1",
+    sha256: SHA,
+    content_type: "application/zip",
+    deadline: null,
+    hold: false,
+    ...given,
+  };
+}
+
+function headOf(bytes: number): HeadAnswer {
+  return {
+    found: true,
+    size: bytes,
+    etag: "etag-1",
+    version_id: "v-1",
+    sha256: SHA,
+    content_type: "application/zip",
+    last_modified: NOW,
+  };
+}
+
+/** What may be known of one key: each of row, listed object and mark may be absent. */
+function place(index: number) {
+  const row = varied.map((given) => rowAt(index, given));
+  const { key } = rowAt(index, { state: "pending", state_since: NOW, available_at: null, revision: 1 });
   const object: fc.Arbitrary<ListedObject> = fc
-    .tuple(identity, ago)
-    .map(([{ size, etag }, last_modified]) => ({ key, size, etag, last_modified }));
+    .tuple(size, ago)
+    .map(([bytes, last_modified]) => ({ key, size: bytes, etag: "etag-1", last_modified }));
   const mark: fc.Arbitrary<Mark> = fc.record({
     key: fc.constant(key),
-    class: fc.constantFrom("adoptable", "row_without_object", "object_without_row", "identity_mismatch"),
+    class: markClass,
     first_seen_at: ago,
     run_id: fc.constantFrom(OLD_RUN, OLD_RUN, RUN),
   });
-  const head: fc.Arbitrary<HeadAnswer> = fc.oneof(
-    fc.constant<HeadAnswer>({ found: false }),
-    identity.map(({ size, etag }): HeadAnswer => ({
-      ...{ found: true, size, etag, version_id: "v-1", sha256: SHA },
-      ...{ content_type: "application/zip", last_modified: NOW },
-    })),
-  );
+  const head: fc.Arbitrary<HeadAnswer> = fc.oneof(fc.constant({ found: false } as const), size.map(headOf));
   return fc.record({
     key: fc.constant(key),
     row: sometimes(row),
@@ -63,7 +96,7 @@ const place = (index: number) => {
     mark: sometimes(mark),
     head,
   });
-};
+}
 
 const world: fc.Arbitrary<World> = fc.tuple(place(0), place(1), place(2), place(3)).map((places) => ({
   input: {
