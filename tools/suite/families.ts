@@ -17,7 +17,7 @@ import {
   validateObjectKey,
   validateObjectKeyInput,
 } from "../../src/storage/operations/validate-object-key.ts";
-import { canonical, type Json } from "./json.ts";
+import type { Json } from "./json.ts";
 import type { ScriptedServices } from "./ports.ts";
 import { parseStrictText } from "./strict-json.ts";
 
@@ -77,8 +77,3 @@ export const FAMILIES: Readonly<Record<FamilyName, Family>> = {
   validate_delivery: family(validateDeliveryInput, validateDelivery),
   validate_object_key: family(validateObjectKeyInput, validateObjectKey),
 };
-
-/** Whether two values are the same JSON. */
-export function isSame(left: Json, right: Json): boolean {
-  return canonical(left) === canonical(right);
-}

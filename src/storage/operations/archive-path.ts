@@ -4,7 +4,7 @@
  * Plain ASCII only, so that no two of them differ merely by case folding or
  * Unicode normalisation, which every system does in its own way and version.
  */
-import type { ArchiveEntry } from "./validate-archive.ts";
+import type { ArchiveEntry } from "./archive-entry.ts";
 
 const SEGMENT = /^[A-Za-z0-9._-]{1,100}$/;
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/;

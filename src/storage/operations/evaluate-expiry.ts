@@ -24,8 +24,6 @@ export type EvaluateExpiryOutput =
   | { code: "INERT" | "HELD" | "NO_DEADLINE"; remaining_ms: null; download_allowed: boolean }
   | { code: "ACTIVE" | "EXPIRING" | "EXPIRED"; remaining_ms: number; download_allowed: boolean };
 
-export type DeadlinePhase = "HELD" | "NO_DEADLINE" | "ACTIVE" | "EXPIRING" | "EXPIRED";
-
 /**
  * The phase of an artifact that is not inert.
  *

@@ -6,7 +6,7 @@ import { validateObjectKey } from "./validate-object-key.ts";
 import { compareBytes } from "./values.ts";
 
 const hex = (length: number) =>
-  fc.array(fc.constantFrom(..."0123456789abcdef"), { minLength: length, maxLength: length });
+  fc.array(fc.constantFrom(..."0123456789abcdef".split("")), { minLength: length, maxLength: length });
 const uuid = hex(24).map((digits) => {
   const text = digits.join("");
   return `${text.slice(0, 8)}-${text.slice(8, 12)}-4${text.slice(12, 15)}-8${text.slice(15, 18)}-${text.slice(0, 12)}`;

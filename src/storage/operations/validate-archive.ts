@@ -7,34 +7,13 @@
  */
 import { Buffer } from "node:buffer";
 import { z } from "zod";
+import { archiveEntry, archivePath, type ArchiveEntry } from "./archive-entry.ts";
 import { findCollisions, isNestedArchive, isNormalPath } from "./archive-path.ts";
 import type { OperationResult } from "./mutations.ts";
 import { objectState } from "./stored-object.ts";
-import { compareBytes, integer, sha256, sizeBytes, text, uuid } from "./values.ts";
+import { compareBytes, integer, sha256, sizeBytes, uuid } from "./values.ts";
 
 const MAX_ENTRIES = 10_000;
-/** The fixed part of a local file header. */
-const LOCAL_HEADER_BYTES = 30;
-
-const archivePath = text(0, 1024);
-
-const archiveEntry = z.strictObject({
-  path: archivePath,
-  type: z.enum(["file", "directory", "symlink", "other"]),
-  encrypted: z.boolean(),
-  data_descriptor: z.boolean(),
-  local_name_equal: z.boolean(),
-  local_sizes_equal: z.boolean(),
-  method: integer(0, 99),
-  compressed_size: sizeBytes,
-  size: sizeBytes,
-  crc32: z.string().regex(/^[0-9a-f]{8}$/),
-  sha256,
-  local_offset: sizeBytes,
-  local_length: integer(LOCAL_HEADER_BYTES, 5_368_709_120),
-});
-export type ArchiveEntry = z.infer<typeof archiveEntry>;
-
 /** The largest value of each ceiling; an input may lower it, never raise it. */
 export const ARCHIVE_CEILINGS = {
   entries: 10_000,
