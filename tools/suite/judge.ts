@@ -1,5 +1,6 @@
 /** Rules C-1 to C-5: a case against production. */
 import { canonical, digest, isObject, textOf, type Json, type JsonObject } from "./json.ts";
+import { firstDifference } from "./difference.ts";
 import { FAMILIES, familyName, type FamilyName } from "./families.ts";
 import { NoAnswerError, ScriptedServices, type MadeCall, type ScriptedCall } from "./ports.ts";
 import { caseFrame, isOutputOf } from "./shapes.ts";
@@ -100,17 +101,25 @@ function findUnregisteredCall(value: Json): string | null {
 
 function compare(parsed: ParsedCase, { calls, result, fault }: Production): Judgement {
   const scripted = parsed.calls.map(({ service, method, args }): JsonObject => ({ service, method, args }));
-  const made = calls.map((call): JsonObject => ({ ...call }));
-  const rules: CaseRule[] = [];
-  if (canonical(scripted) !== canonical(made)) rules.push("C-3");
-  if (result === null) {
-    if (fault !== null && !rules.includes(fault.rule)) rules.push(fault.rule);
-    return { rules, message: fault?.message ?? "gave no result", sha256: null };
+  const made = calls.map(({ service, method, args }): JsonObject => ({ service, method, args }));
+  const sides: { rule: CaseRule; pointer: string; wanted: Json; got: Json }[] = [
+    { rule: "C-3", pointer: "/calls", wanted: scripted, got: made },
+  ];
+  if (result !== null) {
+    sides.push({
+      rule: "C-4",
+      pointer: "/expected/mutations",
+      wanted: parsed.mutations,
+      got: result.mutations,
+    });
+    sides.push({ rule: "C-5", pointer: "/expected/output", wanted: parsed.output, got: result.output });
   }
-  if (canonical(parsed.mutations) !== canonical(result.mutations)) rules.push("C-4");
-  if (canonical(parsed.output) !== canonical(result.output)) rules.push("C-5");
-  const what = { "C-1": "form", "C-2": "methods", "C-3": "calls", "C-4": "mutations", "C-5": "output" };
+  const broken = sides.filter(({ wanted, got }) => canonical(wanted) !== canonical(got));
+  const rules = broken.map(({ rule }) => rule);
+  if (fault !== null && !rules.includes(fault.rule)) rules.push(fault.rule);
+  // The output tells most, so where it differs it is what the message shows.
+  const shown = broken.at(-1);
   const message =
-    rules.length === 0 ? null : `production differs in ${rules.map((rule) => what[rule]).join(", ")}`;
-  return { rules, message, sha256: digest({ calls: made, ...result }) };
+    fault?.message ?? (shown === undefined ? null : firstDifference(shown.wanted, shown.got, shown.pointer));
+  return { rules, message, sha256: result === null ? null : digest({ calls: made, ...result }) };
 }

@@ -32,7 +32,9 @@ def compare(root: Path, evidence: Evidence, produced: dict[str, str | None], che
         if result["pinnedSuiteRoot"] != suite_root:
             text = "the runner was made for another suite (its pinned suite root differs): accept the change there"
             evidence.block("PRODUCTION_SUITE_ROOT", text)
-        if [negative["total"], negative["rejected"], negative["identical"]] != [checks, checks, True]:
+        if negative["mutants"] == 0:
+            evidence.block("PRODUCTION_NEGATIVE", "the runner did not get to the negative checks")
+        elif [negative["total"], negative["rejected"], negative["identical"]] != [checks, checks, True]:
             text = f"the runner rejected {negative['rejected']} of {negative['total']} negative checks"
             evidence.block("PRODUCTION_NEGATIVE", text + ("" if negative["identical"] else ", in runs that differ"))
         for failure in negative["failures"][:5]:
@@ -57,5 +59,5 @@ def _judge(evidence: Evidence, result: Json, cases: Json, produced: dict[str, st
         if digest is None or cases.get(case_id) != digest:
             identical = False
             why = messages.get(case_id) or "another digest than the reference"
-            evidence.block("PRODUCTION_DIFFERS", f"{case_id}: {why}")
+            evidence.block("PRODUCTION_DIFFERS", f"{case_id} {why}")
     return identical
