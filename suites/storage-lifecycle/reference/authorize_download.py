@@ -43,9 +43,9 @@ def decide(data: Json, call: Call, rules: Rules) -> tuple[Json, Json]:
             return _answer("NOT_AVAILABLE", 409), None
         if row["state"] in ("expired", "purged"):
             return _answer("GONE", 410), None
-    if rules("AD-6") and row["deadline"] is not None and not row["hold"]:
-        if instants.read(data["now"]) >= instants.read(row["deadline"]):
-            return _answer("GONE", 410, "DEADLINE"), None
+    limited = row["deadline"] is not None and not row["hold"]
+    if rules("AD-6") and limited and instants.read(data["now"]) >= instants.read(row["deadline"]):
+        return _answer("GONE", 410, "DEADLINE"), None
     return _answer("ALLOW", 200), row
 
 

@@ -90,7 +90,9 @@ def trusted(url: str, endpoint: Json, request: Json) -> bool:
         name, _, value = pair.partition("=")
         values.setdefault(name, []).append(value)
     issued = request["issued_at"]
-    date = issued[0:4] + issued[5:7] + issued[8:10] + "T" + issued[11:13] + issued[14:16] + issued[17:19] + "Z"
+    date = (
+        issued[0:4] + issued[5:7] + issued[8:10] + "T" + issued[11:13] + issued[14:16] + issued[17:19] + "Z"
+    )
     return (
         values.get("X-Amz-Date") == [date]
         and values.get("X-Amz-Expires") == [str(request["expires_in"])]

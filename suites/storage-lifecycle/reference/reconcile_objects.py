@@ -115,7 +115,11 @@ class _Page:
         row, listed = self.row, self.object
         state = None if row is None else row["state"]
         if listed is None:
-            absent = {"pending": "row_without_object", "available": "row_without_object", "expired": "purged_due"}
+            absent = {
+                "pending": "row_without_object",
+                "available": "row_without_object",
+                "expired": "purged_due",
+            }
             return absent.get(state or "", "consistent")
         if state is None or state == "purged":
             return "object_without_row"
@@ -191,7 +195,9 @@ class _Page:
             return self._disagree()
         if head["version_id"] is None:
             return Step("deferred")
-        return Step("purge", "object.orphan_purged", (self._delete(head["version_id"]), *self._unmark()), True)
+        return Step(
+            "purge", "object.orphan_purged", (self._delete(head["version_id"]), *self._unmark()), True
+        )
 
     def _disagree(self) -> Step:
         """RC-16: the mark starts anew. Dropping it would suspect the key again, for ever."""

@@ -61,7 +61,10 @@ def _all(data: Json, rules: Rules) -> Iterator[Violation]:
     else:
         yield from _over(entries, ceilings)
     lines = Counter((line["path"], line["size"], line["sha256"]) for line in data["manifest"])
-    if Counter((one["path"], one["size"], one["sha256"]) for one in entries if one["type"] == "file") != lines:
+    if (
+        Counter((one["path"], one["size"], one["sha256"]) for one in entries if one["type"] == "file")
+        != lines
+    ):
         yield 8, "MANIFEST", None, None
     yield from _sources(data)
     for entry in entries:

@@ -23,11 +23,15 @@ PASSED, BLOCKED, DEPENDENCY, INTERNAL = 0, 1, 3, 4
 def main(argv: list[str], root: Path) -> int:
     """Runs one command and gives its exit code."""
     parser = argparse.ArgumentParser(prog="validate.py", description="Validates the storage-lifecycle suite.")
-    parser.add_argument("--without-production", action="store_true", help="judge the suite alone; ends BLOCKED")
+    parser.add_argument(
+        "--without-production", action="store_true", help="judge the suite alone; ends BLOCKED"
+    )
     parser.add_argument("--fmt", action="store_true", help="write the JSON files in their canonical layout")
     parser.add_argument("--check", action="store_true", help="with --fmt: only tell what would change")
     parser.add_argument("--seal", action="store_true", help="write SHA256SUMS anew")
-    parser.add_argument("--matrix", choices=("forward", "reverse"), help="one run of the negative matrix, as JSON")
+    parser.add_argument(
+        "--matrix", choices=("forward", "reverse"), help="one run of the negative matrix, as JSON"
+    )
     parser.add_argument("--differential", action="store_true", help="answer inputs from standard input")
     options = parser.parse_args(argv)
     if options.check and not options.fmt:
@@ -131,7 +135,7 @@ class _Progress:
         if text.startswith("check "):
             if sys.stdout.isatty():
                 print(f"\r  {text} ", end="\n" if _is_last(text) else "", flush=True)
-            elif text.split()[1].split("/")[0].endswith("0"):
+            elif text.split()[1].split("/", maxsplit=1)[0].endswith("0"):
                 print(f"  {text}", flush=True)
         else:
             print(f"{seconds:5.1f} s  {text}", flush=True)

@@ -50,7 +50,7 @@ def _ownership(cases: list[Json]) -> Iterator[Finding]:
         if not boundary.startswith("OWN "):
             continue
         tenant = case["input"]["caller"]["tenant_id"]
-        result = case["calls"][0]["result"] if case["calls"] else {"found": False}
+        result: Json = case["calls"][0]["result"] if case["calls"] else {"found": False}
         if not result["found"]:
             yield finding("X-1", case["id"], "shows an ownership and finds nothing")
             continue
@@ -129,7 +129,9 @@ def declared_codes(schemas: Schemas) -> dict[str, list[str]]:
         output = schemas.documents[family]["properties"]["expected"]["properties"]["output"]
         words: set[str] = set()
         for name, value in _members(output):
-            if name in ("code", "decision", "class", "status", "source", "limit", "reason") and isinstance(value, dict):
+            if name in ("code", "decision", "class", "status", "source", "limit", "reason") and isinstance(
+                value, dict
+            ):
                 # A union with one word is written as `const`.
                 words.update(word for word in value.get("enum", [value.get("const")]) if word is not None)
         declared[family] = sorted(words)

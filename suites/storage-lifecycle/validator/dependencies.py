@@ -37,7 +37,9 @@ def problems(dependencies: list[Dependency]) -> list[tuple[str, str]]:
         if one.satisfied:
             continue
         if one.name == "python":
-            found.append(("DEPENDENCY_TOO_OLD", f"Python {one.version} is older than 3.9: run with a newer python3"))
+            found.append(
+                ("DEPENDENCY_TOO_OLD", f"Python {one.version} is older than 3.9: run with a newer python3")
+            )
         elif one.version is None:
             found.append(("DEPENDENCY_MISSING", f"{one.name} is not installed: {INSTALL}"))
         else:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 
 from jsonschema import Draft202012Validator
+
 from reference.canonical import canonical, digest
 from reference.rules import ALL_ON
 from reference.strict_json import parse_text

@@ -74,7 +74,9 @@ def recompute(case: Json, rules: Rules) -> Recomputed:
         return Recomputed(services.made, None, ("C-3", str(error)))
     except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
         # An answer that the family never gets, such as `unavailable` to who signs.
-        return Recomputed(services.made, None, ("C-5", f"cannot be recomputed: {type(error).__name__} {error}"))
+        return Recomputed(
+            services.made, None, ("C-5", f"cannot be recomputed: {type(error).__name__} {error}")
+        )
     return Recomputed(services.made, result, None)
 
 

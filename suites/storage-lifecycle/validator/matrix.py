@@ -98,7 +98,9 @@ class Matrix:
         # Only now the dearer rules over all cases: to attribute, or to see that it survived.
         cases = [value if case["id"] == case_id else case for case in self._suite.cases]
         document = {**self._suite.document, "cases": cases}
-        rules |= {one.rule for one in suite_rules.check_suite(document, self._suite.manifest, self._suite.schemas)}
+        rules |= {
+            one.rule for one in suite_rules.check_suite(document, self._suite.manifest, self._suite.schemas)
+        }
         return rules | {one.rule for one in coverage.check(cases, self._suite.schemas)}
 
     def _suite_rules(self, value: Json) -> set[str] | None:

@@ -54,7 +54,10 @@ def expand(entry: Json, originals: Originals) -> Iterator[Mutant]:
 def _generate(entry: Json, originals: Originals) -> Iterator[Mutant]:
     rule, generator = entry["rule"], entry["generator"]
     for case in originals.suite["cases"]:
-        if entry.get("family", case["family"]) != case["family"] or entry.get("case", case["id"]) != case["id"]:
+        if (
+            entry.get("family", case["family"]) != case["family"]
+            or entry.get("case", case["id"]) != case["id"]
+        ):
             continue
         if generator == "integer-lexeme":
             for path, _ in _integers(case, entry["members"]):
@@ -82,7 +85,11 @@ def _case_mutants(entry: Json, case: Json) -> Iterator[Json]:
                 yield replace(case, path, True)
     elif generator in ("uuid-uppercase", "uuid-wrong-type"):
         for path, value in walk(case, []):
-            if not isinstance(value, str) or not _UUID.fullmatch(value) or _is_nullable(path, entry["except"]):
+            if (
+                not isinstance(value, str)
+                or not _UUID.fullmatch(value)
+                or _is_nullable(path, entry["except"])
+            ):
                 continue
             others = [value.upper()] if generator == "uuid-uppercase" else [1, True, [value], {}]
             yield from (replace(case, path, other) for other in others)

@@ -64,7 +64,7 @@ def _set(value: Json, pointer: str, new: Json, is_add: bool) -> Json:
     def change(parent: Json, token: str) -> None:
         key = _key(parent, token, is_add)
         if isinstance(parent, list) and is_add:
-            parent.insert(key, new)
+            parent.insert(int(key), new)
         else:
             parent[key] = new
 

@@ -30,13 +30,16 @@ def compare(root: Path, evidence: Evidence, produced: dict[str, str | None], che
         if result["suiteRoot"] != suite_root:
             evidence.block("PRODUCTION_SUITE_ROOT", "the runner judged other files than these: run it again")
         if result["pinnedSuiteRoot"] != suite_root:
-            text = "the runner was made for another suite (its pinned suite root differs): accept the change there"
+            text = "the runner was made for another suite (its pinned suite root differs): "
+            text += "accept the change there"
             evidence.block("PRODUCTION_SUITE_ROOT", text)
         if negative["mutants"] == 0:
             evidence.block("PRODUCTION_NEGATIVE", "the runner did not get to the negative checks")
         elif [negative["total"], negative["rejected"], negative["identical"]] != [checks, checks, True]:
             text = f"the runner rejected {negative['rejected']} of {negative['total']} negative checks"
-            evidence.block("PRODUCTION_NEGATIVE", text + ("" if negative["identical"] else ", in runs that differ"))
+            evidence.block(
+                "PRODUCTION_NEGATIVE", text + ("" if negative["identical"] else ", in runs that differ")
+            )
         for failure in negative["failures"][:5]:
             evidence.block("PRODUCTION_NEGATIVE", failure)
         evidence.body["production"] = {

@@ -23,7 +23,9 @@ def check_manifest(manifest: Json, schemas: Schemas) -> list[Finding]:
 
 def check_negative_ids(manifest: Json, matrix: Json) -> list[Finding]:
     """M-2 as well: the matrix has the manifest's checks, in its order."""
-    return _sequence([check["id"] for check in matrix["checks"]], manifest["negativeCheckIds"], "M-2", "/checks")
+    return _sequence(
+        [check["id"] for check in matrix["checks"]], manifest["negativeCheckIds"], "M-2", "/checks"
+    )
 
 
 def check_suite(suite: Json, manifest: Json, schemas: Schemas) -> list[Finding]:

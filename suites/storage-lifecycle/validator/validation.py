@@ -102,15 +102,20 @@ class Validation:
         shown = self._evidence.body["coverage"]
         shown["rules"] = killed
         shown["codes"] = [
-            {"family": family, "codes": words} for family, words in coverage.declared_codes(suite.schemas).items()
+            {"family": family, "codes": words}
+            for family, words in coverage.declared_codes(suite.schemas).items()
         ]
-        shown["transitions"] = sorted({move for case in suite.cases for move in coverage.transitions_of(case)})
+        shown["transitions"] = sorted(
+            {move for case in suite.cases for move in coverage.transitions_of(case)}
+        )
         shown["events"] = sorted({event for case in suite.cases for event in coverage.events_of(case)})
         shown["boundaries"] = [
             {
                 "family": family,
                 "boundary": name,
-                "cases": [one["id"] for one in coverage.of_family(suite.cases, family) if one["boundary"] == name],
+                "cases": [
+                    one["id"] for one in coverage.of_family(suite.cases, family) if one["boundary"] == name
+                ],
             }
             for family, names in coverage.BOUNDARIES.items()
             for name in sorted(names)
