@@ -22,6 +22,7 @@ import { discardProductionResult, writeProductionResult } from "./suite/producti
 import { preparePython } from "./suite/python.ts";
 import { sealSuite } from "./suite/seal.ts";
 
+const EVIDENCE = "validation-result.json";
 const EXIT = { passed: 0, blocked: 1, usage: 2, dependency: 3 };
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -93,7 +94,6 @@ async function runDifferential(python: string, { suite, count, seed, families }:
     console.log(JSON.stringify(question, null, 2));
     console.log(`reference:  ${reference}\nproduction: ${production}`);
   }
-  if (differences.length === 0) console.log("  no difference");
   return differences.length;
 }
 
@@ -103,7 +103,7 @@ async function main(): Promise<number> {
   if (options === null) return EXIT.usage;
   // Nothing stale: whatever goes wrong from here on, no older pass is left.
   discardProductionResult(options.suite);
-  rmSync(join(options.suite, "validation-result.json"), { force: true });
+  rmSync(join(options.suite, EVIDENCE), { force: true });
 
   const python = preparePython(checkout, (line) => console.log(line));
   if (python === null) {
@@ -122,7 +122,10 @@ async function main(): Promise<number> {
   const { status } = spawnSync(python.command, [join(options.suite, "validate.py")], { stdio: "inherit" });
   if (status !== 0) return status ?? EXIT.blocked;
   const differences = options.count === 0 ? 0 : await runDifferential(python.command, options);
-  console.log(`\n${((performance.now() - started) / 1000).toFixed(1)} s in all`);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const verdict =
+    differences === 0 ? "PASSED, no difference" : `PASSED, but ${differences} differences (above)`;
+  console.log(`\nstorage-lifecycle: ${verdict}, ${seconds} s; evidence in ${join(options.suite, EVIDENCE)}`);
   return differences === 0 ? EXIT.passed : EXIT.blocked;
 }
 

@@ -20,7 +20,16 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.pycache_prefix = str(Path(__file__).resolve().parent / "__pycache__" / "unused")
 
+ROOT = Path(__file__).resolve().parent
+
+if sys.version_info < (3, 8):
+    # Too old even to look for packages: leave no older evidence that might say PASSED.
+    if (ROOT / "validation-result.json").exists():
+        (ROOT / "validation-result.json").unlink()
+    sys.stderr.write("BLOCKED: Python 3.9 or newer is needed, this is {}.{}\n".format(*sys.version_info[:2]))
+    sys.exit(3)
+
 from validator import cli  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(cli.main(sys.argv[1:], Path(__file__).resolve().parent))
+    sys.exit(cli.main(sys.argv[1:], ROOT))
