@@ -42,8 +42,6 @@ const SETTINGS = {
   LOG_LEVEL: { about: "trace, debug, info, warn, error or silent", fallback: "info" },
 } as const satisfies Record<string, Setting>;
 
-type SettingName = keyof typeof SETTINGS;
-
 export type SessionSource =
   | { kind: "secret"; secret: string }
   | { kind: "jwks"; url: string; issuer: string; audience: string };
@@ -204,7 +202,7 @@ export function makeSecrets(): { INTEGRATION_ENCRYPTION_KEY: string; SESSION_JWT
 export function describeSettings(
   env: Environment,
 ): { name: string; value: string; isDefault: boolean; about: string }[] {
-  return Object.entries(SETTINGS as Record<string, Setting>).map(([name, setting]) => {
+  return Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
     const given = env[name];
     const value = given ?? setting.fallback ?? "";
     return {
@@ -221,14 +219,14 @@ export function dataDirOf(env: Environment): string {
   return env["DATA_DIR"] ?? SETTINGS.DATA_DIR.fallback;
 }
 
-function withFallbacks(env: Environment): Partial<Record<SettingName, string>> {
-  const values: Partial<Record<SettingName, string>> = {};
-  for (const [name, setting] of Object.entries(SETTINGS as Record<SettingName, Setting>)) {
-    // An empty variable is what most shells and compose files mean by "not set".
-    const value = env[name] === "" ? setting.fallback : (env[name] ?? setting.fallback);
-    if (value !== undefined) values[name as SettingName] = value;
-  }
-  return values;
+function withFallbacks(env: Environment): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
+      const given = env[name];
+      // An empty variable is what most shells and compose files mean by "not set".
+      return [name, given === undefined || given === "" ? setting.fallback : given];
+    }),
+  );
 }
 
 function sessionSource(values: z.infer<typeof schema>): SessionSource {

@@ -20,6 +20,8 @@ import { makeEndpointHealth } from "./endpoints/endpoint-health.ts";
 import { makeEndpoints } from "./endpoints/endpoints.ts";
 import { readStoredTargets } from "./endpoints/send-target.ts";
 import { loadCatalog } from "./events/catalog.ts";
+import { makeOutbox } from "./events/outbox.ts";
+import { mirrorEventTypes } from "./events/outbox-store.ts";
 import { makePublisher, type OwnLane } from "./events/publish.ts";
 import { makeAddressPolicy } from "./outbound/address-rules.ts";
 import { makeGuard } from "./outbound/guard.ts";
@@ -55,6 +57,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, roles, log } = options;
   const parts = makeParts(options);
   const app = await makeServer(parts.apiServices, { basePath: config.basePath, servesApi: roles.has("api") });
+  await parts.prepare();
   const address = await app.listen({ port: config.port, host: config.host });
   for (const part of parts.background) part.start();
   log.info({ address, roles: [...roles] }, "started");
@@ -97,13 +100,14 @@ function makeParts(options: ServiceOptions) {
       targets: makeTargetCache((keys) => readStoredTargets(db, keys), secretBox),
       sender,
       health: makeEndpointHealth({ db, publisher, disableAfterMs: config.disableAfterMs }),
+      outbox: makeOutbox({ db, queue, catalog, log, metrics }),
       scheduleMs: config.retryScheduleMs,
       log,
       metrics,
     });
     lane.worker = worker;
     background.push(
-      makeWakeListener({ databaseUrl, log, wake: worker.wake }),
+      makeWakeListener({ databaseUrl, log, wake: () => worker.wake() }),
       worker,
       makeUpkeep({ db, log, metrics, retentionDays: config.retentionDays }),
     );
@@ -136,6 +140,11 @@ function makeParts(options: ServiceOptions) {
       metricsToken: config.metricsToken,
       notReadyReasons: () => notReadyReasons(db, options.migrations, lane.worker),
     },
+    prepare: () =>
+      mirrorEventTypes(
+        db,
+        catalog.entries.map(({ type }) => type),
+      ),
     async close() {
       await sender.close();
       guard.close();

@@ -1,7 +1,14 @@
 /** What becomes of an event after it is accepted: retries, holding, ending, disabling, and the log of it all. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createEndpoint, getEndpoint, listDeliveries, patchEndpoint, publish, wholeLog } from "./support/api.ts";
+import {
+  createEndpoint,
+  getEndpoint,
+  listDeliveries,
+  patchEndpoint,
+  publish,
+  wholeLog,
+} from "./support/api.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 import type { Answer, ReceivedRequest } from "./support/tls-receiver.ts";
 
@@ -24,7 +31,8 @@ before(async () => {
 after(() => service.stop());
 
 const urlOf = (path: string): string => `https://127.0.0.1:${service.receiver.port}${path}`;
-const received = (path: string): ReceivedRequest[] => service.receiver.requests.filter((one) => one.path === path);
+const received = (path: string): ReceivedRequest[] =>
+  service.receiver.requests.filter((one) => one.path === path);
 
 describe("automatic retries", () => {
   it("repeat the same bytes and webhook-id until the receiver answers 2xx, with a delivery id each", async () => {
@@ -46,7 +54,7 @@ describe("automatic retries", () => {
     const requests = received("/third");
     assert.deepEqual(
       requests.map((request) => request.headers["x-service-delivery"]),
-      log.map((row) => row.id).reverse(),
+      log.map((row) => row.id).toReversed(),
     );
     assert.deepEqual(new Set(requests.map((request) => request.headers["webhook-id"])), new Set([event.id]));
     assert.equal(new Set(requests.map((request) => request.body.toString())).size, 1);
@@ -60,10 +68,14 @@ describe("automatic retries", () => {
       const rows = await listDeliveries(service, endpoint.id);
       return rows.length === 4 && rows.every((row) => row.status === "failed") && rows;
     });
-    assert.deepEqual(log.map((row) => row.attempt), [4, 3, 2, 1]);
-    const { rows } = await service.database.pool.query("SELECT FROM postern.dispatches WHERE endpoint_id = $1", [
-      endpoint.id,
-    ]);
+    assert.deepEqual(
+      log.map((row) => row.attempt),
+      [4, 3, 2, 1],
+    );
+    const { rows } = await service.database.pool.query(
+      "SELECT FROM postern.dispatches WHERE endpoint_id = $1",
+      [endpoint.id],
+    );
     assert.equal(rows.length, 0);
   });
 
@@ -78,7 +90,10 @@ describe("automatic retries", () => {
     assert.equal(pending.latency_ms, 0);
     assert.ok(waitMs >= 3_590_000 && waitMs <= 3_610_000, `waits ${waitMs} ms`);
     const { recent_deliveries: recent } = await getEndpoint(service, endpoint.id);
-    assert.deepEqual(recent.map((row) => row.status), ["pending", "failed"]);
+    assert.deepEqual(
+      recent.map((row) => row.status),
+      ["pending", "failed"],
+    );
   });
 
   it("stop for an event that a person delivered meanwhile", async () => {
@@ -87,7 +102,9 @@ describe("automatic retries", () => {
     );
     const { endpoint } = await createEndpoint(service, { url: urlOf("/person") });
     await publish(service);
-    const failed = await eventually(async () => (await listDeliveries(service, endpoint.id, "?status=failed"))[0]);
+    const failed = await eventually(
+      async () => (await listDeliveries(service, endpoint.id, "?status=failed"))[0],
+    );
     await eventually(async () =>
       (await listDeliveries(service, endpoint.id, "?status=pending")).find((row) => row.attempt === 2),
     );
@@ -149,7 +166,10 @@ describe("an endpoint that changes", () => {
   });
 
   it("is sent to with its new URL, headers and secret, not with the old ones", async () => {
-    const { endpoint, secret } = await createEndpoint(service, { url: urlOf("/old"), headers: { "X-Team": "one" } });
+    const { endpoint, secret } = await createEndpoint(service, {
+      url: urlOf("/old"),
+      headers: { "X-Team": "one" },
+    });
     await publish(service);
     await eventually(async () => received("/old")[0]);
     await patchEndpoint(service, endpoint.id, { url: urlOf("/new"), headers: { "X-Team": "two" } });
@@ -183,9 +203,10 @@ describe("the log", () => {
       assert.equal(answer.status, 202, answer.text);
     }
     await eventually(async () => {
-      const { rows } = await service.database.pool.query("SELECT FROM postern.dispatches WHERE endpoint_id = $1", [
-        endpoint.id,
-      ]);
+      const { rows } = await service.database.pool.query(
+        "SELECT FROM postern.dispatches WHERE endpoint_id = $1",
+        [endpoint.id],
+      );
       return rows.length === 0;
     });
     const log = await wholeLog(service, endpoint.id);
@@ -197,7 +218,10 @@ describe("the log", () => {
     assert.equal(log.length, seen.length);
     const delivered = log.filter((row) => row.status === "delivered").map((row) => row.event_id);
     const failed = log.filter((row) => row.status === "failed");
-    assert.equal(failed.length, failures.values().reduce((sum, count) => sum + count, 0));
+    assert.equal(
+      failed.length,
+      failures.values().reduce((sum, count) => sum + count, 0),
+    );
     assert.equal(delivered.length, 1000);
     assert.equal(new Set(delivered).size, delivered.length);
   });

@@ -51,7 +51,13 @@ function keepRunning(): void {
 }
 
 async function runTests(files: string[], databaseUrl: string): Promise<number> {
-  const args = ["--test", `--test-concurrency=${CONCURRENCY}`, `--test-timeout=${TEST_LIMIT_MS}`, "--test-reporter=spec", ...files];
+  const args = [
+    "--test",
+    `--test-concurrency=${CONCURRENCY}`,
+    `--test-timeout=${TEST_LIMIT_MS}`,
+    "--test-reporter=spec",
+    ...files,
+  ];
   const runner = spawn(process.execPath, args, {
     cwd: root,
     stdio: "inherit",

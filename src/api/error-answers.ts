@@ -50,7 +50,5 @@ function toRefusal(error: FastifyError | Error): Refusal | null {
   if (isConnectionLoss(error)) return new Refusal("unavailable", { retryAfterS: DATABASE_RETRY_AFTER_S });
   const code = "code" in error ? error.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Refusal("payload_too_large");
-  // A path that is not valid percent-encoding names nothing.
-  if (code === "FST_ERR_BAD_URL") return new Refusal("not_found");
   return null;
 }

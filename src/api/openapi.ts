@@ -154,14 +154,11 @@ export function openApiHead(basePath: string) {
   };
 }
 
+function requiredHeader(name: string, description: string) {
+  return { name, in: "header" as const, required: true, description, schema: { type: "string" as const } };
+}
+
 function outboundRequest() {
-  const header = (name: string, description: string) => ({
-    name,
-    in: "header" as const,
-    required: true,
-    description,
-    schema: { type: "string" as const },
-  });
   const body = z.object({
     id: z.uuid(),
     event: z.string(),
@@ -171,16 +168,16 @@ function outboundRequest() {
   return {
     summary: "What a receiver gets for each event; any 2xx answer means that it is delivered",
     parameters: [
-      header(
+      requiredHeader(
         "X-Service-Signature",
         "`sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`.",
       ),
-      header("X-Service-Timestamp", "Unix time in whole seconds."),
-      header("X-Service-Event", "The event type."),
-      header("X-Service-Delivery", "The delivery's id; `test-<milliseconds>` for a test."),
-      header("webhook-id", "The event's id, the same on each attempt (Standard Webhooks)."),
-      header("webhook-timestamp", "Unix time in whole seconds (Standard Webhooks)."),
-      header(
+      requiredHeader("X-Service-Timestamp", "Unix time in whole seconds."),
+      requiredHeader("X-Service-Event", "The event type."),
+      requiredHeader("X-Service-Delivery", "The delivery's id; `test-<milliseconds>` for a test."),
+      requiredHeader("webhook-id", "The event's id, the same on each attempt (Standard Webhooks)."),
+      requiredHeader("webhook-timestamp", "Unix time in whole seconds (Standard Webhooks)."),
+      requiredHeader(
         "webhook-signature",
         "`v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks).",
       ),

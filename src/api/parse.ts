@@ -8,6 +8,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Reads every body as JSON; one that is absent or not parsable becomes null, for the route's schema to judge. */
 export function acceptLenientJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
+  // What a caller calls its body does not count, not even when that is no media type.
+  app.addHook("preParsing", async (request) => {
+    delete request.raw.headers["content-type"];
+  });
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
     done(null, Buffer.isBuffer(body) ? parseJsonOrNull(body) : null);
   });

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS, type Delivery } from "../deliveries/delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
-import { catalogEntrySchema, type CatalogEntry } from "../events/catalog.ts";
+import { catalogEntrySchema, type CatalogEntry } from "../events/catalog-entry.ts";
 import { idTimeMs } from "../shared/id.ts";
 
 const id = z.uuid().describe("UUIDv7, lower case.");

@@ -1,8 +1,8 @@
 /** The HTTP edge: routes under the base path, behind their session checks, with one answer to every error. */
+import { randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { fastifySwagger } from "@fastify/swagger";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { v7 } from "uuid";
 import { Refusal } from "../shared/refusal.ts";
 import { requireService, requireUser } from "./access.ts";
 import { answerError } from "./error-answers.ts";
@@ -30,9 +30,10 @@ export async function makeServer(
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    genReqId: () => v7(),
+    genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
+    rewriteUrl: ({ url = "/" }) => decodableUrl(url),
     frameworkErrors: (error, request, reply) => {
       void reply.header("X-Request-Id", request.id);
       void answerError(error, request, reply);
@@ -51,6 +52,10 @@ export async function makeServer(
   app.setNotFoundHandler(answerNotFound);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
+  });
+  // After the session checks, and before a body is read, as the handler would not be.
+  app.addHook("preParsing", async (request) => {
+    if (request.is404) answerNotFound();
   });
   app.addHook("onResponse", async (request, reply) => {
     services.metrics.requestDuration.observe(
@@ -92,6 +97,17 @@ export async function makeServer(
   return app;
 }
 
+/** A path that is no valid percent-encoding is an ordinary path that names nothing: it passes every check before that. */
+function decodableUrl(url: string): string {
+  const [path = "", ...query] = url.split("?");
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll("%", "%25"), ...query].join("?");
+  }
+}
+
 function answerNotFound(): never {
   throw new Refusal("not_found");
 }
@@ -116,10 +132,12 @@ function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
       method: app.supportedMethods.filter((method) => !known.has(method)),
       url: path,
       schema: { hide: true },
-      handler: (_request, reply) => {
+      // A hook of the route's own: it comes after the session check and before a body is read.
+      onRequest: async (_request, reply) => {
         void reply.header("Allow", allow);
         throw new Refusal("method_not_allowed");
       },
+      handler: () => undefined,
     });
   }
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { startEmbeddedPostgres } from "../database/embedded.ts";
-import { migrate, pendingMigrations, readMigrations, type Migration } from "../database/migrate.ts";
+import { migrate, readMigrations, type Migration } from "../database/migrate.ts";
 import { createPool } from "../database/pool.ts";
 import { startService, type Role, type Service } from "../service.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -42,21 +42,6 @@ export async function migrateDatabase(databaseUrl: string, log: Log): Promise<st
       warn: (message) => log.warn(message),
     });
     return applied.map(({ file }) => file);
-  } finally {
-    await db.end();
-  }
-}
-
-/** The migrations that the database still needs. */
-export async function missingMigrations(databaseUrl: string): Promise<string[]> {
-  const db = createPool({
-    url: databaseUrl,
-    poolSize: 1,
-    applicationName: "postern migrate",
-    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-  });
-  try {
-    return (await pendingMigrations(db, await loadMigrations())).map(({ file }) => file);
   } finally {
     await db.end();
   }

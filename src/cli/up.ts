@@ -1,6 +1,5 @@
 import { defineCommand } from "citty";
 import { environment, isProduction, readConfig, type Environment } from "../config.ts";
-import { startDemo } from "../demo/demo.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
@@ -30,6 +29,8 @@ async function runDemo(env: Environment): Promise<void> {
     );
   }
   console.log("Starting Postern …");
+  // Loaded here: the certificate maker has no place in a process that serves.
+  const { startDemo } = await import("../demo/demo.ts");
   const demo = await startDemo(env);
   const config = readConfig(demo.env);
   const log = makeLog(config.logLevel);

@@ -3,7 +3,7 @@
  * send to. It alone opens the receiver's loopback address and trusts its CA.
  */
 import { join } from "node:path";
-import { issueToken } from "../api/session-token.ts";
+import { issueToken, type TokenClaims } from "../api/session-token.ts";
 import { dataDirOf, makeSecrets, type Environment } from "../config.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { readTenantSecrets } from "../endpoints/send-target.ts";
@@ -11,7 +11,7 @@ import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
 import { makeDemoCertificates } from "./demo-certificates.ts";
 import { startDemoReceiver } from "./demo-receiver.ts";
-import { keptSecrets } from "./demo-secrets.ts";
+import { keptSecrets, type DemoSecrets } from "./demo-secrets.ts";
 import { welcomeText } from "./welcome.ts";
 
 const TOKEN_LIFE_MS = 12 * 3_600_000;
@@ -63,14 +63,17 @@ export async function startDemo(env: Environment): Promise<Demo> {
       known = { db, secretBox: makeSecretBox(encryptionKeys) };
     },
     async welcome(apiUrl) {
-      const sign = (claims: Parameters<typeof issueToken>[1]) =>
-        issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
       return welcomeText({
         apiUrl,
         receiverUrl: receiver.url,
         secretsFile,
-        userToken: await sign({ type: "user", tid: TENANT, sub: "you", role: "owner" }),
-        serviceToken: await sign({ type: "service", tid: TENANT, sub: "app", permissions: ["events:write"] }),
+        userToken: await sign(secrets, { type: "user", tid: TENANT, sub: "you", role: "owner" }),
+        serviceToken: await sign(secrets, {
+          type: "service",
+          tid: TENANT,
+          sub: "app",
+          permissions: ["events:write"],
+        }),
       });
     },
     async stop() {
@@ -78,6 +81,10 @@ export async function startDemo(env: Environment): Promise<Demo> {
       await known?.db.end();
     },
   };
+}
+
+function sign(secrets: DemoSecrets, claims: TokenClaims): Promise<string> {
+  return issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
 }
 
 function demoTenant(): TenantId {

@@ -34,6 +34,8 @@ export async function acceptEvents(
       ), claimed AS (
         INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
         SELECT tenant_id, key, id, postern.content_fingerprint(type, body) FROM given WHERE key IS NOT NULL
+        -- In one order everywhere: concurrent requests with the same keys wait for each other, never crosswise.
+        ORDER BY tenant_id, key, id
         ON CONFLICT DO NOTHING
         RETURNING event_id
       ), accepted AS MATERIALIZED (
@@ -108,12 +110,13 @@ export async function findEarlierEvents(
   events: readonly NewEvent[],
 ): Promise<Map<EventId, EarlierEvent>> {
   const { rows } = await db.query<{ asked_id: EventId } & EarlierEvent>(
-    /* sql */ `SELECT given.id AS asked_id, k.event_id AS id, e.dispatch_count AS "dispatchCount",
+    /* sql */ `SELECT given.id AS asked_id, k.event_id AS id, coalesce(e.dispatch_count, 0) AS "dispatchCount",
         k.fingerprint = postern.content_fingerprint(given.type, given.body) AS "sameContent"
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
         AS given (id, tenant_id, type, body, key)
       JOIN postern.idempotency_keys k ON k.tenant_id = given.tenant_id AND k.key = given.key
-      JOIN postern.events e ON e.id = k.event_id`,
+      -- One published from SQL a moment ago may still be in the outbox.
+      LEFT JOIN postern.events e ON e.id = k.event_id`,
     [
       events.map((event) => event.id),
       events.map((event) => event.tenantId),

@@ -1,8 +1,11 @@
+import { LRUCache } from "lru-cache";
+import type { EndpointId } from "../shared/id.ts";
 /**
  * The order in which a worker makes the attempts that it has leased: one lane
  * an endpoint, lanes of a tenant in turn, tenants in turn, and never more in
  * flight than the limits say. So neither a slow endpoint nor a busy tenant
- * stands in another's way. Pure bookkeeping: no clock, no I/O.
+ * stands in another's way. An endpoint whose attempts hang gets fewer and fewer
+ * at once, and more again as they come back. Pure bookkeeping: no clock, no I/O.
  */
 import type { LeasedDispatch } from "./queue.ts";
 
@@ -10,6 +13,8 @@ export type LaneLimits = {
   inFlight: number;
   inFlightPerTenant: number;
   inFlightPerEndpoint: number;
+  /** What an endpoint keeps however slow it is. */
+  leastInFlightPerEndpoint: number;
   waitingPerEndpoint: number;
   /** Characters of bodies that may wait in all. */
   waitingBodySize: number;
@@ -17,7 +22,7 @@ export type LaneLimits = {
 
 type Lane = {
   tenant: Tenant;
-  key: string;
+  key: EndpointId;
   waiting: LeasedDispatch[];
   head: number;
   inFlight: number;
@@ -25,10 +30,14 @@ type Lane = {
 };
 type Tenant = { id: string; ready: Set<Lane>; lanes: number; inFlight: number };
 
+const MAX_NARROWED = 10_000;
+
 export class Lanes {
   readonly #limits: LaneLimits;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes = new Map<EndpointId, Lane>();
   readonly #tenants = new Map<string, Tenant>();
+  /** Of endpoints that were slow lately, how many attempts they may have in flight. */
+  readonly #narrowed = new LRUCache<EndpointId, number>({ max: MAX_NARROWED });
   readonly #readyTenants = new Set<Tenant>();
   #waiting = 0;
   #waitingBodySize = 0;
@@ -51,10 +60,9 @@ export class Lanes {
     return this.#waitingBodySize < this.#limits.waitingBodySize;
   }
 
-  /** How many of the endpoint's dispatches wait here. */
-  waitingFor(dispatch: LeasedDispatch): number {
-    const lane = this.#lanes.get(dispatch.endpointId);
-    return lane === undefined ? 0 : lane.waiting.length - lane.head;
+  /** Whether the endpoint was slow lately. */
+  isSlow(dispatch: LeasedDispatch): boolean {
+    return this.#narrowed.has(dispatch.endpointId);
   }
 
   /** Queues a dispatch in its endpoint's lane; false when that lane is full. */
@@ -92,10 +100,11 @@ export class Lanes {
     return dispatch;
   }
 
-  /** The attempt that {@link next} gave out is over. */
-  finished(dispatch: LeasedDispatch): void {
+  /** The attempt that {@link next} gave out is over; `wasSlow` when it held its place for long. */
+  finished(dispatch: LeasedDispatch, wasSlow: boolean): void {
     const lane = this.#lanes.get(dispatch.endpointId);
     if (lane === undefined) throw new Error("finished an attempt that no lane had started");
+    this.#adapt(dispatch.endpointId, wasSlow);
     this.#inFlight--;
     lane.inFlight--;
     lane.tenant.inFlight--;
@@ -123,7 +132,7 @@ export class Lanes {
   /** Empties every lane; what is in flight stays counted. */
   takeAll(): LeasedDispatch[] {
     const taken: LeasedDispatch[] = [];
-    for (const lane of [...this.#lanes.values()]) {
+    for (const lane of this.#lanes.values()) {
       taken.push(...lane.waiting.slice(lane.head));
       lane.waiting = [];
       lane.head = 0;
@@ -132,6 +141,18 @@ export class Lanes {
     this.#waiting = 0;
     this.#waitingBodySize = 0;
     return taken;
+  }
+
+  #limitOf(endpointId: EndpointId): number {
+    return this.#narrowed.get(endpointId) ?? this.#limits.inFlightPerEndpoint;
+  }
+
+  #adapt(endpointId: EndpointId, wasSlow: boolean): void {
+    const limit = this.#limitOf(endpointId);
+    const { inFlightPerEndpoint: most, leastInFlightPerEndpoint: least } = this.#limits;
+    const adapted = wasSlow ? Math.max(least, Math.floor(limit / 2)) : limit + 1;
+    if (adapted >= most) this.#narrowed.delete(endpointId);
+    else this.#narrowed.set(endpointId, adapted);
   }
 
   #laneOf(dispatch: LeasedDispatch): Lane {
@@ -152,7 +173,7 @@ export class Lanes {
   #refresh(lane: Lane): void {
     const { tenant } = lane;
     const isWaiting = lane.head < lane.waiting.length;
-    const mayStart = !lane.isPaused && lane.inFlight < this.#limits.inFlightPerEndpoint;
+    const mayStart = !lane.isPaused && lane.inFlight < this.#limitOf(lane.key);
     if (isWaiting && mayStart) tenant.ready.add(lane);
     else tenant.ready.delete(lane);
     if (!isWaiting && lane.inFlight === 0) {

@@ -8,6 +8,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
+import { OUTBOX_BATCH, type Outbox } from "../events/outbox.ts";
 import type { OwnLane } from "../events/publish.ts";
 import type { Sender } from "../outbound/send.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
@@ -25,14 +26,20 @@ const CLAIM_LIMIT = 500;
 const POLL_MS = 1000;
 /** After a failed claim or completion, the database gets a moment. */
 const RETRY_MS = 500;
+/** An attempt that takes longer makes its endpoint's lane narrower. */
+const SLOW_ATTEMPT_MS = 3000;
+/** What a full lane turns away comes back within so long, spread out: a slow endpoint's later than a busy one's. */
+const BUSY_RETURN_MS = 1000;
+const SLOW_RETURN_MS = 60_000;
 /** An attempt starts only with so much of its lease left: the longest attempt, and a margin to record it. */
 const LEASE_RESERVE_MS = 25_000;
 
 export const LANE_LIMITS: LaneLimits = {
-  inFlight: 512,
-  inFlightPerTenant: 256,
+  inFlight: 2048,
+  inFlightPerTenant: 512,
   inFlightPerEndpoint: 64,
-  waitingPerEndpoint: 2000,
+  leastInFlightPerEndpoint: 4,
+  waitingPerEndpoint: 10_000,
   waitingBodySize: 32 * 1024 * 1024,
 };
 
@@ -51,6 +58,7 @@ export type WorkerServices = {
   targets: TargetCache;
   sender: Sender;
   health: EndpointHealth;
+  outbox: Outbox;
   scheduleMs: readonly number[];
   log: Log;
   metrics: Metrics;
@@ -92,9 +100,10 @@ export function makeWorker(services: WorkerServices): Worker {
     while (!stopping.signal.aborted) {
       const dispatch = lanes.next();
       if (dispatch === null) return;
+      const startedAt = performance.now();
       const attempt = run(dispatch).finally(() => {
         running.delete(attempt);
-        lanes.finished(dispatch);
+        lanes.finished(dispatch, performance.now() - startedAt > SLOW_ATTEMPT_MS);
         pump();
       });
       running.add(attempt);
@@ -155,8 +164,10 @@ export function makeWorker(services: WorkerServices): Worker {
     const refused = dispatches.filter((dispatch) => !lanes.offer(dispatch));
     pump();
     if (refused.length === 0) return;
-    // A full lane means a slow endpoint: its further dispatches come back later, spread out.
-    const postponed = refused.map((dispatch) => ({ dispatch, delayMs: 1000 + Math.random() * 9000 }));
+    const postponed = refused.map((dispatch) => ({
+      dispatch,
+      delayMs: Math.random() * (lanes.isSlow(dispatch) ? SLOW_RETURN_MS : BUSY_RETURN_MS),
+    }));
     void queue.postpone(postponed).catch((error: unknown) => {
       log.warn({ err: error }, "leases could not be given back; they end by themselves");
     });
@@ -178,14 +189,25 @@ export function makeWorker(services: WorkerServices): Worker {
   /** True when there may be more to claim at once. */
   async function claimOnce(): Promise<boolean> {
     if (!lanes.hasRoom || lanes.waiting >= CLAIM_LIMIT) return false;
+    // What SQL published comes first, so that this same look claims it.
+    const relayed = await relayOutbox();
     try {
       const claimed = await queue.claim(CLAIM_LIMIT);
       lastClaimAt = performance.now();
       take(claimed);
-      return claimed.length === CLAIM_LIMIT;
+      return claimed.length === CLAIM_LIMIT || relayed === OUTBOX_BATCH;
     } catch (error) {
       log.warn({ err: error }, "nothing could be claimed");
       return false;
+    }
+  }
+
+  async function relayOutbox(): Promise<number> {
+    try {
+      return await services.outbox.relay();
+    } catch (error) {
+      log.warn({ err: error }, "the outbox could not be relayed");
+      return 0;
     }
   }
 

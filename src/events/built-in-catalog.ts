@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "./catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
 
 type Group = "Invoices" | "Payments" | "Customers" | "Documents" | "Postern";
 

@@ -7,25 +7,9 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { ConfigError } from "../shared/config-error.ts";
+import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
 import { builtInCatalog, serviceEvents } from "./built-in-catalog.ts";
-import { isEventTypeName, patternsMatching } from "./subscription.ts";
-
-const exampleObject = z.record(z.string(), z.unknown());
-
-export const catalogEntrySchema = z.object({
-  type: z
-    .string()
-    .max(255)
-    .refine(isEventTypeName, "must be dotted segments of letters, digits and underscores"),
-  title: z.string().max(200),
-  description: z.string().max(2000),
-  group: z.string().max(100),
-  payloadShape: exampleObject.describe("Example of the event's data; a test dispatch sends it."),
-  schema: exampleObject.optional().describe("JSON Schema 2020-12 that published data must satisfy."),
-  deprecated: z.boolean().default(false),
-});
-
-export type CatalogEntry = z.infer<typeof catalogEntrySchema>;
+import { patternsMatching } from "./subscription.ts";
 
 /** One fault of an event's data against its type's schema. */
 export type DataFault = { path: string[]; message: string };
@@ -41,25 +25,33 @@ export type Catalog = {
 
 /** Reads the operator's catalog (JSON or YAML), or the built-in one; throws ConfigError naming file, line and fault. */
 export function loadCatalog(file: string | undefined): Catalog {
-  const entries = file === undefined ? builtInCatalog : readCatalogFile(file);
-  return makeCatalog(entries, file ?? "the built-in catalog");
+  if (file !== undefined) return makeCatalog(readCatalogFile(file));
+  return makeCatalog({ entries: builtInCatalog, placeOf: () => "the built-in catalog" });
 }
 
-function makeCatalog(operatorEntries: readonly CatalogEntry[], source: string): Catalog {
+type CatalogSource = {
+  entries: readonly CatalogEntry[];
+  /** Where a part of an entry stands, as an operator looks it up: file and line. */
+  placeOf(path: readonly PropertyKey[]): string;
+};
+
+function makeCatalog({ entries: operatorEntries, placeOf }: CatalogSource): Catalog {
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
   const byType = new Map<string, CatalogEntry>();
   const checks = new Map<string, ValidateFunction>();
   const patterns = new Set<string>();
   const own = serviceEvents.filter((event) => !operatorEntries.some((entry) => entry.type === event.type));
-  for (const entry of [...operatorEntries, ...own]) {
-    if (byType.has(entry.type)) throw new ConfigError(`${source}: the type ${entry.type} stands twice`);
+  for (const [index, entry] of [...operatorEntries, ...own].entries()) {
+    if (byType.has(entry.type))
+      throw new ConfigError(`${placeOf([index, "type"])}: the type ${entry.type} stands twice`);
     byType.set(entry.type, entry);
     for (const pattern of patternsMatching(entry.type)) patterns.add(pattern);
     if (entry.schema === undefined) continue;
     try {
       checks.set(entry.type, ajv.compile(entry.schema));
     } catch (error) {
-      throw new ConfigError(`${source}: the schema of ${entry.type} is not valid: ${messageOf(error)}`);
+      const place = placeOf([index, "schema"]);
+      throw new ConfigError(`${place}: the schema of ${entry.type} is not valid: ${messageOf(error)}`);
     }
   }
   return {
@@ -77,7 +69,7 @@ function makeCatalog(operatorEntries: readonly CatalogEntry[], source: string): 
   };
 }
 
-function readCatalogFile(file: string): CatalogEntry[] {
+function readCatalogFile(file: string): CatalogSource {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -91,17 +83,21 @@ function readCatalogFile(file: string): CatalogEntry[] {
   if (syntaxError !== undefined) {
     throw new ConfigError(`${file}:${lines.linePos(syntaxError.pos[0]).line}: ${syntaxError.message}`);
   }
+  const placeOf = (path: readonly PropertyKey[]): string => `${file}:${lineOf(document, lines, path)}`;
   const parsed = z.array(catalogEntrySchema).safeParse(document.toJS());
-  if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => {
-    const line = lineOf(document, lines, issue.path);
-    return `${file}:${line}: ${issue.path.join(".")} ${issue.message}`;
-  });
+  if (parsed.success) return { entries: parsed.data, placeOf };
+  const faults = parsed.error.issues.map(
+    (issue) => `${placeOf(issue.path)}: ${issue.path.join(".")} ${issue.message}`,
+  );
   throw new ConfigError(faults.join("\n"));
 }
 
 /** The line of the nearest node that exists on the path, since a missing member has none of its own. */
-function lineOf(document: ReturnType<typeof parseDocument>, lines: LineCounter, path: PropertyKey[]): number {
+function lineOf(
+  document: ReturnType<typeof parseDocument>,
+  lines: LineCounter,
+  path: readonly PropertyKey[],
+): number {
   for (let length = path.length; length > 0; length--) {
     const node: unknown = document.getIn(path.slice(0, length), true);
     const range = z.object({ range: z.tuple([z.number()], z.number()) }).safeParse(node);

@@ -21,8 +21,10 @@ const MAX_WAITING_REQUESTS = 5000;
 
 const publishedEvent = z.object({
   type: z.string().describe("A type of the event catalog."),
+  // Not z.record, which makes a copy, and one without a member named __proto__.
   data: z
-    .record(z.string(), z.unknown())
+    .custom<Record<string, unknown>>(isObject, "must be an object")
+    .meta({ type: "object", additionalProperties: true })
     .describe("The event itself. Numbers beyond 2^53 lose precision: send such as strings."),
   tenant_id: z
     .string()
@@ -133,6 +135,10 @@ export function makePublisher(services: {
   return { publish, publishOwn };
 }
 
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function repeated(earlier: EarlierEvent | undefined): Published {
   if (earlier === undefined || !earlier.sameContent) throw new Refusal("idempotency_key_reused");
   return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
@@ -158,8 +164,9 @@ function toNewEvents(
       return null;
     }
     if (sessionTenant !== null && tenantId !== sessionTenant) throw new Refusal("forbidden");
-    const faults = dataIssues(input, catalog).map((issue) => ({ ...issue, path: [...at, ...issue.path] }));
-    issues.push(...faults);
+    for (const { path, message, code } of dataIssues(input, catalog)) {
+      issues.push({ path: [...at, ...path], message, code });
+    }
     return toNewEvent({ type: input.type, data: input.data, tenantId, key: input.id ?? null });
   });
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });

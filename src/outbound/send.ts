@@ -11,8 +11,6 @@ import { makeDial } from "./connect.ts";
 import type { ConnectionCounters } from "./connection.ts";
 import type { Guard, Pin, UnsafeRule } from "./guard.ts";
 
-export type { NetworkErrorCode } from "./network-error.ts";
-
 export type SendRequest = {
   url: string;
   /** As `buildRequestHeaders` makes them. */

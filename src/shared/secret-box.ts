@@ -77,11 +77,6 @@ export function makeSecretBox(keys: readonly Buffer[]): SecretBox {
   };
 }
 
-/** Eight hex digits that name a key without telling anything of it. */
-export function keyName(key: Buffer): string {
-  return keyIdOf(key).toString("hex");
-}
-
 function keyIdOf(key: Buffer): Buffer {
   return createHash("sha256").update(key).digest().subarray(0, KEY_ID_BYTES);
 }

@@ -25,6 +25,12 @@ export function makeMetrics() {
       help: "Events made durable, each counted once.",
       registers,
     }),
+    eventsRejected: new Counter({
+      name: "webhook_events_rejected_total",
+      help: "Events published from SQL that could not be accepted, by reason.",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
     attemptsTotal: new Counter({
       name: "webhook_delivery_attempts_total",
       help: "Attempts made, by outcome (delivered, failed, error) and reason.",

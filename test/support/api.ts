@@ -9,7 +9,6 @@ const created = z.object({ endpoint: endpointObject, secret: z.string() });
 const detail = z.object({ endpoint: endpointObject, recent_deliveries: z.array(deliveryObject) });
 const deliveryList = z.object({ deliveries: z.array(deliveryObject) });
 
-export type Endpoint = z.infer<typeof endpointObject>;
 export type Delivery = z.infer<typeof deliveryObject>;
 
 type Caller = Pick<TestService, "call">;
@@ -44,7 +43,12 @@ export async function publish(
 }
 
 /** One page of an endpoint's log, newest first. */
-export async function listDeliveries(service: Caller, id: string, query = "", options: As = {}): Promise<Delivery[]> {
+export async function listDeliveries(
+  service: Caller,
+  id: string,
+  query = "",
+  options: As = {},
+): Promise<Delivery[]> {
   const answer = await service.call("GET", `/api/webhooks/${id}/deliveries${query}`, options);
   assert.equal(answer.status, 200, answer.text);
   return deliveryList.parse(answer.body).deliveries;
@@ -55,7 +59,11 @@ export async function wholeLog(service: Caller, id: string): Promise<Delivery[]>
   const log: Delivery[] = [];
   for (;;) {
     const oldest = log.at(-1);
-    const page = await listDeliveries(service, id, `?limit=100${oldest === undefined ? "" : `&before=${oldest.id}`}`);
+    const page = await listDeliveries(
+      service,
+      id,
+      `?limit=100${oldest === undefined ? "" : `&before=${oldest.id}`}`,
+    );
     log.push(...page);
     if (page.length < 100) return log;
   }

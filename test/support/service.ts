@@ -87,26 +87,39 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     database,
     receiver,
     token,
-    async call(method, path, { as = OWNER, json, raw, headers = {} } = {}) {
-      const body = json === undefined ? raw : JSON.stringify(json);
-      const response = await fetch(`${url}${path}`, {
-        method,
-        headers: { ...(as === null ? {} : { authorization: `Bearer ${await token(as)}` }), ...headers },
-        ...(body === undefined ? {} : { body }),
+    async call(method, path, callOptions = {}) {
+      const { as = OWNER } = callOptions;
+      return request(`${url}${path}`, method, {
+        ...callOptions,
+        token: as === null ? null : await token(as),
       });
-      const text = await response.text();
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        body: text === "" ? null : parsed(text),
-      };
     },
     async stop() {
       await service.stop();
       if (options.receiver === undefined) await receiver.close();
       if (options.database === undefined) await database.drop();
     },
+  };
+}
+
+/** One request of the API; the answer's body is parsed where it is JSON. */
+export async function request(
+  url: string,
+  method: string,
+  { token, json, raw, headers = {} }: Omit<CallOptions, "as"> & { token: string | null },
+): Promise<ApiAnswer> {
+  const body = json === undefined ? raw : JSON.stringify(json);
+  const response = await fetch(url, {
+    method,
+    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === "" ? null : parsed(text),
   };
 }
 

@@ -1,0 +1,36 @@
+/** `npm run bench [-- A B …]`: runs the tasks and prints a table and JSON. Keep the machine quiet meanwhile. */
+import { cpus, release, totalmem } from "node:os";
+import { openStand, POSTGRES_SETTINGS } from "./stand.ts";
+import { TASKS, type Row } from "./tasks.ts";
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in TASKS));
+if (unknown.length > 0) {
+  console.error(`Unknown: ${unknown.join(", ")}. The tasks are: ${Object.keys(TASKS).join(", ")}.`);
+  process.exit(1);
+}
+
+const stand = await openStand();
+const rows: Row[] = [];
+try {
+  for (const [name, task] of Object.entries(TASKS)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    process.stderr.write(`${name} … `);
+    const row = await task(stand);
+    rows.push(row);
+    process.stderr.write(`${JSON.stringify(row)}\n`);
+  }
+} finally {
+  await stand.close();
+}
+
+const machine = {
+  cores: cpus().length,
+  cpu: cpus()[0]?.model,
+  memoryGib: Math.round(totalmem() / 1024 ** 3),
+  kernel: release(),
+  node: process.version,
+  postgres: POSTGRES_SETTINGS,
+};
+console.table(rows);
+console.log(JSON.stringify({ machine, rows }, null, 2));

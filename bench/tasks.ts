@@ -1,0 +1,208 @@
+/** What is measured. Each task starts its own programs on the stand and answers one row of figures. */
+import assert from "node:assert/strict";
+import type { TokenClaims } from "../src/api/session-token.ts";
+import { openConnection, sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
+import { nowMs } from "./http-stream.ts";
+import { median, memoryMib, percentile } from "./measure.ts";
+import { costOf, type Program, type Stand } from "./stand.ts";
+
+export type Row = { task: string; [figure: string]: string | number };
+
+const PRODUCER: TokenClaims = { type: "service", tid: "bench", sub: "bench", permissions: ["events:write"] };
+const OWNER: TokenClaims = { type: "user", tid: "bench", sub: "bench", role: "owner" };
+const PADDING = "x".repeat(260);
+
+/** About 400 bytes, as the receiver gets it. */
+function eventBody(): string {
+  return `{"type":"invoice.paid","data":{"invoice_id":"inv_1042","sent_at":${nowMs()},"note":"${PADDING}"}}`;
+}
+
+async function createEndpoint(stand: Stand, program: Program, url: string, events = ["*"]): Promise<string> {
+  const connection = await openConnection(await stand.target(program, "/api/webhooks", OWNER));
+  const answer = await connection.post(JSON.stringify({ url, events }));
+  connection.close();
+  assert.equal(answer.status, 201, answer.body);
+  return JSON.parse(answer.body).endpoint.id;
+}
+
+async function deleteEndpoints(stand: Stand): Promise<void> {
+  await stand.sql("UPDATE postern.endpoints SET deleted_at = now() WHERE deleted_at IS NULL");
+}
+
+/** Waits until the receiver has had so many requests, and answers what it saw. */
+async function received(stand: Stand, count: number) {
+  for (;;) {
+    const report = await stand.receiver("look");
+    if (report.requests >= count) return report;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** The log must say what the receiver saw: a fast sender that records nothing would be no sender. */
+async function assertLogged(stand: Stand, count: number): Promise<void> {
+  for (;;) {
+    const [row] = await stand.sql(
+      "SELECT count(*)::int AS pending FROM postern.dispatches WHERE endpoint_id IN (SELECT id FROM postern.endpoints WHERE deleted_at IS NULL)",
+    );
+    if (row?.["pending"] === 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const [row] = await stand.sql(
+    "SELECT count(*)::int AS delivered FROM postern.deliveries WHERE status = 'delivered' AND endpoint_id IN (SELECT id FROM postern.endpoints WHERE deleted_at IS NULL)",
+  );
+  assert.equal(row?.["delivered"], count);
+}
+
+type Burst = { count: number; senders: number; endpoints?: number; batch?: number };
+
+async function burst(stand: Stand, programs: readonly Program[], api: Program, load: Burst) {
+  const { receiver, postern } = { receiver: await stand.receiver("reset"), postern: api };
+  const { endpoints = 1, batch = 1 } = load;
+  for (let n = 0; n < endpoints; n++) {
+    await createEndpoint(stand, postern, `https://127.0.0.1:${receiver.httpsPort}/ok/${n}`);
+  }
+  const target = await stand.target(postern, "/api/events", PRODUCER);
+  const expected = load.count * endpoints;
+  let elapsedMs = 0;
+  let deliveredMs = 0;
+  const cost = await costOf(stand, programs, async () => {
+    const startedAt = nowMs();
+    const sent = await sendAsFastAsAnswered(target, {
+      senders: load.senders,
+      count: load.count / batch,
+      body: () => (batch === 1 ? eventBody() : `[${Array.from({ length: batch }, eventBody).join(",")}]`),
+    });
+    assert.deepEqual([...sent.statuses.keys()], [202]);
+    elapsedMs = sent.elapsedMs;
+    deliveredMs = (await received(stand, expected)).lastAtMs - startedAt;
+  });
+  await assertLogged(stand, expected);
+  const report = await stand.receiver("look");
+  await deleteEndpoints(stand);
+  return {
+    acceptedPerS: (load.count / elapsedMs) * 1000,
+    deliveredPerS: (expected / deliveredMs) * 1000,
+    unique: report.unique,
+    duplicates: report.requests - report.unique,
+    latencyP50Ms: median(report.latenciesMs),
+    connections: report.connections,
+    posternCpuPer1000: (cost.posternCpuS / expected) * 1000,
+    postgresCpuPer1000: (cost.postgresCpuS / expected) * 1000,
+    peakMib: cost.peakMib,
+  };
+}
+
+type Figures = Awaited<ReturnType<typeof burst>>;
+
+function burstRow(task: string, runs: Figures[]): Row {
+  const middle = (read: (run: Figures) => number): number => median(runs.map(read));
+  const range = runs.map((run) => Math.round(run.deliveredPerS));
+  return {
+    task,
+    "accepted/s": Math.round(middle((run) => run.acceptedPerS)),
+    "delivered/s": Math.round(middle((run) => run.deliveredPerS)),
+    range: `${Math.min(...range)}-${Math.max(...range)}`,
+    duplicates: Math.max(...runs.map((run) => run.duplicates)),
+    "p50 ms": round(middle((run) => run.latencyP50Ms)),
+    "postern s/1000": round(
+      middle((run) => run.posternCpuPer1000),
+      3,
+    ),
+    "postgres s/1000": round(
+      middle((run) => run.postgresCpuPer1000),
+      3,
+    ),
+    "peak MiB": Math.max(...runs.map((run) => run.peakMib)),
+  };
+}
+
+async function repeatedBurst(stand: Stand, task: string, load: Burst): Promise<Row> {
+  const program = await stand.start("up");
+  const runs: Figures[] = [];
+  for (let run = 0; run < 3; run++) runs.push(await burst(stand, [program], program, load));
+  await program.stop();
+  return burstRow(task, runs);
+}
+
+async function steady(stand: Stand): Promise<Row> {
+  const program = await stand.start("up");
+  const idleMib = memoryMib(program.pid).now;
+  const { httpsPort } = await stand.receiver("reset");
+  await createEndpoint(stand, program, `https://127.0.0.1:${httpsPort}/ok`);
+  const target = await stand.target(program, "/api/events", PRODUCER);
+  await sendSteadily(target, { perSecond: 100, seconds: 20, body: eventBody });
+  const { latenciesMs } = await received(stand, 2000);
+  await deleteEndpoints(stand);
+  await program.stop();
+  return { task: "B steady 100/s", ...latencyFigures(latenciesMs), "idle MiB": idleMib };
+}
+
+async function neighbours(stand: Stand): Promise<Row> {
+  const program = await stand.start("up");
+  const { httpsPort } = await stand.receiver("reset");
+  const url = (path: string): string => `https://127.0.0.1:${httpsPort}${path}`;
+  await createEndpoint(stand, program, url("/hang"), ["payment.failed"]);
+  await createEndpoint(stand, program, url("/fail"), ["payment.failed"]);
+  await createEndpoint(stand, program, url("/ok"), ["invoice.paid"]);
+  const target = await stand.target(program, "/api/events", PRODUCER);
+  const bad = `{"type":"payment.failed","data":{"note":"${PADDING}"}}`;
+  await Promise.all([
+    sendSteadily(target, { perSecond: 500, seconds: 20, body: () => bad }),
+    sendSteadily(target, { perSecond: 100, seconds: 20, body: eventBody }),
+  ]);
+  const { latenciesMs } = await received(stand, 2000);
+  await deleteEndpoints(stand);
+  await program.stop("SIGKILL");
+  return { task: "F healthy beside hanging and failing", ...latencyFigures(latenciesMs) };
+}
+
+async function apart(stand: Stand): Promise<Row> {
+  const api = await stand.start("api");
+  const worker = await stand.start("worker");
+  const runs: Figures[] = [];
+  for (let run = 0; run < 3; run++) {
+    runs.push(await burst(stand, [api, worker], api, { count: 20_000, senders: 16 }));
+  }
+  await api.stop();
+  await worker.stop();
+  return burstRow("H api and worker apart", runs);
+}
+
+/** The yardstick: how fast the generator is straight into the receiver, over plain HTTP. */
+async function yardstick(stand: Stand): Promise<Row> {
+  const { httpPort } = await stand.receiver("reset");
+  const target: Target = { host: "127.0.0.1", port: httpPort, path: "/ok", token: "none" };
+  const runs: number[] = [];
+  for (let run = 0; run < 3; run++) {
+    const { elapsedMs } = await sendAsFastAsAnswered(target, { senders: 16, count: 60_000, body: eventBody });
+    runs.push(Math.round(60_000 / (elapsedMs / 1000)));
+  }
+  return {
+    task: "yardstick",
+    "accepted/s": median(runs),
+    range: `${Math.min(...runs)}-${Math.max(...runs)}`,
+  };
+}
+
+function latencyFigures(latenciesMs: readonly number[]) {
+  return {
+    "p50 ms": round(percentile(latenciesMs, 0.5)),
+    "p95 ms": round(percentile(latenciesMs, 0.95)),
+    "p99 ms": round(percentile(latenciesMs, 0.99)),
+  };
+}
+
+function round(value: number, digits = 1): number {
+  return Number(value.toFixed(digits));
+}
+
+export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
+  yardstick,
+  A: (stand) => repeatedBurst(stand, "A burst, 16 senders", { count: 20_000, senders: 16 }),
+  A64: (stand) => repeatedBurst(stand, "A burst, 64 senders", { count: 20_000, senders: 64 }),
+  B: steady,
+  C: (stand) => repeatedBurst(stand, "C fan-out to 10", { count: 2000, senders: 16, endpoints: 10 }),
+  F: neighbours,
+  H: apart,
+  batches: (stand) => repeatedBurst(stand, "H batches of 100", { count: 20_000, senders: 16, batch: 100 }),
+};

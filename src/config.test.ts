@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { describe, it } from "node:test";
+import { describeSettings, makeSecrets, readConfig, type Environment } from "./config.ts";
+import { ConfigError } from "./shared/config-error.ts";
+
+const GOOD: Environment = makeSecrets();
+
+function messageFor(env: Environment): string {
+  try {
+    readConfig({ ...GOOD, ...env });
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message;
+  }
+  return assert.fail("the settings were accepted");
+}
+
+describe("readConfig", () => {
+  it("needs two secrets and has a default for everything else", () => {
+    const config = readConfig(GOOD);
+    const { session, encryptionKeys, outbound, ...rest } = config;
+    assert.deepEqual(session, { kind: "secret", secret: GOOD["SESSION_JWT_SECRET"] });
+    assert.deepEqual(encryptionKeys, [Buffer.from(GOOD["INTEGRATION_ENCRYPTION_KEY"] ?? "", "base64")]);
+    assert.deepEqual(
+      [outbound.allowedCidrs, outbound.deniedCidrs, outbound.dnsServers, outbound.blockedPorts.has(22)],
+      [[], [], [], true],
+    );
+    const hours = [2, 5, 10, 14, 20, 24].map((count) => count * 3_600_000);
+    assert.deepEqual(rest, {
+      port: 8080,
+      host: "127.0.0.1",
+      basePath: "",
+      databaseUrl: undefined,
+      dataDir: "./.postern",
+      databasePoolSize: 20,
+      eventCatalogFile: undefined,
+      retryScheduleMs: [0, 5000, 300_000, 1_800_000, ...hours],
+      disableAfterMs: 5 * 86_400_000,
+      maxEndpointsPerTenant: 100,
+      retentionDays: 30,
+      metricsToken: undefined,
+      logLevel: "info",
+    });
+  });
+
+  it("takes an empty variable as not set", () => {
+    const empty = Object.fromEntries(describeSettings({}).map(({ name }) => [name, ""]));
+    assert.deepEqual(readConfig({ ...empty, ...GOOD }), readConfig(GOOD));
+  });
+
+  it("cannot be changed", () => {
+    assert.ok(Object.isFrozen(readConfig(GOOD)));
+  });
+
+  it("reads keys in base64 and hex, and a ring of both in order", () => {
+    const [one, two] = [randomBytes(32), randomBytes(32)];
+    const ring = `${one.toString("hex")}, ${two.toString("base64")}`;
+    assert.deepEqual(readConfig({ ...GOOD, INTEGRATION_ENCRYPTION_KEY: ring }).encryptionKeys, [one, two]);
+  });
+
+  for (const [name, value] of [
+    ["31 bytes", randomBytes(31).toString("base64")],
+    ["33 bytes", randomBytes(33).toString("base64")],
+    ["a passphrase", "correct horse battery staple"],
+    ["a ring with a gap", `${randomBytes(32).toString("base64")},`],
+  ] as const) {
+    it(`refuses ${name} as a key, says how to make one, and does not repeat it`, () => {
+      const message = messageFor({ INTEGRATION_ENCRYPTION_KEY: value });
+      assert.match(message, /^INTEGRATION_ENCRYPTION_KEY .*openssl rand -base64 32$/);
+      assert.ok(!message.includes(value));
+    });
+  }
+
+  const wrong: [string, string][] = [
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["PORT", "80a"],
+    ["BASE_PATH", "postern"],
+    ["BASE_PATH", "/a//b"],
+    ["BASE_PATH", "/a?b"],
+    ["DATABASE_URL", "mysql://localhost/"],
+    ["DATABASE_POOL_SIZE", "1"],
+    ["SESSION_JWT_SECRET", "a".repeat(31)],
+    ["BLOCKED_PORTS", "22,x"],
+    ["RETRY_SCHEDULE", "0s,5 minutes"],
+    ["DISABLE_AFTER", "5"],
+    ["MAX_ENDPOINTS_PER_TENANT", "0"],
+    ["RETENTION_DAYS", "0"],
+    ["LOG_LEVEL", "loud"],
+  ];
+  for (const [name, value] of wrong) {
+    it(`refuses ${name}=${value}`, () => {
+      assert.match(messageFor({ [name]: value }), new RegExp(`^${name} `));
+    });
+  }
+
+  it("tells every mistake at once, each on its line", () => {
+    const message = messageFor({ PORT: "x", LOG_LEVEL: "loud", INTEGRATION_ENCRYPTION_KEY: undefined });
+    assert.deepEqual(
+      message.split("\n").map((line) => line.split(" ")[0]),
+      ["PORT", "INTEGRATION_ENCRYPTION_KEY", "LOG_LEVEL"],
+    );
+  });
+
+  it("mounts under a base path with or without a slash at its end", () => {
+    assert.equal(readConfig({ ...GOOD, BASE_PATH: "/a/b/" }).basePath, "/a/b");
+    assert.equal(readConfig({ ...GOOD, BASE_PATH: "/" }).basePath, "");
+  });
+
+  it("takes one source of sessions and not two", () => {
+    const jwks = {
+      SESSION_JWKS_URL: "https://login.example.com/keys",
+      SESSION_ISSUER: "https://login.example.com/",
+      SESSION_AUDIENCE: "postern",
+    };
+    assert.match(messageFor(jwks), /both set/);
+    assert.match(messageFor({ SESSION_JWT_SECRET: undefined }), /openssl rand/);
+    assert.match(
+      messageFor({ ...jwks, SESSION_JWT_SECRET: "", SESSION_AUDIENCE: undefined }),
+      /SESSION_AUDIENCE/,
+    );
+    assert.match(
+      messageFor({ ...jwks, SESSION_JWT_SECRET: "", SESSION_JWKS_URL: "ftp://x/" }),
+      /^SESSION_JWKS_URL /,
+    );
+    assert.deepEqual(readConfig({ ...GOOD, ...jwks, SESSION_JWT_SECRET: "" }).session, {
+      kind: "jwks",
+      url: jwks.SESSION_JWKS_URL,
+      issuer: jwks.SESSION_ISSUER,
+      audience: jwks.SESSION_AUDIENCE,
+    });
+  });
+});
+
+describe("describeSettings", () => {
+  it("masks secrets and says what is a default", () => {
+    const settings = describeSettings({ ...GOOD, DATABASE_URL: "postgres://u:pw@h/d", PORT: "1" });
+    const of = (name: string) => settings.find((setting) => setting.name === name);
+    for (const name of ["INTEGRATION_ENCRYPTION_KEY", "SESSION_JWT_SECRET", "DATABASE_URL"]) {
+      assert.equal(of(name)?.value, "********");
+    }
+    assert.deepEqual([of("PORT")?.value, of("PORT")?.isDefault], ["1", false]);
+    assert.deepEqual([of("HOST")?.value, of("HOST")?.isDefault], ["127.0.0.1", true]);
+    assert.equal(of("METRICS_TOKEN")?.value, "");
+  });
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { ConfigError } from "../shared/config-error.ts";
+import { loadCatalog } from "./catalog.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "postern-catalog-"));
+after(() => rmSync(folder, { recursive: true }));
+
+function write(text: string): string {
+  const file = join(folder, "catalog.yaml");
+  writeFileSync(file, text);
+  return file;
+}
+
+function faultOf(text: string): string {
+  const file = write(text);
+  try {
+    loadCatalog(file);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message.replaceAll(file, "FILE");
+  }
+  return assert.fail("the catalog was accepted");
+}
+
+const ENTRY = `- type: order.placed
+  title: Placed
+  description: An order came in.
+  group: Orders
+  payloadShape: {id: o1}
+`;
+
+describe("the built-in catalog", () => {
+  it("has ten types at least, and examples that keep to their own schemas", () => {
+    const catalog = loadCatalog(undefined);
+    assert.ok(catalog.entries.length >= 10);
+    for (const { type, payloadShape } of catalog.entries) {
+      assert.deepEqual(catalog.faultsOf(type, payloadShape), []);
+      assert.equal(catalog.find(type)?.type, type);
+    }
+  });
+});
+
+describe("a catalog file", () => {
+  it("may be YAML or JSON, and always has the service's own events", () => {
+    const json = [
+      { type: "order.placed", title: "Placed", description: "", group: "Orders", payloadShape: {} },
+    ];
+    for (const text of [ENTRY, JSON.stringify(json), "[]"]) {
+      const catalog = loadCatalog(write(text));
+      assert.equal(catalog.find("order.placed") !== undefined, text !== "[]");
+      for (const own of ["endpoint.disabled", "storage.export.ready", "storage.object.missing"]) {
+        assert.ok(catalog.find(own) !== undefined, own);
+      }
+      assert.equal(catalog.find("invoice.paid"), undefined);
+    }
+  });
+
+  it("knows the patterns that match one of its types", () => {
+    const catalog = loadCatalog(write(ENTRY));
+    for (const pattern of ["*", "order.*", "order.placed", "endpoint.*"])
+      assert.ok(catalog.knowsPattern(pattern));
+    for (const pattern of ["order", "order.placed.*", "invoice.*", "toString"])
+      assert.ok(!catalog.knowsPattern(pattern));
+  });
+
+  it("checks data against a type's schema, and names where it fails", () => {
+    const schema = "  schema: {type: object, properties: {lines: {type: array, items: {type: integer}}}}\n";
+    const catalog = loadCatalog(write(ENTRY + schema));
+    assert.deepEqual(catalog.faultsOf("order.placed", { lines: [1] }), []);
+    assert.deepEqual(catalog.faultsOf("order.placed", { lines: [1, "2"] }), [
+      { path: ["lines", "1"], message: "must be integer" },
+    ]);
+  });
+
+  const faults: [string, string, RegExp][] = [
+    ["text that is no YAML", `${ENTRY}- type: [`, /^FILE:6: /],
+    [
+      "a type that is no name",
+      `${ENTRY}${ENTRY.replace("order.placed", "order placed")}`,
+      /^FILE:6: 1\.type must be dotted/,
+    ],
+    ["a missing member", ENTRY.replace("  group: Orders\n", ""), /^FILE:1: 0\.group /],
+    ["an example that is no object", ENTRY.replace("{id: o1}", "[1]"), /^FILE:5: 0\.payloadShape /],
+    ["no array", "type: order.placed", /^FILE:1: /],
+    ["a type that stands twice", ENTRY + ENTRY, /^FILE:6: .*order\.placed.*twice/],
+    ["a schema that is none", `${ENTRY}  schema: {type: 7}\n`, /^FILE:6: .*order\.placed/],
+    ["an empty file", "", /^FILE:1: /],
+  ];
+  for (const [name, text, expected] of faults) {
+    it(`stops the start with the line of ${name}`, () => {
+      assert.match(faultOf(text), expected);
+    });
+  }
+
+  it("names a file that cannot be read", () => {
+    assert.throws(() => loadCatalog(join(folder, "none.json")), {
+      name: "ConfigError",
+      message: /^EVENT_CATALOG: cannot read .*none\.json/,
+    });
+  });
+});

@@ -1,0 +1,24 @@
+import type { Db } from "../database/pool.ts";
+import type { EventId, TenantId } from "../shared/id.ts";
+
+export type OutboxEvent = { id: EventId; tenantId: TenantId; type: string; body: string };
+
+/** Takes published events out of the outbox, oldest first; they are back if the transaction does not commit. */
+export async function takeFromOutbox(db: Db, limit: number): Promise<OutboxEvent[]> {
+  const { rows } = await db.query<OutboxEvent>(
+    /* sql */ `DELETE FROM postern.outbox
+      WHERE id IN (SELECT id FROM postern.outbox ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+      RETURNING id, tenant_id AS "tenantId", type, body`,
+    [limit],
+  );
+  return rows;
+}
+
+/** Makes `postern.publish` know exactly these types. */
+export async function mirrorEventTypes(db: Db, types: readonly string[]): Promise<void> {
+  await db.query(
+    /* sql */ `WITH gone AS (DELETE FROM postern.event_types WHERE NOT type = ANY ($1::text[]))
+      INSERT INTO postern.event_types (type) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
+    [types],
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * The relay from the outbox, where `postern.publish` leaves events in the
+ * producer's own transaction, to the queue. One transaction takes them from
+ * the one and puts them into the other, so each event passes exactly once.
+ */
+import { z } from "zod";
+import type { Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import type { DispatchQueue } from "../dispatch/queue.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Catalog } from "./catalog.ts";
+import { takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
+
+export const OUTBOX_BATCH = 500;
+
+const sentBody = z.object({ data: z.record(z.string(), z.unknown()) });
+
+export type Outbox = {
+  /** Relays up to {@link OUTBOX_BATCH} events and answers how many it took. */
+  relay(): Promise<number>;
+};
+
+export function makeOutbox(services: {
+  db: Pool;
+  queue: DispatchQueue;
+  catalog: Catalog;
+  log: Log;
+  metrics: Metrics;
+}): Outbox {
+  const { db, queue, catalog, log, metrics } = services;
+
+  /** SQL knows types but no schemas; an event whose data break theirs ends here, visibly. */
+  function isValid(event: OutboxEvent): boolean {
+    const faults = catalog.faultsOf(event.type, sentBody.parse(JSON.parse(event.body)).data);
+    if (faults.length === 0) return true;
+    log.error(
+      { tenantId: event.tenantId, eventId: event.id, eventType: event.type, faults },
+      "an event published from SQL breaks its type's schema and is not sent",
+    );
+    metrics.eventsRejected.inc({ reason: "schema" });
+    return false;
+  }
+
+  return {
+    async relay() {
+      return inTransaction(db, async (transaction) => {
+        const taken = await takeFromOutbox(transaction, OUTBOX_BATCH);
+        // Their keys were claimed by postern.publish.
+        const events = taken.filter(isValid).map((event) => ({ ...event, idempotencyKey: null }));
+        if (events.length > 0) await queue.accept(events, { lease: false }, transaction);
+        metrics.eventsAccepted.inc(events.length);
+        return taken.length;
+      });
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import { isEventTypeName, isPattern, isSubscribed, patternsMatching } from "./subscription.ts";
+
+const segments = fc.array(fc.stringMatching(/^[a-zA-Z0-9_]{1,4}$/), { minLength: 1, maxLength: 5 });
+
+describe("a subscription", () => {
+  const cases: [string[], string, boolean][] = [
+    [["*"], "a", true],
+    [["*"], "a.b.c", true],
+    [["a"], "a", true],
+    [["a"], "a.b", false],
+    [["a.*"], "a", false],
+    [["a.*"], "a.b", true],
+    [["a.*"], "a.b.c", true],
+    [["a.*"], "ab.c", false],
+    [["a.b.*"], "a.b", false],
+    [["a.b.*"], "a.bc.d", false],
+    [["A.*"], "a.b", false],
+    [["x", "a.b"], "a.b", true],
+    [[], "a", false],
+  ];
+  for (const [subscription, type, expected] of cases) {
+    it(`${expected ? "covers" : "does not cover"} ${type} with [${subscription.join(", ")}]`, () => {
+      assert.equal(isSubscribed(subscription, type), expected);
+    });
+  }
+
+  it("matches a type by exactly its prefixes, itself and *", () => {
+    fc.assert(
+      fc.property(segments, segments, (one, two) => {
+        const [type, prefix] = [one.join("."), two.join(".")];
+        const isProperPrefix =
+          two.length < one.length && two.every((segment, index) => segment === one[index]);
+        assert.equal(isSubscribed([`${prefix}.*`], type), isProperPrefix);
+        assert.equal(isSubscribed([prefix], type), prefix === type);
+        assert.equal(patternsMatching(type).length, one.length + 1);
+        assert.ok(patternsMatching(type).every(isPattern));
+      }),
+    );
+  });
+});
+
+describe("an event type name", () => {
+  it("is dotted segments of letters, digits and underscores", () => {
+    for (const type of ["a", "invoice.paid", "A_1.b.c"]) assert.ok(isEventTypeName(type) && isPattern(type));
+    for (const text of ["", ".", "a.", ".a", "a..b", "a b", "a-b", "ä", "a.b\n", "*.a", "a*"]) {
+      assert.ok(!isEventTypeName(text) && !isPattern(text), text);
+    }
+    for (const pattern of ["*", "a.*", "a.b.*"]) assert.ok(!isEventTypeName(pattern) && isPattern(pattern));
+    for (const text of ["**", "*.*", ".*", "a.*.b", "a.**"]) assert.ok(!isPattern(text), text);
+  });
+});

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import { GroupCommit } from "./group-commit.ts";
+
+/** A flush that the test ends by hand. */
+function manualFlush() {
+  const flushes: { items: number[]; end: () => void; fail: (error: Error) => void }[] = [];
+  const flush = (items: number[]): Promise<string[]> => {
+    const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+    flushes.push({ items, end: () => resolve(items.map(String)), fail: reject });
+    return promise;
+  };
+  return { flushes, flush };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("GroupCommit", () => {
+  it("answers each item its own result, in whatever groups they go", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer(), { minLength: 1, maxLength: 50 }),
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (items, maxItems, maxConcurrent) => {
+          let running = 0;
+          const group = new GroupCommit<number, string>(
+            async (given) => {
+              running++;
+              assert.ok(given.length <= maxItems && running <= maxConcurrent);
+              await turn();
+              running--;
+              return given.map(String);
+            },
+            { maxItems, maxConcurrent },
+          );
+          assert.deepEqual(await Promise.all(items.map((item) => group.add(item))), items.map(String));
+          assert.equal(group.waiting, 0);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it("gathers while a flush runs, and flushes that group when it ends", async () => {
+    const { flushes, flush } = manualFlush();
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1 });
+    const first = group.add(1);
+    await turn();
+    const rest = [group.add(2), group.add(3)];
+    await turn();
+    assert.deepEqual(
+      flushes.map(({ items }) => items),
+      [[1]],
+    );
+    assert.equal(group.waiting, 2);
+    flushes[0]?.end();
+    assert.equal(await first, "1");
+    await turn();
+    assert.deepEqual(
+      flushes.map(({ items }) => items),
+      [[1], [2, 3]],
+    );
+    flushes[1]?.end();
+    assert.deepEqual(await Promise.all(rest), ["2", "3"]);
+  });
+
+  it("fails the items of a failed flush, and no others", async () => {
+    const { flushes, flush } = manualFlush();
+    const group = new GroupCommit(flush, { maxItems: 1, maxConcurrent: 2 });
+    const results = [group.add(1), group.add(2), group.add(3)];
+    const settled = Promise.allSettled(results);
+    await turn();
+    flushes[0]?.fail(new Error("no database"));
+    flushes[1]?.end();
+    await turn();
+    flushes[2]?.end();
+    assert.deepEqual(
+      (await settled).map(({ status }) => status),
+      ["rejected", "fulfilled", "fulfilled"],
+    );
+  });
+
+  it("takes a flush that answers too little for a fault of the whole group", async () => {
+    const group = new GroupCommit<number, string>(async () => ["only one"], {
+      maxItems: 2,
+      maxConcurrent: 1,
+    });
+    const settled = await Promise.allSettled([group.add(1), group.add(2)]);
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      ["rejected", "rejected"],
+    );
+  });
+});

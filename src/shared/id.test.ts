@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import {
+  idTimeMs,
+  lowestIdAt,
+  newDeliveryId,
+  newEndpointId,
+  newEventId,
+  parseDeliveryId,
+  parseEndpointId,
+  parseEventId,
+  parseTenantId,
+} from "./id.ts";
+
+const ID = "0190a5b1-7c00-7000-8000-0123456789ab";
+const MAX_TIME_MS = 2 ** 48 - 1;
+
+describe("ids", () => {
+  it("are canonical lower-case UUIDs; any other text is nobody's", () => {
+    for (const parse of [parseEndpointId, parseDeliveryId, parseEventId]) {
+      assert.equal(parse(ID), ID);
+      const others = [
+        ID.toUpperCase(),
+        ` ${ID}`,
+        `${ID}\n`,
+        `{${ID}}`,
+        ID.replaceAll("-", ""),
+        "",
+        null,
+        7,
+        [ID],
+      ];
+      for (const other of others) assert.equal(parse(other), null);
+    }
+  });
+
+  it("are version 7, sort by their time and carry it", () => {
+    for (const make of [newEndpointId, newDeliveryId, newEventId]) {
+      const before = Date.now();
+      const ids = Array.from({ length: 500 }, () => make());
+      const after = Date.now();
+      assert.deepEqual(ids.toSorted(), ids);
+      for (const id of ids) {
+        assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        assert.ok(idTimeMs(id) >= before && idTimeMs(id) <= after);
+      }
+    }
+  });
+
+  it("have a least one for each time, in the order of times", () => {
+    const times = fc.integer({ min: 0, max: MAX_TIME_MS });
+    fc.assert(
+      fc.property(times, times, (one, two) => {
+        const [low, high] = [lowestIdAt(one), lowestIdAt(two)];
+        assert.equal(low < high, one < two);
+        const id = parseEventId(low);
+        assert.ok(id !== null && idTimeMs(id) === one);
+      }),
+    );
+  });
+
+  it("clamp times that no id can carry, and round up to a whole millisecond", () => {
+    assert.equal(lowestIdAt(-1e15), lowestIdAt(0));
+    assert.equal(lowestIdAt(1e18), lowestIdAt(MAX_TIME_MS));
+    assert.equal(lowestIdAt(7.1), lowestIdAt(8));
+  });
+});
+
+describe("a tenant id", () => {
+  it("is 1 to 64 of letters, digits, underscore and hyphen", () => {
+    for (const id of ["a", "A-Z_09", "x".repeat(64), "constructor"]) assert.equal(parseTenantId(id), id);
+    for (const id of ["", "x".repeat(65), "a b", "ä", "a\n", "*", "a.b", null, undefined, 1, ["a"]]) {
+      assert.equal(parseTenantId(id), null);
+    }
+  });
+});

@@ -1,0 +1,136 @@
+/** The pages beside the code: that no setting is missing, no link leads nowhere, and their examples work. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { describeSettings } from "../src/config.ts";
+import { buildRequestHeaders } from "../src/outbound/request-headers.ts";
+import { generateSigningSecret, makeSigningKey } from "../src/outbound/signature.ts";
+
+const root = dirname(import.meta.dirname);
+const pages = globSync(["*.md", "docs/**/*.md"], { cwd: root }).map((page) => page.replaceAll("\\", "/"));
+
+const read = (page: string): string => readFileSync(join(root, page), "utf8");
+
+/** What docs/configuration.md says of each setting, by name. */
+const rows = new Map(
+  [...read("docs/configuration.md").matchAll(/^\| `([A-Z_]+)` \|(.*)\|$/gm)].map(([, name, rest]) => [
+    name ?? "",
+    rest ?? "",
+  ]),
+);
+
+describe("docs/configuration.md", () => {
+  const settings = describeSettings({});
+
+  it("has a row for each setting of src/config.ts, and for nothing else", () => {
+    assert.deepEqual([...rows.keys()].sort(), settings.map(({ name }) => name).sort());
+  });
+
+  it("names the default of each setting that has one", () => {
+    const wrong = settings.filter(({ name, value }) => value !== "" && !hasDefault(name, value));
+    assert.deepEqual(wrong, []);
+  });
+});
+
+function hasDefault(name: string, value: string): boolean {
+  return rows.get(name)?.includes(`| \`${value}\` |`) === true;
+}
+
+describe("the README's way to verify a request", () => {
+  const secret = generateSigningSecret();
+  const body = JSON.stringify({ event: "invoice.paid", data: { note: "süß 🍰" } });
+  const signed = buildRequestHeaders({
+    version: "0.0.0",
+    eventType: "invoice.paid",
+    deliveryLabel: "test-1",
+    webhookId: "01a1fbb6-32be-7099-847a-56bd4ed42b7a",
+    timestampSeconds: Math.floor(Date.now() / 1000),
+    body,
+    signingKeys: [makeSigningKey(generateSigningSecret()), makeSigningKey(secret)],
+    staticHeaders: {},
+  });
+  const headers = Object.fromEntries(
+    Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const stale = { ...headers, "webhook-timestamp": String(Number(headers["webhook-timestamp"]) - 301) };
+  /** A request as it came, one with another body, a replay, and one without any of the headers. */
+  const requests = [
+    { headers, body },
+    { headers, body: `${body} ` },
+    { headers: stale, body },
+    { headers: {}, body },
+  ];
+  const answers = [true, false, false, false];
+
+  it("in Node accepts a signed request and refuses an altered, an old and an unsigned one", async () => {
+    const code = Buffer.from(codeBlock("README.md", "js")).toString("base64");
+    const { verify } = await import(`data:text/javascript;base64,${code}`);
+    const verdicts = requests.map((request) => verify(secret, request.headers, Buffer.from(request.body)));
+    assert.deepEqual(verdicts, answers);
+  });
+
+  it("in Python does the same", { skip: !hasPython() }, () => {
+    const program = `${codeBlock("README.md", "python")}
+import json, sys
+secret, requests = json.load(sys.stdin)
+print(json.dumps([verify(secret, one["headers"], one["body"].encode()) for one in requests]))
+`;
+    const input = JSON.stringify([secret, requests]);
+    const run = spawnSync("python3", ["-c", program], { input, encoding: "utf8" });
+    assert.equal(run.status, 0, run.stderr);
+    assert.deepEqual(JSON.parse(run.stdout), answers);
+  });
+});
+
+/** The page's first block of code in a language. */
+function codeBlock(page: string, language: string): string {
+  const [, code] = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, "m").exec(read(page)) ?? [];
+  assert.ok(code !== undefined, `${page} has no block of ${language}`);
+  return code;
+}
+
+function hasPython(): boolean {
+  return spawnSync("python3", ["-c", "import hmac, sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
+}
+
+describe("the pages", () => {
+  it("link only to files and headings that exist", () => {
+    assert.ok(pages.includes("README.md"));
+    const dead = pages.flatMap((page) =>
+      linksOf(read(page))
+        .filter((link) => !leadsSomewhere(page, link))
+        .map((link) => `${page} → ${link}`),
+    );
+    assert.deepEqual(dead, []);
+  });
+});
+
+/** The targets of a page's links and pictures that stay within the repository; code is no link. */
+function linksOf(text: string): string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "");
+  return [...prose.matchAll(/\]\(([^)\s]+)\)|\b(?:src|href|srcset)="([^"]+)"/g)]
+    .map(([, markdown, html]) => markdown ?? html ?? "")
+    .filter((link) => !/^[a-z][a-z0-9+.-]*:/i.test(link));
+}
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = "", heading] = link.split("#");
+  const target = path === "" ? join(root, page) : join(root, dirname(page), path);
+  if (!existsSync(target)) return false;
+  return heading === undefined || anchorsOf(readFileSync(target, "utf8")).has(heading);
+}
+
+/** Headings as GitHub names them in links. */
+function anchorsOf(text: string): Set<string> {
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading ?? "");
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}

@@ -1,0 +1,114 @@
+/** `SELECT postern.publish(…)` inside the producer's own transaction. */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { z } from "zod";
+import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
+import { eventually, startTestService, type TestService } from "./support/service.ts";
+
+let service: TestService;
+let folder: string;
+let endpointId: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "postern-catalog-"));
+  const file = join(folder, "catalog.yaml");
+  const common = "  title: T\n  description: D\n  group: G\n  payloadShape: {}\n";
+  const schema = "  schema: { type: object, required: [order_id] }\n";
+  await writeFile(file, `- type: order.placed\n${common}- type: order.checked\n${common}${schema}`);
+  service = await startTestService({ env: { EVENT_CATALOG: file } });
+  const { endpoint } = await createEndpoint(service, { url: service.receiver.url });
+  endpointId = endpoint.id;
+});
+after(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function publishFromSql(...values: unknown[]): Promise<string> {
+  const places = values.map((_, index) => `$${index + 1}`).join(", ");
+  const { rows } = await service.database.pool.query(`SELECT postern.publish(${places}) AS id`, values);
+  return (
+    z
+      .array(z.object({ id: z.string() }))
+      .length(1)
+      .parse(rows)[0]?.id ?? ""
+  );
+}
+
+function bodiesOf(eventId: string): string[] {
+  return service.receiver.requests
+    .filter((request) => request.headers["webhook-id"] === eventId)
+    .map((request) => request.body.toString("utf8"));
+}
+
+describe("postern.publish", () => {
+  it("delivers the event when its transaction commits", async () => {
+    const id = await publishFromSql("acme", "order.placed", { order_id: "o_1" });
+    const [body] = await eventually(async () => bodiesOf(id).length > 0 && bodiesOf(id));
+    const sent = JSON.parse(body ?? "");
+    assert.deepEqual([sent.id, sent.event, sent.data], [id, "order.placed", { order_id: "o_1" }]);
+    assert.equal(new Date(sent.created_at).toISOString(), sent.created_at);
+    await eventually(
+      async () => (await listDeliveries(service, endpointId, `?event_id=${id}&status=delivered`))[0],
+    );
+  });
+
+  it("sends nothing when its transaction rolls back", async () => {
+    const client = await service.database.pool.connect();
+    await client.query("BEGIN");
+    const { rows } = await client.query("SELECT postern.publish('acme', 'order.placed', '{}') AS id");
+    await client.query("ROLLBACK");
+    client.release();
+    const later = await publishFromSql("acme", "order.placed", {});
+    await eventually(async () => bodiesOf(later).length > 0);
+    assert.deepEqual(bodiesOf(String(rows[0]?.id)), []);
+  });
+
+  it("answers the first id for a repeated key and sends nothing new, across SQL and HTTP", async () => {
+    const first = await publishFromSql("acme", "order.placed", { a: 1, b: 2 }, "key-1");
+    assert.equal(await publishFromSql("acme", "order.placed", { b: 2, a: 1 }, "key-1"), first);
+    await eventually(async () => bodiesOf(first).length > 0);
+    const repeat = await service.call("POST", "/api/events", {
+      as: { type: "service", tid: "acme", permissions: ["events:write"] },
+      json: { type: "order.placed", data: { b: 2, a: 1 }, id: "key-1" },
+    });
+    assert.deepEqual([repeat.status, repeat.body], [200, { id: first, deliveries: 1 }]);
+    assert.notEqual(await publishFromSql("globex", "order.placed", { a: 1, b: 2 }, "key-1"), first);
+    assert.equal(bodiesOf(first).length, 1);
+  });
+
+  const refusals: [string, unknown[], RegExp][] = [
+    [
+      "another content under a used key",
+      ["acme", "order.placed", { a: 2 }, "key-1"],
+      /reused with different content/,
+    ],
+    ["a type that the catalog lacks", ["acme", "order.lost", {}], /unknown event type order\.lost/],
+    ["no tenant id", ["a b", "order.placed", {}], /tenant_id must be/],
+    ["data that is no object", ["acme", "order.placed", "[]"], /data must be a JSON object/],
+    ["an overlong key", ["acme", "order.placed", {}, "k".repeat(129)], /1 to 128 characters/],
+  ];
+  for (const [name, values, message] of refusals) {
+    it(`refuses ${name}`, async () => {
+      await assert.rejects(publishFromSql(...values), message);
+    });
+  }
+
+  it("rejects data that break the type's schema before fan-out, counted in the metrics", async () => {
+    const id = await publishFromSql("acme", "order.checked", { wrong: true });
+    const good = await publishFromSql("acme", "order.checked", { order_id: "o_2" });
+    await eventually(async () => bodiesOf(good).length > 0);
+    assert.deepEqual(bodiesOf(id), []);
+    const metrics = await service.call("GET", "/metrics", { as: null });
+    assert.match(metrics.text, /^webhook_events_rejected_total\{reason="schema"\} 1$/m);
+  });
+
+  it("serves beside events published over HTTP", async () => {
+    const event = await publish(service, "order.placed");
+    await eventually(async () => bodiesOf(event.id).length > 0);
+  });
+});

@@ -1,0 +1,124 @@
+/** Rotating the signing secret: who may, what it answers, and which secrets sign afterwards. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { serviceSignature, webhookSignature } from "./support/receivers.ts";
+import { MEMBER, OWNER, startTestService, type Claims, type TestService } from "./support/service.ts";
+import {
+  assertRefused,
+  issuesOf,
+  REFUSED,
+  UNKNOWN_ID,
+  webhooksOf,
+  type Webhooks,
+} from "./support/webhooks.ts";
+
+const WRITES = ["settings:read", "settings:write"];
+
+let service: TestService;
+let webhooks: Webhooks;
+
+before(async () => {
+  service = await startTestService();
+  webhooks = webhooksOf(service);
+});
+after(() => service.stop());
+
+async function sentByTest(id: string) {
+  await webhooks.test(id, "invoice.paid");
+  const request = service.receiver.requests.at(-1);
+  assert.ok(request !== undefined);
+  return request;
+}
+
+describe("POST /api/webhooks/:id/rotate-secret", () => {
+  it("answers a new secret, and the old one signs nothing from then on", async () => {
+    const { endpoint, secret } = await webhooks.create();
+    const next = await webhooks.rotate(endpoint.id);
+    assert.match(next, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    assert.notEqual(next, secret);
+    const request = await sentByTest(endpoint.id);
+    assert.equal(request.headers["x-service-signature"], serviceSignature(next, request));
+    assert.equal(request.headers["webhook-signature"], webhookSignature(next, request));
+  });
+
+  it("signs with both secrets during a grace time, the new one first", async () => {
+    const { endpoint, secret } = await webhooks.create();
+    const next = await webhooks.rotate(endpoint.id, { grace_seconds: 604_800 });
+    const request = await sentByTest(endpoint.id);
+    assert.equal(request.headers["x-service-signature"], serviceSignature(next, request));
+    assert.equal(
+      request.headers["webhook-signature"],
+      `${webhookSignature(next, request)} ${webhookSignature(secret, request)}`,
+    );
+  });
+
+  it("ends a running grace time with the next rotation", async () => {
+    const { endpoint } = await webhooks.create();
+    await webhooks.rotate(endpoint.id, { grace_seconds: 3600 });
+    const last = await webhooks.rotate(endpoint.id, { grace_seconds: 0 });
+    const request = await sentByTest(endpoint.id);
+    assert.equal(request.headers["webhook-signature"], webhookSignature(last, request));
+  });
+
+  it("takes an absent body, an empty object and text that is no JSON as no grace", async () => {
+    const { endpoint } = await webhooks.create();
+    for (const options of [{}, { json: {} }, { raw: "{grace" }, { json: null }, { json: { other: 1 } }]) {
+      const answer = await webhooks.call("POST", `/${endpoint.id}/rotate-secret`, options);
+      assert.equal(answer.status, 200, answer.text);
+    }
+  });
+
+  it("refuses a grace time out of bounds and leaves the secret as it is", async () => {
+    const { endpoint, secret } = await webhooks.create();
+    for (const grace_seconds of [-1, 604_801, 1.5, "60", null]) {
+      const answer = await webhooks.call("POST", `/${endpoint.id}/rotate-secret`, {
+        json: { grace_seconds },
+      });
+      assert.deepEqual(Object.keys(issuesOf(answer)), ["grace_seconds"]);
+    }
+    for (const json of [[], 7, "now", false]) {
+      issuesOf(await webhooks.call("POST", `/${endpoint.id}/rotate-secret`, { json }));
+    }
+    const request = await sentByTest(endpoint.id);
+    assert.equal(request.headers["x-service-signature"], serviceSignature(secret, request));
+  });
+
+  it("is for owners alone, in either spelling; a missing role is no owner", async () => {
+    const { endpoint } = await webhooks.create();
+    const rotateAs = (as: Claims) => webhooks.call("POST", `/${endpoint.id}/rotate-secret`, { as });
+    for (const role of ["owner", "OWNER"]) {
+      assert.equal((await rotateAs({ ...OWNER, role })).status, 200);
+    }
+    const { role: _none, ...withoutRole } = OWNER;
+    const others: Claims[] = [
+      { ...OWNER, role: "admin" },
+      { ...OWNER, role: "Owner", permissions: WRITES },
+      { ...OWNER, role: "member", permissions: WRITES },
+      { ...withoutRole, permissions: WRITES },
+    ];
+    for (const as of others) assertRefused(await rotateAs(as), REFUSED.ownerRequired);
+    assertRefused(await rotateAs(MEMBER), REFUSED.forbidden);
+    assertRefused(await rotateAs({ ...OWNER, permissions: ["settings:read"] }), REFUSED.forbidden);
+  });
+
+  it("answers not found for an endpoint that is not there, or whose id is none", async () => {
+    for (const id of [UNKNOWN_ID, UNKNOWN_ID.toUpperCase(), "x"]) {
+      assertRefused(await webhooks.call("POST", `/${id}/rotate-secret`), REFUSED.notFound);
+    }
+  });
+
+  it("stores the secret encrypted", async () => {
+    const { endpoint, secret } = await webhooks.create();
+    const next = await webhooks.rotate(endpoint.id, { grace_seconds: 60 });
+    const { rows } = await service.database.pool.query<{ row: string }>(
+      "SELECT endpoints::text || encode(secret, 'escape') || encode(previous_secret, 'escape') AS row FROM postern.endpoints WHERE id = $1",
+      [endpoint.id],
+    );
+    const [{ row } = { row: "" }] = rows;
+    assert.notEqual(row, "");
+    for (const text of [secret, next]) {
+      assert.ok(!row.includes(text));
+      assert.ok(!row.includes(Buffer.from(text.slice("whsec_".length), "base64").toString("hex")));
+    }
+  });
+});

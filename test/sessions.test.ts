@@ -1,0 +1,231 @@
+/** Which session tokens are believed: HS256 with a shared secret, or keys from the operator's JWK set. */
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import { after, before, describe, it } from "node:test";
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from "jose";
+import { startTestService, type TestService } from "./support/service.ts";
+import { listen } from "./support/tls-receiver.ts";
+import { assertRefused, REFUSED } from "./support/webhooks.ts";
+
+const USER = { type: "user", tid: "acme", sub: "ada", role: "owner" };
+const now = () => Math.floor(Date.now() / 1000);
+
+function list(service: TestService, authorization: string | undefined) {
+  const headers = authorization === undefined ? {} : { authorization };
+  return service.call("GET", "/api/webhooks", { as: null, headers });
+}
+
+const bearer = (service: TestService, token: string) => list(service, `Bearer ${token}`);
+
+describe("a service with SESSION_JWT_SECRET", () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService({ roles: ["api"] });
+  });
+  after(() => service.stop());
+
+  const key = () => new TextEncoder().encode(service.env["SESSION_JWT_SECRET"] ?? "");
+  const sign = (claims: JWTPayload, alg = "HS256") =>
+    new SignJWT({ exp: now() + 60, ...claims }).setProtectedHeader({ alg }).sign(key());
+  const statusFor = async (claims: JWTPayload) => (await bearer(service, await sign(claims))).status;
+
+  const reads = (claims: JWTPayload) => statusFor({ type: "user", tid: "acme", ...claims });
+  const writes = async (claims: JWTPayload) => {
+    const authorization = `Bearer ${await sign({ type: "user", tid: "acme", ...claims })}`;
+    const answer = await service.call("POST", "/api/webhooks", {
+      as: null,
+      headers: { authorization },
+      json: {},
+    });
+    return answer.status;
+  };
+
+  it("believes a signed token of a user with a tenant", async () => {
+    const token = await sign(USER);
+    assert.equal((await bearer(service, token)).status, 200);
+    assert.equal((await list(service, `bearer  ${token}`)).status, 200);
+  });
+
+  it("refuses anything that is no bearer token", async () => {
+    const token = await sign(USER);
+    const given = [
+      undefined,
+      "",
+      "Bearer",
+      "Bearer ",
+      token,
+      `Basic ${token}`,
+      `Bearer ${token} x`,
+      `Bearer ${token}é`,
+    ];
+    for (const authorization of given)
+      assertRefused(await list(service, authorization), REFUSED.unauthorized);
+    assertRefused(await bearer(service, "a".repeat(9000)), REFUSED.unauthorized);
+  });
+
+  it("refuses another key, another algorithm and a signature cut off", async () => {
+    const token = await sign(USER);
+    const [head = "", body = ""] = token.split(".");
+    const none = Buffer.from('{"alg":"none"}').toString("base64url");
+    const { privateKey } = await generateKeyPair("RS256");
+    const otherKey = new SignJWT({ ...USER, exp: now() + 60 }).setProtectedHeader({ alg: "HS256" });
+    const forged = [
+      await otherKey.sign(new TextEncoder().encode("another secret of at least 32 bytes")),
+      await new SignJWT({ ...USER, exp: now() + 60 }).setProtectedHeader({ alg: "RS256" }).sign(privateKey),
+      await sign(USER, "HS512"),
+      `${none}.${body}.`,
+      `${none}.${body}.${token.split(".")[2] ?? ""}`,
+      `${head}.${body}.`,
+      `${head}.${body}`,
+      `${head}.${Buffer.from(JSON.stringify({ ...USER, exp: now() + 60 })).toString("base64url")}.AAAA`,
+      "a.b.c",
+      "..",
+    ];
+    for (const text of forged) assertRefused(await bearer(service, text), REFUSED.unauthorized);
+  });
+
+  it("requires exp, and takes clocks to differ by 5 seconds at most", async () => {
+    const withoutExp = await new SignJWT(USER).setProtectedHeader({ alg: "HS256" }).sign(key());
+    assertRefused(await bearer(service, withoutExp), REFUSED.unauthorized);
+    assert.equal(await statusFor({ ...USER, exp: now() - 60 }), 401);
+    assert.equal(await statusFor({ ...USER, exp: now() - 6 }), 401);
+    assert.equal(await statusFor({ ...USER, exp: now() - 1 }), 200);
+    assert.equal(await statusFor({ ...USER, nbf: now() + 60 }), 401);
+    assert.equal(await statusFor({ ...USER, nbf: now() + 1 }), 200);
+  });
+
+  it("requires a session of a user with a tenant id", async () => {
+    const { type: _type, ...untyped } = USER;
+    const { tid: _tid, ...tenantless } = USER;
+    const claims: JWTPayload[] = [
+      untyped,
+      { ...USER, type: "service" },
+      { ...USER, type: "USER" },
+      { ...USER, type: ["user"] },
+      tenantless,
+    ];
+    for (const claim of claims) assert.equal(await statusFor(claim), 401, JSON.stringify(claim));
+    for (const tid of ["", "*", "a b", "ä", "a/b", "a".repeat(65), 7, null, ["acme"], { a: 1 }]) {
+      assert.equal(await statusFor({ ...USER, tid }), 401, JSON.stringify(tid));
+    }
+    for (const tid of ["a", "A-Z_09", "a".repeat(64), "__proto__"]) {
+      assert.equal(await statusFor({ ...USER, tid }), 200, tid);
+    }
+  });
+
+  it("takes permissions from the claim, and from the role where there is none", async () => {
+    const expected: [JWTPayload, number, number][] = [
+      [{ role: "owner" }, 200, 400],
+      [{ role: "OWNER" }, 200, 400],
+      [{ role: "admin" }, 200, 400],
+      [{ role: "member" }, 200, 403],
+      [{ role: "viewer" }, 403, 403],
+      [{}, 403, 403],
+      [{ role: "owner", permissions: [] }, 403, 403],
+      [{ role: "owner", permissions: ["settings:read"] }, 200, 403],
+      [{ permissions: ["settings:write"] }, 403, 400],
+      [{ permissions: ["settings:*", "SETTINGS:READ"] }, 403, 403],
+    ];
+    for (const [claims, read, write] of expected) {
+      assert.deepEqual([await reads(claims), await writes(claims)], [read, write], JSON.stringify(claims));
+    }
+  });
+});
+
+describe("a service with SESSION_JWKS_URL", () => {
+  const issuer = "https://login.example.com/";
+  const audience = "postern";
+  const keys: JWK[] = [];
+  const pairs = new Map<string, CryptoKey>();
+  let keyServer: Server;
+  let url: string;
+  let service: TestService;
+
+  before(async () => {
+    for (const alg of ["RS256", "ES256", "EdDSA", "PS256"]) {
+      const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+      keys.push({ ...(await exportJWK(publicKey)), kid: alg, alg });
+      pairs.set(alg, privateKey);
+    }
+    keyServer = createServer((_request, response) => response.end(JSON.stringify({ keys })));
+    url = `http://127.0.0.1:${await listen(keyServer)}/keys`;
+    service = await startJwksService(url);
+  });
+  after(async () => {
+    await service.stop();
+    keyServer.close();
+  });
+
+  const startJwksService = (jwksUrl: string) =>
+    startTestService({
+      roles: ["api"],
+      env: {
+        SESSION_JWT_SECRET: "",
+        SESSION_JWKS_URL: jwksUrl,
+        SESSION_ISSUER: issuer,
+        SESSION_AUDIENCE: audience,
+      },
+    });
+
+  async function sign(alg: string, claims: JWTPayload = {}, kid = alg): Promise<string> {
+    const key = pairs.get(alg);
+    assert.ok(key !== undefined);
+    return new SignJWT({ ...USER, iss: issuer, aud: audience, exp: now() + 60, ...claims })
+      .setProtectedHeader({ alg, kid })
+      .sign(key);
+  }
+
+  it("believes RS256, ES256 and EdDSA, and no other algorithm", async () => {
+    for (const alg of ["RS256", "ES256", "EdDSA"]) {
+      assert.equal((await bearer(service, await sign(alg))).status, 200, alg);
+    }
+    assertRefused(await bearer(service, await sign("PS256")), REFUSED.unauthorized);
+  });
+
+  it("refuses a token signed with the public key as if it were a shared secret", async () => {
+    const secret = new TextEncoder().encode(JSON.stringify(keys[0]));
+    const token = await new SignJWT({ ...USER, iss: issuer, aud: audience, exp: now() + 60 })
+      .setProtectedHeader({ alg: "HS256", kid: "RS256" })
+      .sign(secret);
+    assertRefused(await bearer(service, token), REFUSED.unauthorized);
+  });
+
+  it("requires the issuer and the audience", async () => {
+    for (const claims of [{ iss: "https://evil.example.com/" }, { aud: "other" }, { aud: [] }]) {
+      assertRefused(await bearer(service, await sign("ES256", claims)), REFUSED.unauthorized);
+    }
+    assert.equal((await bearer(service, await sign("ES256", { aud: ["other", audience] }))).status, 200);
+  });
+
+  it("refuses a key that the set does not hold", async () => {
+    assertRefused(await bearer(service, await sign("ES256", {}, "unknown")), REFUSED.unauthorized);
+  });
+
+  it("goes on with the keys it has while the set cannot be fetched, and a fresh process answers 503", async () => {
+    assert.equal((await bearer(service, await sign("ES256"))).status, 200);
+    keyServer.closeAllConnections();
+    await new Promise((resolve) => keyServer.close(resolve));
+    assert.equal((await bearer(service, await sign("ES256", { sub: "a new token" }))).status, 200);
+    const fresh = await startJwksService(url);
+    const answer = await bearer(fresh, await sign("ES256"));
+    await fresh.stop();
+    assertRefused(answer, [503, { error: "Service unavailable" }]);
+    assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+  });
+
+  it("answers 503 while the set is no JWK set", async () => {
+    for (const [status, body] of [
+      [500, "down"],
+      [200, "<html>"],
+      [200, '{"keys":7}'],
+    ] as const) {
+      const broken = createServer((_request, response) => response.writeHead(status).end(body));
+      const fresh = await startJwksService(`http://127.0.0.1:${await listen(broken)}/`);
+      const answer = await bearer(fresh, await sign("ES256"));
+      await fresh.stop();
+      broken.closeAllConnections();
+      broken.close();
+      assertRefused(answer, [503, { error: "Service unavailable" }]);
+    }
+  });
+});

@@ -1,0 +1,90 @@
+/** The `postern` command as a process of its own, for tests that stop or kill it. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { makeSecrets, type Environment } from "../../src/config.ts";
+import type { ApiAnswer, CallOptions } from "./service.ts";
+import { issueTestToken, OWNER, request } from "./service.ts";
+
+const MAIN = join(import.meta.dirname, "..", "..", "src", "main.ts");
+
+export type Program = {
+  url: string;
+  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  /** Everything it has printed so far. */
+  output(): string;
+  /** Ends it by a signal and answers how it ended. */
+  end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+};
+
+/** Settings that several programs of a test share: the same secrets, database and trusted receiver. */
+export async function sharedSettings(databaseUrl: string, receiverCaPem: string): Promise<Environment> {
+  const caFile = join(tmpdir(), `postern-ca-${randomUUID()}.pem`);
+  await writeFile(caFile, receiverCaPem);
+  return {
+    ...makeSecrets(),
+    PORT: "0",
+    LOG_LEVEL: "info",
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL_SIZE: "5",
+    OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8",
+    NODE_EXTRA_CA_CERTS: caFile,
+  };
+}
+
+/** Runs a command that ends by itself. */
+export async function runProgram(args: readonly string[], env: Environment) {
+  const { child, output } = launch(args, env);
+  const [code] = await once(child, "exit");
+  return { code, output: output() };
+}
+
+/** Starts a role and waits until it serves. */
+export async function startProgram(args: readonly string[], env: Environment): Promise<Program> {
+  const { child, output } = launch(args, env);
+  const exited = once(child, "exit");
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", () => {
+      const address = /"address":"(http:[^"]+)"/.exec(output())?.[1];
+      if (address !== undefined) resolve(address);
+    });
+    child.once("exit", () => reject(new Error(`it ended at once:\n${output()}`)));
+  });
+  return {
+    url,
+    output,
+    async call(method, path, options = {}) {
+      const { as = OWNER } = options;
+      return request(`${url}${path}`, method, {
+        ...options,
+        token: as === null ? null : await issueTestToken(env, as),
+      });
+    },
+    async end(signal) {
+      child.kill(signal);
+      const [code, endedBy] = await exited;
+      assert.ok(code === null || typeof code === "number");
+      return { code, signal: endedBy };
+    },
+  };
+}
+
+function launch(args: readonly string[], env: Environment) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      text += chunk.toString("utf8");
+    });
+  }
+  // A test that fails must not leave its program behind.
+  process.once("exit", () => child.kill("SIGKILL"));
+  return { child, output: () => text };
+}
