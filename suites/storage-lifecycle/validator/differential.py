@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterable
 
 from jsonschema import Draft202012Validator
-
 from reference.canonical import canonical, digest
 from reference.rules import ALL_ON
 from reference.strict_json import parse_text
