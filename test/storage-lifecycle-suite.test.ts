@@ -19,8 +19,12 @@ const evidenceShape = z.object({
   blockers: z.array(z.object({ code: z.string(), detail: z.string() })),
 });
 
-async function run(command: string, args: string[]): Promise<{ status: number | null; output: string }> {
-  const child = spawn(command, args, { cwd: root });
+async function run(
+  command: string,
+  args: string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ status: number | null; output: string }> {
+  const child = spawn(command, args, { cwd: root, env });
   let output = "";
   child.stdout.on("data", (data) => (output += String(data)));
   child.stderr.on("data", (data) => (output += String(data)));
@@ -114,6 +118,17 @@ describe("a sabotaged storage-lifecycle suite ends BLOCKED and names the cause:"
     assert.ok(
       blockers.some((one) => one.startsWith("PRODUCTION_SUITE_ROOT the runner was made for another suite")),
     );
+  });
+
+  it("no Python at all", async () => {
+    const copy = join(folder, "python");
+    cpSync(suite, copy, { recursive: true });
+    const args = ["tools/suite.ts", "--suite", copy];
+    const { status } = await run(process.execPath, args, { PATH: folder });
+    assert.equal(status, 3);
+    const { state, blockers } = readEvidence(copy);
+    assert.equal(state, "BLOCKED");
+    assert.match(blockers[0]?.detail ?? "", /install Python 3\.9 or newer/);
   });
 
   it("a Python without the packages", async () => {

@@ -16,13 +16,14 @@ import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { EVIDENCE_FILE, writeBlockedEvidence } from "./suite/blocked-evidence.ts";
 import { compareImplementations } from "./suite/differential/differential.ts";
 import { familyName, type FamilyName } from "./suite/families.ts";
 import { discardProductionResult, writeProductionResult } from "./suite/production-result.ts";
 import { preparePython } from "./suite/python.ts";
 import { sealSuite } from "./suite/seal.ts";
 
-const EVIDENCE = "validation-result.json";
+const NO_PYTHON = "Python 3 was not found: install Python 3.9 or newer and run the same command again";
 const EXIT = { passed: 0, blocked: 1, usage: 2, dependency: 3 };
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -103,12 +104,13 @@ async function main(): Promise<number> {
   if (options === null) return EXIT.usage;
   // Nothing stale: whatever goes wrong from here on, no older pass is left.
   discardProductionResult(options.suite);
-  rmSync(join(options.suite, EVIDENCE), { force: true });
+  rmSync(join(options.suite, EVIDENCE_FILE), { force: true });
 
   const python = preparePython(checkout, (line) => console.log(line));
   if (python === null) {
+    writeBlockedEvidence(options.suite, "DEPENDENCY_MISSING", NO_PYTHON);
     console.error(
-      "BLOCKED: no Python 3 was found. Install Python 3.9 or newer and run the same command again.",
+      `storage-lifecycle: BLOCKED\n  ${NO_PYTHON}\n  evidence ${join(options.suite, EVIDENCE_FILE)}`,
     );
     return EXIT.dependency;
   }
@@ -125,7 +127,9 @@ async function main(): Promise<number> {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const verdict =
     differences === 0 ? "PASSED, no difference" : `PASSED, but ${differences} differences (above)`;
-  console.log(`\nstorage-lifecycle: ${verdict}, ${seconds} s; evidence in ${join(options.suite, EVIDENCE)}`);
+  console.log(
+    `\nstorage-lifecycle: ${verdict}, ${seconds} s; evidence in ${join(options.suite, EVIDENCE_FILE)}`,
+  );
   return differences === 0 ? EXIT.passed : EXIT.blocked;
 }
 
