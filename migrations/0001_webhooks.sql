@@ -122,24 +122,32 @@ CREATE INDEX deliveries_by_status ON postern.deliveries (tenant_id, endpoint_id,
 CREATE TABLE postern.deliveries_default PARTITION OF postern.deliveries DEFAULT;
 
 -- Makes the day partitions of events and deliveries from one day to another.
--- Creating one locks only its parent, and that only for a moment.
+-- Attaching a table lets traffic on the parent go on; what the default
+-- partition holds of that day, from a time without upkeep, moves along.
 CREATE FUNCTION postern.ensure_partitions(from_day date, to_day date) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   day date;
   parent text;
+  name text;
+  low uuid;
+  high uuid;
   made integer := 0;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('postern.ensure_partitions'));
   FOR day IN SELECT generate_series(from_day, to_day, interval '1 day')::date LOOP
+    low := postern.lowest_id_at(day::timestamp AT TIME ZONE 'UTC');
+    high := postern.lowest_id_at((day + 1)::timestamp AT TIME ZONE 'UTC');
     FOREACH parent IN ARRAY ARRAY['events', 'deliveries'] LOOP
-      IF to_regclass(format('postern.%I', parent || '_' || to_char(day, 'YYYYMMDD'))) IS NULL THEN
-        EXECUTE format(
-          'CREATE TABLE postern.%I PARTITION OF postern.%I FOR VALUES FROM (%L) TO (%L)',
-          parent || '_' || to_char(day, 'YYYYMMDD'), parent,
-          postern.lowest_id_at(day::timestamp AT TIME ZONE 'UTC'),
-          postern.lowest_id_at((day + 1)::timestamp AT TIME ZONE 'UTC'));
-        made := made + 1;
-      END IF;
+      name := parent || '_' || to_char(day, 'YYYYMMDD');
+      CONTINUE WHEN to_regclass(format('postern.%I', name)) IS NOT NULL;
+      EXECUTE format('CREATE TABLE postern.%I (LIKE postern.%I INCLUDING ALL)', name, parent);
+      EXECUTE format(
+        'WITH moved AS (DELETE FROM postern.%I WHERE id >= %L AND id < %L RETURNING *)
+           INSERT INTO postern.%I SELECT * FROM moved',
+        parent || '_default', low, high, name);
+      EXECUTE format('ALTER TABLE postern.%I ATTACH PARTITION postern.%I FOR VALUES FROM (%L) TO (%L)',
+        parent, name, low, high);
+      made := made + 1;
     END LOOP;
   END LOOP;
   RETURN made;
@@ -149,9 +157,10 @@ $$;
 -- Today's partitions, so that the first row needs no worker to have run.
 SELECT postern.ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, (now() AT TIME ZONE 'UTC')::date + 7);
 
--- Drops the day partitions that are wholly older than the retention, except
--- those of events that a dispatch still needs. A lock that is not free at once
--- is left for the next run: retention never makes traffic wait.
+-- Drops the day partitions that are wholly older than the retention. Events
+-- stay five days longer, so that every automatic attempt in the log still has
+-- its body, and as long as a dispatch needs them. A lock that is not free at
+-- once is left for the next run: retention never makes traffic wait.
 CREATE FUNCTION postern.drop_old_partitions(retention_days integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   last_day date := (now() AT TIME ZONE 'UTC')::date - retention_days - 1;
@@ -170,8 +179,7 @@ BEGIN
     ORDER BY c.relname
   LOOP
     day := to_date(right(name, 8), 'YYYYMMDD');
-    CONTINUE WHEN day > last_day;
-    CONTINUE WHEN name LIKE 'events_%' AND oldest_needed <= day;
+    CONTINUE WHEN day > CASE WHEN name LIKE 'events_%' THEN least(last_day - 5, oldest_needed - 1) ELSE last_day END;
     BEGIN
       EXECUTE format('DROP TABLE postern.%I', name);
       RETURN NEXT name;

@@ -15,7 +15,7 @@ type Setting = { about: string; fallback?: string; secret?: true };
 
 /** Every setting, in the order in which `postern config` lists them. */
 const SETTINGS = {
-  PORT: { about: "port of the API and the portal", fallback: "8080" },
+  PORT: { about: "port to listen on, 0 for any free one", fallback: "8080" },
   HOST: { about: "address to listen on", fallback: "127.0.0.1" },
   BASE_PATH: { about: "path under which everything is mounted, for example /postern", fallback: "" },
   DATABASE_URL: { about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR", secret: true },
@@ -33,7 +33,10 @@ const SETTINGS = {
   OUTBOUND_ALLOWED_CIDRS: { about: "private ranges that endpoints may be in, comma-separated", fallback: "" },
   OUTBOUND_DENIED_CIDRS: { about: "ranges that endpoints may never be in", fallback: "" },
   BLOCKED_PORTS: { about: "ports that endpoints may not have", fallback: DEFAULT_BLOCKED_PORTS },
-  DNS_SERVERS: { about: "host:port, comma-separated; absent: the system's resolvers", fallback: "" },
+  DNS_SERVERS: {
+    about: "address:port of name servers, comma-separated; absent: the system's resolvers",
+    fallback: "",
+  },
   RETRY_SCHEDULE: { about: "delay of each attempt after the one before", fallback: DEFAULT_RETRY_SCHEDULE },
   DISABLE_AFTER: { about: "an endpoint with only failures for so long is disabled", fallback: "5d" },
   MAX_ENDPOINTS_PER_TENANT: { about: "endpoints that one tenant may have", fallback: "100" },
@@ -90,6 +93,16 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ""),
 );
 
+const cidr = z.union([z.cidrv4(), z.cidrv6()], { error: "must be ranges such as 10.0.0.0/8 or fd00::/8" });
+
+// An address, since a name would need a name server to be found.
+const nameServer = z
+  .string()
+  .regex(
+    /^(?:[0-9.]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$/,
+    "must be addresses with ports, such as 10.0.0.2:53 or [fd00::2]:53",
+  );
+
 const durationMs = z.string().transform((text, context) => {
   const ms = parseDurationMs(text);
   if (ms !== null) return ms;
@@ -133,10 +146,10 @@ const schema = z.object({
   SESSION_ISSUER: z.string().optional(),
   SESSION_AUDIENCE: z.string().optional(),
   EVENT_CATALOG: z.string().optional(),
-  OUTBOUND_ALLOWED_CIDRS: list,
-  OUTBOUND_DENIED_CIDRS: list,
+  OUTBOUND_ALLOWED_CIDRS: list.pipe(z.array(cidr)),
+  OUTBOUND_DENIED_CIDRS: list.pipe(z.array(cidr)),
   BLOCKED_PORTS: list.pipe(z.array(integer(0, 65_535))).transform((ports) => new Set(ports)),
-  DNS_SERVERS: list,
+  DNS_SERVERS: list.pipe(z.array(nameServer)),
   RETRY_SCHEDULE: list.pipe(z.array(durationMs).min(1, "must name at least one attempt").max(100)),
   DISABLE_AFTER: durationMs,
   MAX_ENDPOINTS_PER_TENANT: integer(1, 100_000),
@@ -147,9 +160,12 @@ const schema = z.object({
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The process's environment, for the commands that add to it before it is read. */
+/**
+ * The process's environment, for the commands that add to it before it is
+ * read. An empty variable is what most shells and compose files mean by "not set".
+ */
 export function environment(): Environment {
-  return process.env;
+  return Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ""));
 }
 
 /** In production nothing is made up: no demo, no secrets of our own. */
@@ -222,9 +238,7 @@ export function dataDirOf(env: Environment): string {
 function withFallbacks(env: Environment): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
-      const given = env[name];
-      // An empty variable is what most shells and compose files mean by "not set".
-      return [name, given === undefined || given === "" ? setting.fallback : given];
+      return [name, env[name] ?? setting.fallback];
     }),
   );
 }

@@ -21,7 +21,6 @@ import { makeEndpoints } from "./endpoints/endpoints.ts";
 import { readStoredTargets } from "./endpoints/send-target.ts";
 import { loadCatalog } from "./events/catalog.ts";
 import { makeOutbox } from "./events/outbox.ts";
-import { mirrorEventTypes } from "./events/outbox-store.ts";
 import { makePublisher, type OwnLane } from "./events/publish.ts";
 import { makeAddressPolicy } from "./outbound/address-rules.ts";
 import { makeGuard } from "./outbound/guard.ts";
@@ -57,7 +56,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, roles, log } = options;
   const parts = makeParts(options);
   const app = await makeServer(parts.apiServices, { basePath: config.basePath, servesApi: roles.has("api") });
-  await parts.prepare();
   const address = await app.listen({ port: config.port, host: config.host });
   for (const part of parts.background) part.start();
   log.info({ address, roles: [...roles] }, "started");
@@ -85,7 +83,7 @@ function makeParts(options: ServiceOptions) {
     log,
   });
   const { guard, sender } = makeOutbound(options);
-  const queue = makePostgresQueue(db);
+  const queue = makePostgresQueue(db, config.retryScheduleMs[0] ?? 0);
   // The worker publishes what it finds about endpoints, the publisher hands it what it accepts.
   const lane: { worker: Worker | null } = { worker: null };
   const ownLane: OwnLane = {
@@ -99,7 +97,12 @@ function makeParts(options: ServiceOptions) {
       queue,
       targets: makeTargetCache((keys) => readStoredTargets(db, keys), secretBox),
       sender,
-      health: makeEndpointHealth({ db, publisher, disableAfterMs: config.disableAfterMs }),
+      health: makeEndpointHealth({
+        db,
+        publisher,
+        dispatches: postgresDispatchHold,
+        disableAfterMs: config.disableAfterMs,
+      }),
       outbox: makeOutbox({ db, queue, catalog, log, metrics }),
       scheduleMs: config.retryScheduleMs,
       log,
@@ -109,7 +112,7 @@ function makeParts(options: ServiceOptions) {
     background.push(
       makeWakeListener({ databaseUrl, log, wake: () => worker.wake() }),
       worker,
-      makeUpkeep({ db, log, metrics, retentionDays: config.retentionDays }),
+      makeUpkeep({ db, catalog, log, metrics, retentionDays: config.retentionDays }),
     );
   }
   const deliveryLog = makeDeliveryLog(db);
@@ -140,11 +143,6 @@ function makeParts(options: ServiceOptions) {
       metricsToken: config.metricsToken,
       notReadyReasons: () => notReadyReasons(db, options.migrations, lane.worker),
     },
-    prepare: () =>
-      mirrorEventTypes(
-        db,
-        catalog.entries.map(({ type }) => type),
-      ),
     async close() {
       await sender.close();
       guard.close();

@@ -87,6 +87,14 @@ describe("an idempotency key", () => {
     }
   });
 
+  it("holds when its event is past its retention already", async () => {
+    const original = await publish(service, { type: TYPE, id: "k7" });
+    await service.database.pool.query("DELETE FROM postern.events WHERE id = $1", [original.id]);
+    const again = await post(event("k7"));
+    assert.deepEqual([again.status, again.body], [200, { id: original.id, deliveries: 0 }]);
+    assertRefused(await post(event("k7", { other: 1 })), REFUSED.keyReused);
+  });
+
   it("makes one event of concurrent requests with the same content", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(event("k4", { n: 1 }))));
     assert.deepEqual(sortedStatuses(answers), [...Array.from({ length: 19 }, () => 200), 202]);

@@ -20,6 +20,9 @@ before(async () => {
   const schema = "  schema: { type: object, required: [order_id] }\n";
   await writeFile(file, `- type: order.placed\n${common}- type: order.checked\n${common}${schema}`);
   service = await startTestService({ env: { EVENT_CATALOG: file } });
+  await eventually(
+    async () => (await service.database.pool.query("SELECT FROM postern.event_types")).rowCount,
+  );
   const { endpoint } = await createEndpoint(service, { url: service.receiver.url });
   endpointId = endpoint.id;
 });

@@ -48,6 +48,14 @@ export function describeRoute(route: RouteDescription): FastifySchema {
   };
 }
 
+/** Where an id that an answer gave can go next: operations by name, with their parameters from the answer. */
+export function linksTo(
+  operationIds: readonly string[],
+  parameters: Readonly<Record<string, string>>,
+): Record<string, { operationId: string; parameters: Readonly<Record<string, string>> }> {
+  return Object.fromEntries(operationIds.map((operationId) => [operationId, { operationId, parameters }]));
+}
+
 function pathParameters(names: readonly string[]) {
   const about: Record<string, string> = { id: "An endpoint's id.", did: "A delivery's id." };
   const properties = names.map((name) => [name, { type: "string", description: about[name] }]);
@@ -93,7 +101,7 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
       // Zod spells a format out as a pattern of hundreds of characters, which tells a reader nothing more.
       if (jsonSchema.format !== undefined || jsonSchema.type === "integer") delete jsonSchema.pattern;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
   return JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'));

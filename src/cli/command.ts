@@ -1,15 +1,30 @@
 /** A command that tells an operator's mistake in a line or two, and every other fault whole. */
+import { isConnectionLoss } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 
 export async function withClearErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (error instanceof ConfigError) console.error(`postern cannot start:\n${indent(error.message)}`);
-    else console.error(error);
+    const mistake = operatorsMistake(error);
+    if (mistake === null) console.error(error);
+    else console.error(`postern cannot start:\n${indent(mistake)}`);
     // What was already started must not keep a process alive that cannot do its work.
     process.exit(1);
   }
+}
+
+/** What the operator can mend, in words; null for a fault of the program. */
+function operatorsMistake(error: unknown): string | null {
+  if (error instanceof ConfigError) return error.message;
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (code === "EADDRINUSE" && error instanceof Error) {
+    return `${error.message}. Another program has this port: end it, or set PORT to a free one.`;
+  }
+  if (isConnectionLoss(error) && error instanceof Error) {
+    return `The database cannot be reached: ${error.message}. Check DATABASE_URL, and that PostgreSQL runs there.`;
+  }
+  return null;
 }
 
 function indent(text: string): string {

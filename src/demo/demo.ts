@@ -7,6 +7,7 @@ import { issueToken, type TokenClaims } from "../api/session-token.ts";
 import { dataDirOf, makeSecrets, type Environment } from "../config.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { readTenantSecrets } from "../endpoints/send-target.ts";
+import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
 import { makeDemoCertificates } from "./demo-certificates.ts";
@@ -30,6 +31,11 @@ export type Demo = {
 };
 
 export async function startDemo(env: Environment): Promise<Demo> {
+  if (env["SESSION_JWKS_URL"] !== undefined) {
+    throw new ConfigError(
+      "--demo signs tokens of its own: unset SESSION_JWKS_URL, or run postern up without --demo",
+    );
+  }
   const secretsFile = join(dataDirOf(env), "demo-secrets.json");
   const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
   const certificates = await makeDemoCertificates(RECEIVER_HOST);

@@ -22,7 +22,7 @@ type AcceptedRow = {
 export async function acceptEvents(
   db: Db,
   events: readonly NewEvent[],
-  leaseOwner: string | null,
+  { leaseOwner, firstDelayMs }: { leaseOwner: string | null; firstDelayMs: number },
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<AcceptedRow>({
@@ -48,8 +48,8 @@ export async function acceptEvents(
       ), dispatched AS (
         INSERT INTO postern.dispatches
           (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner)
-        SELECT tenant_id, endpoint_id, id, event_id, type, 1, now(),
-          CASE WHEN $7::uuid IS NULL THEN now() ELSE now() + $8 * interval '1 ms' END, $7::uuid
+        SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $9 * interval '1 ms',
+          now() + CASE WHEN $7::uuid IS NULL THEN $9 ELSE $8 END * interval '1 ms', $7::uuid
         FROM due
       ), stored AS (
         INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
@@ -69,6 +69,7 @@ export async function acceptEvents(
       events.map((event) => `{${patternsMatching(event.type).join(",")}}`),
       leaseOwner,
       LEASE_MS,
+      firstDelayMs,
     ],
   });
   const acceptance = toAcceptance(rows, events, leaseOwner === null ? null : leaseEndsMs);
@@ -115,7 +116,7 @@ export async function findEarlierEvents(
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
         AS given (id, tenant_id, type, body, key)
       JOIN postern.idempotency_keys k ON k.tenant_id = given.tenant_id AND k.key = given.key
-      -- One published from SQL a moment ago may still be in the outbox.
+      -- It may still be in the outbox, or dropped with its day, which the key can outlive.
       LEFT JOIN postern.events e ON e.id = k.event_id`,
     [
       events.map((event) => event.id),

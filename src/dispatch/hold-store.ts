@@ -32,6 +32,19 @@ export async function holdDispatches(
   );
 }
 
+/** Holds at once what no worker has leased; a worker that has sees the endpoint disabled and holds the rest. */
+export async function holdPendingDispatches(
+  db: Db,
+  tenantId: TenantId,
+  endpointId: EndpointId,
+): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.dispatches SET held = true
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND lease_owner IS NULL AND NOT held`,
+    [tenantId, endpointId],
+  );
+}
+
 export async function resumeDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
   await db.query(
     /* sql */ `UPDATE postern.dispatches SET held = false

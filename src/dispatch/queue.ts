@@ -84,6 +84,8 @@ export type DispatchQueue = {
 
 /** What a change of an endpoint does to its pending dispatches, within the change's own transaction. */
 export type DispatchHold = {
+  /** The endpoint was disabled: what is pending waits until it is enabled. */
+  holdAll(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void>;
   /** The endpoint was enabled: what was held is due again. */
   resume(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void>;
   /** The endpoint was deleted: each pending dispatch ends as a failed delivery. */

@@ -1,6 +1,8 @@
 /** What the worker does beside attempts: partitions ahead, retention, old keys, and the queue's gauges. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "../database/pool.ts";
+import type { Catalog } from "../events/catalog.ts";
+import { announceCatalog } from "../events/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import {
@@ -17,6 +19,7 @@ export type Upkeep = { start(): void; stop(): Promise<void> };
 
 export function makeUpkeep(services: {
   db: Pool;
+  catalog: Catalog;
   log: Log;
   metrics: Metrics;
   retentionDays: number;
@@ -33,6 +36,7 @@ export function makeUpkeep(services: {
   }
 
   async function tidy(): Promise<void> {
+    await announceCatalog(db, services.catalog);
     await makePartitionsAhead(db);
     const dropped = await dropOldPartitions(db, services.retentionDays);
     if (dropped.length > 0)

@@ -188,7 +188,7 @@ export function makeWorker(services: WorkerServices): Worker {
 
   /** True when there may be more to claim at once. */
   async function claimOnce(): Promise<boolean> {
-    if (!lanes.hasRoom || lanes.waiting >= CLAIM_LIMIT) return false;
+    if (!lanes.hasRoom) return false;
     // What SQL published comes first, so that this same look claims it.
     const relayed = await relayOutbox();
     try {

@@ -5,6 +5,7 @@
  */
 import type { Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
+import type { DispatchHold } from "../dispatch/queue.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { EndpointTarget } from "./endpoint.ts";
 import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
@@ -19,14 +20,16 @@ export type EndpointHealth = {
 export function makeEndpointHealth(services: {
   db: Pool;
   publisher: Pick<Publisher, "publishOwn">;
+  dispatches: Pick<DispatchHold, "holdAll">;
   disableAfterMs: number;
 }): EndpointHealth {
-  const { db, publisher, disableAfterMs } = services;
+  const { db, publisher, dispatches, disableAfterMs } = services;
 
   async function disable(endpoint: Observed, reason: "gone" | "failing"): Promise<void> {
     await inTransaction(db, async (transaction) => {
       const url = await disableEndpoint(transaction, endpoint.tenantId, endpoint.endpointId, reason);
       if (url === null) return;
+      await dispatches.holdAll(transaction, endpoint.tenantId, endpoint.endpointId);
       await publisher.publishOwn(transaction, endpoint.tenantId, {
         type: "endpoint.disabled",
         data: { endpoint_id: endpoint.endpointId, url, reason },

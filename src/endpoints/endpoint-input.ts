@@ -1,7 +1,12 @@
 import { z } from "zod";
 import type { Catalog } from "../events/catalog.ts";
-import { isPattern } from "../events/subscription.ts";
-import { refuseStaticHeader } from "../outbound/request-headers.ts";
+import { isPattern, SUBSCRIPTION_PATTERN } from "../events/subscription.ts";
+import {
+  HEADER_NAME_PATTERN,
+  HEADER_VALUE_PATTERN,
+  MAX_NAME_LENGTH,
+  refuseStaticHeader,
+} from "../outbound/request-headers.ts";
 
 export const MAX_PATTERNS = 200;
 export const MAX_STATIC_HEADERS = 20;
@@ -12,7 +17,8 @@ export const MAX_GRACE_SECONDS = 604_800;
 const text = z
   .string()
   .refine((value) => !value.includes("\u0000"), "must not contain NUL")
-  .refine((value) => value.isWellFormed(), "must be well-formed Unicode");
+  .refine((value) => value.isWellFormed(), "must be well-formed Unicode")
+  .meta({ pattern: "^[^\\u0000]*$" });
 
 /** The schemas of create and update; which event patterns are valid is the catalog's to say. */
 export function endpointInputSchemas(catalog: Catalog) {
@@ -24,7 +30,7 @@ export function endpointInputSchemas(catalog: Catalog) {
         context.addIssue({ code: "custom", message: "unknown_event_type" });
       }
     })
-    .meta({ pattern: "^(?:\\*|[a-zA-Z0-9_]+(?:\\.[a-zA-Z0-9_]+)*(?:\\.\\*)?)$", examples: ["invoice.*"] });
+    .meta({ pattern: SUBSCRIPTION_PATTERN, examples: ["invoice.*"] });
 
   const fields = {
     events: z
@@ -38,7 +44,10 @@ export function endpointInputSchemas(catalog: Catalog) {
     enabled: z.boolean().describe("False holds what is pending and accepts nothing new."),
     rate_limit: z.int().min(1).max(1000).nullable().describe("Deliveries a second."),
     headers: z
-      .record(z.string(), z.string().max(1024))
+      .record(
+        z.string().meta({ pattern: HEADER_NAME_PATTERN, maxLength: MAX_NAME_LENGTH }),
+        z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }),
+      )
       .superRefine(refuseHeaders)
       .describe(`At most ${MAX_STATIC_HEADERS} static headers of every request to this endpoint.`)
       .meta({ maxProperties: MAX_STATIC_HEADERS }),

@@ -122,11 +122,11 @@ export async function updateEndpoint(
   return rows[0] === undefined ? null : toEndpoint(rows[0]);
 }
 
-/** Answers false where there is no such endpoint. The row stays: the log refers to it. */
+/** Answers false where there is no such endpoint. The row stays, without its secrets: the log refers to it. */
 export async function softDeleteEndpoint(db: Db, tenantId: TenantId, id: EndpointId): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `UPDATE postern.endpoints
-      SET deleted_at = now(), previous_secret = NULL, previous_secret_until = NULL
+      SET deleted_at = now(), secret = '', previous_secret = NULL, previous_secret_until = NULL
       WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
     [tenantId, id],
   );

@@ -84,8 +84,8 @@ export function makeEndpoints(services: EndpointServices) {
     if (id === null || isEmpty) return get(tenantId, id);
     const endpoint = await inTransaction(db, async (transaction) => {
       const changed = await updateEndpoint(transaction, tenantId, id, { ...change, url });
-      if (changed?.enabled === true && change.enabled === true)
-        await dispatches.resume(transaction, tenantId, id);
+      if (changed !== null && change.enabled === true) await dispatches.resume(transaction, tenantId, id);
+      if (changed !== null && change.enabled === false) await dispatches.holdAll(transaction, tenantId, id);
       return changed;
     });
     if (endpoint === null) throw new Refusal("not_found");

@@ -10,11 +10,19 @@ import type { DispatchQueue } from "../dispatch/queue.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Catalog } from "./catalog.ts";
-import { takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
+import { mirrorEventTypes, takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
 
 export const OUTBOX_BATCH = 500;
 
 const sentBody = z.object({ data: z.record(z.string(), z.unknown()) });
+
+/** Lets `postern.publish` know the types of the catalog in force, and no others. */
+export async function announceCatalog(db: Pool, catalog: Catalog): Promise<void> {
+  await mirrorEventTypes(
+    db,
+    catalog.entries.map(({ type }) => type),
+  );
+}
 
 export type Outbox = {
   /** Relays up to {@link OUTBOX_BATCH} events and answers how many it took. */
@@ -47,7 +55,9 @@ export function makeOutbox(services: {
       return inTransaction(db, async (transaction) => {
         const taken = await takeFromOutbox(transaction, OUTBOX_BATCH);
         // Their keys were claimed by postern.publish.
-        const events = taken.filter(isValid).map((event) => ({ ...event, idempotencyKey: null }));
+        const events = taken.filter(isValid).map(({ id, tenantId, type, body }) => {
+          return { id, tenantId, type, body, idempotencyKey: null };
+        });
         if (events.length > 0) await queue.accept(events, { lease: false }, transaction);
         metrics.eventsAccepted.inc(events.length);
         return taken.length;

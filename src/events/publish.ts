@@ -13,6 +13,7 @@ import { GroupCommit } from "../shared/group-commit.ts";
 import { idTimeMs, newEventId, parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";
 import type { Catalog } from "./catalog.ts";
+import { EVENT_TYPE_PATTERN } from "./subscription.ts";
 import { brokenDataRule, brokenTextRule } from "./event-data.ts";
 
 export const MAX_EVENTS_PER_REQUEST = 1000;
@@ -20,7 +21,7 @@ const MAX_EVENTS_PER_COMMIT = 1000;
 const MAX_WAITING_REQUESTS = 5000;
 
 const publishedEvent = z.object({
-  type: z.string().describe("A type of the event catalog."),
+  type: z.string().meta({ pattern: EVENT_TYPE_PATTERN }).describe("A type of the event catalog."),
   // Not z.record, which makes a copy, and one without a member named __proto__.
   data: z
     .custom<Record<string, unknown>>(isObject, "must be an object")
@@ -37,6 +38,7 @@ const publishedEvent = z.object({
     .min(1)
     .max(128)
     .refine((key) => brokenTextRule(key) === null, "must be well-formed text without NUL")
+    .meta({ pattern: "^[^\\u0000]*$" })
     .optional()
     .describe("Idempotency key, unique per tenant for at least 24 hours."),
 });

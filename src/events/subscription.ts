@@ -4,8 +4,10 @@
  */
 
 const SEGMENTS = "[a-zA-Z0-9_]+(?:\\.[a-zA-Z0-9_]+)*";
-const TYPE = new RegExp(`^${SEGMENTS}$`);
-const PATTERN = new RegExp(`^(?:\\*|${SEGMENTS}(?:\\.\\*)?)$`);
+export const EVENT_TYPE_PATTERN = `^${SEGMENTS}$`;
+export const SUBSCRIPTION_PATTERN = `^(?:\\*|${SEGMENTS}(?:\\.\\*)?)$`;
+const TYPE = new RegExp(EVENT_TYPE_PATTERN);
+const PATTERN = new RegExp(SUBSCRIPTION_PATTERN);
 
 export function isEventTypeName(text: string): boolean {
   return TYPE.test(text);

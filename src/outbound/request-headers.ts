@@ -32,13 +32,15 @@ export type HeaderInput = {
   staticHeaders: Readonly<Record<string, string>>;
 };
 
-const MAX_NAME_LENGTH = 128;
+export const MAX_NAME_LENGTH = 128;
 const MAX_VALUE_LENGTH = 1024;
 const MASK = "[masked]";
 // RFC 9110 section 5.6.2.
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+export const HEADER_NAME_PATTERN = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+const TOKEN = new RegExp(HEADER_NAME_PATTERN);
 // Field values (RFC 9110 section 5.5): tab, visible ASCII, space and Latin-1; no CR, LF, NUL or other control.
-const FIELD_VALUE = /^[\t\x20-\x7e\u00a0-\u00ff]*$/;
+export const HEADER_VALUE_PATTERN = "^[\\t\\x20-\\x7e\\u00a0-\\u00ff]*$";
+const FIELD_VALUE = new RegExp(HEADER_VALUE_PATTERN);
 
 // Those of RFC 9110 section 7.6.1 and RFC 9113 section 8.2.2, and `expect`, which asks for another exchange.
 const HOP_BY_HOP: ReadonlySet<string> = new Set([

@@ -2,12 +2,20 @@ import { pino, type Logger } from "pino";
 
 export type Log = Logger;
 
+/** An error without what libraries hang on it: PostgreSQL's `detail` quotes whole rows. */
+function describeError(error: unknown) {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = "code" in error ? error.code : undefined;
+  return { type: error.name, message: error.message, code, stack: error.stack };
+}
+
 /** JSON lines on standard output. What could carry a credential is cut out wherever it stands. */
 export function makeLog(level: string): Log {
   return pino({
     level,
     base: { service: "postern" },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    serializers: { err: describeError },
     formatters: { level: (label) => ({ level: label }) },
     redact: {
       paths: [

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
+import { EVENT_TYPE_PATTERN } from "../../events/subscription.ts";
 import { DELIVERY_STATUSES, type Delivery, type DeliveryFilter } from "../../deliveries/delivery.ts";
-import { parseDeliveryId, parseEndpointId, parseEventId } from "../../shared/id.ts";
+import { parseDeliveryId, parseEndpointId, parseEventId, UUID_PATTERN } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
 import { parse } from "../parse.ts";
@@ -20,7 +21,8 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
     event_type: z
       .string()
       .refine((type) => catalog.find(type) !== undefined, "unknown_event_type")
-      .meta({ examples: [catalog.entries[0]?.type] }),
+      .meta({ pattern: EVENT_TYPE_PATTERN, examples: [catalog.entries[0]?.type] })
+      .describe("A type of the event catalog."),
   });
 
   app.get<IdParams>(
@@ -159,6 +161,7 @@ const listQuery = z.object({
   event_type: z
     .string()
     .refine((type) => !type.includes("\u0000"), "must not contain NUL")
+    .meta({ pattern: "^[^\\u0000]*$" })
     .optional(),
   event_id: z.string().optional(),
   before: z
@@ -169,6 +172,7 @@ const listQuery = z.object({
       context.addIssue({ code: "custom", message: "must be a delivery id" });
       return z.NEVER;
     })
+    .meta({ pattern: UUID_PATTERN })
     .optional()
     .describe("A delivery id: the page of deliveries older than it."),
 });

@@ -5,7 +5,7 @@ import { parseEndpointId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { userOf } from "../access.ts";
 import type { ApiServices } from "../services.ts";
-import { describeRoute } from "../openapi.ts";
+import { describeRoute, linksTo } from "../openapi.ts";
 import { parse } from "../parse.ts";
 import {
   catalogEntryObject,
@@ -19,6 +19,16 @@ import {
 import { isOwner } from "../session.ts";
 
 const RECENT_DELIVERIES = 5;
+
+/** What can be done with an endpoint that was just created. */
+const ENDPOINT_OPERATIONS = [
+  "getEndpoint",
+  "updateEndpoint",
+  "rotateSecret",
+  "testEndpoint",
+  "listDeliveries",
+  "deleteEndpoint",
+];
 
 type IdParams = { Params: { id: string } };
 
@@ -64,6 +74,7 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
     "/",
     {
       config: write,
+      links: { 201: linksTo(ENDPOINT_OPERATIONS, { id: "$response.body#/endpoint/id" }) },
       schema: describeRoute({
         operationId: "createEndpoint",
         tag: "Endpoints",
