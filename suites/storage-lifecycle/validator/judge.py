@@ -1,0 +1,98 @@
+"""Rules C-1 to C-5: one case by its schema and by the reference."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from reference.canonical import canonical
+from reference.families import OPERATIONS
+from reference.rules import ALL_ON, Rules
+
+from .findings import Finding, Json, finding, first_difference
+from .schemas import Schemas
+from .services import NoAnswer, ScriptedServices
+
+
+class Recomputed(NamedTuple):
+    """What the reference made of a case: the calls it made, and its result unless it was cut short."""
+
+    calls: list[Json]
+    result: Json | None
+    fault: tuple[str, str] | None
+
+
+class Judgement(NamedTuple):
+    """The findings of a case, and {calls, output, mutations} as recomputed."""
+
+    findings: list[Finding]
+    produced: Json | None
+
+
+class Judge:
+    """Judges cases; holds what all of them need."""
+
+    def __init__(self, schemas: Schemas, registered: list[str]) -> None:
+        self._schemas = schemas
+        self._registered = frozenset(registered)
+
+    def judge(self, case: Json) -> Judgement:
+        """All findings of one case with their places."""
+        found = self._schemas.case_findings(case) + self._pairs(case)
+        if found:
+            return Judgement(found, None)
+        recomputed = recompute(case, ALL_ON)
+        found = compare(case, recomputed)
+        if recomputed.result is None:
+            return Judgement(found, None)
+        return Judgement(found, {"calls": recomputed.calls, **recomputed.result})
+
+    def rules(self, case: Json) -> set[str]:
+        """Only which rules are broken: as `judge`, many times faster on a broken case."""
+        broken = set() if self._schemas.is_case(case) else {"C-1"}
+        if self._pairs(case):
+            broken.add("C-2")
+        return broken or {one.rule for one in compare(case, recompute(case, ALL_ON))}
+
+    def _pairs(self, case: Json) -> list[Finding]:
+        """Rule C-2, on any value."""
+        calls = case.get("calls") if isinstance(case, dict) else None
+        found = []
+        for index, call in enumerate(calls if isinstance(calls, list) else []):
+            if isinstance(call, dict) and "service" in call and "method" in call:
+                pair = f"{call['service']}.{call['method']}"
+                if pair not in self._registered:
+                    found.append(finding("C-2", f"/calls/{index}", f"{pair} is not a registered method"))
+        return found
+
+
+def recompute(case: Json, rules: Rules) -> Recomputed:
+    """Runs the reference on a case that its schema admits."""
+    services = ScriptedServices(case["calls"])
+    try:
+        result = OPERATIONS[case["family"]](case["input"], services, rules)
+    except NoAnswer as error:
+        return Recomputed(services.made, None, ("C-3", str(error)))
+    except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
+        # An answer that the family never gets, such as `unavailable` to who signs.
+        return Recomputed(
+            services.made, None, ("C-5", f"cannot be recomputed: {type(error).__name__} {error}")
+        )
+    return Recomputed(services.made, result, None)
+
+
+def compare(case: Json, recomputed: Recomputed) -> list[Finding]:
+    """Rules C-3, C-4 and C-5."""
+    scripted = [{name: call[name] for name in ("service", "method", "args")} for call in case["calls"]]
+    found = []
+    if canonical(scripted) != canonical(recomputed.calls):
+        found.append(finding("C-3", *first_difference(scripted, recomputed.calls, "/calls")))
+    if recomputed.fault is not None:
+        rule, text = recomputed.fault
+        found.append(finding(rule, "/calls" if rule == "C-3" else "/expected/output", text))
+    if recomputed.result is None:
+        return found
+    for rule, member in (("C-4", "mutations"), ("C-5", "output")):
+        wanted, got = case["expected"][member], recomputed.result[member]
+        if canonical(wanted) != canonical(got):
+            found.append(finding(rule, *first_difference(wanted, got, f"/expected/{member}")))
+    return found

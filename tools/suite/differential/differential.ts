@@ -1,0 +1,129 @@
+/**
+ * Differential testing: the same random inputs through production and through
+ * the Python reference. Two implementations written apart from one set of rules
+ * rarely make the same mistake; where they differ, a rule is unclear or broken.
+ */
+import { digest, isObject, type Json, type JsonObject } from "../json.ts";
+import { FAMILIES, familyName, type FamilyName } from "../families.ts";
+import { produce } from "../judge.ts";
+import { walk, withValueAt } from "../patch.ts";
+import { GENERATORS, type Question } from "./inputs.ts";
+import { withJunk } from "./junk.ts";
+import { Random } from "./random.ts";
+import { ReferenceProcess } from "./reference.ts";
+
+/** Questions in flight: enough to keep both sides busy, few enough to hold in memory. */
+const BATCH = 200;
+/** Every so many inputs get one wrong value, to compare what the two sides admit. */
+const JUNK_EVERY = 10;
+const INVALID = "invalid";
+
+export interface DifferentialOptions {
+  python: string;
+  suiteRoot: string;
+  seed: number;
+  /** Inputs for each family. */
+  count: number;
+  families: readonly FamilyName[];
+  onFamily: (family: FamilyName, count: number) => void;
+}
+
+export interface Difference {
+  question: Question;
+  reference: string;
+  production: string;
+}
+
+/** Compares all families; the first difference of each is made small and given back. */
+export async function compareImplementations(options: DifferentialOptions): Promise<Difference[]> {
+  const reference = new ReferenceProcess(options.python, options.suiteRoot);
+  const found: Difference[] = [];
+  try {
+    for (const family of options.families) {
+      const different = await findDifference(reference, family, options);
+      if (different !== null) found.push(await shrink(reference, different));
+      options.onFamily(family, options.count);
+    }
+  } finally {
+    reference.close();
+  }
+  return found;
+}
+
+async function findDifference(
+  reference: ReferenceProcess,
+  family: FamilyName,
+  { seed, count }: DifferentialOptions,
+): Promise<Question | null> {
+  const random = new Random(seed * 100 + familyName.options.indexOf(family));
+  for (let done = 0; done < count; done += BATCH) {
+    const size = Math.min(BATCH, count - done);
+    const questions = Array.from({ length: size }, (_, index) => makeQuestion(random, family, index));
+    const answers = await Promise.all(
+      questions.map(async (question) => ({ question, isSame: await agrees(reference, question) })),
+    );
+    const first = answers.find(({ isSame }) => !isSame);
+    if (first !== undefined) return first.question;
+  }
+  return null;
+}
+
+function makeQuestion(random: Random, family: FamilyName, index: number): Question {
+  const { input, calls } = GENERATORS[family](random);
+  const check = index % JUNK_EVERY === 0;
+  return { family, input: check ? withJunk(random, input) : input, calls, check };
+}
+
+async function agrees(reference: ReferenceProcess, question: Question): Promise<boolean> {
+  const [wanted, got] = await Promise.all([ask(reference, question, false), answer(question, false)]);
+  return wanted === got;
+}
+
+async function ask(reference: ReferenceProcess, question: Question, show: boolean): Promise<string> {
+  // What production refuses, the schemas must refuse; checking all would only be slow.
+  const check = question.check || !FAMILIES[question.family].admits(question.input);
+  return reference.ask(JSON.stringify({ ...question, check, show }));
+}
+
+async function answer({ family, input, calls }: Question, show: boolean): Promise<string> {
+  if (!FAMILIES[family].admits(input)) return INVALID;
+  const { calls: made, result, fault } = await produce(family, input, calls);
+  const value: JsonObject = {
+    calls: made.map(({ service, method, args }): JsonObject => ({ service, method, args })),
+    fault: fault !== null,
+    ...result,
+  };
+  return show ? JSON.stringify(value) : digest(value);
+}
+
+/** Leaves out list items as long as the two sides still differ. */
+async function shrink(reference: ReferenceProcess, question: Question): Promise<Difference> {
+  let smallest = question;
+  for (let isSmaller = true; isSmaller;) {
+    isSmaller = false;
+    for (const candidate of smallerInputs(smallest)) {
+      if (!(await agrees(reference, candidate))) {
+        smallest = candidate;
+        isSmaller = true;
+        break;
+      }
+    }
+  }
+  return {
+    question: smallest,
+    reference: await ask(reference, smallest, true),
+    production: await answer(smallest, true),
+  };
+}
+
+function smallerInputs(question: Question): Question[] {
+  const found: Question[] = [];
+  for (const { path, value } of walk(question.input)) {
+    const items: Json[] = Array.isArray(value) ? value : [];
+    for (const index of items.keys()) {
+      const input = withValueAt(question.input, [...path, index], undefined);
+      if (isObject(input)) found.push({ ...question, input });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,288 @@
+/** One random input for each family, with the answers its services will give. */
+import { REQUIRED_PROBES } from "../../../src/storage/operations/validate-delivery.ts";
+import { fromMs, LAST_INSTANT_MS, toMs } from "../../../src/storage/operations/instants.ts";
+import type { FamilyName } from "../families.ts";
+import { textOf, type Json, type JsonObject } from "../json.ts";
+import type { ScriptedCall } from "../ports.ts";
+import { archiveInput } from "./archives.ts";
+import {
+  authorizeAnswer,
+  BUCKET,
+  caller,
+  corruptKey,
+  deliveryId,
+  foreignKey,
+  headAnswer,
+  id,
+  listed,
+  now,
+  objectKey,
+  OTHER,
+  OWN,
+  row,
+} from "./artifacts.ts";
+import { NOW, type Random } from "./random.ts";
+
+export interface Question {
+  family: FamilyName;
+  input: Json;
+  calls: ScriptedCall[];
+  /** Whether the schemas are asked too if they admit the input: always where it may be spoiled. */
+  check: boolean;
+}
+
+type Generator = (random: Random) => { input: JsonObject; calls: ScriptedCall[] };
+
+export const GENERATORS: Readonly<Record<FamilyName, Generator>> = {
+  authorize_download: (random) => {
+    const request = downloadRequest(random);
+    return { input: request, calls: [authorizeAnswer(random, request.object_id, request.delivery_id)] };
+  },
+  derive_deadline: (random) => ({
+    input: {
+      object_id: id("c0"),
+      revision: random.integer(1, 9),
+      available_at: random.nullable(() => random.instant()),
+      plan_days: random.pick([1, 7, 3650]),
+      tenant_days: random.nullable(() => random.pick([1, 7, 30, 3650])),
+      hold_until: random.nullable(() => random.instant()),
+      previous_deadline: random.nullable(() => random.instant()),
+    },
+    calls: [],
+  }),
+  evaluate_expiry: (random) => {
+    const { state = "", deadline = null, hold = false, revision = 1 } = row(random);
+    return {
+      input: { object: { id: id("c0"), state, deadline, hold, revision }, now: now(random) },
+      calls: [],
+    };
+  },
+  issue_signed_url: linkQuestion,
+  project_library: (random) => ({
+    input: {
+      tenant_id: OWN,
+      now: now(random),
+      // Ids are unique, as the table's primary key makes them, and in no order.
+      rows: random.list(8, (index) =>
+        row(random, { id: id(`c${(5 * index) % 9}`), ...(random.once(40) ? {} : { tenant_id: OWN }) }),
+      ),
+      after: random.nullable(() => ({ available_at: random.instant(), id: id(`c${random.integer(0, 6)}`) })),
+      limit: random.pick([1, 2, 3, 100]),
+    },
+    calls: [],
+  }),
+  reconcile_objects: pageQuestion,
+  validate_archive: (random) => ({ input: archiveInput(random), calls: [] }),
+  validate_bucket: (random) => ({ input: bucketInput(random), calls: [] }),
+  validate_delivery: deliveryQuestion,
+  validate_object_key: (random) => ({ input: keyInput(random), calls: [] }),
+};
+
+function downloadRequest(random: Random) {
+  return { caller: caller(random), object_id: id("c0"), delivery_id: deliveryId(random), now: now(random) };
+}
+
+function linkQuestion(random: Random) {
+  const request = downloadRequest(random);
+  const endpoint = {
+    scheme: random.mostly("https", "http"),
+    host: random.pick(["store.example.invalid", "127.0.0.1:9000", "localhost", "[::1]:80", "1127.0.0.1"]),
+    path_prefix: random.pick(["", "/files"]),
+  };
+  const ttl = random.pick([1, 60, 300, 604_800]);
+  const object = row(random, {
+    id: request.object_id,
+    tenant_id: OWN,
+    delivery_id: request.delivery_id,
+    state: "available",
+    deadline: random.nullable(() => soonAfter(random, request.now)),
+  });
+  const answer: ScriptedCall = {
+    service: "database",
+    method: "authorize",
+    result: { found: true, object, delivery: { id: request.delivery_id, tenant_id: OWN } },
+  };
+  const maxTtl = random.pick([1, 60, 3600, 604_800]);
+  const credential = random.once(3) ? soonAfter(random, request.now) : null;
+  const url = signedUrl(random, endpoint, object, {
+    // As near as a guess comes; the exact rule is what is under test.
+    seconds: Math.min(ttl, maxTtl, ...[object["deadline"], credential].flatMap(secondsAfter(request.now))),
+    now: request.now,
+  });
+  return {
+    input: {
+      ...request,
+      grant_id: id("a3"),
+      ttl_seconds: ttl,
+      max_ttl_seconds: maxTtl,
+      credential_expires_at: credential,
+      endpoint,
+    },
+    calls: [
+      random.mostly(answer, authorizeAnswer(random, request.object_id, request.delivery_id)),
+      headAnswer(random, random.once(20)),
+      { service: "signer", method: "signGet", result: { url } },
+    ],
+  };
+}
+
+/** About as long after an instant as a link may live, within the range of instants. */
+function soonAfter(random: Random, instant: string): string {
+  const after = toMs(instant) + random.pick([1, 999, 1000, 1001, 90_500, 400_000, 4_000_000]);
+  return fromMs(Math.min(after, LAST_INSTANT_MS));
+}
+
+function secondsAfter(now: string) {
+  const start = Math.floor(toMs(now) / 1000);
+  return (instant: Json | undefined) =>
+    typeof instant === "string" ? [Math.floor(toMs(instant) / 1000) - start] : [];
+}
+
+function signedUrl(
+  random: Random,
+  endpoint: { scheme: string; host: string; path_prefix: string },
+  object: JsonObject,
+  asked: { seconds: number; now: string },
+): string {
+  const date = `${asked.now.slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+  const pairs = [
+    "X-Amz-Algorithm=AWS4-HMAC-SHA256",
+    `X-Amz-Date=${random.mostly(date, "20260310T120001Z")}`,
+    `X-Amz-Expires=${random.mostly(asked.seconds, asked.seconds + 1, 90, 1)}`,
+    `X-Amz-SignedHeaders=${random.mostly("host", "host%3Brange")}`,
+    `X-Amz-Signature=${"0".repeat(64)}`,
+    `versionId=${random.mostly(textOf(object["version_id"]), "v-9")}`,
+  ];
+  const extra = random.mostly("", "X-Amz-Expires=1", "", "x-id=GetObject", "a=%2f", "a", "a=b#c", "=");
+  if (extra !== "") pairs.splice(random.integer(0, pairs.length), 0, extra);
+  const path = `${endpoint.path_prefix}/${BUCKET}/${textOf(object["key"])}`;
+  return `${endpoint.scheme}://${endpoint.host}${random.mostly(path, `${path}/`, "/")}?${pairs.join("&")}`;
+}
+
+function pageQuestion(random: Random) {
+  const keys = new Set(random.list(5, () => pageKey(random)));
+  const sorted = [...keys].toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+  const order = <Item>(items: Item[]) => (random.once(25) ? items.toReversed() : items);
+  const rows = sorted
+    .filter((key) => !random.once(3) && /^[!-~]{1,1024}$/.test(key))
+    .map((key) => row(random, { key, ...(random.once(40) ? { bucket: "other-bucket" } : {}) }));
+  const objects = sorted.filter(() => !random.once(3)).map((key) => listed(random, key));
+  const hasRow = new Set(rows.map((one) => textOf(one["key"])));
+  const hasObject = new Set(objects.map((one) => textOf(one["key"])));
+  const marks = sorted
+    .filter(() => random.once(2))
+    .map((key) => ({
+      key,
+      class: markClass(random, hasRow.has(key), hasObject.has(key)),
+      first_seen_at: random.past(),
+      run_id: random.mostly(id("e0"), id("e1")),
+    }));
+  if (random.once(40) && marks[0] !== undefined) marks.push(marks[0]);
+  return {
+    input: {
+      run: {
+        run_id: id("e1"),
+        next_sequence: random.pick([1, 41, 9_000_000_000_000_000]),
+        batch_size: random.mostly(10, 2, 3),
+        max_destructive: random.pick([10, 10, 0, 1]),
+      },
+      now: NOW,
+      bucket: BUCKET,
+      after: random.once(15) ? pageKey(random) : null,
+      rows: order(rows),
+      rows_truncated: random.once(4),
+      objects: order(objects),
+      objects_truncated: random.once(4),
+      marks: order(marks),
+    },
+    calls: Array.from({ length: 8 }, () => headAnswer(random, true)),
+  };
+}
+
+/** Mostly the class that the key will be found in. */
+function markClass(random: Random, hasRow: boolean, hasObject: boolean): string {
+  if (random.once(8) || (hasRow && hasObject)) return random.pick(["identity_mismatch", "adoptable"]);
+  return hasRow ? "row_without_object" : "object_without_row";
+}
+
+function pageKey(random: Random): string {
+  if (random.once(10)) return foreignKey(random);
+  const parts = { tenant_id: OWN, delivery_id: deliveryId(random), attempt: 1, kind: "export" };
+  return objectKey(random, parts).slice(0, 512);
+}
+
+function flags(value: boolean): JsonObject {
+  return {
+    block_public_acls: value,
+    ignore_public_acls: true,
+    block_public_policy: true,
+    restrict_public_buckets: true,
+  };
+}
+
+function bucketInput(random: Random): JsonObject {
+  const probe = (usual: Json, ...others: [Json, ...Json[]]) =>
+    random.mostly<Json>(usual, null, "unsupported", ...others);
+  return {
+    bucket: random.mostly(BUCKET, "unsupported", "a.b", "-ab", "ab", "xn--a", "a--x-s3", "A", "a".repeat(64)),
+    longest_retention_days: random.pick([1, 365]),
+    config: {
+      public_access_block: probe(flags(true), flags(false)),
+      policy_status: probe({ is_public: false }, { is_public: true }),
+      ownership: probe("BucketOwnerEnforced", "ObjectWriter"),
+      versioning: probe("Enabled", "Suspended"),
+      encryption: probe({ algorithm: "AES256" }, { algorithm: "none" }, { algorithm: "unsupported" }),
+      tls_only: probe(true, false),
+      abort_multipart_days: probe(7, 0, 1, 8),
+      noncurrent_days: probe(30, 0, 1, 31),
+      current_expiration_days: probe(null, 1, 2, 365, 366),
+      cors_origins: probe([], ["https://app.example.invalid"], ["*"]),
+    },
+    waivers: random.once(2) ? [] : ["BR-05", "BR-02", "BR-11", "BR-01"].slice(random.integer(0, 3)),
+  };
+}
+
+function deliveryQuestion(random: Random) {
+  const delivery = deliveryId(random);
+  const object = row(random, {
+    tenant_id: OWN,
+    delivery_id: delivery,
+    attempt: 1,
+    state: random.mostly("pending", "available"),
+  });
+  const probes = Object.entries(REQUIRED_PROBES)
+    .filter(() => !random.once(50))
+    .map(([probe, status]) => ({ probe, status: random.once(40) ? 200 : status }));
+  if (random.once(12) && probes[0] !== undefined) probes.push(probes[0]);
+  return {
+    input: {
+      delivery: {
+        id: random.mostly(delivery, id("d4")),
+        tenant_id: random.mostly(OWN, OTHER),
+        latest_attempt: random.mostly(1, 2),
+      },
+      object,
+      archive_code: random.pick(["VALID", "VALID", "LAYOUT", null]),
+      probes: random.once(2) ? probes : probes.toReversed(),
+      now: now(random),
+    },
+    calls: [headAnswer(random, random.once(20))],
+  };
+}
+
+function keyInput(random: Random): JsonObject {
+  const parts = {
+    tenant_id: random.mostly(OWN, OTHER),
+    delivery_id: deliveryId(random),
+    attempt: random.pick([1, 10, 999]),
+    kind: random.pick(["request_body", "response_body", "export"]),
+  };
+  if (random.once(4)) return { mode: "build", ...parts };
+  const keys = Array.from({ length: random.integer(1, 4) }, () => {
+    if (random.once(30)) return "";
+    let key = random.once(6) ? foreignKey(random) : objectKey(random, parts);
+    while (random.once(2)) key = corruptKey(random, key);
+    return Array.from(key).slice(0, 2048).join("");
+  });
+  return { mode: "parse", tenant_id: OWN, keys };
+}
