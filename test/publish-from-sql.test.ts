@@ -21,7 +21,9 @@ before(async () => {
   await writeFile(file, `- type: order.placed\n${common}- type: order.checked\n${common}${schema}`);
   service = await startTestService({ env: { EVENT_CATALOG: file } });
   await eventually(
-    async () => (await service.database.pool.query("SELECT FROM postern.event_types")).rowCount,
+    async () =>
+      (await service.database.pool.query("SELECT FROM postern.event_types WHERE type = 'order.placed'"))
+        .rowCount,
   );
   const { endpoint } = await createEndpoint(service, { url: service.receiver.url });
   endpointId = endpoint.id;
