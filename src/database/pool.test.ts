@@ -84,7 +84,8 @@ describe("isConnectionLoss", () => {
   });
 
   it("recognises a pool whose connections are all busy for too long", async () => {
-    const pool = open(database.url, 1, 100);
+    // Long enough for the first connection on a busy machine.
+    const pool = open(database.url, 1, 1500);
     const held = await pool.connect();
     assert.equal(isConnectionLoss(await errorOf(() => pool.query("SELECT 1"))), true);
     held.release();
