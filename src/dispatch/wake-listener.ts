@@ -1,6 +1,6 @@
 /** Hears over PostgreSQL's NOTIFY that something is due, so that no worker has to poll fast. */
 import { setTimeout as delay } from "node:timers/promises";
-import { createListener, type Listener } from "../database/listener.ts";
+import { createListener } from "../database/listener.ts";
 import type { Log } from "../telemetry/log.ts";
 import { DISPATCH_CHANNEL } from "./accept-store.ts";
 
@@ -17,7 +17,10 @@ export function makeWakeListener(services: {
 }): WakeListener {
   const { databaseUrl, log, wake } = services;
   const stopping = new AbortController();
-  let listener: Listener | null = null;
+  // One promise for all that wait, so that a stop is seen by those too who come after it.
+  const stopped = new Promise<void>((resolve) => {
+    stopping.signal.addEventListener("abort", () => resolve());
+  });
   let running: Promise<void> | null = null;
   let debounce: NodeJS.Timeout | null = null;
 
@@ -31,13 +34,11 @@ export function makeWakeListener(services: {
   async function listen(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        listener = await createListener(databaseUrl, DISPATCH_CHANNEL, wakeSoon);
+        const listener = await createListener(databaseUrl, DISPATCH_CHANNEL, wakeSoon);
         // What was announced while nobody listened.
         wakeSoon();
-        await Promise.race([
-          listener.ended,
-          new Promise((resolve) => stopping.signal.addEventListener("abort", resolve)),
-        ]);
+        await Promise.race([listener.ended, stopped]);
+        await listener.close();
       } catch (error) {
         log.warn({ err: error }, "cannot listen for new dispatches; polling meanwhile");
       }
@@ -51,9 +52,8 @@ export function makeWakeListener(services: {
     },
     async stop() {
       stopping.abort();
-      if (debounce !== null) clearTimeout(debounce);
-      await listener?.close();
       await running;
+      if (debounce !== null) clearTimeout(debounce);
     },
   };
 }
