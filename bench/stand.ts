@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { issueToken, type TokenClaims } from "../src/api/session-token.ts";
 import { makeSecrets } from "../src/config.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded.ts";
+import { migrate, readMigrations } from "../src/database/migrate.ts";
 import { createPool } from "../src/database/pool.ts";
 import { makeTestCa } from "../test/support/certificates.ts";
 import type { Target } from "./generator.ts";
@@ -24,6 +25,7 @@ export const POSTGRES_SETTINGS = {
 };
 
 const MAIN = join(import.meta.dirname, "..", "src", "main.ts");
+const MIGRATIONS = join(import.meta.dirname, "..", "migrations");
 const RECEIVER = join(import.meta.dirname, "receiver.ts");
 const TOKEN_LIFE_MS = 86_400_000;
 
@@ -72,6 +74,7 @@ export async function openStand(): Promise<Stand> {
     statementTimeoutMs: 0,
   });
   const programs = new Set<Program>();
+  await migrate(admin, await readMigrations(MIGRATIONS));
 
   return {
     databaseUrl: postgres.url,

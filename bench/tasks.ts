@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { TokenClaims } from "../src/api/session-token.ts";
 import { openConnection, sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";
+import { readLog, seedLog } from "./log-tasks.ts";
 import { median, memoryMib, percentile } from "./measure.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 
@@ -184,6 +185,24 @@ async function yardstick(stand: Stand): Promise<Row> {
   };
 }
 
+async function log(stand: Stand): Promise<Row> {
+  await seedLog(stand, 1_000_000);
+  const program = await stand.start("up");
+  const figures = await readLog(stand, program);
+  await program.stop();
+  return { task: "E log of 1,000,000", ...figures };
+}
+
+async function growth(stand: Stand): Promise<Row> {
+  await stand.sql("TRUNCATE postern.deliveries");
+  await seedLog(stand, 10_000_000);
+  const program = await stand.start("up");
+  const figures = await readLog(stand, program);
+  await program.stop();
+  const row = await repeatedBurst(stand, "G burst with a log of 10,000,000", { count: 20_000, senders: 16 });
+  return { ...row, ...figures };
+}
+
 function latencyFigures(latenciesMs: readonly number[]) {
   return {
     "p50 ms": round(percentile(latenciesMs, 0.5)),
@@ -202,7 +221,9 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   A64: (stand) => repeatedBurst(stand, "A burst, 64 senders", { count: 20_000, senders: 64 }),
   B: steady,
   C: (stand) => repeatedBurst(stand, "C fan-out to 10", { count: 2000, senders: 16, endpoints: 10 }),
+  E: log,
   F: neighbours,
+  G: growth,
   H: apart,
   batches: (stand) => repeatedBurst(stand, "H batches of 100", { count: 20_000, senders: 16, batch: 100 }),
 };

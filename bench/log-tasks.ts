@@ -1,0 +1,69 @@
+/** Reading the delivery log when it is long, and sending while it is. */
+import assert from "node:assert/strict";
+import type { TokenClaims } from "../src/api/session-token.ts";
+import { openConnection } from "./generator.ts";
+import { percentile } from "./measure.ts";
+import type { Program, Stand } from "./stand.ts";
+
+const OWNER: TokenClaims = { type: "user", tid: "reader", sub: "bench", role: "owner" };
+const ENDPOINT = "01900000-0000-7000-8000-000000000001";
+const READS = 500;
+const SEED_DAYS = 20;
+
+/**
+ * Fills the log: of `total` rows over twenty days, a tenth belongs to one
+ * endpoint of the reading tenant, the rest to 1,000 other tenants. One in ten failed.
+ */
+export async function seedLog(stand: Stand, total: number): Promise<void> {
+  await stand.sql(
+    `SELECT postern.ensure_partitions((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date)`,
+    [SEED_DAYS + 1],
+  );
+  const step = 500_000;
+  for (let from = 0; from < total; from += step) {
+    await stand.sql(
+      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+          request_headers, response_status, response_headers, response_body, latency_ms)
+        SELECT CASE WHEN n % 10 = 0 THEN 'reader' ELSE 'tenant_' || (n % 1000) END,
+          CASE WHEN n % 10 = 0 THEN '${ENDPOINT}'::uuid ELSE md5('e' || n % 1000)::uuid END,
+          overlay(postern.lowest_id_at(now() - make_interval(secs => (1 - n::float8 / $3) * 86400 * ${SEED_DAYS}))::text
+            placing right(gen_random_uuid()::text, 21) from 16)::uuid,
+          gen_random_uuid(), 'invoice.paid', 'event', CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'delivered' END, 1,
+          '{"Content-Type":"application/json","User-Agent":"Postern/0.1.0"}', 200, '{}', 'ok', 12
+        FROM generate_series($1::bigint, $2::bigint) n`,
+      [from, Math.min(from + step, total) - 1, total],
+    );
+  }
+  await stand.sql("VACUUM ANALYZE postern.deliveries");
+}
+
+/** 500 requests of each kind, one after another: milliseconds as the caller sees them. */
+export async function readLog(stand: Stand, program: Program) {
+  const path = `/api/webhooks/${ENDPOINT}/deliveries`;
+  const connection = await openConnection(await stand.target(program, path, OWNER));
+  const first = await connection.get(`${path}?limit=100&page=10`);
+  const ids: string[] = JSON.parse(first.body).deliveries.map((delivery: { id: string }) => delivery.id);
+  assert.equal(ids.length, 100);
+  const kinds: [string, (n: number) => string][] = [
+    ["first page", () => path],
+    ["status=failed", () => `${path}?status=failed`],
+    ["page=500", () => `${path}?page=500`],
+    ["keyset page", (n) => `${path}?before=${ids[n % ids.length]}`],
+    ["one delivery", (n) => `${path}/${ids[n % ids.length]}`],
+  ];
+  const figures: Record<string, string> = {};
+  for (const [name, pathOf] of kinds) {
+    const timesMs: number[] = [];
+    for (let n = 0; n < READS; n++) {
+      const startedAt = performance.now();
+      const answer = await connection.get(pathOf(n));
+      timesMs.push(performance.now() - startedAt);
+      assert.equal(answer.status, 200, answer.body);
+      assert.ok(answer.body.length > 100, `${name} found nothing`);
+    }
+    figures[`${name} p50/p99 ms`] =
+      `${percentile(timesMs, 0.5).toFixed(1)}/${percentile(timesMs, 0.99).toFixed(1)}`;
+  }
+  connection.close();
+  return figures;
+}
