@@ -4,6 +4,7 @@
  * completed attempt passes from one to the other in one transaction, so a
  * statement that reads both sees each id once.
  */
+import { hash } from "node:crypto";
 import type { Db } from "../database/pool.ts";
 import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type TenantId } from "../shared/id.ts";
 import type { Delivery, DeliveryFilter, DeliveryStatus, DeliveryTrigger, NewDelivery } from "./delivery.ts";
@@ -68,17 +69,27 @@ export async function listDeliveries(
       `(SELECT id FROM postern.dispatches d WHERE ${shared} ORDER BY id DESC LIMIT $3::bigint + $4)`,
     );
   }
-  const { rows } = await db.query<DeliveryRow>(
-    /* sql */ `WITH page AS MATERIALIZED (
-        SELECT id FROM (${halves.join(" UNION ALL ")}) AS both_halves ORDER BY id DESC OFFSET $3::bigint LIMIT $4
-      )
-      (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
-      UNION ALL
-      (${PENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
-      ORDER BY id DESC`,
+  const text = /* sql */ `WITH page AS MATERIALIZED (
+      SELECT id FROM (${halves.join(" UNION ALL ")}) AS both_halves ORDER BY id DESC OFFSET $3::bigint LIMIT $4
+    )
+    (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
+    UNION ALL
+    (${PENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
+    ORDER BY id DESC`;
+  const { rows } = await db.query<DeliveryRow>({
+    name: statementName("list-deliveries", text),
+    text,
     values,
-  );
+  });
   return rows.map(toDelivery);
+}
+
+/**
+ * Prepared under a name of its own: planning over the day partitions took three
+ * times as long as the query (2.1 ms of 2.9). Filters make a few dozen texts at most.
+ */
+function statementName(purpose: string, text: string): string {
+  return `${purpose}-${hash("sha1", text).slice(0, 16)}`;
 }
 
 /** Adds the filter's values and answers the conditions that both halves share. */
@@ -96,12 +107,13 @@ export async function findDelivery(
   db: Db,
   key: { tenantId: TenantId; endpointId: EndpointId; id: DeliveryId },
 ): Promise<Delivery | null> {
-  const { rows } = await db.query<DeliveryRow>(
-    /* sql */ `(${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)
+  const { rows } = await db.query<DeliveryRow>({
+    name: "find-delivery",
+    text: /* sql */ `(${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)
       UNION ALL
       (${PENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)`,
-    [key.tenantId, key.endpointId, key.id],
-  );
+    values: [key.tenantId, key.endpointId, key.id],
+  });
   return rows[0] === undefined ? null : toDelivery(rows[0]);
 }
 
