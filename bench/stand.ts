@@ -110,7 +110,7 @@ export async function openStand(): Promise<Stand> {
 }
 
 async function startProgram(command: Command, env: Record<string, string>): Promise<Program> {
-  const child = spawn(process.execPath, [MAIN, command], {
+  const child = spawn(process.execPath, ["--max-semi-space-size=8", MAIN, command], {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

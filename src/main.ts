@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 /** The `postern` command. Each subcommand is loaded when it is called. */
 import { enableCompileCache } from "node:module";
 import { defineCommand, runMain } from "citty";

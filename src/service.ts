@@ -54,7 +54,7 @@ const STALLED_AFTER_MS = 30_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, roles, log } = options;
-  const parts = makeParts(options);
+  const parts = await makeParts(options);
   const app = await makeServer(parts.apiServices, { basePath: config.basePath, servesApi: roles.has("api") });
   const address = await app.listen({ port: config.port, host: config.host });
   for (const part of parts.background) part.start();
@@ -70,10 +70,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function makeParts(options: ServiceOptions) {
+async function makeParts(options: ServiceOptions) {
   const { config, databaseUrl, roles, log } = options;
   const metrics = makeMetrics();
-  const catalog = loadCatalog(config.eventCatalogFile);
+  const catalog = await loadCatalog(config.eventCatalogFile);
   const secretBox = makeSecretBox(config.encryptionKeys);
   const db = createPool({
     url: databaseUrl,
@@ -168,7 +168,7 @@ function makeOutbound({ config, extraCaPems }: ServiceOptions) {
 /** The document that `/openapi.json` serves, made without a database: nothing of it is started. */
 export async function describeApi(): Promise<unknown> {
   const config = readConfig({ ...makeSecrets(), LOG_LEVEL: "silent" });
-  const parts = makeParts({
+  const parts = await makeParts({
     config,
     databaseUrl: "postgres://unused",
     migrations: [],

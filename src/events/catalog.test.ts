@@ -15,10 +15,10 @@ function write(text: string): string {
   return file;
 }
 
-function faultOf(text: string): string {
+async function faultOf(text: string): Promise<string> {
   const file = write(text);
   try {
-    loadCatalog(file);
+    await loadCatalog(file);
   } catch (error) {
     assert.ok(error instanceof ConfigError);
     return error.message.replaceAll(file, "FILE");
@@ -34,8 +34,8 @@ const ENTRY = `- type: order.placed
 `;
 
 describe("the built-in catalog", () => {
-  it("has ten types at least, and examples that keep to their own schemas", () => {
-    const catalog = loadCatalog(undefined);
+  it("has ten types at least, and examples that keep to their own schemas", async () => {
+    const catalog = await loadCatalog(undefined);
     assert.ok(catalog.entries.length >= 10);
     for (const { type, payloadShape } of catalog.entries) {
       assert.deepEqual(catalog.faultsOf(type, payloadShape), []);
@@ -45,12 +45,12 @@ describe("the built-in catalog", () => {
 });
 
 describe("a catalog file", () => {
-  it("may be YAML or JSON, and always has the service's own events", () => {
+  it("may be YAML or JSON, and always has the service's own events", async () => {
     const json = [
       { type: "order.placed", title: "Placed", description: "", group: "Orders", payloadShape: {} },
     ];
     for (const text of [ENTRY, JSON.stringify(json), "[]"]) {
-      const catalog = loadCatalog(write(text));
+      const catalog = await loadCatalog(write(text));
       assert.equal(catalog.find("order.placed") !== undefined, text !== "[]");
       for (const own of ["endpoint.disabled", "storage.export.ready", "storage.object.missing"]) {
         assert.ok(catalog.find(own) !== undefined, own);
@@ -59,17 +59,17 @@ describe("a catalog file", () => {
     }
   });
 
-  it("knows the patterns that match one of its types", () => {
-    const catalog = loadCatalog(write(ENTRY));
+  it("knows the patterns that match one of its types", async () => {
+    const catalog = await loadCatalog(write(ENTRY));
     for (const pattern of ["*", "order.*", "order.placed", "endpoint.*"])
       assert.ok(catalog.knowsPattern(pattern));
     for (const pattern of ["order", "order.placed.*", "invoice.*", "toString"])
       assert.ok(!catalog.knowsPattern(pattern));
   });
 
-  it("checks data against a type's schema, and names where it fails", () => {
+  it("checks data against a type's schema, and names where it fails", async () => {
     const schema = "  schema: {type: object, properties: {lines: {type: array, items: {type: integer}}}}\n";
-    const catalog = loadCatalog(write(ENTRY + schema));
+    const catalog = await loadCatalog(write(ENTRY + schema));
     assert.deepEqual(catalog.faultsOf("order.placed", { lines: [1] }), []);
     assert.deepEqual(catalog.faultsOf("order.placed", { lines: [1, "2"] }), [
       { path: ["lines", "1"], message: "must be integer" },
@@ -91,13 +91,13 @@ describe("a catalog file", () => {
     ["an empty file", "", /^FILE:1: /],
   ];
   for (const [name, text, expected] of faults) {
-    it(`stops the start with the line of ${name}`, () => {
-      assert.match(faultOf(text), expected);
+    it(`stops the start with the line of ${name}`, async () => {
+      assert.match(await faultOf(text), expected);
     });
   }
 
-  it("names a file that cannot be read", () => {
-    assert.throws(() => loadCatalog(join(folder, "none.json")), {
+  it("names a file that cannot be read", async () => {
+    await assert.rejects(loadCatalog(join(folder, "none.json")), {
       name: "ConfigError",
       message: /^EVENT_CATALOG: cannot read .*none\.json/,
     });

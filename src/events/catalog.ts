@@ -2,17 +2,12 @@
  * The event catalog: the types that producers may publish and endpoints may
  * subscribe to. Read once at start from the operator's file, or built in.
  */
-import { readFileSync } from "node:fs";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
 import { ConfigError } from "../shared/config-error.ts";
-import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
 import { builtInCatalog, serviceEvents } from "./built-in-catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import type { CatalogSource } from "./catalog-file.ts";
+import type { DataCheck, DataFault } from "./data-check.ts";
 import { patternsMatching } from "./subscription.ts";
-
-/** One fault of an event's data against its type's schema. */
-export type DataFault = { path: string[]; message: string };
 
 export type Catalog = {
   entries: readonly CatalogEntry[];
@@ -23,89 +18,51 @@ export type Catalog = {
   faultsOf(type: string, data: unknown): DataFault[];
 };
 
-/** Reads the operator's catalog (JSON or YAML), or the built-in one; throws ConfigError naming file, line and fault. */
-export function loadCatalog(file: string | undefined): Catalog {
-  if (file !== undefined) return makeCatalog(readCatalogFile(file));
-  return makeCatalog({ entries: builtInCatalog, placeOf: () => "the built-in catalog" });
+/**
+ * Reads the operator's catalog (JSON or YAML), or the built-in one; throws
+ * ConfigError naming file, line and fault. The reader of files and the checker
+ * of schemas are loaded only where they are needed: each costs 10 MB of memory.
+ */
+export async function loadCatalog(file: string | undefined): Promise<Catalog> {
+  if (file === undefined) {
+    return makeCatalog({ entries: builtInCatalog, placeOf: () => "the built-in catalog" });
+  }
+  const { readCatalogFile } = await import("./catalog-file.ts");
+  return makeCatalog(readCatalogFile(file));
 }
 
-type CatalogSource = {
-  entries: readonly CatalogEntry[];
-  /** Where a part of an entry stands, as an operator looks it up: file and line. */
-  placeOf: (path: readonly PropertyKey[]) => string;
-};
-
-function makeCatalog({ entries: operatorEntries, placeOf }: CatalogSource): Catalog {
-  const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
+async function makeCatalog(source: CatalogSource): Promise<Catalog> {
   const byType = new Map<string, CatalogEntry>();
-  const checks = new Map<string, ValidateFunction>();
   const patterns = new Set<string>();
-  const own = serviceEvents.filter((event) => !operatorEntries.some((entry) => entry.type === event.type));
-  for (const [index, entry] of [...operatorEntries, ...own].entries()) {
-    if (byType.has(entry.type))
-      throw new ConfigError(`${placeOf([index, "type"])}: the type ${entry.type} stands twice`);
+  const own = serviceEvents.filter((event) => !source.entries.some((entry) => entry.type === event.type));
+  for (const [index, entry] of [...source.entries, ...own].entries()) {
+    if (byType.has(entry.type)) {
+      throw new ConfigError(`${source.placeOf([index, "type"])}: the type ${entry.type} stands twice`);
+    }
     byType.set(entry.type, entry);
     for (const pattern of patternsMatching(entry.type)) patterns.add(pattern);
-    if (entry.schema === undefined) continue;
-    try {
-      checks.set(entry.type, ajv.compile(entry.schema));
-    } catch (error) {
-      const place = placeOf([index, "schema"]);
-      throw new ConfigError(`${place}: the schema of ${entry.type} is not valid: ${messageOf(error)}`);
-    }
   }
+  const checks = await compileChecks(source);
   return {
     entries: [...byType.values()],
     find: (type) => byType.get(type),
     knowsPattern: (pattern) => patterns.has(pattern),
-    faultsOf(type, data) {
-      const check = checks.get(type);
-      if (check === undefined || check(data)) return [];
-      return (check.errors ?? []).map((fault) => ({
-        path: fault.instancePath.split("/").slice(1),
-        message: fault.message ?? "does not satisfy the schema",
-      }));
-    },
+    faultsOf: (type, data) => checks.get(type)?.(data) ?? [],
   };
 }
 
-function readCatalogFile(file: string): CatalogSource {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ConfigError(`EVENT_CATALOG: cannot read ${file}: ${messageOf(error)}`);
+async function compileChecks({ entries, placeOf }: CatalogSource): Promise<Map<string, DataCheck>> {
+  const checks = new Map<string, DataCheck>();
+  if (entries.every((entry) => entry.schema === undefined)) return checks;
+  const { compileDataCheck } = await import("./data-check.ts");
+  for (const [index, { type, schema }] of entries.entries()) {
+    if (schema === undefined) continue;
+    try {
+      checks.set(type, compileDataCheck(schema));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(`${placeOf([index, "schema"])}: the schema of ${type} is not valid: ${reason}`);
+    }
   }
-  const lines = new LineCounter();
-  // JSON is YAML, so that one reader with positions serves both.
-  const document = parseDocument(text, { lineCounter: lines });
-  const [syntaxError] = document.errors;
-  if (syntaxError !== undefined) {
-    throw new ConfigError(`${file}:${lines.linePos(syntaxError.pos[0]).line}: ${syntaxError.message}`);
-  }
-  const placeOf = (path: readonly PropertyKey[]): string => `${file}:${lineOf(document, lines, path)}`;
-  const parsed = z.array(catalogEntrySchema).safeParse(document.toJS());
-  if (parsed.success) return { entries: parsed.data, placeOf };
-  const faults = parsed.error.issues.map(
-    (issue) => `${placeOf(issue.path)}: ${issue.path.join(".")} ${issue.message}`,
-  );
-  throw new ConfigError(faults.join("\n"));
-}
-
-/** The line of the nearest node that exists on the path, since a missing member has none of its own. */
-function lineOf(
-  document: ReturnType<typeof parseDocument>,
-  lines: LineCounter,
-  path: readonly PropertyKey[],
-): number {
-  for (let length = path.length; length > 0; length--) {
-    const node: unknown = document.getIn(path.slice(0, length), true);
-    const range = z.object({ range: z.tuple([z.number()], z.number()) }).safeParse(node);
-    if (range.success) return lines.linePos(range.data.range[0]).line;
-  }
-  return 1;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return checks;
 }

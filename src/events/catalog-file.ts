@@ -1,0 +1,54 @@
+/** The operator's catalog file: JSON or YAML, with every fault told by file and line. */
+import { readFileSync } from "node:fs";
+import { LineCounter, parseDocument } from "yaml";
+import { z } from "zod";
+import { ConfigError } from "../shared/config-error.ts";
+import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
+
+export type CatalogSource = {
+  entries: readonly CatalogEntry[];
+  /** Where a part of an entry stands, as an operator looks it up: file and line. */
+  placeOf: (path: readonly PropertyKey[]) => string;
+};
+
+/** Throws ConfigError naming file, line and fault. */
+export function readCatalogFile(file: string): CatalogSource {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`EVENT_CATALOG: cannot read ${file}: ${messageOf(error)}`);
+  }
+  const lines = new LineCounter();
+  // JSON is YAML, so that one reader with positions serves both.
+  const document = parseDocument(text, { lineCounter: lines });
+  const [syntaxError] = document.errors;
+  if (syntaxError !== undefined) {
+    throw new ConfigError(`${file}:${lines.linePos(syntaxError.pos[0]).line}: ${syntaxError.message}`);
+  }
+  const placeOf = (path: readonly PropertyKey[]): string => `${file}:${lineOf(document, lines, path)}`;
+  const parsed = z.array(catalogEntrySchema).safeParse(document.toJS());
+  if (parsed.success) return { entries: parsed.data, placeOf };
+  const faults = parsed.error.issues.map(
+    (issue) => `${placeOf(issue.path)}: ${issue.path.join(".")} ${issue.message}`,
+  );
+  throw new ConfigError(faults.join("\n"));
+}
+
+/** The line of the nearest node that exists on the path, since a missing member has none of its own. */
+function lineOf(
+  document: ReturnType<typeof parseDocument>,
+  lines: LineCounter,
+  path: readonly PropertyKey[],
+): number {
+  for (let length = path.length; length > 0; length--) {
+    const node: unknown = document.getIn(path.slice(0, length), true);
+    const range = z.object({ range: z.tuple([z.number()], z.number()) }).safeParse(node);
+    if (range.success) return lines.linePos(range.data.range[0]).line;
+  }
+  return 1;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
