@@ -10,6 +10,7 @@ const LIMITS: LaneLimits = {
   inFlight: 7,
   inFlightPerTenant: 4,
   inFlightPerEndpoint: 2,
+  firstInFlightPerEndpoint: 2,
   leastInFlightPerEndpoint: 1,
   waitingPerEndpoint: 5,
   waitingBodySize: 100,
@@ -170,7 +171,13 @@ describe("lanes, on any history", () => {
 
 describe("lanes are fair", () => {
   it("between tenants: one with much waiting takes turns with one that has little", () => {
-    const lanes = new Lanes({ ...LIMITS, inFlight: 100, inFlightPerTenant: 100, inFlightPerEndpoint: 100 });
+    const lanes = new Lanes({
+      ...LIMITS,
+      inFlight: 100,
+      inFlightPerTenant: 100,
+      inFlightPerEndpoint: 100,
+      firstInFlightPerEndpoint: 100,
+    });
     for (let n = 0; n < 5; n++) for (const endpoint of [0, 1, 2]) lanes.offer(dispatchFor(endpoint));
     for (let n = 0; n < 3; n++) lanes.offer(dispatchFor(3));
     const turns = Array.from({ length: 6 }, () => tenantOf(lanes.next()));
@@ -178,7 +185,13 @@ describe("lanes are fair", () => {
   });
 
   it("between endpoints of a tenant: each has its turn before one has its second", () => {
-    const lanes = new Lanes({ ...LIMITS, inFlight: 100, inFlightPerTenant: 100, inFlightPerEndpoint: 100 });
+    const lanes = new Lanes({
+      ...LIMITS,
+      inFlight: 100,
+      inFlightPerTenant: 100,
+      inFlightPerEndpoint: 100,
+      firstInFlightPerEndpoint: 100,
+    });
     for (let n = 0; n < 5; n++) lanes.offer(dispatchFor(0));
     lanes.offer(dispatchFor(1));
     lanes.offer(dispatchFor(2));
@@ -214,6 +227,7 @@ describe("lanes narrow", () => {
     inFlight: 100,
     inFlightPerTenant: 100,
     inFlightPerEndpoint: 4,
+    firstInFlightPerEndpoint: 4,
     waitingPerEndpoint: 100,
   };
 
@@ -229,6 +243,18 @@ describe("lanes narrow", () => {
     assert.deepEqual(widths, [4, 1, 1, 2]);
     assert.equal(lanes.isSlow(dispatchFor(0)), false);
     assert.equal(startAll(lanes).length, 4);
+  });
+
+  it("at the start: an endpoint begins with few attempts at once and earns more", () => {
+    const lanes = new Lanes({ ...limits, firstInFlightPerEndpoint: 1 });
+    for (let n = 0; n < 40; n++) lanes.offer(dispatchFor(0));
+    const widths: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      const started = startAll(lanes);
+      widths.push(started.length);
+      for (const dispatch of started) lanes.finished(dispatch, false);
+    }
+    assert.deepEqual(widths, [1, 2, 4, 4]);
   });
 
   it("for that endpoint alone", () => {

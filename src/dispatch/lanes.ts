@@ -4,8 +4,9 @@ import type { EndpointId } from "../shared/id.ts";
  * The order in which a worker makes the attempts that it has leased: one lane
  * an endpoint, lanes of a tenant in turn, tenants in turn, and never more in
  * flight than the limits say. So neither a slow endpoint nor a busy tenant
- * stands in another's way. An endpoint whose attempts hang gets fewer and fewer
- * at once, and more again as they come back. Pure bookkeeping: no clock, no I/O.
+ * stands in another's way. How many attempts an endpoint gets at once is
+ * learned: one more for each that came back, half for each that hung. Pure
+ * bookkeeping: no clock, no I/O.
  */
 import type { LeasedDispatch } from "./queue.ts";
 
@@ -13,6 +14,8 @@ export type LaneLimits = {
   inFlight: number;
   inFlightPerTenant: number;
   inFlightPerEndpoint: number;
+  /** What an endpoint begins with: opening many connections at once would make all others wait. */
+  firstInFlightPerEndpoint: number;
   /** What an endpoint keeps however slow it is. */
   leastInFlightPerEndpoint: number;
   waitingPerEndpoint: number;
@@ -30,14 +33,14 @@ type Lane = {
 };
 type Tenant = { id: string; ready: Set<Lane>; lanes: number; inFlight: number };
 
-const MAX_NARROWED = 10_000;
+const MAX_WIDTHS = 10_000;
 
 export class Lanes {
   readonly #limits: LaneLimits;
   readonly #lanes = new Map<EndpointId, Lane>();
   readonly #tenants = new Map<string, Tenant>();
-  /** Of endpoints that were slow lately, how many attempts they may have in flight. */
-  readonly #narrowed = new LRUCache<EndpointId, number>({ max: MAX_NARROWED });
+  /** How many attempts an endpoint may have in flight, as far as that is known. */
+  readonly #widths = new LRUCache<EndpointId, number>({ max: MAX_WIDTHS });
   readonly #readyTenants = new Set<Tenant>();
   #waiting = 0;
   #waitingBodySize = 0;
@@ -62,7 +65,7 @@ export class Lanes {
 
   /** Whether the endpoint was slow lately. */
   isSlow(dispatch: LeasedDispatch): boolean {
-    return this.#narrowed.has(dispatch.endpointId);
+    return this.#widthOf(dispatch.endpointId) < this.#limits.firstInFlightPerEndpoint;
   }
 
   /** Queues a dispatch in its endpoint's lane; false when that lane is full. */
@@ -143,16 +146,15 @@ export class Lanes {
     return taken;
   }
 
-  #limitOf(endpointId: EndpointId): number {
-    return this.#narrowed.get(endpointId) ?? this.#limits.inFlightPerEndpoint;
+  #widthOf(endpointId: EndpointId): number {
+    return this.#widths.get(endpointId) ?? this.#limits.firstInFlightPerEndpoint;
   }
 
   #adapt(endpointId: EndpointId, wasSlow: boolean): void {
-    const limit = this.#limitOf(endpointId);
+    const width = this.#widthOf(endpointId);
     const { inFlightPerEndpoint: most, leastInFlightPerEndpoint: least } = this.#limits;
-    const adapted = wasSlow ? Math.max(least, Math.floor(limit / 2)) : limit + 1;
-    if (adapted >= most) this.#narrowed.delete(endpointId);
-    else this.#narrowed.set(endpointId, adapted);
+    const adapted = wasSlow ? Math.max(least, Math.floor(width / 2)) : Math.min(most, width + 1);
+    if (adapted !== width) this.#widths.set(endpointId, adapted);
   }
 
   #laneOf(dispatch: LeasedDispatch): Lane {
@@ -173,7 +175,7 @@ export class Lanes {
   #refresh(lane: Lane): void {
     const { tenant } = lane;
     const isWaiting = lane.head < lane.waiting.length;
-    const mayStart = !lane.isPaused && lane.inFlight < this.#limitOf(lane.key);
+    const mayStart = !lane.isPaused && lane.inFlight < this.#widthOf(lane.key);
     if (isWaiting && mayStart) tenant.ready.add(lane);
     else tenant.ready.delete(lane);
     if (!isWaiting && lane.inFlight === 0) {

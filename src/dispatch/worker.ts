@@ -38,6 +38,7 @@ export const LANE_LIMITS: LaneLimits = {
   inFlight: 2048,
   inFlightPerTenant: 512,
   inFlightPerEndpoint: 64,
+  firstInFlightPerEndpoint: 8,
   leastInFlightPerEndpoint: 4,
   waitingPerEndpoint: 10_000,
   waitingBodySize: 32 * 1024 * 1024,
