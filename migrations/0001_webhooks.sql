@@ -134,6 +134,8 @@ DECLARE
   made integer := 0;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('postern.ensure_partitions'));
+  -- Attaching waits for readers of the default partition, and others would wait behind it.
+  PERFORM set_config('lock_timeout', '200ms', true);
   FOR day IN SELECT generate_series(from_day, to_day, interval '1 day')::date LOOP
     low := postern.lowest_id_at(day::timestamp AT TIME ZONE 'UTC');
     high := postern.lowest_id_at((day + 1)::timestamp AT TIME ZONE 'UTC');
@@ -169,6 +171,8 @@ DECLARE
   day date;
 BEGIN
   PERFORM set_config('lock_timeout', '200ms', true);
+  -- What was logged late under an id of long ago, as by an endpoint that was disabled for weeks.
+  DELETE FROM postern.deliveries_default WHERE id < postern.lowest_id_at(last_day::timestamp AT TIME ZONE 'UTC');
   SELECT (to_timestamp(('x' || left(replace(min(event_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)
       AT TIME ZONE 'UTC')::date
     INTO oldest_needed FROM postern.dispatches;

@@ -77,6 +77,7 @@ export type Config = Readonly<{
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 
+const MAX_DURATION_MS = 365 * 86_400_000;
 const keyHelp = "Make one with: openssl rand -base64 32";
 
 const integer = (min: number, max: number) =>
@@ -105,8 +106,8 @@ const nameServer = z
 
 const durationMs = z.string().transform((text, context) => {
   const ms = parseDurationMs(text);
-  if (ms !== null) return ms;
-  context.addIssue({ code: "custom", message: "must be a duration such as 90s, 5m, 2h or 5d" });
+  if (ms !== null && ms <= MAX_DURATION_MS) return ms;
+  context.addIssue({ code: "custom", message: "must be a duration such as 90s, 5m, 2h or 5d, 365d at most" });
   return z.NEVER;
 });
 

@@ -3,6 +3,7 @@
  * `worker` makes attempts. In a process with both, what the API accepts goes
  * straight to the worker's lanes.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { openApiDocument } from "./api/openapi.ts";
 import { makeServer } from "./api/server.ts";
 import { makeSessionVerifier } from "./api/session.ts";
@@ -49,6 +50,10 @@ export type Service = {
 };
 
 const CONNECTION_TIMEOUT_MS = 3000;
+/** How long requests may take to end at a stop: a person's test waits 15 s for its receiver. */
+const REQUEST_GRACE_MS = 17_000;
+/** A database that has not answered by then is as good as away. */
+const READY_LIMIT_MS = 3000;
 /** A worker that has not claimed for so long is stuck, though its process lives. */
 const STALLED_AFTER_MS = 30_000;
 
@@ -62,8 +67,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return {
     address,
     async stop() {
-      await app.close();
-      for (const part of parts.background) await part.stop();
+      // A request that never ends, such as a half-sent one, must not keep the worker from its own stop.
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), REQUEST_GRACE_MS);
+      await Promise.all([app.close(), ...parts.background.map((part) => part.stop())]);
+      clearTimeout(cutOff);
       await parts.close();
       log.info("stopped");
     },
@@ -186,7 +193,12 @@ export async function describeApi(): Promise<unknown> {
 async function notReadyReasons(db: Pool, migrations: Migration[], worker: Worker | null): Promise<string[]> {
   const reasons: string[] = [];
   try {
-    const pending = await pendingMigrations(db, migrations);
+    const pending = await Promise.race([
+      pendingMigrations(db, migrations),
+      delay(READY_LIMIT_MS, null, { ref: false }).then(() => {
+        throw new Error("no answer");
+      }),
+    ]);
     if (pending.length > 0)
       reasons.push(`migrations are pending: ${pending.map(({ file }) => file).join(", ")}`);
   } catch {

@@ -1,6 +1,6 @@
 /** The one place where a refusal, or an error nobody expected, becomes an answer. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { isConnectionLoss } from "../database/pool.ts";
+import { isConnectionLoss, isOutOfTime } from "../database/pool.ts";
 import { Refusal, type RefusalCode } from "../shared/refusal.ts";
 
 type Answer = { status: number; error: string };
@@ -47,7 +47,8 @@ export function answerError(
 
 function toRefusal(error: FastifyError | Error): Refusal | null {
   if (error instanceof Refusal) return error;
-  if (isConnectionLoss(error)) return new Refusal("unavailable", { retryAfterS: DATABASE_RETRY_AFTER_S });
+  if (isConnectionLoss(error) || isOutOfTime(error))
+    return new Refusal("unavailable", { retryAfterS: DATABASE_RETRY_AFTER_S });
   const code = "code" in error ? error.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Refusal("payload_too_large");
   return null;

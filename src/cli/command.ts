@@ -17,12 +17,13 @@ export async function withClearErrors(work: () => Promise<void>): Promise<void> 
 /** What the operator can mend, in words; null for a fault of the program. */
 function operatorsMistake(error: unknown): string | null {
   if (error instanceof ConfigError) return error.message;
-  const code = error instanceof Error && "code" in error ? error.code : null;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "EADDRINUSE" && error instanceof Error) {
     return `${error.message}. Another program has this port: end it, or set PORT to a free one.`;
   }
-  if (isConnectionLoss(error) && error instanceof Error) {
-    return `The database cannot be reached: ${error.message}. Check DATABASE_URL, and that PostgreSQL runs there.`;
+  const isRefusedLogin = ["28000", "28P01", "3D000"].includes(code);
+  if ((isRefusedLogin || isConnectionLoss(error)) && error instanceof Error) {
+    return `The database cannot be used: ${error.message}. Check DATABASE_URL, and that PostgreSQL runs there.`;
   }
   return null;
 }

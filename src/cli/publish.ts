@@ -25,20 +25,25 @@ export const publish = defineCommand({
         throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
       }
       const claims = { type: "service", tid: args.tenant, sub: "cli", permissions: ["events:write"] };
-      const answer = await fetch(
-        `${args.url ?? `http://${config.host}:${config.port}${config.basePath}`}/api/events`,
-        {
-          method: "POST",
-          headers: {
-            authorization: `Bearer ${await issueToken(config.session.secret, claims, TOKEN_LIFE_MS)}`,
-          },
-          body: JSON.stringify({ type: args.type, data: parseData(args.data), id: args.id }),
+      const url = args.url ?? `http://${hostInUrl(config.host)}:${config.port}${config.basePath}`;
+      const answer = await fetch(`${url}/api/events`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${await issueToken(config.session.secret, claims, TOKEN_LIFE_MS)}`,
         },
-      );
+        body: JSON.stringify({ type: args.type, data: parseData(args.data), id: args.id }),
+      }).catch((error: unknown) => {
+        throw new ConfigError(`no answer from ${url}: is Postern running there? (${String(error)})`);
+      });
       console.log(await answer.text());
       if (!answer.ok) process.exitCode = 1;
     }),
 });
+
+/** An IPv6 address stands in brackets. */
+function hostInUrl(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
 
 function parseData(text: string): unknown {
   try {

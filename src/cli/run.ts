@@ -4,11 +4,14 @@ import type { Config } from "../config.ts";
 import { startEmbeddedPostgres } from "../database/embedded.ts";
 import { migrate, readMigrations, type Migration } from "../database/migrate.ts";
 import { createPool } from "../database/pool.ts";
+import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { startService, type Role, type Service } from "../service.ts";
+import { makeSecretBox } from "../shared/secret-box.ts";
 import type { Log } from "../telemetry/log.ts";
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, "..", "..", "migrations");
 const STOP_LIMIT_MS = 25_000;
+const ONE_CTRL_C_MS = 1000;
 const CONNECTION_TIMEOUT_MS = 5000;
 
 type Stoppable = { stop(): Promise<void> };
@@ -35,6 +38,7 @@ export async function migrateDatabase(databaseUrl: string, log: Log): Promise<st
     poolSize: 2,
     applicationName: "postern migrate",
     connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    statementTimeoutMs: 0,
   });
   try {
     const applied = await migrate(db, await loadMigrations(), {
@@ -42,6 +46,20 @@ export async function migrateDatabase(databaseUrl: string, log: Log): Promise<st
       warn: (message) => log.warn(message),
     });
     return applied.map(({ file }) => file);
+  } finally {
+    await db.end();
+  }
+}
+
+async function checkKeys(config: Config, databaseUrl: string): Promise<void> {
+  const db = createPool({
+    url: databaseUrl,
+    poolSize: 1,
+    applicationName: "postern start",
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+  });
+  try {
+    await requireKeysInUse(db, makeSecretBox(config.encryptionKeys));
   } finally {
     await db.end();
   }
@@ -55,6 +73,7 @@ export async function startRoles(
   const database = await openDatabase(config, options.log);
   try {
     await migrateDatabase(database.url, options.log);
+    await checkKeys(config, database.url);
     const service = await startService({
       config,
       databaseUrl: database.url,
@@ -77,12 +96,19 @@ export async function startRoles(
   }
 }
 
-/** Stops everything at the first SIGINT or SIGTERM, in reverse order; a second one ends the process at once. */
+/**
+ * Stops everything at the first SIGINT or SIGTERM, in reverse order; one that
+ * comes later ends the process at once. Not one that comes right behind: under
+ * npm a Ctrl-C arrives twice, from the terminal and from npm.
+ */
 export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
-  let isStopping = false;
+  let stoppingSince: number | null = null;
   const stop = (signal: NodeJS.Signals): void => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
+    if (stoppingSince !== null) {
+      if (performance.now() - stoppingSince > ONE_CTRL_C_MS) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
     log.info({ signal }, "stopping: attempts in flight finish first");
     setTimeout(() => {
       log.error("did not stop in time");

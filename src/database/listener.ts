@@ -1,4 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
+
+const CONNECTION_TIMEOUT_MS = 3000;
+/** A server that has gone silent is not waited for. */
+const CLOSE_LIMIT_MS = 1000;
 
 export type Listener = {
   /** Resolves when the connection is gone, whoever closed it. */
@@ -8,7 +13,12 @@ export type Listener = {
 
 /** A connection of its own that hears one channel's notifications; LISTEN does not work through a pool. */
 export async function createListener(url: string, channel: string, onNotify: () => void): Promise<Listener> {
-  const client = new Client({ connectionString: url, application_name: "postern listener", keepAlive: true });
+  const client = new Client({
+    connectionString: url,
+    application_name: "postern listener",
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+  });
   const ended = new Promise<void>((resolve) => {
     client.once("end", () => resolve());
     // An error is followed by the end; without a listener it would end the process.
@@ -22,5 +32,5 @@ export async function createListener(url: string, channel: string, onNotify: () 
     await client.end().catch(() => undefined);
     throw error;
   }
-  return { ended, close: () => client.end() };
+  return { ended, close: () => Promise.race([client.end(), delay(CLOSE_LIMIT_MS)]) };
 }

@@ -53,6 +53,7 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
   try {
     // A migration, or the wait for another process's, may take longer than any request.
     await client.query("SET statement_timeout = 0");
+    await client.query("SET lock_timeout = 0");
     await client.query("SET idle_in_transaction_session_timeout = 0");
     await client.query("SELECT pg_advisory_lock($1)", [LOCK_KEY]);
     await createLedger(client);

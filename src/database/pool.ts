@@ -18,13 +18,17 @@ export type PoolOptions = {
   applicationName: string;
   /** How long a caller waits for a connection, free or new. */
   connectionTimeoutMs: number;
-  /** A statement that runs longer is cancelled; default 30 s, 0 is off. */
+  /** A statement that runs longer is cancelled; default 30 s. 0 is off, and no wait for a lock is too long either. */
   statementTimeoutMs?: number;
   /** Told of connections lost while nobody used them. */
   log?: DatabaseLog;
 };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
+// A lock that is held for longer, as by a producer's open transaction, must not keep others waiting with us.
+const LOCK_TIMEOUT_MS = 5000;
+// The server's own limit comes first; this one is for a server that has gone silent.
+const SILENCE_MS = 5000;
 // A transaction that does nothing for so long belongs to a process that hangs; its locks must go.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const IDLE_CONNECTION_MS = 30_000;
@@ -42,7 +46,7 @@ export function createPool(options: PoolOptions): Pool {
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectionTimeoutMs,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
-    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    ...limitsOf(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser },
@@ -58,6 +62,15 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
+function limitsOf(statementTimeoutMs: number) {
+  if (statementTimeoutMs === 0) return {};
+  return {
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    query_timeout: statementTimeoutMs + SILENCE_MS,
+  };
+}
+
 const LOST = new Set(
   [
     ["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
@@ -69,7 +82,7 @@ const LOST = new Set(
 
 // pg gives these no code.
 const LOST_MESSAGE =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed and is not queryable)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed and is not queryable)/;
 
 /**
  * Whether a database call failed because the database is out of reach, which
@@ -82,6 +95,14 @@ export function isConnectionLoss(error: unknown): boolean {
   // A name with several addresses fails with all their errors at once.
   if (error instanceof AggregateError && error.errors.some(isConnectionLoss)) return true;
   return error.cause !== undefined && isConnectionLoss(error.cause);
+}
+
+// query_canceled (by statement_timeout), lock_not_available (by lock_timeout)
+const OUT_OF_TIME = new Set(["57014", "55P03"]);
+
+/** Whether a database call took too long, so that the caller had better try again later (503). */
+export function isOutOfTime(error: unknown): boolean {
+  return error instanceof Error && "code" in error && OUT_OF_TIME.has(String(error.code));
 }
 
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>

@@ -6,6 +6,7 @@ import type { Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { isSuccess } from "../dispatch/judge-attempt.ts";
 import type { DispatchHold } from "../dispatch/queue.ts";
+import { noteDelivered } from "../endpoints/endpoint-health.ts";
 import { readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { isSubscribed } from "../events/subscription.ts";
@@ -79,6 +80,7 @@ export function makePersonSends(services: {
     await inTransaction(db, async (transaction) => {
       await insertDelivery(transaction, delivery);
       const { eventId } = original;
+      if (isDelivered) await noteDelivered(transaction, original);
       if (isDelivered && eventId !== null) {
         await dispatches.supersede(transaction, { tenantId, endpointId: original.endpointId, eventId });
       }

@@ -40,13 +40,16 @@ export async function startDemo(env: Environment): Promise<Demo> {
   const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
   const certificates = await makeDemoCertificates(RECEIVER_HOST);
   const tenantId = demoTenant();
-  let known: { db: Pool; secretBox: SecretBox } | null = null;
+  const service = Promise.withResolvers<{ db: Pool; secretBox: SecretBox }>();
+  let db: Pool | null = null;
   const receiver = await startDemoReceiver({
     ...certificates,
     host: RECEIVER_HOST,
     preferredPort: RECEIVER_PORT,
-    signingSecrets: async () =>
-      known === null ? [] : readTenantSecrets(known.db, known.secretBox, tenantId),
+    signingSecrets: async () => {
+      const { db, secretBox } = await service.promise;
+      return readTenantSecrets(db, secretBox, tenantId);
+    },
     print: (line) => console.log(line),
   });
   return {
@@ -60,13 +63,13 @@ export async function startDemo(env: Environment): Promise<Demo> {
     },
     caPem: certificates.caPem,
     connect({ databaseUrl, encryptionKeys }) {
-      const db = createPool({
+      db = createPool({
         url: databaseUrl,
         poolSize: 1,
         applicationName: "postern demo",
         connectionTimeoutMs: 3000,
       });
-      known = { db, secretBox: makeSecretBox(encryptionKeys) };
+      service.resolve({ db, secretBox: makeSecretBox(encryptionKeys) });
     },
     async welcome(apiUrl) {
       return welcomeText({
@@ -84,7 +87,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
     },
     async stop() {
       await receiver.stop();
-      await known?.db.end();
+      await db?.end();
     },
   };
 }

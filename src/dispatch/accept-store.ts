@@ -58,7 +58,9 @@ export async function acceptEvents(
           ON fan_out.event_id = accepted.id
         RETURNING id, dispatch_count
       )
-      SELECT stored.id AS event_id, stored.dispatch_count, due.id AS dispatch_id, due.endpoint_id
+      SELECT stored.id AS event_id, stored.dispatch_count, due.id AS dispatch_id, due.endpoint_id,
+        -- Heard when this commits, and once however many rows say it.
+        CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${DISPATCH_CHANNEL}', '') END
       FROM stored LEFT JOIN due ON due.event_id = stored.id`,
     values: [
       events.map((event) => event.id),
@@ -72,10 +74,7 @@ export async function acceptEvents(
       firstDelayMs,
     ],
   });
-  const acceptance = toAcceptance(rows, events, leaseOwner === null ? null : leaseEndsMs);
-  const unowned = leaseOwner === null && rows.some((row) => row.dispatch_id !== null);
-  if (unowned) await db.query(/* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', '')`);
-  return acceptance;
+  return toAcceptance(rows, events, leaseOwner === null ? null : leaseEndsMs);
 }
 
 function toAcceptance(
@@ -117,7 +116,7 @@ export async function findEarlierEvents(
         AS given (id, tenant_id, type, body, key)
       JOIN postern.idempotency_keys k ON k.tenant_id = given.tenant_id AND k.key = given.key
       -- It may still be in the outbox, or dropped with its day, which the key can outlive.
-      LEFT JOIN postern.events e ON e.id = k.event_id`,
+      LEFT JOIN postern.events e ON e.id = k.event_id AND e.tenant_id = k.tenant_id`,
     [
       events.map((event) => event.id),
       events.map((event) => event.tenantId),

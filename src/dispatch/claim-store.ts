@@ -19,7 +19,7 @@ export async function claimDispatches(db: Db, owner: string, limit: number): Pro
     name: "claim-dispatches",
     text: /* sql */ `WITH due AS MATERIALIZED (
         SELECT tenant_id, endpoint_id, id, event_id FROM postern.dispatches
-        WHERE NOT held AND claimable_at <= now()
+        WHERE NOT held AND NOT superseded AND claimable_at <= now()
         ORDER BY claimable_at LIMIT $2
         FOR UPDATE SKIP LOCKED
       )

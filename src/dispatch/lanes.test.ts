@@ -14,6 +14,7 @@ const LIMITS: LaneLimits = {
   leastInFlightPerEndpoint: 1,
   waitingPerEndpoint: 5,
   waitingBodySize: 100,
+  waitingBodySizePerEndpoint: 100,
 };
 const ENDPOINTS_PER_TENANT = 3;
 

@@ -19,8 +19,9 @@ export type LaneLimits = {
   /** What an endpoint keeps however slow it is. */
   leastInFlightPerEndpoint: number;
   waitingPerEndpoint: number;
-  /** Characters of bodies that may wait in all. */
+  /** Characters of bodies that may wait in all, and for one endpoint. */
   waitingBodySize: number;
+  waitingBodySizePerEndpoint: number;
 };
 
 type Lane = {
@@ -28,6 +29,7 @@ type Lane = {
   key: EndpointId;
   waiting: LeasedDispatch[];
   head: number;
+  bodySize: number;
   inFlight: number;
   isPaused: boolean;
 };
@@ -71,8 +73,11 @@ export class Lanes {
   /** Queues a dispatch in its endpoint's lane; false when that lane is full. */
   offer(dispatch: LeasedDispatch): boolean {
     const lane = this.#laneOf(dispatch);
-    if (lane.waiting.length - lane.head >= this.#limits.waitingPerEndpoint) return false;
+    const isLong = lane.waiting.length - lane.head >= this.#limits.waitingPerEndpoint;
+    const isHeavy = lane.bodySize >= this.#limits.waitingBodySizePerEndpoint;
+    if (isLong || isHeavy) return false;
     lane.waiting.push(dispatch);
+    lane.bodySize += dispatch.body.length;
     this.#waiting++;
     this.#waitingBodySize += dispatch.body.length;
     this.#refresh(lane);
@@ -93,6 +98,7 @@ export class Lanes {
     }
     this.#waiting--;
     this.#waitingBodySize -= dispatch.body.length;
+    lane.bodySize -= dispatch.body.length;
     this.#inFlight++;
     lane.inFlight++;
     tenant.inFlight++;
@@ -120,6 +126,7 @@ export class Lanes {
     lane.waiting = [dispatch, ...lane.waiting.slice(lane.head)];
     lane.head = 0;
     lane.isPaused = true;
+    lane.bodySize += dispatch.body.length;
     this.#waiting++;
     this.#waitingBodySize += dispatch.body.length;
     this.#refresh(lane);
@@ -139,6 +146,7 @@ export class Lanes {
       taken.push(...lane.waiting.slice(lane.head));
       lane.waiting = [];
       lane.head = 0;
+      lane.bodySize = 0;
       this.#refresh(lane);
     }
     this.#waiting = 0;
@@ -165,7 +173,15 @@ export class Lanes {
       tenant = { id: dispatch.tenantId, ready: new Set(), lanes: 0, inFlight: 0 };
       this.#tenants.set(tenant.id, tenant);
     }
-    const lane = { tenant, key: dispatch.endpointId, waiting: [], head: 0, inFlight: 0, isPaused: false };
+    const lane = {
+      tenant,
+      key: dispatch.endpointId,
+      waiting: [],
+      head: 0,
+      bodySize: 0,
+      inFlight: 0,
+      isPaused: false,
+    };
     tenant.lanes++;
     this.#lanes.set(lane.key, lane);
     return lane;

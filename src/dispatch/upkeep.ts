@@ -7,13 +7,15 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import {
   deleteOldIdempotencyKeys,
+  deleteSuperseded,
   dropOldPartitions,
   makePartitionsAhead,
   measureQueue,
 } from "./upkeep-store.ts";
 
 const MEASURE_EVERY_MS = 5000;
-const TIDY_EVERY_MS = 600_000;
+const TIDY_EVERY_MS = 60_000;
+const PARTITIONS_EVERY_MS = 600_000;
 
 export type Upkeep = { start(): void; stop(): Promise<void> };
 
@@ -35,13 +37,14 @@ export function makeUpkeep(services: {
     metrics.queueOldestAge.set(depth.oldestDueAgeS);
   }
 
-  async function tidy(): Promise<void> {
-    await announceCatalog(db, services.catalog);
-    await makePartitionsAhead(db);
+  async function dropOld(): Promise<void> {
     const dropped = await dropOldPartitions(db, services.retentionDays);
     if (dropped.length > 0)
       log.info({ partitions: dropped }, "dropped partitions that are past their retention");
-    await deleteOldIdempotencyKeys(db);
+  }
+
+  async function deleteOldKeys(): Promise<void> {
+    while (!stopping.signal.aborted && (await deleteOldIdempotencyKeys(db)));
   }
 
   async function every(ms: number, name: string, work: () => Promise<void>): Promise<void> {
@@ -59,7 +62,11 @@ export function makeUpkeep(services: {
     start() {
       running ??= Promise.all([
         every(MEASURE_EVERY_MS, "measuring the queue", measure),
-        every(TIDY_EVERY_MS, "tidying the tables", tidy),
+        every(TIDY_EVERY_MS, "announcing the catalog", () => announceCatalog(db, services.catalog)),
+        every(TIDY_EVERY_MS, "removing needless dispatches", () => deleteSuperseded(db)),
+        every(PARTITIONS_EVERY_MS, "making partitions", () => makePartitionsAhead(db)),
+        every(PARTITIONS_EVERY_MS, "dropping partitions", dropOld),
+        every(PARTITIONS_EVERY_MS, "deleting old idempotency keys", deleteOldKeys),
       ]);
     },
     async stop() {

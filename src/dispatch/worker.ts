@@ -42,6 +42,7 @@ export const LANE_LIMITS: LaneLimits = {
   leastInFlightPerEndpoint: 4,
   waitingPerEndpoint: 10_000,
   waitingBodySize: 32 * 1024 * 1024,
+  waitingBodySizePerEndpoint: 8 * 1024 * 1024,
 };
 
 export type Worker = OwnLane & {
@@ -83,6 +84,21 @@ export function makeWorker(services: WorkerServices): Worker {
     { maxItems: 500, maxConcurrent: 1 },
   );
 
+  const returns = new GroupCommit<{ dispatch: LeasedDispatch; delayMs: number }, void>(
+    async (given) => {
+      await queue.postpone(given);
+      return given.map(() => undefined);
+    },
+    { maxItems: 1000, maxConcurrent: 1 },
+  );
+  const holds = new GroupCommit<LeasedDispatch, void>(
+    async (given) => {
+      await queue.hold(given);
+      return given.map(() => undefined);
+    },
+    { maxItems: 1000, maxConcurrent: 1 },
+  );
+
   /** A database that is away for a while costs no outcome: the leases are this process's until they end. */
   async function completeUntilDone(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>> {
     for (;;) {
@@ -113,12 +129,13 @@ export function makeWorker(services: WorkerServices): Worker {
 
   async function run(dispatch: LeasedDispatch): Promise<void> {
     try {
-      // Too late to be sure of the lease: whoever claims it next makes the attempt.
-      if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS) return;
       const known = targets.fresh(dispatch);
       const target = known === undefined ? await targets.get(dispatch) : known;
-      if (target === null) await record(endpointDeleted(dispatch));
-      else if (!target.enabled) await queue.hold([dispatch]);
+      // Too late to be sure of the lease: whoever claims it next makes the attempt.
+      if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS)
+        await returns.add({ dispatch, delayMs: 0 });
+      else if (target === null) await record(endpointDeleted(dispatch));
+      else if (!target.enabled) await holds.add(dispatch);
       else await runAgainst(dispatch, target);
     } catch (error) {
       log.error(
@@ -134,9 +151,7 @@ export function makeWorker(services: WorkerServices): Worker {
     if (waitMs > 0) return pauseLane(dispatch, waitMs);
     const { completed, isGone } = await makeAttempt(dispatch, target, services);
     observe(completed, metrics);
-    // Before the outcome is recorded: its next attempt must find the endpoint as this one left it.
-    const isChanged = await services.health.observe(target, { status: completed.status, isGone });
-    if (isChanged) targets.forget(dispatch);
+    await observeHealth(target, completed.status, isGone);
     if (!(await record(completed))) {
       log.warn(
         { tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
@@ -147,6 +162,20 @@ export function makeWorker(services: WorkerServices): Worker {
     const { nextDelayMs } = completed;
     if (nextDelayMs !== null && nextDelayMs < POLL_MS)
       setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();
+  }
+
+  /** Before the outcome is recorded, for its next attempt must find the endpoint as this one left it. */
+  async function observeHealth(
+    target: SendTarget,
+    status: "delivered" | "failed",
+    isGone: boolean,
+  ): Promise<void> {
+    try {
+      if (await services.health.observe(target, { status, isGone })) targets.forget(target);
+    } catch (error) {
+      // The next attempt observes again; the outcome of this one must not be lost over it.
+      log.warn({ err: error, endpointId: target.endpointId }, "the endpoint's health could not be noted");
+    }
   }
 
   function pauseLane(dispatch: LeasedDispatch, waitMs: number): void {
@@ -162,16 +191,26 @@ export function makeWorker(services: WorkerServices): Worker {
   }
 
   function take(dispatches: readonly LeasedDispatch[]): void {
-    const refused = dispatches.filter((dispatch) => !lanes.offer(dispatch));
+    const isStopping = stopping.signal.aborted;
+    const refused = dispatches.filter((dispatch) => isStopping || !lanes.offer(dispatch));
     pump();
-    if (refused.length === 0) return;
-    const postponed = refused.map((dispatch) => ({
-      dispatch,
-      delayMs: Math.random() * (lanes.isSlow(dispatch) ? SLOW_RETURN_MS : BUSY_RETURN_MS),
-    }));
-    void queue.postpone(postponed).catch((error: unknown) => {
-      log.warn({ err: error }, "leases could not be given back; they end by themselves");
-    });
+    giveBack(
+      refused.map((dispatch) => ({
+        dispatch,
+        delayMs: isStopping ? 0 : Math.random() * (lanes.isSlow(dispatch) ? SLOW_RETURN_MS : BUSY_RETURN_MS),
+      })),
+    );
+  }
+
+  function giveBack(given: { dispatch: LeasedDispatch; delayMs: number }[]): void {
+    if (given.length === 0) return;
+    const returning = queue
+      .postpone(given)
+      .catch((error: unknown) => {
+        log.warn({ err: error }, "leases could not be given back; they end by themselves");
+      })
+      .finally(() => running.delete(returning));
+    running.add(returning);
   }
 
   async function claimLoop(): Promise<void> {
@@ -189,7 +228,11 @@ export function makeWorker(services: WorkerServices): Worker {
 
   /** True when there may be more to claim at once. */
   async function claimOnce(): Promise<boolean> {
-    if (!lanes.hasRoom) return false;
+    if (!lanes.hasRoom) {
+      // Busy, not stuck.
+      lastClaimAt = performance.now();
+      return false;
+    }
     // What SQL published comes first, so that this same look claims it.
     const relayed = await relayOutbox();
     try {
@@ -201,6 +244,10 @@ export function makeWorker(services: WorkerServices): Worker {
       log.warn({ err: error }, "nothing could be claimed");
       return false;
     }
+  }
+
+  function unsent(): { dispatch: LeasedDispatch; delayMs: number }[] {
+    return lanes.takeAll().map((dispatch) => ({ dispatch, delayMs: 0 }));
   }
 
   async function relayOutbox(): Promise<number> {
@@ -224,9 +271,12 @@ export function makeWorker(services: WorkerServices): Worker {
       stopping.abort();
       wakeUp.resolve();
       await claiming;
-      const unsent = lanes.takeAll();
-      await Promise.all(running);
-      if (unsent.length > 0) await queue.postpone(unsent.map((dispatch) => ({ dispatch, delayMs: 0 })));
+      giveBack(unsent());
+      // What ends now may leave more behind: an attempt that was only to wait for its turn.
+      while (running.size > 0) {
+        await Promise.all(running);
+        giveBack(unsent());
+      }
     },
   };
 }

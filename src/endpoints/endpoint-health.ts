@@ -3,19 +3,25 @@
  * only failed for `disableAfterMs`, is disabled, and its tenant is told by the
  * event `endpoint.disabled` in the same transaction.
  */
-import type { Pool } from "../database/pool.ts";
+import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { DispatchHold } from "../dispatch/queue.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { EndpointTarget } from "./endpoint.ts";
+import type { TargetKey } from "./send-target.ts";
 import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
 
-type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "failingSince">;
+type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "url" | "failingSince">;
 
 export type EndpointHealth = {
   /** After each automatic attempt; touches the database only when something changes, and then answers true. */
   observe(endpoint: Observed, outcome: { status: "delivered" | "failed"; isGone: boolean }): Promise<boolean>;
 };
+
+/** A person delivered to the endpoint: it works. */
+export async function noteDelivered(db: Db, endpoint: TargetKey): Promise<void> {
+  await setFailingSince(db, endpoint, false);
+}
 
 export function makeEndpointHealth(services: {
   db: Pool;
@@ -27,12 +33,11 @@ export function makeEndpointHealth(services: {
 
   async function disable(endpoint: Observed, reason: "gone" | "failing"): Promise<void> {
     await inTransaction(db, async (transaction) => {
-      const url = await disableEndpoint(transaction, endpoint.tenantId, endpoint.endpointId, reason);
-      if (url === null) return;
+      if (!(await disableEndpoint(transaction, endpoint, reason))) return;
       await dispatches.holdAll(transaction, endpoint.tenantId, endpoint.endpointId);
       await publisher.publishOwn(transaction, endpoint.tenantId, {
         type: "endpoint.disabled",
-        data: { endpoint_id: endpoint.endpointId, url, reason },
+        data: { endpoint_id: endpoint.endpointId, url: endpoint.url, reason },
       });
     });
   }

@@ -126,7 +126,7 @@ export async function updateEndpoint(
 export async function softDeleteEndpoint(db: Db, tenantId: TenantId, id: EndpointId): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `UPDATE postern.endpoints
-      SET deleted_at = now(), secret = '', previous_secret = NULL, previous_secret_until = NULL
+      SET deleted_at = now(), secret = '', headers = '{}', previous_secret = NULL, previous_secret_until = NULL
       WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
     [tenantId, id],
   );
@@ -170,6 +170,17 @@ export async function loadTargets(
   return rows;
 }
 
+/** The ids of the keys that encrypt live endpoints' secrets, in hex: bytes 2 to 5 of the stored form. */
+export async function listSecretKeyIds(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{
+    key_id: string;
+  }>(/* sql */ `SELECT DISTINCT encode(substring(sealed FROM 2 FOR 4), 'hex') AS key_id
+      FROM postern.endpoints,
+        unnest(ARRAY[secret, CASE WHEN previous_secret_until > now() THEN previous_secret END]) AS sealed
+      WHERE deleted_at IS NULL AND sealed IS NOT NULL`);
+  return rows.map((row) => row.key_id);
+}
+
 /** Notes when an endpoint began to fail, or that it works again; the first note of a kind counts. */
 export async function setFailingSince(
   db: Db,
@@ -183,21 +194,20 @@ export async function setFailingSince(
   );
 }
 
-/** Disables an enabled endpoint and answers its URL; null where it is disabled already or gone. */
+/** Disables an enabled endpoint that is still what the attempt saw; false where it changed meanwhile. */
 export async function disableEndpoint(
   db: Db,
-  tenantId: TenantId,
-  id: EndpointId,
+  seen: Pick<EndpointTarget, "tenantId" | "endpointId" | "url">,
   reason: DisabledReason,
-): Promise<string | null> {
-  const { rows } = await db.query<{ url: string }>(
+): Promise<boolean> {
+  const { rowCount } = await db.query(
     /* sql */ `UPDATE postern.endpoints
       SET enabled = false, disabled_reason = $3, updated_at = date_trunc('milliseconds', now())
-      WHERE tenant_id = $1 AND id = $2 AND enabled AND deleted_at IS NULL
-      RETURNING url`,
-    [tenantId, id, reason],
+      WHERE tenant_id = $1 AND id = $2 AND enabled AND deleted_at IS NULL AND url = $4
+        AND ($3 <> 'failing' OR failing_since IS NOT NULL)`,
+    [seen.tenantId, seen.endpointId, reason, seen.url],
   );
-  return rows[0]?.url ?? null;
+  return rowCount === 1;
 }
 
 function onlyEndpoint(rows: EndpointRow[]): Endpoint {

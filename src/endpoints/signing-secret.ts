@@ -1,6 +1,10 @@
 /** The endpoint's signing secret at rest: sealed for its tenant and endpoint, opened only to sign. */
+import type { Db } from "../database/pool.ts";
+import { ConfigError } from "../shared/config-error.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import type { SecretBox, SecretOwner } from "../shared/secret-box.ts";
+
+import { listSecretKeyIds } from "./endpoint-store.ts";
 
 type Owner = { tenantId: TenantId; endpointId: EndpointId };
 
@@ -11,6 +15,16 @@ export function sealSigningSecret(box: SecretBox, secret: string, owner: Owner):
 /** Throws SecretBoxError, naming the endpoint, when the stored form does not open. */
 export function openSigningSecret(box: SecretBox, sealed: Buffer, owner: Owner): string {
   return box.open(sealed, secretOwner(owner));
+}
+
+/** Stops the start when live endpoints' secrets are encrypted with keys that the ring lacks. */
+export async function requireKeysInUse(db: Db, box: SecretBox): Promise<void> {
+  const missing = (await listSecretKeyIds(db)).filter((id) => !box.holds(id));
+  if (missing.length === 0) return;
+  throw new ConfigError(
+    `INTEGRATION_ENCRYPTION_KEY lacks key ${missing.join(", ")}, which encrypts secrets in this database. ` +
+      "Add the former key behind a comma: the first key encrypts, all decrypt.",
+  );
 }
 
 function secretOwner(owner: Owner): SecretOwner {

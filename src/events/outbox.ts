@@ -52,16 +52,17 @@ export function makeOutbox(services: {
 
   return {
     async relay() {
-      return inTransaction(db, async (transaction) => {
+      const { taken, relayed } = await inTransaction(db, async (transaction) => {
         const taken = await takeFromOutbox(transaction, OUTBOX_BATCH);
         // Their keys were claimed by postern.publish.
         const events = taken.filter(isValid).map(({ id, tenantId, type, body }) => {
           return { id, tenantId, type, body, idempotencyKey: null };
         });
         if (events.length > 0) await queue.accept(events, { lease: false }, transaction);
-        metrics.eventsAccepted.inc(events.length);
-        return taken.length;
+        return { taken, relayed: events.length };
       });
+      metrics.eventsAccepted.inc(relayed);
+      return taken.length;
     },
   };
 }

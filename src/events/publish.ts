@@ -18,7 +18,9 @@ import { brokenDataRule, brokenTextRule } from "./event-data.ts";
 
 export const MAX_EVENTS_PER_REQUEST = 1000;
 const MAX_EVENTS_PER_COMMIT = 1000;
-const MAX_WAITING_REQUESTS = 5000;
+/** Events being accepted at one time, and the characters of their bodies; beyond, producers are told to wait. */
+const MAX_ACCEPTING = 20_000;
+const MAX_ACCEPTING_BODY_SIZE = 64 * 1024 * 1024;
 
 const publishedEvent = z.object({
   type: z.string().meta({ pattern: EVENT_TYPE_PATTERN }).describe("A type of the event catalog."),
@@ -52,7 +54,7 @@ export type PublishInput = z.infer<typeof publishedEvent>;
 /** One event's answer: `isNew` is false when its idempotency key was used before with the same content. */
 export type Published = AcceptedEvent & { isNew: boolean };
 
-/** The worker of this same process, if it has one: what it is handed needs no claim. */
+/** The worker of this same process: what it is handed needs no claim. Without one there is never room. */
 export type OwnLane = {
   hasRoom(): boolean;
   take(dispatches: readonly LeasedDispatch[]): void;
@@ -72,26 +74,37 @@ export function makePublisher(services: {
   db: Pool;
   queue: DispatchQueue;
   catalog: Catalog;
-  ownLane: OwnLane | null;
+  ownLane: OwnLane;
 }): Publisher {
   const { db, queue, catalog, ownLane } = services;
 
+  let accepting = 0;
+  let acceptingBodySize = 0;
+
   async function accept(events: readonly NewEvent[]): Promise<Map<EventId, AcceptedEvent>> {
-    const { accepted, leased } = await queue.accept(events, { lease: ownLane?.hasRoom() ?? false });
-    ownLane?.take(leased);
+    const { accepted, leased } = await queue.accept(events, { lease: ownLane.hasRoom() });
+    ownLane.take(leased);
     return new Map(accepted.map((event) => [event.id, event]));
   }
 
-  // Concurrent requests share one commit; an array is a group already.
-  const commits = new GroupCommit<NewEvent, AcceptedEvent | undefined>(
-    async (events) => {
-      const accepted = await accept(events);
-      return events.map((event) => accepted.get(event.id));
-    },
-    { maxItems: MAX_EVENTS_PER_COMMIT, maxConcurrent: 1 },
-  );
+  // Concurrent requests share one commit; an array is a group already. Events
+  // with keys have groups of their own: a key that an open transaction of a
+  // producer holds makes only those wait.
+  const plainCommits = makeCommits();
+  const keyedCommits = makeCommits();
+
+  function makeCommits() {
+    return new GroupCommit<NewEvent, AcceptedEvent | undefined>(
+      async (events) => {
+        const accepted = await accept(events);
+        return events.map((event) => accepted.get(event.id));
+      },
+      { maxItems: MAX_EVENTS_PER_COMMIT, maxConcurrent: 1 },
+    );
+  }
 
   async function publishOne(event: NewEvent): Promise<Published> {
+    const commits = event.idempotencyKey === null ? plainCommits : keyedCommits;
     const accepted = await commits.add(event);
     if (accepted !== undefined) return { ...accepted, isNew: true };
     const earlier = (await queue.findEarlier([event])).get(event.id);
@@ -125,9 +138,19 @@ export function makePublisher(services: {
     sessionTenant: TenantId | null,
   ): Promise<Published[]> {
     const events = toNewEvents(input, sessionTenant, catalog);
-    if (commits.waiting >= MAX_WAITING_REQUESTS) throw new Refusal("too_many_requests", { retryAfterS: 1 });
-    const [only] = events;
-    return only !== undefined && events.length === 1 ? [await publishOne(only)] : publishMany(events);
+    const bodySize = events.reduce((sum, event) => sum + event.body.length, 0);
+    if (accepting + events.length > MAX_ACCEPTING || acceptingBodySize + bodySize > MAX_ACCEPTING_BODY_SIZE) {
+      throw new Refusal("too_many_requests", { retryAfterS: 1 });
+    }
+    accepting += events.length;
+    acceptingBodySize += bodySize;
+    try {
+      const [only] = events;
+      return only !== undefined && events.length === 1 ? [await publishOne(only)] : await publishMany(events);
+    } finally {
+      accepting -= events.length;
+      acceptingBodySize -= bodySize;
+    }
   }
 
   async function publishOwn(transaction: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">) {

@@ -62,7 +62,8 @@ const DEFAULT_LIMITS: SenderLimits = {
   // undici would keep a connection as long as the receiver's Keep-Alive header asks.
   keepAliveMaxTimeoutMs: 10_000,
   maxConnectionAgeMs: 120_000,
-  maxConnectionsPerOrigin: 128,
+  // As many as a worker has in flight: a host that many endpoints share must not make one wait for another.
+  maxConnectionsPerOrigin: 2048,
   maxHeaderBytes: 16 * 1_024,
   maxBodyBytes: 64 * 1_024,
   // 64 KiB in one-byte chunks is 384 KiB on the wire.

@@ -26,10 +26,6 @@ export class GroupCommit<Item, Result> {
     this.#maxConcurrent = limits.maxConcurrent;
   }
 
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
   add(item: Item): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#waiting.push({ item, resolve, reject });

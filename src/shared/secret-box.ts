@@ -29,6 +29,8 @@ export class SecretBoxError extends Error {
 }
 
 export type SecretBox = {
+  /** Whether the ring has the key with this id (eight hex digits). */
+  holds(keyId: string): boolean;
   seal(plaintext: string, owner: SecretOwner): Buffer;
   /** Throws {@link SecretBoxError}, which names the owner and the reason and never the content. */
   open(box: Buffer, owner: SecretOwner): string;
@@ -44,6 +46,7 @@ export function makeSecretBox(keys: readonly Buffer[]): SecretBox {
   const sealingKey = createSecretKey(first);
 
   return {
+    holds: (keyId) => ring.has(keyId),
     seal(plaintext, owner) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce, { authTagLength: TAG_BYTES });

@@ -195,8 +195,9 @@ function toFilter(query: z.output<typeof listQuery>): DeliveryFilter | null {
 function nextLink(url: string, page: readonly Delivery[], limit: number): string | null {
   const oldest = page.at(-1);
   if (oldest === undefined || page.length < limit) return null;
-  const [path = "", query = ""] = url.split("?");
-  const parameters = new URLSearchParams(query);
+  const mark = url.indexOf("?");
+  const path = mark === -1 ? url : url.slice(0, mark);
+  const parameters = new URLSearchParams(mark === -1 ? "" : url.slice(mark));
   parameters.delete("page");
   parameters.set("before", oldest.id);
   return `${path}?${parameters.toString()}`;
