@@ -112,6 +112,24 @@ describe("postern.publish", () => {
     assert.match(metrics.text, /^webhook_events_rejected_total\{reason="schema"\} 1$/m);
   });
 
+  it("keeps only the same key waiting while its transaction is open", async () => {
+    const client = await service.database.pool.connect();
+    await client.query("BEGIN");
+    const { rows } = await client.query("SELECT postern.publish('acme', 'order.placed', '{}', 'open') AS id");
+    const as = { type: "service", tid: "acme", permissions: ["events:write"] };
+    const same = service.call("POST", "/api/events", {
+      as,
+      json: { type: "order.placed", data: {}, id: "open" },
+    });
+    // Others are answered meanwhile.
+    await publish(service, "order.placed");
+    await client.query("COMMIT");
+    client.release();
+    const answer = await same;
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(z.object({ id: z.string() }).parse(answer.body).id, rows[0]?.id);
+  });
+
   it("serves beside events published over HTTP", async () => {
     const event = await publish(service, "order.placed");
     await eventually(async () => bodiesOf(event.id).length > 0);

@@ -1,0 +1,83 @@
+/** When an endpoint is disabled for good reason, and when the reason is no longer its own. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createEndpoint, getEndpoint, listDeliveries, patchEndpoint, publish } from "./support/api.ts";
+import { eventually, startTestService, type TestService } from "./support/service.ts";
+
+let service: TestService;
+let gate = Promise.withResolvers<void>();
+let status = 200;
+
+before(async () => {
+  service = await startTestService({
+    env: { RETRY_SCHEDULE: "0s,1h", DISABLE_AFTER: "5d" },
+    async respond(request) {
+      if (request.path === "/slow-gone") {
+        await gate.promise;
+        return { status: 410 };
+      }
+      return { status };
+    },
+  });
+});
+after(() => service.stop());
+
+const urlOf = (path: string): string => `https://127.0.0.1:${service.receiver.port}${path}`;
+
+async function failingSince(id: string): Promise<Date | null> {
+  const { rows } = await service.database.pool.query(
+    "SELECT failing_since FROM postern.endpoints WHERE id = $1",
+    [id],
+  );
+  return rows[0]?.failing_since ?? null;
+}
+
+describe("an endpoint", () => {
+  it("is not disabled by the answer of a URL that it no longer has", async () => {
+    gate = Promise.withResolvers();
+    const { endpoint } = await createEndpoint(service, {
+      url: urlOf("/slow-gone"),
+      events: ["document.signed"],
+    });
+    await publish(service, "document.signed");
+    await eventually(async () => service.receiver.requests.some(({ path }) => path === "/slow-gone"));
+    await patchEndpoint(service, endpoint.id, { url: urlOf("/repaired") });
+    gate.resolve();
+    await eventually(async () => (await listDeliveries(service, endpoint.id, "?status=failed"))[0]);
+    const { endpoint: now } = await getEndpoint(service, endpoint.id);
+    assert.deepEqual([now.enabled, now.disabled_reason], [true, null]);
+  });
+
+  it("no longer counts as failing once a person delivered to it", async () => {
+    status = 500;
+    const { endpoint } = await createEndpoint(service, { url: urlOf("/ok"), events: ["document.deleted"] });
+    await publish(service, "document.deleted");
+    const failed = await eventually(
+      async () => (await listDeliveries(service, endpoint.id, "?status=failed"))[0],
+    );
+    assert.ok((await failingSince(endpoint.id)) !== null);
+    status = 200;
+    const retried = await service.call("POST", `/api/webhooks/${endpoint.id}/deliveries/${failed.id}/retry`);
+    assert.equal(retried.status, 200);
+    assert.equal(await failingSince(endpoint.id), null);
+  });
+
+  it("is disabled after only failures for DISABLE_AFTER, and told so by an event", async () => {
+    status = 500;
+    const { endpoint } = await createEndpoint(service, { url: urlOf("/ok"), events: ["document.uploaded"] });
+    await service.database.pool.query(
+      "UPDATE postern.endpoints SET failing_since = now() - interval '5 days' WHERE id = $1",
+      [endpoint.id],
+    );
+    await publish(service, "document.uploaded");
+    const disabled = await eventually(async () => {
+      const found = await getEndpoint(service, endpoint.id);
+      return !found.endpoint.enabled && found.endpoint;
+    });
+    assert.equal(disabled.disabled_reason, "failing");
+    const { rows } = await service.database.pool.query(
+      "SELECT body::json -> 'data' ->> 'endpoint_id' AS id FROM postern.events WHERE type = 'endpoint.disabled'",
+    );
+    assert.deepEqual(rows, [{ id: endpoint.id }]);
+  });
+});
