@@ -24,6 +24,18 @@ type RouteDescription = {
   refusals?: readonly RefusalCode[];
   /** True for a route without a session. */
   isPublic?: boolean;
+  /** Of an answer that is no JSON. */
+  mediaType?: string;
+  /** In place of the session: the security schemes of which one lets a caller in. */
+  security?: readonly Readonly<Record<string, readonly string[]>>[];
+};
+
+/** What a status means wherever the answer is no refusal. */
+const MEANINGS: Readonly<Record<number, string>> = {
+  200: "Done.",
+  201: "Created.",
+  202: "Accepted: committed to the database.",
+  503: "Not ready: the reasons.",
 };
 
 const SESSION_REFUSALS: readonly RefusalCode[] = ["unauthorized", "forbidden", "unavailable"];
@@ -35,16 +47,16 @@ export function describeRoute(route: RouteDescription): FastifySchema {
     ...(route.body === undefined ? [] : (["payload_too_large"] as const)),
     ...(route.refusals ?? []),
   ];
-  const { params = [] } = route;
+  const { params = [], security = route.isPublic === true ? undefined : [{ session: [] }] } = route;
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    ...(route.isPublic === true ? {} : { security: [{ session: [] }] }),
+    ...(security === undefined ? {} : { security }),
     ...(params.length === 0 ? {} : { params: pathParameters(params) }),
     ...(route.query === undefined ? {} : { querystring: jsonSchema(route.query, "input") }),
     ...(route.body === undefined ? {} : { body: jsonSchema(route.body, "input") }),
-    response: { ...refusalAnswers(refusals), ...successAnswers(route.answers) },
+    response: { ...refusalAnswers(refusals), ...successAnswers(route) },
   };
 }
 
@@ -62,12 +74,14 @@ function pathParameters(names: readonly string[]) {
   return { type: "object", properties: Object.fromEntries(properties), required: names };
 }
 
-function successAnswers(answers: Readonly<Record<number, z.ZodType>>) {
+function successAnswers({ answers, mediaType }: Pick<RouteDescription, "answers" | "mediaType">) {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, schema]) => [
-      status,
-      { ...jsonSchema(schema, "output"), description: status === "200" ? "Done." : "Accepted." },
-    ]),
+    Object.entries(answers).map(([status, zodSchema]) => {
+      const description = MEANINGS[Number(status)];
+      const schema = jsonSchema(zodSchema, "output");
+      if (mediaType === undefined) return [status, { ...schema, description }];
+      return [status, { description, content: { [mediaType]: { schema } } }];
+    }),
   );
 }
 
@@ -155,9 +169,14 @@ export function openApiHead(basePath: string) {
             bearerFormat: "JWT",
             description: "A session token: `type` user with `tid`, or `type` service with `events:write`.",
           },
+          metricsToken: {
+            type: "http" as const,
+            scheme: "bearer",
+            description: "The value of `METRICS_TOKEN`. Not asked for where that is not set.",
+          },
         },
       },
-      webhooks: { event: { post: outboundRequest() } },
+      webhooks: { event: { post: eventRequest() }, test: { post: testRequest() } },
     },
   };
 }
@@ -166,7 +185,7 @@ function requiredHeader(name: string, description: string) {
   return { name, in: "header" as const, required: true, description, schema: { type: "string" as const } };
 }
 
-function outboundRequest() {
+function eventRequest() {
   const body = z.object({
     id: z.uuid(),
     event: z.string(),
@@ -174,7 +193,40 @@ function outboundRequest() {
     data: z.record(z.string(), z.unknown()),
   });
   return {
+    ...signedRequest(body, {
+      "X-Service-Delivery": "The delivery's id; on a person's retry, the id of the delivery that is retried.",
+      "webhook-id": "The event's id, the same on each attempt (Standard Webhooks).",
+    }),
     summary: "What a receiver gets for each event; any 2xx answer means that it is delivered",
+    responses: {
+      "2XX": { description: "Delivered." },
+      "410": {
+        description: "Gone for good: the endpoint is disabled, unless a person asked for the attempt.",
+      },
+    },
+  };
+}
+
+function testRequest() {
+  const body = z.object({
+    event: z.string(),
+    data: z.record(z.string(), z.unknown()).describe("The event type's example."),
+    _test: z.literal(true),
+  });
+  return {
+    ...signedRequest(body, {
+      "X-Service-Delivery":
+        "`test-<milliseconds>`; on a person's retry, the id of the delivery that is retried.",
+      "webhook-id": "The first test's delivery id, the same on its retries (Standard Webhooks).",
+    }),
+    summary: "What a receiver gets when a person tests the endpoint",
+    responses: { default: { description: "Any answer is logged and shown to the person." } },
+  };
+}
+
+/** What all requests to receivers have in common; `ids` describes the two headers that hold one. */
+function signedRequest(body: z.ZodType, ids: Readonly<Record<"X-Service-Delivery" | "webhook-id", string>>) {
+  return {
     parameters: [
       requiredHeader(
         "X-Service-Signature",
@@ -182,8 +234,8 @@ function outboundRequest() {
       ),
       requiredHeader("X-Service-Timestamp", "Unix time in whole seconds."),
       requiredHeader("X-Service-Event", "The event type."),
-      requiredHeader("X-Service-Delivery", "The delivery's id; `test-<milliseconds>` for a test."),
-      requiredHeader("webhook-id", "The event's id, the same on each attempt (Standard Webhooks)."),
+      requiredHeader("X-Service-Delivery", ids["X-Service-Delivery"]),
+      requiredHeader("webhook-id", ids["webhook-id"]),
       requiredHeader("webhook-timestamp", "Unix time in whole seconds (Standard Webhooks)."),
       requiredHeader(
         "webhook-signature",
@@ -191,9 +243,5 @@ function outboundRequest() {
       ),
     ],
     requestBody: { required: true, content: { "application/json": { schema: jsonSchema(body, "output") } } },
-    responses: {
-      "2XX": { description: "Delivered." },
-      "410": { description: "Gone for good: the endpoint is disabled." },
-    },
   };
 }

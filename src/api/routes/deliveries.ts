@@ -84,7 +84,13 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
         summary: "Send a failed delivery again, now",
         params: ["id", "did"],
         answers: { 200: z.object({ delivery: deliveryObject }) },
-        refusals: ["not_found", "delivery_not_failed", "unsafe_url"],
+        refusals: [
+          "not_found",
+          "endpoint_not_found",
+          "delivery_not_failed",
+          "unsafe_url",
+          "payload_too_large",
+        ],
       }),
     },
     async (request) => {
@@ -107,7 +113,13 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
         params: ["id"],
         body: testInput,
         answers: { 200: testResult },
-        refusals: ["validation_failed", "unsafe_url", "not_found", "endpoint_not_subscribed"],
+        refusals: [
+          "validation_failed",
+          "unknown_event_type",
+          "unsafe_url",
+          "not_found",
+          "endpoint_not_subscribed",
+        ],
       }),
     },
     async (request) => {

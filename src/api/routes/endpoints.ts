@@ -149,7 +149,7 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
         summary: "Delete an endpoint; what is pending ends as failed, the log stays",
         params: ["id"],
         answers: { 200: z.object({ ok: z.literal(true) }) },
-        refusals: ["not_found"],
+        refusals: ["not_found", "payload_too_large"],
       }),
     },
     async (request) => {

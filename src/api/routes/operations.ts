@@ -42,11 +42,27 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
     },
   );
 
-  app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
-    requireMetricsToken(request.headers.authorization, services.metricsToken);
-    const { registry } = services.metrics;
-    return reply.type(registry.contentType).send(await registry.metrics());
-  });
+  app.get(
+    "/metrics",
+    {
+      schema: describeRoute({
+        operationId: "metrics",
+        tag: "Operations",
+        summary:
+          "The process's metrics, as Prometheus reads them; behind a token when `METRICS_TOKEN` is set",
+        answers: { 200: z.string() },
+        mediaType: "text/plain",
+        refusals: ["unauthorized"],
+        isPublic: true,
+        security: [{}, { metricsToken: [] }],
+      }),
+    },
+    async (request, reply) => {
+      requireMetricsToken(request.headers.authorization, services.metricsToken);
+      const { registry } = services.metrics;
+      return reply.type(registry.contentType).send(await registry.metrics());
+    },
+  );
 
   app.get("/openapi.json", { schema: { hide: true } }, () => openApiDocument(app));
 }
