@@ -16,6 +16,9 @@ export type ReceiverReport = {
   requests: number;
   unique: number;
   connections: number;
+  /** Of each request to an `/ok` path: which delivery, and of which event. */
+  deliveryIds: string[];
+  eventIds: string[];
   /** Of the requests to `/ok` paths that carried `sent_at`, in order of arrival. */
   latenciesMs: number[];
   /** When the last request to an `/ok` path came (`nowMs`). */
@@ -28,6 +31,8 @@ const FAILED = "HTTP/1.1 500 Internal Server Error\r\ncontent-length: 2\r\n\r\nn
 let seen = new Map<string, number>();
 let requests = 0;
 let connections = 0;
+let deliveryIds: string[] = [];
+let eventIds: string[] = [];
 let latenciesMs: number[] = [];
 let lastAtMs = 0;
 
@@ -43,6 +48,10 @@ function receive(socket: Socket, message: Message): void {
   const key = `${path.slice(0, path.indexOf(" "))} ${id}`;
   seen.set(key, (seen.get(key) ?? 0) + 1);
   requests++;
+  if (process.env["BENCH_KEEP_IDS"] === "1") {
+    deliveryIds.push(headerOf(message.head, "x-service-delivery") ?? "");
+    eventIds.push(id);
+  }
   lastAtMs = nowMs();
   const sentAt = /"sent_at":([0-9.]+)/.exec(message.body)?.[1];
   if (sentAt !== undefined) latenciesMs.push(lastAtMs - Number(sentAt));
@@ -74,7 +83,17 @@ const httpsPort = await listen(
 );
 
 function report(): ReceiverReport {
-  return { httpPort, httpsPort, requests, unique: seen.size, connections, latenciesMs, lastAtMs };
+  return {
+    httpPort,
+    httpsPort,
+    requests,
+    unique: seen.size,
+    connections,
+    deliveryIds,
+    eventIds,
+    latenciesMs,
+    lastAtMs,
+  };
 }
 
 process.on("message", (question: ReceiverQuestion) => {
@@ -82,6 +101,8 @@ process.on("message", (question: ReceiverQuestion) => {
     seen = new Map();
     requests = 0;
     connections = 0;
+    deliveryIds = [];
+    eventIds = [];
     latenciesMs = [];
     lastAtMs = 0;
   }

@@ -41,6 +41,8 @@ export type Stand = {
   /** For what the API does not do in bulk: seeding, tidying and looking. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   postgresCpuSeconds(): number;
+  /** Kills the database server as a power cut would end it, and starts it again. */
+  crashPostgres(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -48,15 +50,13 @@ export async function openStand(): Promise<Stand> {
   const folder = await mkdtemp(join(tmpdir(), "postern-bench-"));
   await chmod(folder, 0o711);
   const log = { info: () => undefined, warn: (message: string) => console.error(message) };
-  const postgres = await startEmbeddedPostgres({
-    dataDir: folder,
-    log,
-    settings: POSTGRES_SETTINGS,
-    openFolder: folder,
-  });
-  const postmasterPid = Number(
-    (await readFile(join(folder, "postgres", "data", "postmaster.pid"), "utf8")).split("\n")[0],
-  );
+  const startPostgres = () =>
+    startEmbeddedPostgres({ dataDir: folder, log, settings: POSTGRES_SETTINGS, openFolder: folder });
+  const pidFile = join(folder, "postgres", "data", "postmaster.pid");
+  const readPostmasterPid = async (): Promise<number> =>
+    Number((await readFile(pidFile, "utf8")).split("\n")[0]);
+  let postgres = await startPostgres();
+  let postmasterPid = await readPostmasterPid();
   const ca = await makeTestCa();
   const leaf = await ca.issue();
   const caFile = join(folder, "ca.pem");
@@ -99,6 +99,13 @@ export async function openStand(): Promise<Stand> {
     sql: async (text, values) => (await admin.query(text, values)).rows,
     receiver: (question) => ask(receiver, question),
     postgresCpuSeconds: () => familyCpuSeconds(postmasterPid),
+    async crashPostgres() {
+      const { url } = postgres;
+      process.kill(postmasterPid, "SIGKILL");
+      postgres = await startPostgres();
+      if (postgres.url !== url) throw new Error("the database came back at another address");
+      postmasterPid = await readPostmasterPid();
+    },
     async close() {
       for (const program of programs) await program.stop();
       receiver.disconnect();

@@ -2,7 +2,7 @@
 -- outbox exists exactly when that transaction commits. A worker takes it from
 -- there: it checks the data against the type's schema and fans the event out.
 
--- The catalog in force, mirrored at each start, so that SQL knows the types.
+-- The catalog in force, mirrored by each worker at its start and every minute.
 CREATE TABLE postern.event_types (
   type text PRIMARY KEY
 );

@@ -149,6 +149,7 @@ describe("GET /openapi.json", () => {
       "get /api/webhooks/{id}/deliveries",
       "get /api/webhooks/{id}/deliveries/{did}",
       "get /health",
+      "get /metrics",
       "get /ready",
       "patch /api/webhooks/{id}",
       "post /api/events",
