@@ -204,7 +204,7 @@ async function notReadyReasons(db: Pool, migrations: Migration[], worker: Worker
   } catch {
     reasons.push("the database cannot be reached");
   }
-  if (worker !== null && performance.now() - worker.state().lastClaimAt > STALLED_AFTER_MS) {
+  if (worker !== null && performance.now() - worker.lastLookAt() > STALLED_AFTER_MS) {
     reasons.push("the worker has claimed nothing for half a minute");
   }
   return reasons;

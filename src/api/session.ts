@@ -23,7 +23,6 @@ export type Session = {
   tenantId: TenantId | null;
   /** A service that names the tenant in each event. */
   allTenants: boolean;
-  subject: string | null;
   role: string | null;
   permissions: ReadonlySet<string>;
 };
@@ -43,7 +42,6 @@ const claims = z.object({
   exp: z.number(),
   type: z.unknown().optional(),
   tid: z.unknown().optional(),
-  sub: z.string().optional(),
   role: z.string().optional().catch(undefined),
   permissions: z.array(z.string()).optional(),
 });
@@ -118,7 +116,6 @@ function toSession(claim: z.infer<typeof claims>): Session {
     type,
     tenantId: parseTenantId(claim.tid),
     allTenants: type === "service" && claim.tid === "*",
-    subject: claim.sub ?? null,
     role: claim.role ?? null,
     permissions: new Set(claim.permissions ?? permissionsOfRole(claim.role)),
   };

@@ -1,15 +1,9 @@
 /** What an attempt's outcome means for its event: delivered, tried again, or given up. Pure. */
 import type { SendOutcome } from "../outbound/send.ts";
+import type { CompletedAttempt } from "./queue.ts";
 import { nextDelayMs, parseRetryAfterMs } from "./retry-schedule.ts";
 
-export type AttemptVerdict = {
-  status: "delivered" | "failed";
-  responseStatus: number | null;
-  responseHeaders: Readonly<Record<string, string>> | null;
-  responseBody: string | null;
-  latencyMs: number;
-  error: string | null;
-  nextDelayMs: number | null;
+export type AttemptVerdict = Omit<CompletedAttempt, "dispatch" | "requestHeaders"> & {
   /** The receiver said that it is gone for good. */
   isGone: boolean;
 };

@@ -51,8 +51,8 @@ export type Worker = OwnLane & {
   wake(): void;
   /** Starts nothing more, lets attempts in flight finish, and gives the other leases back. */
   stop(): Promise<void>;
-  /** What it holds, for readiness and metrics. */
-  state(): { waiting: number; inFlight: number; lastClaimAt: number };
+  /** When it last looked for work, on the monotonic clock in milliseconds. */
+  lastLookAt(): number;
 };
 
 export type WorkerServices = {
@@ -74,7 +74,7 @@ export function makeWorker(services: WorkerServices): Worker {
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
   let claiming: Promise<void> | null = null;
-  let lastClaimAt = performance.now();
+  let lastLookAt = performance.now();
 
   const completions = new GroupCommit<CompletedAttempt, boolean>(
     async (attempts) => {
@@ -230,14 +230,14 @@ export function makeWorker(services: WorkerServices): Worker {
   async function claimOnce(): Promise<boolean> {
     if (!lanes.hasRoom) {
       // Busy, not stuck.
-      lastClaimAt = performance.now();
+      lastLookAt = performance.now();
       return false;
     }
     // What SQL published comes first, so that this same look claims it.
     const relayed = await relayOutbox();
     try {
       const claimed = await queue.claim(CLAIM_LIMIT);
-      lastClaimAt = performance.now();
+      lastLookAt = performance.now();
       take(claimed);
       return claimed.length === CLAIM_LIMIT || relayed === OUTBOX_BATCH;
     } catch (error) {
@@ -266,7 +266,7 @@ export function makeWorker(services: WorkerServices): Worker {
     wake: () => wakeUp.resolve(),
     hasRoom: () => lanes.hasRoom && !stopping.signal.aborted,
     take,
-    state: () => ({ waiting: lanes.waiting, inFlight: lanes.inFlight, lastClaimAt }),
+    lastLookAt: () => lastLookAt,
     async stop() {
       stopping.abort();
       wakeUp.resolve();
