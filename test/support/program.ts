@@ -11,6 +11,8 @@ import type { ApiAnswer, CallOptions } from "./service.ts";
 import { issueTestToken, OWNER, request } from "./service.ts";
 
 const MAIN = join(import.meta.dirname, "..", "..", "src", "main.ts");
+/** In the log line of a start, or in the demonstration's welcome with the last of its hints. */
+const ADDRESS = /(?:"address":"|^ {2}API +(?=[^]*^Ctrl-C ))(http:[^"\s]+)/m;
 
 export type Program = {
   url: string;
@@ -49,7 +51,7 @@ export async function startProgram(args: readonly string[], env: Environment): P
   const exited = once(child, "exit");
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", () => {
-      const address = /"address":"(http:[^"]+)"/.exec(output())?.[1];
+      const address = ADDRESS.exec(output())?.[1];
       if (address !== undefined) resolve(address);
     });
     child.once("exit", () => reject(new Error(`it ended at once:\n${output()}`)));

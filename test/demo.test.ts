@@ -1,0 +1,106 @@
+/** `npm start` as a newcomer meets it: the printed lines are pasted into a shell as they are. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { deliveryObject, endpointObject, publishedObject } from "../src/api/schemas.ts";
+import type { Environment } from "../src/config.ts";
+import { createTestDatabase } from "./support/postgres.ts";
+import { startProgram, type Program } from "./support/program.ts";
+import { eventually } from "./support/service.ts";
+
+const run = promisify(execFile);
+
+const created = z.object({ endpoint: endpointObject });
+const endpointList = z.object({ endpoints: z.array(endpointObject) });
+const deliveryList = z.object({ deliveries: z.array(deliveryObject) });
+
+/** A data folder that goes with the test. */
+async function makeDataDir(context: TestContext): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), "postern-demo-"));
+  // Open to the user as whom PostgreSQL runs when the tests run as root.
+  await chmod(dataDir, 0o711);
+  context.after(() => rm(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+function startDemo(dataDir: string, env: Environment = {}): Promise<Program> {
+  return startProgram(["up", "--demo"], { PORT: "0", DATA_DIR: dataDir, ...env });
+}
+
+/** The lines that the welcome text tells the newcomer to paste. */
+function linesToPaste(demo: Program): string[] {
+  return demo
+    .output()
+    .split("\n")
+    .filter((line) => line.startsWith("curl "));
+}
+
+async function paste(line: string | undefined): Promise<unknown> {
+  const { stdout } = await run("bash", ["-c", line ?? "false"]);
+  return JSON.parse(stdout);
+}
+
+/** Follows the welcome text to its end; answers the endpoint that it made. */
+async function followWelcome(demo: Program): Promise<{ id: string }> {
+  const lines = linesToPaste(demo);
+  assert.equal(lines.length, 3, demo.output());
+  const [createLine, publishLine, readLine] = lines;
+  const { endpoint } = created.parse(await paste(createLine));
+  const event = publishedObject.parse(await paste(publishLine));
+  assert.equal(event.deliveries, 1);
+  await eventually(async () => demo.output().includes("receiver: "));
+  assert.match(demo.output(), /^receiver: invoice\.paid arrived, signature right: .*"inv_1"/m);
+  const delivery = await eventually(async () => {
+    const { deliveries } = deliveryList.parse(await paste(readLine));
+    return deliveries.find(({ status }) => status !== "pending");
+  });
+  assert.deepEqual(
+    [delivery.status, delivery.event_id, delivery.endpoint_id],
+    ["delivered", event.id, endpoint.id],
+  );
+  return endpoint;
+}
+
+/** The endpoints as the tenant's user reads them, with the token out of the first printed line. */
+async function listEndpoints(demo: Program): Promise<string[]> {
+  const line = (linesToPaste(demo)[0] ?? "").replace(/ -d .*$/, "");
+  return endpointList.parse(await paste(line)).endpoints.map(({ id }) => id);
+}
+
+describe("postern up --demo", () => {
+  it("leads from three pasted lines to a delivery in the log, and one Ctrl-C ends it", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const demo = await startDemo(await makeDataDir(context), { DATABASE_URL: database.url });
+    await followWelcome(demo);
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+    assert.doesNotMatch(demo.output(), /WRONG|"level":(?:40|50|60)|Error/);
+  });
+
+  it("does the same on a database of its own, and finds the data again at the next start", async (context) => {
+    const dataDir = await makeDataDir(context);
+    const first = await startDemo(dataDir);
+    const endpoint = await followWelcome(first);
+    assert.deepEqual(await first.end("SIGINT"), { code: 0, signal: null });
+
+    const second = await startDemo(dataDir);
+    assert.deepEqual(await listEndpoints(second), [endpoint.id]);
+    const readLine = linesToPaste(second)[2];
+    assert.equal(deliveryList.parse(await paste(readLine)).deliveries.length, 1);
+    assert.deepEqual(await second.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("keeps its secrets in a file that only its owner can read", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const dataDir = await makeDataDir(context);
+    const demo = await startDemo(dataDir, { DATABASE_URL: database.url });
+    assert.equal((await stat(join(dataDir, "demo-secrets.json"))).mode & 0o777, 0o600);
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+});

@@ -1,0 +1,138 @@
+/** Leases: no attempt runs twice at once, and none is lost with the worker that held it. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import {
+  startReceiver,
+  type Answer,
+  type ReceivedRequest,
+  type TlsReceiver,
+} from "./support/tls-receiver.ts";
+
+let database: TestDatabase;
+let receiver: TlsReceiver;
+let api: TestService;
+let workers: TestService[] = [];
+let answer: (request: ReceivedRequest) => Answer | Promise<Answer> = () => ({});
+
+before(async () => {
+  database = await createTestDatabase();
+  receiver = await startReceiver({ respond: (request) => answer(request) });
+  api = await startTestService({ database, receiver, roles: ["api"] });
+});
+afterEach(async () => {
+  answer = () => ({});
+  await Promise.all(workers.map((worker) => worker.stop()));
+  workers = [];
+});
+after(async () => {
+  await api.stop();
+  await receiver.close();
+  await database.drop();
+});
+
+/** Shares the API's secrets, and so the endpoints' own. */
+async function startWorker(): Promise<TestService> {
+  const worker = await startTestService({ database, receiver, roles: ["worker"], env: api.env });
+  workers.push(worker);
+  return worker;
+}
+
+function attemptsOf(eventId: string): ReceivedRequest[] {
+  return receiver.requests.filter((request) => request.headers["webhook-id"] === eventId);
+}
+
+async function leaseOwners(): Promise<Set<unknown>> {
+  const { rows } = await database.pool.query(
+    "SELECT DISTINCT lease_owner FROM postern.dispatches WHERE lease_owner IS NOT NULL",
+  );
+  return new Set(rows.map((row) => row.lease_owner));
+}
+
+describe("two workers on one database", () => {
+  it("share the attempts, and make each of them once", async () => {
+    const urls = Array.from({ length: 6 }, (_, n) => `${receiver.url}/${n}`);
+    const endpoints = await Promise.all(
+      urls.map((url) => createEndpoint(api, { url, events: ["invoice.paid"] })),
+    );
+    const gate = Promise.withResolvers<void>();
+    answer = async () => {
+      await gate.promise;
+      return {};
+    };
+    await Promise.all([startWorker(), startWorker()]);
+    const owners = new Set<unknown>();
+    let batch = 0;
+    for (; batch < 10 || owners.size < 2; batch++) {
+      const events = Array.from({ length: 30 }, (_, n) => ({ type: "invoice.paid", data: { batch, n } }));
+      const accepted = await api.call("POST", "/api/events", { as: PRODUCER, json: events });
+      assert.equal(accepted.status, 202, accepted.text);
+      for (const owner of await leaseOwners()) owners.add(owner);
+    }
+    gate.resolve();
+    const logs = await eventually(async () => {
+      const read = await Promise.all(endpoints.map(({ endpoint }) => wholeLog(api, endpoint.id)));
+      return read.flat().every(({ status }) => status !== "pending") && read;
+    });
+    assert.deepEqual(
+      logs.map((log) => log.length),
+      urls.map(() => batch * 30),
+    );
+    assert.ok(logs.flat().every(({ status, attempt }) => status === "delivered" && attempt === 1));
+    const sent = receiver.requests.map(
+      (request) => `${request.path} ${String(request.headers["webhook-id"])}`,
+    );
+    assert.equal(sent.length, urls.length * batch * 30);
+    assert.equal(new Set(sent).size, sent.length);
+    assert.equal(owners.size, 2);
+  });
+});
+
+describe("a lease that has run out", () => {
+  it("passes to another worker, and the first one's late outcome makes no second row", async () => {
+    const { endpoint } = await createEndpoint(api, {
+      url: `${receiver.url}/late`,
+      events: ["payment.failed"],
+    });
+    const late = Promise.withResolvers<void>();
+    answer = async (request) => {
+      if (attemptsOf(String(request.headers["webhook-id"])).length > 1) return { body: "second" };
+      await late.promise;
+      return { status: 500, body: "first" };
+    };
+    const first = await startWorker();
+    const event = await publish(api, "payment.failed");
+    await eventually(async () => attemptsOf(event.id).length === 1);
+    // From here on it claims nothing more, so that the lease passes to the other one for certain.
+    const stopped = first.stop();
+    workers = workers.filter((worker) => worker !== first);
+    await startWorker();
+    const { rows: expired } = await database.pool.query(
+      "UPDATE postern.dispatches SET claimable_at = now() WHERE event_id = $1 RETURNING id",
+      [event.id],
+    );
+    assert.equal(expired.length, 1);
+    await eventually(async () => attemptsOf(event.id).length === 2);
+    const [delivered] = await eventually(async () => {
+      const log = await listDeliveries(api, endpoint.id, `?event_id=${event.id}&status=delivered`);
+      return log.length > 0 && log;
+    });
+    assert.equal(delivered?.id, String(expired[0]?.id));
+
+    late.resolve();
+    // A stop waits for what is in flight: the late outcome has been offered by then.
+    await stopped;
+    const { rows } = await database.pool.query(
+      "SELECT id, status, response_body FROM postern.deliveries WHERE event_id = $1",
+      [event.id],
+    );
+    assert.deepEqual(rows, [{ id: delivered?.id, status: "delivered", response_body: "second" }]);
+    const { rows: pending } = await database.pool.query(
+      "SELECT id FROM postern.dispatches WHERE event_id = $1",
+      [event.id],
+    );
+    assert.deepEqual(pending, []);
+  });
+});
