@@ -3,7 +3,7 @@ import { environment, readConfig } from "../config.ts";
 import type { Role } from "../service.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
-import { startRoles, stopOnSignal } from "./run.ts";
+import { startRoles, stopOnSignal, type Stoppable } from "./run.ts";
 
 export const api = roleCommand("api", "Serve the API; events wait for a worker");
 export const worker = roleCommand("worker", "Make attempts; serve /health, /ready and /metrics alone");
@@ -15,7 +15,9 @@ function roleCommand(role: Role, description: string) {
       withClearErrors(async () => {
         const config = readConfig(environment());
         const log = makeLog(config.logLevel);
-        stopOnSignal([await startRoles(config, { roles: [role], log })], log);
+        const parts: Stoppable[] = [];
+        stopOnSignal(parts, log);
+        parts.push(await startRoles(config, { roles: [role], log }));
       }),
   });
 }

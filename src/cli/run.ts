@@ -14,7 +14,7 @@ const STOP_LIMIT_MS = 25_000;
 const ONE_CTRL_C_MS = 1000;
 const CONNECTION_TIMEOUT_MS = 5000;
 
-type Stoppable = { stop(): Promise<void> };
+export type Stoppable = { stop(): Promise<void> };
 
 export type RunningDatabase = Stoppable & { url: string };
 
@@ -99,7 +99,8 @@ export async function startRoles(
 /**
  * Stops everything at the first SIGINT or SIGTERM, in reverse order; one that
  * comes later ends the process at once. Not one that comes right behind: under
- * npm a Ctrl-C arrives twice, from the terminal and from npm.
+ * npm a Ctrl-C arrives twice, from the terminal and from npm. Call it first and
+ * add to `parts` what has started: a signal during the start ends that much.
  */
 export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
   let stoppingSince: number | null = null;

@@ -3,7 +3,7 @@ import { environment, isProduction, readConfig, type Environment } from "../conf
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
-import { startRoles, stopOnSignal } from "./run.ts";
+import { startRoles, stopOnSignal, type Stoppable } from "./run.ts";
 
 export const up = defineCommand({
   meta: { name: "up", description: "Run API and worker in one process" },
@@ -19,7 +19,9 @@ export const up = defineCommand({
 async function run(): Promise<void> {
   const config = readConfig(environment());
   const log = makeLog(config.logLevel);
-  stopOnSignal([await startRoles(config, { roles: ["api", "worker"], log })], log);
+  const parts: Stoppable[] = [];
+  stopOnSignal(parts, log);
+  parts.push(await startRoles(config, { roles: ["api", "worker"], log }));
 }
 
 async function runDemo(env: Environment): Promise<void> {
@@ -31,11 +33,14 @@ async function runDemo(env: Environment): Promise<void> {
   console.log("Starting Postern …");
   // Loaded here: the certificate maker has no place in a process that serves.
   const { startDemo } = await import("../demo/demo.ts");
+  const parts: Stoppable[] = [];
   const demo = await startDemo(env);
+  parts.push(demo);
   const config = readConfig(demo.env);
   const log = makeLog(config.logLevel);
+  stopOnSignal(parts, log);
   const roles = await startRoles(config, { roles: ["api", "worker"], log, extraCaPems: [demo.caPem] });
+  parts.push(roles);
   demo.connect({ databaseUrl: roles.databaseUrl, encryptionKeys: config.encryptionKeys });
   console.log(await demo.welcome(`${roles.service.address}${config.basePath}`));
-  stopOnSignal([demo, roles], log);
 }
