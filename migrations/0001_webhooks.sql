@@ -106,7 +106,7 @@ CREATE TABLE postern.deliveries (
   trigger text NOT NULL CHECK (trigger IN ('event', 'retry', 'auto_retry', 'test')),
   status text NOT NULL CHECK (status IN ('delivered', 'failed', 'test')),
   attempt integer NOT NULL,
-  -- Null where the event holds it.
+  -- Null for an automatic attempt: the event holds it.
   request_body text,
   request_headers json NOT NULL,
   response_status smallint,

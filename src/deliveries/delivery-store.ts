@@ -122,7 +122,7 @@ export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<voi
     /* sql */ `INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, status, attempt, request_body,
          request_headers, response_status, response_headers, response_body, latency_ms, error)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, CASE WHEN $4::uuid IS NULL THEN $10 END, $11, $12, $13, $14, $15, $16)`,
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     [
       delivery.tenantId,
       delivery.endpointId,
