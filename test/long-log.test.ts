@@ -1,0 +1,119 @@
+/** A long log: walked while it grows, and its old days dropped while it is written. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
+import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+
+const WALKED = 20_000;
+
+let service: TestService;
+
+before(async () => {
+  service = await startTestService();
+});
+after(() => service.stop());
+
+const sql = (text: string, values: unknown[] = []) => service.database.pool.query(text, values);
+
+describe("walking the log by `before`", () => {
+  it("meets each delivery exactly once while new ones come", async () => {
+    const { endpoint } = await createEndpoint(service, {
+      url: service.receiver.url,
+      events: ["document.signed"],
+    });
+    await sql(
+      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+          request_headers, latency_ms)
+        SELECT 'acme', $1, overlay(postern.lowest_id_at(now() - n * interval '1 second')::text
+            PLACING '7' || right(gen_random_uuid()::text, 21) FROM 15)::uuid,
+          gen_random_uuid(), 'document.signed', 'event', 'delivered', 1, '{}', 1
+        FROM generate_series(1, $2::int) n`,
+      [endpoint.id, WALKED],
+    );
+    let isWalking = true;
+    const growing = (async () => {
+      while (isWalking) {
+        const events = Array.from({ length: 20 }, (_, n) => ({ type: "document.signed", data: { n } }));
+        await service.call("POST", "/api/events", { as: PRODUCER, json: events });
+      }
+    })();
+    await eventually(async () => (await listDeliveries(service, endpoint.id, "?limit=1"))[0]?.request_body);
+    const walk = await wholeLog(service, endpoint.id);
+    isWalking = false;
+    await growing;
+
+    const ids = walk.map((row) => row.id);
+    assert.equal(new Set(ids).size, ids.length, "no row twice");
+    assert.deepEqual(ids, ids.toSorted().toReversed(), "newest first throughout");
+    const { rows } = await sql(
+      "SELECT id FROM postern.deliveries WHERE endpoint_id = $1 AND event_id NOT IN (SELECT id FROM postern.events)",
+      [endpoint.id],
+    );
+    const seen = new Set<string>(ids);
+    assert.equal(rows.length, WALKED);
+    assert.deepEqual(
+      rows.filter((row) => !seen.has(row.id)),
+      [],
+      "no row missed",
+    );
+  });
+});
+
+describe("retention", () => {
+  it("drops days past it while deliveries are written, and keeps events that are still needed", async () => {
+    const { endpoint } = await createEndpoint(service, {
+      url: service.receiver.url,
+      events: ["invoice.sent"],
+    });
+    await sql("SELECT postern.ensure_partitions(current_date - 60, current_date - 55)");
+    await sql(
+      `INSERT INTO postern.dispatches
+          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held)
+        VALUES ('acme', $1, postern.uuid_v7(), postern.lowest_id_at(now() - interval '57 days'), 'invoice.sent', 2,
+          now(), now(), true)`,
+      [endpoint.id],
+    );
+    const publishing = Promise.all(Array.from({ length: 50 }, () => publish(service, "invoice.sent")));
+    const { rows } = await sql("SELECT postern.drop_old_partitions(30) AS dropped");
+    await publishing;
+    const dropped = rows.map((row) => String(row["dropped"]));
+    assert.equal(dropped.filter((name) => name.startsWith("deliveries_")).length, 6);
+    // The held dispatch's event of 57 days ago and what came after it stay.
+    assert.equal(dropped.filter((name) => name.startsWith("events_")).length, 3);
+    await eventually(async () => {
+      const { rowCount } = await sql(
+        "SELECT FROM postern.deliveries WHERE endpoint_id = $1 AND status = 'delivered'",
+        [endpoint.id],
+      );
+      return rowCount === 50;
+    });
+  });
+
+  it("moves what the default partition holds of a day into that day's own, and deletes what is past it", async () => {
+    const { endpoint } = await createEndpoint(service, {
+      url: service.receiver.url,
+      events: ["invoice.overdue"],
+    });
+    const insert = (age: string) =>
+      sql(
+        `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+            request_headers, latency_ms)
+          VALUES ('acme', $1, postern.lowest_id_at(now() - $2::interval), gen_random_uuid(), 'invoice.overdue', 'event',
+            'delivered', 1, '{}', 1)`,
+        [endpoint.id, age],
+      );
+    await insert("20 days");
+    await insert("100 days");
+    await sql("SELECT postern.ensure_partitions(current_date - 21, current_date - 19)");
+    const partitionsOf = async () => {
+      const { rows } = await sql(
+        "SELECT c.relname AS name FROM postern.deliveries d JOIN pg_class c ON c.oid = d.tableoid WHERE d.endpoint_id = $1 ORDER BY d.id",
+        [endpoint.id],
+      );
+      return rows.map((row) => String(row["name"]).replace(/[0-9]{8}$/, "DAY"));
+    };
+    assert.deepEqual(await partitionsOf(), ["deliveries_default", "deliveries_DAY"]);
+    await sql("SELECT postern.drop_old_partitions(30)");
+    assert.deepEqual(await partitionsOf(), ["deliveries_DAY"]);
+  });
+});
