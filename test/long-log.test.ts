@@ -30,16 +30,16 @@ describe("walking the log by `before`", () => {
         FROM generate_series(1, $2::int) n`,
       [endpoint.id, WALKED],
     );
-    let isWalking = true;
+    const walked = new AbortController();
     const growing = (async () => {
-      while (isWalking) {
+      while (!walked.signal.aborted) {
         const events = Array.from({ length: 20 }, (_, n) => ({ type: "document.signed", data: { n } }));
         await service.call("POST", "/api/events", { as: PRODUCER, json: events });
       }
     })();
     await eventually(async () => (await listDeliveries(service, endpoint.id, "?limit=1"))[0]?.request_body);
     const walk = await wholeLog(service, endpoint.id);
-    isWalking = false;
+    walked.abort();
     await growing;
 
     const ids = walk.map((row) => row.id);
