@@ -10,7 +10,7 @@ import type { DispatchQueue } from "../dispatch/queue.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Catalog } from "./catalog.ts";
-import { mirrorEventTypes, takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
+import { isOutboxEmpty, mirrorEventTypes, takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
 
 export const OUTBOX_BATCH = 500;
 
@@ -52,6 +52,7 @@ export function makeOutbox(services: {
 
   return {
     async relay() {
+      if (await isOutboxEmpty(db)) return 0;
       const { taken, relayed } = await inTransaction(db, async (transaction) => {
         const taken = await takeFromOutbox(transaction, OUTBOX_BATCH);
         // Their keys were claimed by postern.publish.
