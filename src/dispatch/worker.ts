@@ -88,20 +88,8 @@ export function makeWorker(services: WorkerServices): Worker {
     { maxItems: 500, maxConcurrent: 1 },
   );
 
-  const returns = new GroupCommit<{ dispatch: LeasedDispatch; delayMs: number }, void>(
-    async (given) => {
-      await queue.postpone(given);
-      return given.map(() => undefined);
-    },
-    { maxItems: 1000, maxConcurrent: 1 },
-  );
-  const holds = new GroupCommit<LeasedDispatch, void>(
-    async (given) => {
-      await queue.hold(given);
-      return given.map(() => undefined);
-    },
-    { maxItems: 1000, maxConcurrent: 1 },
-  );
+  const returns = inGroups((given: { dispatch: LeasedDispatch; delayMs: number }[]) => queue.postpone(given));
+  const holds = inGroups((given: LeasedDispatch[]) => queue.hold(given));
 
   /** A database that is away for a while costs no outcome: the leases are this process's until they end. */
   async function completeUntilDone(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>> {
@@ -283,6 +271,17 @@ export function makeWorker(services: WorkerServices): Worker {
       }
     },
   };
+}
+
+/** One statement for all that is asked while the one before runs; nothing is answered but that it is done. */
+function inGroups<Item>(work: (items: Item[]) => Promise<void>): GroupCommit<Item, void> {
+  return new GroupCommit<Item, void>(
+    async (items) => {
+      await work(items);
+      return items.map(() => undefined);
+    },
+    { maxItems: 1000, maxConcurrent: 1 },
+  );
 }
 
 function observe(completed: CompletedAttempt, metrics: Metrics): void {
