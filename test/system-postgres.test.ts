@@ -77,6 +77,12 @@ describe("the system's PostgreSQL", () => {
       try {
         const { endpoint } = await createEndpoint(service, { url: service.receiver.url });
         const { id } = await publish(service);
+        // The worker announces the catalog to SQL after its start.
+        await eventually(
+          async () =>
+            (await database.pool.query("SELECT FROM postern.event_types WHERE type = 'invoice.paid'"))
+              .rowCount,
+        );
         const { rows } = await database.pool.query(
           "SELECT postern.publish('acme', 'invoice.paid', '{}') AS id",
         );
