@@ -10,6 +10,7 @@ import { startEmbeddedPostgres } from "../src/database/embedded.ts";
 import { migrate, readMigrations } from "../src/database/migrate.ts";
 import { createPool } from "../src/database/pool.ts";
 import { makeTestCa } from "../test/support/certificates.ts";
+import { buildProgram } from "../tools/build.ts";
 import type { Target } from "./generator.ts";
 import { familyCpuSeconds, memoryMib } from "./measure.ts";
 import type { ReceiverQuestion, ReceiverReport } from "./receiver.ts";
@@ -24,7 +25,6 @@ export const POSTGRES_SETTINGS = {
   wal_compression: "off",
 };
 
-const MAIN = join(import.meta.dirname, "..", "src", "main.ts");
 const MIGRATIONS = join(import.meta.dirname, "..", "migrations");
 const RECEIVER = join(import.meta.dirname, "receiver.ts");
 const TOKEN_LIFE_MS = 86_400_000;
@@ -74,12 +74,13 @@ export async function openStand(): Promise<Stand> {
     statementTimeoutMs: 0,
   });
   const programs = new Set<Program>();
+  const built = await buildProgram();
   await migrate(admin, await readMigrations(MIGRATIONS));
 
   return {
     databaseUrl: postgres.url,
     async start(command, settings = {}) {
-      const program = await startProgram(command, {
+      const program = await startProgram(built, command, {
         ...secrets,
         PORT: "0",
         LOG_LEVEL: "info",
@@ -116,8 +117,8 @@ export async function openStand(): Promise<Stand> {
   };
 }
 
-async function startProgram(command: Command, env: Record<string, string>): Promise<Program> {
-  const child = spawn(process.execPath, ["--max-semi-space-size=8", MAIN, command], {
+async function startProgram(built: string, command: Command, env: Record<string, string>): Promise<Program> {
+  const child = spawn(built, [command], {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=100
 /** The `postern` command. Each subcommand is loaded when it is called. */
 import { enableCompileCache } from "node:module";
 import { defineCommand, runMain } from "citty";

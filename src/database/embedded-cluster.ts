@@ -136,14 +136,15 @@ export async function startServer(
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
     });
-    const failure = new Promise<never>((_resolve, reject) => {
-      child.once("error", reject);
-      child.once("exit", () => {
-        reject(new Error(`The embedded database did not start. Its log says:\n${tail(logPath, from)}`));
-      });
-    });
-    await Promise.race([untilReady(cluster, child), failure]);
-    failure.catch(() => undefined);
+    const failure = Promise.withResolvers<never>();
+    const onExit = (): void => {
+      failure.reject(new Error(`The embedded database did not start. Its log says:\n${tail(logPath, from)}`));
+    };
+    child.once("error", failure.reject);
+    child.once("exit", onExit);
+    await Promise.race([untilReady(cluster, child), failure.promise]);
+    // Once it runs, its end is nobody's failure, and its log may be gone by then.
+    child.off("exit", onExit);
     child.unref();
     return child;
   } finally {

@@ -39,15 +39,15 @@ export async function sharedSettings(databaseUrl: string, receiverCaPem: string)
 }
 
 /** Runs a command that ends by itself. */
-export async function runProgram(args: readonly string[], env: Environment) {
-  const { child, output } = launch(args, env);
+export async function runProgram(args: readonly string[], env: Environment, main = MAIN) {
+  const { child, output } = launch(main, args, env);
   const [code] = await once(child, "exit");
   return { code, output: output() };
 }
 
 /** Starts a role and waits until it serves. */
-export async function startProgram(args: readonly string[], env: Environment): Promise<Program> {
-  const { child, output } = launch(args, env);
+export async function startProgram(args: readonly string[], env: Environment, main = MAIN): Promise<Program> {
+  const { child, output } = launch(main, args, env);
   const exited = once(child, "exit");
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", () => {
@@ -75,8 +75,8 @@ export async function startProgram(args: readonly string[], env: Environment): P
   };
 }
 
-function launch(args: readonly string[], env: Environment) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+function launch(main: string, args: readonly string[], env: Environment) {
+  const child = spawn(main, args, {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,0 +1,70 @@
+/** `npm run build`: the bundle does what the sources do. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import type { Environment } from "../src/config.ts";
+import { VERSION } from "../src/shared/version.ts";
+import { buildProgram } from "../tools/build.ts";
+import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
+import { eventually, PRODUCER } from "./support/service.ts";
+import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+
+const CATALOG = `
+- type: parcel.sent
+  title: Parcel sent
+  description: A parcel left the house.
+  group: Parcels
+  payloadShape: { weight_g: 1200 }
+  schema: { type: object, required: [weight_g] }
+`;
+
+let database: TestDatabase;
+let receiver: TlsReceiver;
+let folder: string;
+let env: Environment;
+let built: string;
+
+before(async () => {
+  built = await buildProgram();
+  database = await createTestDatabase();
+  receiver = await startReceiver();
+  folder = await mkdtemp(join(tmpdir(), "postern-built-"));
+  env = {
+    ...(await sharedSettings(database.url, receiver.caPem)),
+    EVENT_CATALOG: join(folder, "catalog.yaml"),
+  };
+  await writeFile(join(folder, "catalog.yaml"), CATALOG);
+});
+after(async () => {
+  await receiver.close();
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("the built program", () => {
+  it("tells its version and its commands", async () => {
+    assert.equal((await runProgram(["--version"], {}, built)).output.trim(), VERSION);
+    assert.match((await runProgram(["--help"], {}, built)).output, /migrate/);
+  });
+
+  it("finds its migrations, reads a YAML catalog, checks a schema and delivers over TLS", async () => {
+    const program = await startProgram(["up"], env, built);
+    assert.equal((await program.call("GET", "/ready", { as: null })).status, 200);
+    const { endpoint } = await createEndpoint(program, { url: receiver.url });
+    const refused = await program.call("POST", "/api/events", {
+      as: PRODUCER,
+      json: { type: "parcel.sent", data: {} },
+    });
+    assert.equal(refused.status, 400);
+    await publish(program, "parcel.sent", { data: { weight_g: 5 } });
+    const delivery = await eventually(
+      async () => (await listDeliveries(program, endpoint.id, "?status=delivered"))[0],
+    );
+    assert.equal(delivery.event_type, "parcel.sent");
+    assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+  });
+});
