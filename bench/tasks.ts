@@ -125,12 +125,20 @@ async function repeatedBurst(stand: Stand, task: string, load: Burst): Promise<R
   return burstRow(task, runs);
 }
 
+/** A process compiles its code in its first second; the latency of a service is that of one that has been running. */
+async function warmUp(stand: Stand, target: Target): Promise<void> {
+  await sendSteadily(target, { perSecond: 100, seconds: 3, body: eventBody });
+  await received(stand, 300);
+  await stand.receiver("reset");
+}
+
 async function steady(stand: Stand): Promise<Row> {
   const program = await stand.start("up");
   const idleMib = memoryMib(program.pid).now;
   const { httpsPort } = await stand.receiver("reset");
   await createEndpoint(stand, program, `https://127.0.0.1:${httpsPort}/ok`);
   const target = await stand.target(program, "/api/events", PRODUCER);
+  await warmUp(stand, target);
   await sendSteadily(target, { perSecond: 100, seconds: 20, body: eventBody });
   const { latenciesMs } = await received(stand, 2000);
   await deleteEndpoints(stand);
@@ -146,6 +154,7 @@ async function neighbours(stand: Stand): Promise<Row> {
   await createEndpoint(stand, program, url("/fail"), ["payment.failed"]);
   await createEndpoint(stand, program, url("/ok"), ["invoice.paid"]);
   const target = await stand.target(program, "/api/events", PRODUCER);
+  await warmUp(stand, target);
   const bad = `{"type":"payment.failed","data":{"note":"${PADDING}"}}`;
   await Promise.all([
     sendSteadily(target, { perSecond: 500, seconds: 20, body: () => bad }),

@@ -222,6 +222,14 @@ function startAll(lanes: Lanes): LeasedDispatch[] {
   return started;
 }
 
+/** Ends each attempt and starts what may start then; answers what is in flight after the last. */
+function playRound(lanes: Lanes, inFlight: readonly LeasedDispatch[], wasSlow: boolean): LeasedDispatch[] {
+  return inFlight.flatMap((dispatch) => {
+    lanes.finished(dispatch, wasSlow);
+    return startAll(lanes);
+  });
+}
+
 describe("lanes narrow", () => {
   const limits = {
     ...LIMITS,
@@ -235,27 +243,36 @@ describe("lanes narrow", () => {
   it("for an endpoint whose attempts hang, down to the least, and widen again one by one", () => {
     const lanes = new Lanes(limits);
     for (let n = 0; n < 40; n++) lanes.offer(dispatchFor(0));
-    const widths: number[] = [];
-    for (const wasSlow of [true, true, false, false]) {
-      const started = startAll(lanes);
-      widths.push(started.length);
-      for (const dispatch of started) lanes.finished(dispatch, wasSlow);
+    let inFlight = startAll(lanes);
+    const widths = [inFlight.length];
+    for (const wasSlow of [true, true, false, false, false]) {
+      inFlight = playRound(lanes, inFlight, wasSlow);
+      widths.push(inFlight.length);
     }
-    assert.deepEqual(widths, [4, 1, 1, 2]);
+    assert.deepEqual(widths, [4, 1, 1, 2, 3, 4]);
     assert.equal(lanes.isSlow(dispatchFor(0)), false);
-    assert.equal(startAll(lanes).length, 4);
   });
 
   it("at the start: an endpoint begins with few attempts at once and earns more", () => {
     const lanes = new Lanes({ ...limits, firstInFlightPerEndpoint: 1 });
     for (let n = 0; n < 40; n++) lanes.offer(dispatchFor(0));
-    const widths: number[] = [];
+    let inFlight = startAll(lanes);
+    const widths = [inFlight.length];
     for (let round = 0; round < 4; round++) {
-      const started = startAll(lanes);
-      widths.push(started.length);
-      for (const dispatch of started) lanes.finished(dispatch, false);
+      inFlight = playRound(lanes, inFlight, false);
+      widths.push(inFlight.length);
     }
-    assert.deepEqual(widths, [1, 2, 4, 4]);
+    assert.deepEqual(widths, [1, 2, 3, 4, 4]);
+  });
+
+  it("not wider while the endpoint does not use the width it has", () => {
+    const lanes = new Lanes({ ...limits, firstInFlightPerEndpoint: 2 });
+    for (let n = 0; n < 10; n++) {
+      lanes.offer(dispatchFor(0));
+      playRound(lanes, startAll(lanes), false);
+    }
+    for (let n = 0; n < 10; n++) lanes.offer(dispatchFor(0));
+    assert.equal(startAll(lanes).length, 2);
   });
 
   it("for that endpoint alone", () => {

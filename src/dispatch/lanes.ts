@@ -5,8 +5,8 @@ import type { EndpointId } from "../shared/id.ts";
  * an endpoint, lanes of a tenant in turn, tenants in turn, and never more in
  * flight than the limits say. So neither a slow endpoint nor a busy tenant
  * stands in another's way. How many attempts an endpoint gets at once is
- * learned: one more for each that came back, half for each that hung. Pure
- * bookkeeping: no clock, no I/O.
+ * learned: one more after each round of them that came back while the lane was
+ * full, half for each that hung. Pure bookkeeping: no clock, no I/O.
  */
 import type { LeasedDispatch } from "./queue.ts";
 
@@ -41,7 +41,7 @@ export class Lanes {
   readonly #limits: LaneLimits;
   readonly #lanes = new Map<EndpointId, Lane>();
   readonly #tenants = new Map<string, Tenant>();
-  /** How many attempts an endpoint may have in flight, as far as that is known. */
+  /** How many attempts an endpoint may have in flight, as far as that is known; a fraction is the way to one more. */
   readonly #widths = new LRUCache<EndpointId, number>({ max: MAX_WIDTHS });
   readonly #readyTenants = new Set<Tenant>();
   #waiting = 0;
@@ -113,7 +113,7 @@ export class Lanes {
   finished(dispatch: LeasedDispatch, wasSlow: boolean): void {
     const lane = this.#lanes.get(dispatch.endpointId);
     if (lane === undefined) throw new Error("finished an attempt that no lane had started");
-    this.#adapt(dispatch.endpointId, wasSlow);
+    this.#adapt(lane, wasSlow);
     this.#inFlight--;
     lane.inFlight--;
     lane.tenant.inFlight--;
@@ -158,11 +158,17 @@ export class Lanes {
     return this.#widths.get(endpointId) ?? this.#limits.firstInFlightPerEndpoint;
   }
 
-  #adapt(endpointId: EndpointId, wasSlow: boolean): void {
-    const width = this.#widthOf(endpointId);
+  /**
+   * A lane that does not use its width learns nothing about a larger one. Were it
+   * to grow all the same, the first burst of retries would open connections by
+   * the dozen at once, and all other endpoints would wait for the handshakes.
+   */
+  #adapt(lane: Lane, wasSlow: boolean): void {
+    const width = this.#widthOf(lane.key);
+    const whole = Math.floor(width);
     const { inFlightPerEndpoint: most, leastInFlightPerEndpoint: least } = this.#limits;
-    const adapted = wasSlow ? Math.max(least, Math.floor(width / 2)) : Math.min(most, width + 1);
-    if (adapted !== width) this.#widths.set(endpointId, adapted);
+    if (wasSlow) this.#widths.set(lane.key, Math.max(least, Math.floor(width / 2)));
+    else if (lane.inFlight >= whole) this.#widths.set(lane.key, Math.min(most, width + 1 / whole));
   }
 
   #laneOf(dispatch: LeasedDispatch): Lane {
@@ -191,7 +197,7 @@ export class Lanes {
   #refresh(lane: Lane): void {
     const { tenant } = lane;
     const isWaiting = lane.head < lane.waiting.length;
-    const mayStart = !lane.isPaused && lane.inFlight < this.#widthOf(lane.key);
+    const mayStart = !lane.isPaused && lane.inFlight < Math.floor(this.#widthOf(lane.key));
     if (isWaiting && mayStart) tenant.ready.add(lane);
     else tenant.ready.delete(lane);
     if (!isWaiting && lane.inFlight === 0) {
