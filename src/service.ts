@@ -3,16 +3,16 @@
  * `worker` makes attempts. In a process with both, what the API accepts goes
  * straight to the worker's lanes.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { openApiDocument } from "./api/openapi.ts";
 import { makeServer } from "./api/server.ts";
 import { makeSessionVerifier } from "./api/session.ts";
 import { makeSecrets, readConfig, type Config } from "./config.ts";
-import { pendingMigrations, type Migration } from "./database/migrate.ts";
-import { createPool, type Pool } from "./database/pool.ts";
+import type { Migration } from "./database/migrate.ts";
+import { createPool } from "./database/pool.ts";
 import { makeDeliveryLog } from "./deliveries/log.ts";
 import { makePersonSends } from "./deliveries/send-by-person.ts";
 import { makePostgresQueue, postgresDispatchHold } from "./dispatch/postgres-queue.ts";
+import { makeQueueMonitor } from "./dispatch/queue-monitor.ts";
 import { makeTargetCache } from "./dispatch/target-cache.ts";
 import { makeUpkeep } from "./dispatch/upkeep.ts";
 import { makeWakeListener } from "./dispatch/wake-listener.ts";
@@ -26,6 +26,7 @@ import { makePublisher, type OwnLane } from "./events/publish.ts";
 import { makeAddressPolicy } from "./outbound/address-rules.ts";
 import { makeGuard } from "./outbound/guard.ts";
 import { makeSender } from "./outbound/send.ts";
+import { makeReadiness } from "./readiness.ts";
 import { makeSecretBox } from "./shared/secret-box.ts";
 import { makeLog, type Log } from "./telemetry/log.ts";
 import { makeMetrics } from "./telemetry/metrics.ts";
@@ -52,11 +53,6 @@ export type Service = {
 const CONNECTION_TIMEOUT_MS = 3000;
 /** How long requests may take to end at a stop: a person's test waits 15 s for its receiver. */
 const REQUEST_GRACE_MS = 17_000;
-/** A database that has not answered by then is as good as away. */
-const READY_LIMIT_MS = 3000;
-/** A worker that has not claimed for so long is stuck, though its process lives. */
-const STALLED_AFTER_MS = 30_000;
-
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, roles, log } = options;
   const parts = await makeParts(options);
@@ -119,7 +115,7 @@ async function makeParts(options: ServiceOptions) {
     background.push(
       makeWakeListener({ databaseUrl, log, wake: () => worker.wake() }),
       worker,
-      makeUpkeep({ db, catalog, log, metrics, retentionDays: config.retentionDays }),
+      makeUpkeep({ db, catalog, log, retentionDays: config.retentionDays }),
     );
   }
   const deliveryLog = makeDeliveryLog(db);
@@ -148,7 +144,12 @@ async function makeParts(options: ServiceOptions) {
       log,
       metrics,
       metricsToken: config.metricsToken,
-      notReadyReasons: () => notReadyReasons(db, options.migrations, lane.worker),
+      readiness: makeReadiness({
+        db,
+        migrations: options.migrations,
+        queueMonitor: makeQueueMonitor({ db, metrics }),
+        lastLookAt: () => lane.worker?.lastLookAt() ?? null,
+      }),
     },
     async close() {
       await sender.close();
@@ -188,24 +189,4 @@ export async function describeApi(): Promise<unknown> {
   await app.close();
   await parts.close();
   return document;
-}
-
-async function notReadyReasons(db: Pool, migrations: Migration[], worker: Worker | null): Promise<string[]> {
-  const reasons: string[] = [];
-  try {
-    const pending = await Promise.race([
-      pendingMigrations(db, migrations),
-      delay(READY_LIMIT_MS, null, { ref: false }).then(() => {
-        throw new Error("no answer");
-      }),
-    ]);
-    if (pending.length > 0)
-      reasons.push(`migrations are pending: ${pending.map(({ file }) => file).join(", ")}`);
-  } catch {
-    reasons.push("the database cannot be reached");
-  }
-  if (worker !== null && performance.now() - worker.lastLookAt() > STALLED_AFTER_MS) {
-    reasons.push("the worker has claimed nothing for half a minute");
-  }
-  return reasons;
 }

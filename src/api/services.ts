@@ -18,6 +18,10 @@ export type ApiServices = {
   log: Log;
   metrics: Metrics;
   metricsToken: string | undefined;
-  /** Why the process cannot do its work now; empty when it can. */
-  notReadyReasons(): Promise<string[]>;
+  readiness: {
+    /** Why the work is not done now, each with what to do; empty when it is. */
+    reasons(): Promise<string[]>;
+    /** Before the metrics are read: brings those that are measured up to date. */
+    refreshGauges(): Promise<void>;
+  };
 };

@@ -24,7 +24,7 @@ export async function holdDispatches(
         FOR SHARE
       )
       UPDATE postern.dispatches d
-      SET lease_owner = NULL, claimable_at = d.due_at, held = disabled.id IS NOT NULL
+      SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = disabled.id IS NOT NULL
       FROM given LEFT JOIN disabled ON disabled.tenant_id = given.tenant_id AND disabled.id = given.endpoint_id
       WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
         AND d.lease_owner = $1`,
@@ -47,7 +47,8 @@ export async function holdPendingDispatches(
 
 export async function resumeDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
   await db.query(
-    /* sql */ `UPDATE postern.dispatches SET held = false
+    // Claimable from now on: the time on hold is no wait for a worker.
+    /* sql */ `UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now())
       WHERE tenant_id = $1 AND endpoint_id = $2 AND held`,
     [tenantId, endpointId],
   );

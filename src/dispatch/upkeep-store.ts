@@ -30,27 +30,6 @@ export async function deleteOldIdempotencyKeys(db: Db): Promise<boolean> {
   return rowCount === KEYS_AT_ONCE;
 }
 
-export type QueueDepth = {
-  due: number;
-  leased: number;
-  scheduled: number;
-  held: number;
-  /** Seconds since the oldest dispatch that nobody has leased was due; 0 when none is. */
-  oldestDueAgeS: number;
-};
-
-export async function measureQueue(db: Db): Promise<QueueDepth> {
-  const { rows } = await db.query<QueueDepth>(/* sql */ `SELECT
-        count(*) FILTER (WHERE NOT held AND claimable_at <= now())::int AS due,
-        count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NOT NULL)::int AS leased,
-        count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NULL)::int AS scheduled,
-        count(*) FILTER (WHERE held)::int AS held,
-        coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE NOT held AND claimable_at <= now())), 0)::float8
-          AS "oldestDueAgeS"
-      FROM postern.dispatches`);
-  return rows[0] ?? { due: 0, leased: 0, scheduled: 0, held: 0, oldestDueAgeS: 0 };
-}
-
 /** Day partitions that hold nothing younger than the retention, and no event that a dispatch still needs. */
 export async function dropOldPartitions(db: Db, retentionDays: number): Promise<string[]> {
   const { rows } = await db.query<{ dropped: string }>(

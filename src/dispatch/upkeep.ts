@@ -1,19 +1,16 @@
-/** What the worker does beside attempts: partitions ahead, retention, old keys, and the queue's gauges. */
+/** What the worker does beside attempts: partitions ahead, retention and old keys. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "../database/pool.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { announceCatalog } from "../events/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import {
   deleteOldIdempotencyKeys,
   deleteSuperseded,
   dropOldPartitions,
   makePartitionsAhead,
-  measureQueue,
 } from "./upkeep-store.ts";
 
-const MEASURE_EVERY_MS = 5000;
 const TIDY_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
 
@@ -23,19 +20,11 @@ export function makeUpkeep(services: {
   db: Pool;
   catalog: Catalog;
   log: Log;
-  metrics: Metrics;
   retentionDays: number;
 }): Upkeep {
-  const { db, log, metrics } = services;
+  const { db, log } = services;
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
-
-  async function measure(): Promise<void> {
-    const depth = await measureQueue(db);
-    for (const state of ["due", "leased", "scheduled", "held"] as const)
-      metrics.queueDepth.set({ state }, depth[state]);
-    metrics.queueOldestAge.set(depth.oldestDueAgeS);
-  }
 
   async function dropOld(): Promise<void> {
     const dropped = await dropOldPartitions(db, services.retentionDays);
@@ -61,7 +50,6 @@ export function makeUpkeep(services: {
   return {
     start() {
       running ??= Promise.all([
-        every(MEASURE_EVERY_MS, "measuring the queue", measure),
         every(TIDY_EVERY_MS, "announcing the catalog", () => announceCatalog(db, services.catalog)),
         every(TIDY_EVERY_MS, "removing needless dispatches", () => deleteSuperseded(db)),
         every(PARTITIONS_EVERY_MS, "making partitions", () => makePartitionsAhead(db)),

@@ -60,5 +60,15 @@ export function makeMetrics() {
       help: "Age of the dispatch that is due longest and not leased.",
       registers,
     }),
+    queueLongestWait: new Gauge({
+      name: "webhook_queue_longest_wait_seconds",
+      help: "For how long the dispatch that waits longest for a worker could have been claimed.",
+      registers,
+    }),
+    queueDeadLeases: new Gauge({
+      name: "webhook_queue_dead_leases",
+      help: "Dispatches whose lease ended over a minute ago and that nobody claimed again.",
+      registers,
+    }),
   };
 }

@@ -27,7 +27,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
       schema: describeRoute({
         operationId: "ready",
         tag: "Operations",
-        summary: "Whether the process can do its work, and why not",
+        summary: "Whether events are taken and sent, and why not",
         answers: {
           200: z.object({ status: z.literal("ready") }),
           503: z.object({ status: z.literal("not ready"), error: z.string(), reasons: z.array(z.string()) }),
@@ -36,7 +36,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
       }),
     },
     async (_request, reply) => {
-      const reasons = await services.notReadyReasons();
+      const reasons = await services.readiness.reasons();
       if (reasons.length === 0) return { status: "ready" };
       return reply.code(503).send({ status: "not ready", error: "Not ready", reasons });
     },
@@ -59,6 +59,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
     },
     async (request, reply) => {
       requireMetricsToken(request.headers.authorization, services.metricsToken);
+      await services.readiness.refreshGauges();
       const { registry } = services.metrics;
       return reply.type(registry.contentType).send(await registry.metrics());
     },

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { queueTroubles } from "./queue-troubles.ts";
+
+const QUIET = { due: 0, leased: 0, scheduled: 0, held: 0, oldestDueAgeS: 0, longestWaitS: 0, deadLeases: 0 };
+
+describe("queueTroubles", () => {
+  const healthy: [string, Partial<typeof QUIET>][] = [
+    ["an empty queue", {}],
+    ["a due dispatch that a worker is about to claim", { due: 1, longestWaitS: 0.2, oldestDueAgeS: 0.2 }],
+    ["a slow endpoint: due for hours, put back again and again", { scheduled: 900, oldestDueAgeS: 7200 }],
+    ["held dispatches of a disabled endpoint", { held: 5000 }],
+    ["a backlog that workers are taking", { due: 100_000, leased: 5000, longestWaitS: 299 }],
+    ["a pause as short as a worker's start", { due: 10, longestWaitS: 29 }],
+  ];
+  for (const [name, depth] of healthy) {
+    it(`finds none in ${name}`, () => assert.deepEqual(queueTroubles({ ...QUIET, ...depth }), []));
+  }
+
+  const troubled: [string, Partial<typeof QUIET>, RegExp[]][] = [
+    [
+      "due dispatches that no worker takes",
+      { due: 3, longestWaitS: 31 },
+      [/^no worker takes what is due: 3 .* 31 s.*start one/],
+    ],
+    [
+      "leases that ended long ago",
+      { due: 2, leased: 7, longestWaitS: 61, deadLeases: 2 },
+      [/^2 leases .*ended more than 60 s ago/],
+    ],
+    [
+      "a backlog that grows faster than workers take it",
+      { due: 9, leased: 5, longestWaitS: 301 },
+      [/^what is due has waited 301 s for a worker, more than 300: .*add workers/],
+    ],
+    [
+      "leases of dead workers and nobody else",
+      { due: 2, longestWaitS: 61, deadLeases: 2 },
+      [/^no worker/, /^2 leases/],
+    ],
+  ];
+  for (const [name, depth, reasons] of troubled) {
+    it(`names ${name}`, () => {
+      const found = queueTroubles({ ...QUIET, ...depth });
+      assert.equal(found.length, reasons.length, found.join("\n"));
+      for (const [index, reason] of reasons.entries()) assert.match(found[index] ?? "", reason);
+    });
+  }
+});

@@ -1,0 +1,56 @@
+/**
+ * Whether the queue is worked on, judged by its table alone, so that a process
+ * without a worker can tell too.
+ *
+ * What counts is how long a dispatch has been claimable, not how long it has
+ * been due: a worker puts back what a slow or rate-limited endpoint has no
+ * room for, with a later time to claim it, so such dispatches are due for long
+ * and claimable for moments.
+ */
+
+/** The queue at one moment: dispatches by state, ages in seconds. */
+export type QueueDepth = {
+  due: number;
+  leased: number;
+  scheduled: number;
+  held: number;
+  /** Since the oldest dispatch that may be claimed was due; 0 when there is none. */
+  oldestDueAgeS: number;
+  /** Since the dispatch that waits longest for a worker could be claimed; 0 when none waits. */
+  longestWaitS: number;
+  /** Leases that ended {@link DEAD_LEASE_AFTER_S} ago or earlier, with nobody to claim the dispatch again. */
+  deadLeases: number;
+};
+
+/** Workers look five times a second; one that is started or replaced needs some seconds. */
+const UNWORKED_AFTER_S = 30;
+/** As long as a lease: a worker that dies leaves rows for that long, and then any other takes them at once. */
+export const DEAD_LEASE_AFTER_S = 60;
+/**
+ * One worker apart from the API makes some 7,000 deliveries a second, so a
+ * burst of two million dispatches is gone within it: what waits longer comes
+ * faster than it is sent.
+ */
+const BACKLOG_AFTER_S = 300;
+
+/** What is wrong with the queue and what to do about it; empty when nothing is. */
+export function queueTroubles(depth: QueueDepth): string[] {
+  const { due, leased, longestWaitS, deadLeases } = depth;
+  const waited = `${Math.floor(longestWaitS)} s`;
+  const troubles: string[] = [];
+  if (longestWaitS > UNWORKED_AFTER_S && leased === 0) {
+    troubles.push(
+      `no worker takes what is due: ${due} dispatches, the first for ${waited}; start one (worker or up), or see the log of those that run`,
+    );
+  } else if (longestWaitS > BACKLOG_AFTER_S) {
+    troubles.push(
+      `what is due has waited ${waited} for a worker, more than ${BACKLOG_AFTER_S}: look at the load of the database and add workers`,
+    );
+  }
+  if (deadLeases > 0) {
+    troubles.push(
+      `${deadLeases} leases of workers that died or hang ended more than ${DEAD_LEASE_AFTER_S} s ago and nobody took them over: see the log of the workers, restart or add one`,
+    );
+  }
+  return troubles;
+}

@@ -1,0 +1,61 @@
+/** Whether this process, and the queue that all of them share, can do their work now, and why not. */
+import { setTimeout as delay } from "node:timers/promises";
+import { pendingMigrations, type Migration } from "./database/migrate.ts";
+import type { Pool } from "./database/pool.ts";
+import type { QueueMonitor } from "./dispatch/queue-monitor.ts";
+
+/** A database that has not answered by then is as good as away. */
+const DATABASE_LIMIT_MS = 3000;
+/** A worker that has not claimed for so long is stuck, though its process lives. */
+const STALLED_AFTER_MS = 30_000;
+
+export type Readiness = {
+  /** Why the work is not done now, each with what to do; empty when it is. */
+  reasons(): Promise<string[]>;
+  /** Brings the gauges that are measured up to date, unless the database does not answer. */
+  refreshGauges(): Promise<void>;
+};
+
+export function makeReadiness(services: {
+  db: Pool;
+  migrations: Migration[];
+  queueMonitor: QueueMonitor;
+  /** When this process's worker last looked for work, on the monotonic clock; null without a worker. */
+  lastLookAt: () => number | null;
+}): Readiness {
+  const { db, migrations, queueMonitor, lastLookAt } = services;
+
+  async function databaseReasons(): Promise<string[]> {
+    const pending = await pendingMigrations(db, migrations);
+    if (pending.length > 0) return [`migrations are pending: ${pending.map(({ file }) => file).join(", ")}`];
+    return queueMonitor.look();
+  }
+
+  return {
+    async reasons() {
+      const reasons = await withinLimit(databaseReasons()).catch(() => ["the database cannot be reached"]);
+      const lookedAt = lastLookAt();
+      if (lookedAt !== null && performance.now() - lookedAt > STALLED_AFTER_MS)
+        reasons.push("the worker has claimed nothing for half a minute: see its log, and restart it");
+      return reasons;
+    },
+    async refreshGauges() {
+      // Old figures are better than none; that the database is away is /ready's to say.
+      await withinLimit(queueMonitor.look()).catch(() => undefined);
+    },
+  };
+}
+
+async function withinLimit<T>(work: Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  try {
+    return await Promise.race([
+      work,
+      delay(DATABASE_LIMIT_MS, undefined, { signal: limit.signal, ref: false }).then(() => {
+        throw new Error("no answer");
+      }),
+    ]);
+  } finally {
+    limit.abort();
+  }
+}

@@ -1,0 +1,136 @@
+/** `/ready` and the gauges notice that what is due is not sent, in every process, and do not mind slow receivers. */
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { z } from "zod";
+import { createEndpoint, patchEndpoint, publish } from "./support/api.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+
+let database: TestDatabase;
+let receiver: TlsReceiver;
+let api: TestService;
+let endpointId: string;
+
+before(async () => {
+  database = await createTestDatabase();
+  receiver = await startReceiver();
+  api = await startTestService({ database, receiver, roles: ["api"] });
+});
+after(async () => {
+  await api.stop();
+  await receiver.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  await sql("TRUNCATE postern.dispatches, postern.endpoints");
+  endpointId = (await createEndpoint(api, { url: receiver.url })).endpoint.id;
+});
+
+const sql = (text: string, values: unknown[] = []) => database.pool.query(text, values);
+
+async function reasonsOf(service: TestService): Promise<string[]> {
+  const answer = await service.call("GET", "/ready", { as: null });
+  if (answer.status === 200) return [];
+  assert.equal(answer.status, 503, answer.text);
+  return z.object({ reasons: z.array(z.string()) }).parse(answer.body).reasons;
+}
+
+/** The reasons once there are as many as expected: the queue is measured anew each second. */
+function reasonsWhen(service: TestService, count: number): Promise<string[]> {
+  return eventually(async () => {
+    const reasons = await reasonsOf(service);
+    return reasons.length === count && reasons;
+  });
+}
+
+async function gauge(service: TestService, name: string): Promise<number> {
+  const { text } = await service.call("GET", "/metrics", { as: null });
+  const [, value] = new RegExp(`^${name} (.+)$`, "m").exec(text) ?? [];
+  assert.ok(value !== undefined, name);
+  return Number(value);
+}
+
+async function startWorker(test: { after(work: () => Promise<void>): void }): Promise<TestService> {
+  const worker = await startTestService({ database, receiver, roles: ["worker"], env: api.env });
+  test.after(() => worker.stop());
+  return worker;
+}
+
+describe("/ready of a process without a worker", () => {
+  it("says that nobody takes what is due, and recovers when a worker comes", async (test) => {
+    await publish(api);
+    assert.deepEqual(await reasonsOf(api), []);
+    await sql(
+      "UPDATE postern.dispatches SET due_at = now() - interval '40 s', claimable_at = now() - interval '40 s'",
+    );
+    const [reason] = await reasonsWhen(api, 1);
+    assert.match(
+      reason ?? "",
+      /^no worker takes what is due: 1 dispatches, the first for 4[0-9] s; start one/,
+    );
+    assert.ok((await gauge(api, "webhook_queue_longest_wait_seconds")) >= 40);
+    const worker = await startWorker(test);
+    await reasonsWhen(api, 0);
+    assert.deepEqual(await reasonsOf(worker), []);
+    assert.equal(await gauge(api, "webhook_queue_longest_wait_seconds"), 0);
+  });
+
+  it("names leases that ended and were not taken over, and recovers when they are", async (test) => {
+    await publish(api);
+    await sql(
+      "UPDATE postern.dispatches SET lease_owner = gen_random_uuid(), claimable_at = now() - interval '2 minutes'",
+    );
+    const reasons = await reasonsWhen(api, 2);
+    assert.match(reasons.join("\n"), /^1 leases of workers that died or hang ended more than 60 s ago/m);
+    assert.equal(await gauge(api, "webhook_queue_dead_leases"), 1);
+    await startWorker(test);
+    await reasonsWhen(api, 0);
+    assert.equal(await gauge(api, "webhook_queue_dead_leases"), 0);
+  });
+
+  it("tells a backlog that grows although workers run", async () => {
+    await publish(api);
+    await sql("UPDATE postern.dispatches SET claimable_at = now() - interval '6 minutes'");
+    await publish(api);
+    await sql(
+      "UPDATE postern.dispatches SET lease_owner = gen_random_uuid(), claimable_at = now() + interval '1 minute' WHERE claimable_at > now() - interval '1 minute'",
+    );
+    const [reason] = await reasonsWhen(api, 1);
+    assert.match(reason ?? "", /^what is due has waited 36[0-9] s for a worker, more than 300/);
+  });
+});
+
+describe("/ready stays 200", () => {
+  it("while a rate-limited endpoint's dispatches are late for an hour", async (test) => {
+    await patchEndpoint(api, endpointId, { rate_limit: 1 });
+    const before = receiver.requests.length;
+    const events = Array.from({ length: 20 }, () => publish(api));
+    await Promise.all(events);
+    await sql("UPDATE postern.dispatches SET due_at = now() - interval '1 hour'");
+    const worker = await startWorker(test);
+    await eventually(async () => receiver.requests.length > before);
+    assert.deepEqual(await reasonsOf(worker), []);
+    assert.deepEqual(await reasonsWhen(api, 0), []);
+  });
+
+  it("while what a full lane turned away waits to be claimed again", async () => {
+    await publish(api);
+    await sql(
+      "UPDATE postern.dispatches SET due_at = now() - interval '1 hour', claimable_at = now() + interval '1 minute'",
+    );
+    await reasonsWhen(api, 0);
+    assert.deepEqual(await reasonsOf(api), []);
+  });
+
+  it("when an endpoint is enabled whose dispatches were held for a day", async () => {
+    await publish(api);
+    await patchEndpoint(api, endpointId, { enabled: false });
+    await sql(
+      "UPDATE postern.dispatches SET due_at = now() - interval '1 day', claimable_at = now() - interval '1 day'",
+    );
+    await patchEndpoint(api, endpointId, { enabled: true });
+    await eventually(async () => (await gauge(api, "webhook_queue_oldest_age_seconds")) > 80_000);
+    assert.deepEqual(await reasonsOf(api), []);
+  });
+});
