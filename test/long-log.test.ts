@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 
-const WALKED = 20_000;
+const WALKED = 100_000;
 
 let service: TestService;
 
