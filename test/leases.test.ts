@@ -1,6 +1,8 @@
 /** Leases: no attempt runs twice at once, and none is lost with the worker that held it. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { makePostgresQueue } from "../src/dispatch/postgres-queue.ts";
+import type { CompletedAttempt, DispatchQueue, LeasedDispatch } from "../src/dispatch/queue.ts";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
@@ -44,11 +46,12 @@ function attemptsOf(eventId: string): ReceivedRequest[] {
   return receiver.requests.filter((request) => request.headers["webhook-id"] === eventId);
 }
 
+/** A lease's name begins with its process's. */
 async function leaseOwners(): Promise<Set<unknown>> {
   const { rows } = await database.pool.query(
-    "SELECT DISTINCT lease_owner FROM postern.dispatches WHERE lease_owner IS NOT NULL",
+    "SELECT DISTINCT left(lease_owner::text, 18) AS owner FROM postern.dispatches WHERE lease_owner IS NOT NULL",
   );
-  return new Set(rows.map((row) => row.lease_owner));
+  return new Set(rows.map((row) => row.owner));
 }
 
 describe("two workers on one database", () => {
@@ -134,5 +137,59 @@ describe("a lease that has run out", () => {
       [event.id],
     );
     assert.deepEqual(pending, []);
+  });
+});
+
+describe("a lease that ran out and was claimed again by the same process", () => {
+  let queue: DispatchQueue;
+  let eventId: string;
+
+  /** Claimed, let run out as in an outage, and claimed again. */
+  async function claimTwice(): Promise<[LeasedDispatch, LeasedDispatch]> {
+    queue = makePostgresQueue(database.pool, 0);
+    await createEndpoint(api, { url: `${receiver.url}/again`, events: ["document.signed"] });
+    eventId = (await publish(api, "document.signed")).id;
+    const claim = async () => {
+      const claimed = (await queue.claim(100)).find((dispatch) => dispatch.eventId === eventId);
+      assert.ok(claimed !== undefined);
+      return claimed;
+    };
+    const earlier = await claim();
+    await database.pool.query("UPDATE postern.dispatches SET claimable_at = now() WHERE event_id = $1", [
+      eventId,
+    ]);
+    return [earlier, await claim()];
+  }
+
+  const outcomeOf = (dispatch: LeasedDispatch, responseBody: string): CompletedAttempt => ({
+    dispatch,
+    status: "delivered",
+    requestHeaders: {},
+    responseStatus: 200,
+    responseHeaders: {},
+    responseBody,
+    latencyMs: 1,
+    error: null,
+    nextDelayMs: null,
+  });
+
+  it("is completed by the later claim's attempt, not by the earlier one's", async () => {
+    const [earlier, later] = await claimTwice();
+    assert.deepEqual(await queue.complete([outcomeOf(earlier, "earlier")]), new Set());
+    // Both in one batch: each with its own lease.
+    const outcomes = [outcomeOf(earlier, "earlier"), outcomeOf(later, "later")];
+    assert.deepEqual(await queue.complete(outcomes), new Set([later.id]));
+    const { rows } = await database.pool.query(
+      "SELECT response_body FROM postern.deliveries WHERE event_id = $1",
+      [eventId],
+    );
+    assert.deepEqual(rows, [{ response_body: "later" }]);
+  });
+
+  it("is not given back or held by the earlier claim", async () => {
+    const [earlier, later] = await claimTwice();
+    await queue.postpone([{ dispatch: earlier, delayMs: 0 }]);
+    await queue.hold([earlier]);
+    assert.deepEqual(await queue.complete([outcomeOf(later, "later")]), new Set([later.id]));
   });
 });

@@ -22,7 +22,7 @@ type AcceptedRow = {
 export async function acceptEvents(
   db: Db,
   events: readonly NewEvent[],
-  { leaseOwner, firstDelayMs }: { leaseOwner: string | null; firstDelayMs: number },
+  { leaseId, firstDelayMs }: { leaseId: string | null; firstDelayMs: number },
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<AcceptedRow>({
@@ -69,18 +69,18 @@ export async function acceptEvents(
       events.map((event) => event.body),
       events.map((event) => event.idempotencyKey),
       events.map((event) => `{${patternsMatching(event.type).join(",")}}`),
-      leaseOwner,
+      leaseId,
       LEASE_MS,
       firstDelayMs,
     ],
   });
-  return toAcceptance(rows, events, leaseOwner === null ? null : leaseEndsMs);
+  return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });
 }
 
 function toAcceptance(
   rows: AcceptedRow[],
   events: readonly NewEvent[],
-  leaseEndsMs: number | null,
+  lease: Pick<LeasedDispatch, "leaseId" | "leaseEndsMs"> | null,
 ): Acceptance {
   const given = new Map(events.map((event) => [event.id, event]));
   const accepted = new Map<EventId, number>();
@@ -88,7 +88,7 @@ function toAcceptance(
   for (const row of rows) {
     accepted.set(row.event_id, row.dispatch_count);
     const event = given.get(row.event_id);
-    if (event === undefined || row.dispatch_id === null || row.endpoint_id === null || leaseEndsMs === null)
+    if (event === undefined || row.dispatch_id === null || row.endpoint_id === null || lease === null)
       continue;
     leased.push({
       id: row.dispatch_id,
@@ -98,7 +98,7 @@ function toAcceptance(
       eventType: event.type,
       body: event.body,
       attempt: 1,
-      leaseEndsMs,
+      ...lease,
     });
   }
   return { accepted: [...accepted].map(([id, dispatchCount]) => ({ id, dispatchCount })), leased };

@@ -13,7 +13,7 @@ type ClaimedRow = {
 };
 
 /** Leases what is due and nobody's; rows that another worker is claiming are passed over, not waited for. */
-export async function claimDispatches(db: Db, owner: string, limit: number): Promise<LeasedDispatch[]> {
+export async function claimDispatches(db: Db, leaseId: string, limit: number): Promise<LeasedDispatch[]> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<ClaimedRow>({
     name: "claim-dispatches",
@@ -28,7 +28,7 @@ export async function claimDispatches(db: Db, owner: string, limit: number): Pro
       FROM due JOIN postern.events e ON e.id = due.event_id
       WHERE d.tenant_id = due.tenant_id AND d.endpoint_id = due.endpoint_id AND d.id = due.id
       RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, e.body`,
-    values: [owner, limit, LEASE_MS],
+    values: [leaseId, limit, LEASE_MS],
   });
   return rows.map((row) => ({
     id: row.id,
@@ -38,32 +38,34 @@ export async function claimDispatches(db: Db, owner: string, limit: number): Pro
     eventType: row.event_type,
     body: row.body,
     attempt: row.attempt,
+    leaseId,
     leaseEndsMs,
   }));
 }
 
 export async function postponeDispatches(
   db: Db,
-  owner: string,
   postponed: readonly { dispatch: LeasedDispatch; delayMs: number }[],
 ): Promise<void> {
   await db.query(
     /* sql */ `UPDATE postern.dispatches d
       SET lease_owner = NULL, claimable_at = now() + given.delay_ms * interval '1 ms'
-      FROM unnest($2::text[], $3::uuid[], $4::uuid[], $5::float8[]) AS given (tenant_id, endpoint_id, id, delay_ms)
+      FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::float8[])
+        AS given (tenant_id, endpoint_id, id, lease_id, delay_ms)
       WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        AND d.lease_owner = $1`,
-    [owner, ...keyArrays(postponed.map((item) => item.dispatch)), postponed.map((item) => item.delayMs)],
+        AND d.lease_owner = given.lease_id`,
+    [...leaseArrays(postponed.map((item) => item.dispatch)), postponed.map((item) => item.delayMs)],
   );
 }
 
-/** Tenant, endpoint and dispatch ids as the three arrays that every statement on many dispatches takes. */
-export function keyArrays(
-  dispatches: readonly Pick<LeasedDispatch, "tenantId" | "endpointId" | "id">[],
-): [TenantId[], EndpointId[], DeliveryId[]] {
+/** Tenant, endpoint, dispatch and lease ids as the four arrays that every statement on leased dispatches takes. */
+export function leaseArrays(
+  dispatches: readonly Pick<LeasedDispatch, "tenantId" | "endpointId" | "id" | "leaseId">[],
+): [TenantId[], EndpointId[], DeliveryId[], string[]] {
   return [
     dispatches.map((dispatch) => dispatch.tenantId),
     dispatches.map((dispatch) => dispatch.endpointId),
     dispatches.map((dispatch) => dispatch.id),
+    dispatches.map((dispatch) => dispatch.leaseId),
   ];
 }

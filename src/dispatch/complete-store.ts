@@ -1,10 +1,10 @@
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId } from "../shared/id.ts";
-import { keyArrays } from "./claim-store.ts";
+import { leaseArrays } from "./claim-store.ts";
 import type { CompletedAttempt } from "./queue.ts";
 
 /**
- * In one statement: each dispatch that is still the owner's goes, its outcome
+ * In one statement: each dispatch whose lease is still the attempt's goes, its outcome
  * is logged under the same id, and the next attempt's dispatch comes where one
  * is due and nothing made it needless meanwhile.
  *
@@ -14,15 +14,14 @@ import type { CompletedAttempt } from "./queue.ts";
  */
 export async function completeAttempts(
   db: Db,
-  owner: string,
   attempts: readonly CompletedAttempt[],
 ): Promise<Set<DeliveryId>> {
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: "complete-attempts",
     text: /* sql */ `WITH given AS MATERIALIZED (
-        SELECT * FROM unnest($2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
             $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[])
-          AS given (tenant_id, endpoint_id, id, status, request_headers, response_status,
+          AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
             response_headers, response_body, latency_ms, error, next_delay_ms)
       ), alive AS MATERIALIZED (
         SELECT e.tenant_id, e.id FROM postern.endpoints e
@@ -34,7 +33,7 @@ export async function completeAttempts(
         DELETE FROM postern.dispatches d
         USING given LEFT JOIN alive ON alive.tenant_id = given.tenant_id AND alive.id = given.endpoint_id
         WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-          AND d.lease_owner = $1
+          AND d.lease_owner = given.lease_id
         RETURNING given.*, d.event_id, d.event_type, d.attempt,
           given.next_delay_ms IS NOT NULL AND alive.id IS NOT NULL AND NOT d.superseded AS goes_on
       ), logged AS (
@@ -54,8 +53,7 @@ export async function completeAttempts(
       )
       SELECT id FROM done`,
     values: [
-      owner,
-      ...keyArrays(attempts.map((attempt) => attempt.dispatch)),
+      ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
       attempts.map((attempt) => attempt.status),
       attempts.map((attempt) => JSON.stringify(attempt.requestHeaders)),
       attempts.map((attempt) => attempt.responseStatus),

@@ -2,7 +2,7 @@
 import type { Db } from "../database/pool.ts";
 import type { EndpointId, EventId, TenantId } from "../shared/id.ts";
 import { DISPATCH_CHANNEL } from "./accept-store.ts";
-import { keyArrays } from "./claim-store.ts";
+import { leaseArrays } from "./claim-store.ts";
 import type { LeasedDispatch } from "./queue.ts";
 
 /**
@@ -10,14 +10,11 @@ import type { LeasedDispatch } from "./queue.ts";
  * locked, so an enabling at the same moment either comes first, and the
  * dispatch is not held, or finds it held and resumes it.
  */
-export async function holdDispatches(
-  db: Db,
-  owner: string,
-  dispatches: readonly LeasedDispatch[],
-): Promise<void> {
+export async function holdDispatches(db: Db, dispatches: readonly LeasedDispatch[]): Promise<void> {
   await db.query(
     /* sql */ `WITH given AS MATERIALIZED (
-        SELECT * FROM unnest($2::text[], $3::uuid[], $4::uuid[]) AS given (tenant_id, endpoint_id, id)
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[])
+          AS given (tenant_id, endpoint_id, id, lease_id)
       ), disabled AS MATERIALIZED (
         SELECT e.tenant_id, e.id FROM postern.endpoints e
         WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, endpoint_id FROM given) AND NOT e.enabled
@@ -27,8 +24,8 @@ export async function holdDispatches(
       SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = disabled.id IS NOT NULL
       FROM given LEFT JOIN disabled ON disabled.tenant_id = given.tenant_id AND disabled.id = given.endpoint_id
       WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        AND d.lease_owner = $1`,
-    [owner, ...keyArrays(dispatches)],
+        AND d.lease_owner = given.lease_id`,
+    leaseArrays(dispatches),
   );
 }
 

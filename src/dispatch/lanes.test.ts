@@ -31,6 +31,7 @@ function dispatchFor(endpoint: number, body = "x"): LeasedDispatch {
     eventType: "invoice.paid",
     body,
     attempt: 1,
+    leaseId: "a-b-c-d-e",
     leaseEndsMs: 0,
   };
 }

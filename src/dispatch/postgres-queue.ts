@@ -12,20 +12,20 @@ import {
 } from "./hold-store.ts";
 import type { DispatchHold, DispatchQueue } from "./queue.ts";
 
-/** The queue in PostgreSQL's tables; the first attempt of an event is due `firstDelayMs` after it is accepted. Every process has an owner id of its own for its leases. */
+/** The queue in PostgreSQL's tables; the first attempt of an event is due `firstDelayMs` after it is accepted. */
 export function makePostgresQueue(db: Pool, firstDelayMs: number): DispatchQueue {
-  const owner = randomUUID();
+  const nextLeaseId = makeLeaseIds();
   return {
     accept: (events, options, within = db) =>
       acceptEvents(within, events, {
-        leaseOwner: options.lease && firstDelayMs === 0 ? owner : null,
+        leaseId: options.lease && firstDelayMs === 0 ? nextLeaseId() : null,
         firstDelayMs,
       }),
     findEarlier: (events, within = db) => findEarlierEvents(within, events),
-    claim: (limit) => claimDispatches(db, owner, limit),
-    complete: (attempts) => completeAttempts(db, owner, attempts),
-    postpone: (dispatches) => postponeDispatches(db, owner, dispatches),
-    hold: (dispatches) => holdDispatches(db, owner, dispatches),
+    claim: (limit) => claimDispatches(db, nextLeaseId(), limit),
+    complete: (attempts) => completeAttempts(db, attempts),
+    postpone: (dispatches) => postponeDispatches(db, dispatches),
+    hold: (dispatches) => holdDispatches(db, dispatches),
   };
 }
 
@@ -35,3 +35,12 @@ export const postgresDispatchHold: DispatchHold = {
   endAll: endDispatches,
   supersede: supersedeDispatches,
 };
+
+function makeLeaseIds(): () => string {
+  const process = randomUUID().slice(0, 18);
+  let claims = 0;
+  return () => {
+    const count = (claims++).toString(16).padStart(16, "0");
+    return `${process}-${count.slice(0, 4)}-${count.slice(4)}`;
+  };
+}

@@ -10,9 +10,11 @@
  *
  * Why nothing is lost: a dispatch is durable before the producer is answered,
  * and goes only in the transaction that logs its outcome. Why no attempt runs
- * twice at once: only the lease's owner completes a dispatch, an attempt
- * starts only if its lease outlasts the longest attempt, and a lease passes
- * to another worker only when it has run out.
+ * twice at once: only the claim that has the lease completes a dispatch, an
+ * attempt starts only if its lease outlasts the longest attempt, and a
+ * dispatch is claimed again only when its lease has run out. Each claim leases
+ * under a name of its own, so that after an outage a process's earlier claim
+ * of a dispatch cannot pass for its later one.
  */
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
@@ -38,6 +40,8 @@ export type LeasedDispatch = {
   eventType: string;
   body: string;
   attempt: number;
+  /** A UUID, half of it the process's and half the number of its claim; `lease_owner` in the table. */
+  leaseId: string;
   /** End of the lease on this process's monotonic clock (`performance.now()`), in milliseconds. */
   leaseEndsMs: number;
 };
