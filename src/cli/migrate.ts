@@ -9,7 +9,7 @@ export const migrateCommand = defineCommand({
   run: () =>
     withClearErrors(async () => {
       const config = readConfig(environment());
-      const log = makeLog("silent");
+      const log = makeLog("warn");
       const database = await openDatabase(config, log);
       try {
         const applied = await migrateDatabase(database.url, log);

@@ -73,12 +73,25 @@ describe("migrate", () => {
     await assert.rejects(run(), /0001_make\.sql was changed after it was applied/);
   });
 
-  it("refuses an applied file that is missing, while readiness lets an older release serve on", async () => {
+  it("lets a release start that is older than the database, and says so", async () => {
     await write({ "0001_make.sql": "CREATE TABLE a (n int);", "0002_more.sql": "CREATE TABLE b (n int);" });
     await run();
     await rm(join(folder, "0002_more.sql"));
-    await assert.rejects(run(), /has migration 0002_more\.sql, and this release does not/);
+    const warnings: string[] = [];
+    const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) };
+    assert.deepEqual(await migrate(database.pool, await readMigrations(folder), log), []);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings.join(), /^The database is newer than this release: it has 0002_more\.sql\./);
     assert.deepEqual(await pending(), []);
+    await write({ "0001_make.sql": "CREATE TABLE a (n bigint);" });
+    await assert.rejects(run(), /0001_make\.sql was changed after it was applied/);
+  });
+
+  it("refuses a gap: an applied file that is missing below the release's newest", async () => {
+    await write({ "0001_make.sql": "CREATE TABLE a (n int);", "0002_more.sql": "CREATE TABLE b (n int);" });
+    await run();
+    await rm(join(folder, "0001_make.sql"));
+    await assert.rejects(run(), /has migration 0001_make\.sql, and this release has only others, up to 2/);
   });
 
   it("refuses a new file that is numbered before an applied one, a number used twice, and other names", async () => {

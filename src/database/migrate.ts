@@ -58,7 +58,8 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
     await client.query("SELECT pg_advisory_lock($1)", [LOCK_KEY]);
     await createLedger(client);
     const applied = await readApplied(client);
-    const pending = compare(migrations, applied);
+    const { pending, newer } = compare(migrations, applied);
+    if (newer.length > 0) log?.warn(newerDatabase(newer));
     for (const migration of pending) {
       await apply(client, migration);
       log?.info(`Applied migration ${migration.file}`);
@@ -72,23 +73,33 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
 
 /**
  * The migrations that the database does not have yet; empty means ready. One
- * query that changes nothing. A database newer than this release is ready too:
- * so an old process keeps serving while a new release is rolled out.
+ * query that changes nothing. A database newer than this release is ready too.
  */
 export async function pendingMigrations(db: Db, migrations: Migration[]): Promise<Migration[]> {
   const versions = new Set((await readApplied(db)).map(({ version }) => version));
   return migrations.filter(({ version }) => !versions.has(version));
 }
 
-function compare(migrations: Migration[], applied: Applied[]): Migration[] {
+/**
+ * What to apply, and the files of a newer release that are applied already: an
+ * older release may start beside it, as when one is rolled back or scaled
+ * while the other is rolled out. A file that is missing below this release's
+ * newest is no newer release, but a loss.
+ */
+function compare(migrations: Migration[], applied: Applied[]): { pending: Migration[]; newer: string[] } {
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
+  const newestKnown = migrations.at(-1)?.version ?? 0;
+  const newer: string[] = [];
   for (const { version, name, sha256 } of applied) {
     const file = `${String(version).padStart(4, "0")}_${name}.sql`;
     const migration = byVersion.get(version);
+    if (migration === undefined && version > newestKnown) {
+      newer.push(file);
+      continue;
+    }
     if (migration === undefined) {
       throw new Error(
-        `The database has migration ${file}, and this release does not: it is older than the database. ` +
-          "Run the newer release, or restore the file.",
+        `The database has migration ${file}, and this release has only others, up to ${newestKnown}. Restore the file.`,
       );
     }
     if (migration.sha256 !== sha256 || migration.name !== name) {
@@ -107,7 +118,14 @@ function compare(migrations: Migration[], applied: Applied[]): Migration[] {
       `Migration ${late.file} is new but numbered before ${newest}, which is applied. Renumber it.`,
     );
   }
-  return pending;
+  return { pending, newer };
+}
+
+function newerDatabase(files: string[]): string {
+  return (
+    `The database is newer than this release: it has ${files.join(", ")}. ` +
+    "A release serves on the schema of the one after it, so finish the upgrade, or the way back, before the next."
+  );
 }
 
 async function apply(client: PoolClient, migration: Migration): Promise<void> {
