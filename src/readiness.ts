@@ -1,8 +1,8 @@
 /** Whether this process, and the queue that all of them share, can do their work now, and why not. */
-import { setTimeout as delay } from "node:timers/promises";
 import { pendingMigrations, type Migration } from "./database/migrate.ts";
 import type { Pool } from "./database/pool.ts";
 import type { QueueMonitor } from "./dispatch/queue-monitor.ts";
+import { withinLimit } from "./shared/time-limit.ts";
 
 /** A database that has not answered by then is as good as away. */
 const DATABASE_LIMIT_MS = 3000;
@@ -33,7 +33,7 @@ export function makeReadiness(services: {
 
   return {
     async reasons() {
-      const reasons = await withinLimit(databaseReasons()).catch(() => ["the database cannot be reached"]);
+      const reasons = await untilAnswered(databaseReasons()).catch(() => ["the database cannot be reached"]);
       const lookedAt = lastLookAt();
       if (lookedAt !== null && performance.now() - lookedAt > STALLED_AFTER_MS)
         reasons.push("the worker has claimed nothing for half a minute: see its log, and restart it");
@@ -41,21 +41,11 @@ export function makeReadiness(services: {
     },
     async refreshGauges() {
       // Old figures are better than none; that the database is away is /ready's to say.
-      await withinLimit(queueMonitor.look()).catch(() => undefined);
+      await untilAnswered(queueMonitor.look()).catch(() => undefined);
     },
   };
 }
 
-async function withinLimit<T>(work: Promise<T>): Promise<T> {
-  const limit = new AbortController();
-  try {
-    return await Promise.race([
-      work,
-      delay(DATABASE_LIMIT_MS, undefined, { signal: limit.signal, ref: false }).then(() => {
-        throw new Error("no answer");
-      }),
-    ]);
-  } finally {
-    limit.abort();
-  }
+function untilAnswered<T>(work: Promise<T>): Promise<T> {
+  return withinLimit(work, DATABASE_LIMIT_MS, () => new Error("the database does not answer"));
 }

@@ -140,6 +140,20 @@ describe("a lease that has run out", () => {
   });
 });
 
+function outcomeOf(dispatch: LeasedDispatch, responseBody: string): CompletedAttempt {
+  return {
+    dispatch,
+    status: "delivered",
+    requestHeaders: {},
+    responseStatus: 200,
+    responseHeaders: {},
+    responseBody,
+    latencyMs: 1,
+    error: null,
+    nextDelayMs: null,
+  };
+}
+
 describe("a lease that ran out and was claimed again by the same process", () => {
   let queue: DispatchQueue;
   let eventId: string;
@@ -160,18 +174,6 @@ describe("a lease that ran out and was claimed again by the same process", () =>
     ]);
     return [earlier, await claim()];
   }
-
-  const outcomeOf = (dispatch: LeasedDispatch, responseBody: string): CompletedAttempt => ({
-    dispatch,
-    status: "delivered",
-    requestHeaders: {},
-    responseStatus: 200,
-    responseHeaders: {},
-    responseBody,
-    latencyMs: 1,
-    error: null,
-    nextDelayMs: null,
-  });
 
   it("is completed by the later claim's attempt, not by the earlier one's", async () => {
     const [earlier, later] = await claimTwice();

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from "./pool.ts";
+import { isConnectionLoss, type Pool, type PoolClient } from "./pool.ts";
 
 /**
  * Runs `work` in one transaction and commits it. Any error rolls back and is
@@ -14,10 +14,14 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
     await client.query("COMMIT");
     return result;
   } catch (error) {
+    // A connection that has gone silent would not answer this either; closing it rolls back as well.
+    broken = isConnectionLoss(error);
     // The first error is the one to tell; a connection that cannot even roll back is thrown away.
-    await client.query("ROLLBACK").catch(() => {
-      broken = true;
-    });
+    if (!broken) {
+      await client.query("ROLLBACK").catch(() => {
+        broken = true;
+      });
+    }
     throw error;
   } finally {
     client.release(broken);

@@ -12,6 +12,7 @@ import type {
 import { GroupCommit } from "../shared/group-commit.ts";
 import { idTimeMs, newEventId, parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";
+import { withinLimit } from "../shared/time-limit.ts";
 import type { Catalog } from "./catalog.ts";
 import { EVENT_TYPE_PATTERN } from "./subscription.ts";
 import { brokenDataRule, brokenTextRule } from "./event-data.ts";
@@ -21,6 +22,13 @@ const MAX_EVENTS_PER_COMMIT = 1000;
 /** Events being accepted at one time, and the characters of their bodies; beyond, producers are told to wait. */
 const MAX_ACCEPTING = 20_000;
 const MAX_ACCEPTING_BODY_SIZE = 64 * 1024 * 1024;
+/**
+ * A producer is answered within so long, even by a database that is silent:
+ * then with 503, and whether the event was accepted is open. Longer than the
+ * wait for a lock, which has an answer of its own.
+ */
+const ANSWER_LIMIT_MS = 8000;
+const RETRY_AFTER_S = 2;
 
 const publishedEvent = z.object({
   type: z.string().meta({ pattern: EVENT_TYPE_PATTERN }).describe("A type of the event catalog."),
@@ -144,13 +152,22 @@ export function makePublisher(services: {
     }
     accepting += events.length;
     acceptingBodySize += bodySize;
-    try {
-      const [only] = events;
-      return only !== undefined && events.length === 1 ? [await publishOne(only)] : await publishMany(events);
-    } finally {
+    const [only] = events;
+    const publishing = only !== undefined && events.length === 1 ? publishEach(only) : publishMany(events);
+    // What nobody waits for any more takes its room all the same, until the database has said what became of it.
+    const finished = publishing.finally(() => {
       accepting -= events.length;
       acceptingBodySize -= bodySize;
-    }
+    });
+    return withinLimit(
+      finished,
+      ANSWER_LIMIT_MS,
+      () => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S }),
+    );
+  }
+
+  async function publishEach(event: NewEvent): Promise<Published[]> {
+    return [await publishOne(event)];
   }
 
   async function publishOwn(transaction: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">) {
