@@ -107,6 +107,11 @@ describe("one event", () => {
     ["a pattern for a type", { type: "invoice.*", data: {} }, { type: /^unknown_event_type$/ }],
     ["an empty key", { type: TYPE, data: {}, id: "" }, { id: /./ }],
     ["a key of 129 characters", { type: TYPE, data: {}, id: "k".repeat(129) }, { id: /./ }],
+    [
+      "a key of 129 wide characters",
+      { type: TYPE, data: {}, id: "🔑".repeat(129) },
+      { id: /at most 128 characters/ },
+    ],
     ["a NUL in the key", { type: TYPE, data: {}, id: "a\u0000" }, { id: /NUL/ }],
     ["a tenant that is none", { type: TYPE, data: {}, tenant_id: "a b" }, { tenant_id: /./ }],
     ["a NUL in data", { type: TYPE, data: { a: ["\u0000"] } }, { data: /^nul_character$/ }],

@@ -95,7 +95,17 @@ describe("postern.publish", () => {
     ["a type that the catalog lacks", ["acme", "order.lost", {}], /unknown event type order\.lost/],
     ["no tenant id", ["a b", "order.placed", {}], /tenant_id must be/],
     ["data that is no object", ["acme", "order.placed", "[]"], /data must be a JSON object/],
+    [
+      "an event of more than 1 MiB",
+      ["acme", "order.placed", { text: "x".repeat(1024 * 1024) }],
+      /at most 1 MiB/,
+    ],
     ["an overlong key", ["acme", "order.placed", {}, "k".repeat(129)], /1 to 128 characters/],
+    [
+      "an overlong key of wide characters",
+      ["acme", "order.placed", {}, "🔑".repeat(129)],
+      /1 to 128 characters/,
+    ],
   ];
   for (const [name, values, message] of refusals) {
     it(`refuses ${name}`, async () => {
@@ -110,6 +120,28 @@ describe("postern.publish", () => {
     assert.deepEqual(bodiesOf(id), []);
     const metrics = await service.call("GET", "/metrics", { as: null });
     assert.match(metrics.text, /^webhook_events_rejected_total\{reason="schema"\} 1$/m);
+  });
+
+  it("rejects a type that no worker knows, once any that knows it has had its time", async () => {
+    const leave = async (age: string) => {
+      const { rows } = await service.database.pool.query<{ id: string }>(
+        `INSERT INTO postern.outbox (id, tenant_id, type, body)
+          VALUES (postern.lowest_id_at(now() - $1::interval), 'acme', 'order.removed', '{"data":{}}') RETURNING id`,
+        [age],
+      );
+      return rows[0]?.id;
+    };
+    const [fresh, old] = [await leave("1 minute"), await leave("11 minutes")];
+    const later = await publishFromSql("acme", "order.placed", {});
+    await eventually(async () => bodiesOf(later).length > 0);
+    const metrics = await eventually(async () => {
+      const { text } = await service.call("GET", "/metrics", { as: null });
+      return text.includes('reason="unknown_event_type"') && text;
+    });
+    assert.match(metrics, /^webhook_events_rejected_total\{reason="unknown_event_type"\} 1$/m);
+    const { rows } = await service.database.pool.query("DELETE FROM postern.outbox RETURNING id");
+    assert.deepEqual(rows, [{ id: fresh }]);
+    assert.deepEqual(bodiesOf(String(old)), []);
   });
 
   it("keeps only the same key waiting while its transaction is open", async () => {

@@ -9,13 +9,24 @@ export async function isOutboxEmpty(db: Db): Promise<boolean> {
   return rowCount === 0;
 }
 
-/** Takes published events out of the outbox, oldest first; they are back if the transaction does not commit. */
-export async function takeFromOutbox(db: Db, limit: number): Promise<OutboxEvent[]> {
+/**
+ * Takes published events out of the outbox, oldest first; they are back if the
+ * transaction does not commit. One of a type that is not among `types` is
+ * taken only when it has lain for ten minutes.
+ */
+export async function takeFromOutbox(
+  db: Db,
+  types: readonly string[],
+  limit: number,
+): Promise<OutboxEvent[]> {
   const { rows } = await db.query<OutboxEvent>(
     /* sql */ `DELETE FROM postern.outbox
-      WHERE id IN (SELECT id FROM postern.outbox ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+      WHERE id IN (
+        SELECT id FROM postern.outbox
+        WHERE type = ANY ($1::text[]) OR id < postern.lowest_id_at(now() - interval '10 minutes')
+        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
       RETURNING id, tenant_id AS "tenantId", type, body`,
-    [limit],
+    [types, limit],
   );
   return rows;
 }

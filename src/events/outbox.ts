@@ -18,10 +18,7 @@ const sentBody = z.object({ data: z.record(z.string(), z.unknown()) });
 
 /** Lets `postern.publish` know the types of the catalog in force, and no others. */
 export async function announceCatalog(db: Pool, catalog: Catalog): Promise<void> {
-  await mirrorEventTypes(
-    db,
-    catalog.entries.map(({ type }) => type),
-  );
+  await mirrorEventTypes(db, typesOf(catalog));
 }
 
 export type Outbox = {
@@ -38,8 +35,22 @@ export function makeOutbox(services: {
 }): Outbox {
   const { db, queue, catalog, log, metrics } = services;
 
-  /** SQL knows types but no schemas; an event whose data break theirs ends here, visibly. */
+  const types = typesOf(catalog);
+
+  /**
+   * SQL knows types but no schemas; an event whose data break theirs ends here,
+   * visibly. So does one whose type left the catalog. It comes here only when
+   * workers with another catalog, as during an upgrade, have had time to take it.
+   */
   function isValid(event: OutboxEvent): boolean {
+    if (catalog.find(event.type) === undefined) {
+      log.error(
+        { tenantId: event.tenantId, eventId: event.id, eventType: event.type },
+        "an event published from SQL has a type that the catalog lacks and is not sent",
+      );
+      metrics.eventsRejected.inc({ reason: "unknown_event_type" });
+      return false;
+    }
     const faults = catalog.faultsOf(event.type, sentBody.parse(JSON.parse(event.body)).data);
     if (faults.length === 0) return true;
     log.error(
@@ -54,7 +65,7 @@ export function makeOutbox(services: {
     async relay() {
       if (await isOutboxEmpty(db)) return 0;
       const { taken, relayed } = await inTransaction(db, async (transaction) => {
-        const taken = await takeFromOutbox(transaction, OUTBOX_BATCH);
+        const taken = await takeFromOutbox(transaction, types, OUTBOX_BATCH);
         // Their keys were claimed by postern.publish.
         const events = taken.filter(isValid).map(({ id, tenantId, type, body }) => {
           return { id, tenantId, type, body, idempotencyKey: null };
@@ -66,4 +77,8 @@ export function makeOutbox(services: {
       return taken.length;
     },
   };
+}
+
+function typesOf(catalog: Catalog): string[] {
+  return catalog.entries.map(({ type }) => type);
 }

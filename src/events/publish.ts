@@ -29,6 +29,7 @@ const MAX_ACCEPTING_BODY_SIZE = 64 * 1024 * 1024;
  */
 const ANSWER_LIMIT_MS = 8000;
 const RETRY_AFTER_S = 2;
+const MAX_KEY_CHARACTERS = 128;
 
 const publishedEvent = z.object({
   type: z.string().meta({ pattern: EVENT_TYPE_PATTERN }).describe("A type of the event catalog."),
@@ -46,9 +47,9 @@ const publishedEvent = z.object({
   id: z
     .string()
     .min(1)
-    .max(128)
+    .refine(isShortKey, `must have at most ${MAX_KEY_CHARACTERS} characters`)
     .refine((key) => brokenTextRule(key) === null, "must be well-formed text without NUL")
-    .meta({ pattern: "^[^\\u0000]*$" })
+    .meta({ pattern: "^[^\\u0000]*$", maxLength: MAX_KEY_CHARACTERS })
     .optional()
     .describe("Idempotency key, unique per tenant for at least 24 hours."),
 });
@@ -175,6 +176,11 @@ export function makePublisher(services: {
   }
 
   return { publish, publishOwn };
+}
+
+/** In characters as PostgreSQL counts them, and JSON Schema: one outside the basic plane is one. */
+function isShortKey(key: string): boolean {
+  return key.length <= 2 * MAX_KEY_CHARACTERS && Array.from(key).length <= MAX_KEY_CHARACTERS;
 }
 
 function isObject(value: unknown): boolean {
