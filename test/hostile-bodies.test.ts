@@ -157,6 +157,25 @@ describe("ids that are no ids", () => {
   }
 });
 
+describe("bytes that are no HTTP request", () => {
+  const cases: [string, string, string][] = [
+    ["a line that is none", "nonsense\r\n\r\n", "400 Bad Request"],
+    [
+      "headers without end",
+      `GET /health HTTP/1.1\r\nX-Long: ${"x".repeat(64 * 1024)}\r\n\r\n`,
+      "431 Request Header Fields Too Large",
+    ],
+  ];
+  for (const [name, bytes, status] of cases) {
+    it(`get an error with a request id: ${name}`, async () => {
+      const [head = "", body = ""] = (await exchange(bytes)).split("\r\n\r\n");
+      assert.ok(head.startsWith(`HTTP/1.1 ${status}\r\n`), head);
+      assert.match(head, /^X-Request-Id: [0-9a-f-]{36}$/im);
+      assert.deepEqual(JSON.parse(body), { error: status.slice(4) });
+    });
+  }
+});
+
 /** Sends bytes as they are and answers all that comes back until the server closes or is done. */
 async function exchange(text: string): Promise<string> {
   const { hostname, port } = new globalThis.URL(service.url);

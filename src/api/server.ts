@@ -5,6 +5,7 @@ import { fastifySwagger } from "@fastify/swagger";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
 import { requireService, requireUser } from "./access.ts";
+import { answerClientError } from "./client-errors.ts";
 import { answerError } from "./error-answers.ts";
 import { openApiHead } from "./openapi.ts";
 import { acceptLenientJson } from "./parse.ts";
@@ -34,6 +35,7 @@ export async function makeServer(
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
     rewriteUrl: ({ url = "/" }) => decodableUrl(url),
+    clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
       void reply.header("X-Request-Id", request.id);
       void answerError(error, request, reply);
