@@ -1,14 +1,14 @@
 /** What a client gets whose bytes are no HTTP request: nobody routes it, so it is answered on the socket. */
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 const STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
 };
 
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const status = STATUS[error.code ?? ""] ?? 400;
   const reason = STATUS_CODES[status] ?? "";
