@@ -113,7 +113,12 @@ async function makeParts(options: ServiceOptions) {
     });
     lane.worker = worker;
     background.push(
-      makeWakeListener({ databaseUrl, log, wake: () => worker.wake() }),
+      makeWakeListener({
+        databaseUrl,
+        log,
+        wake: () => worker.wake(),
+        withdraw: (superseded) => worker.withdraw(superseded),
+      }),
       worker,
       makeUpkeep({ db, catalog, log, retentionDays: config.retentionDays }),
     );

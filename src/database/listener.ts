@@ -12,7 +12,11 @@ export type Listener = {
 };
 
 /** A connection of its own that hears one channel's notifications; LISTEN does not work through a pool. */
-export async function createListener(url: string, channel: string, onNotify: () => void): Promise<Listener> {
+export async function createListener(
+  url: string,
+  channel: string,
+  onNotify: (payload: string) => void,
+): Promise<Listener> {
   const client = new Client({
     connectionString: url,
     application_name: "postern listener",
@@ -24,7 +28,7 @@ export async function createListener(url: string, channel: string, onNotify: () 
     // An error is followed by the end; without a listener it would end the process.
     client.on("error", () => undefined);
   });
-  client.on("notification", onNotify);
+  client.on("notification", ({ payload = "" }) => onNotify(payload));
   try {
     await client.connect();
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);

@@ -69,7 +69,7 @@ export async function endDispatches(db: Db, tenantId: TenantId, endpointId: Endp
   );
 }
 
-/** Cancels the pending automatic attempt; one in flight goes on, but none follows it. */
+/** Cancels the pending automatic attempt; one in flight goes on, but none follows it. Workers hear of one that waits in a lane. */
 export async function supersedeDispatches(
   db: Db,
   event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
@@ -84,6 +84,11 @@ export async function supersedeDispatches(
     /* sql */ `DELETE FROM postern.dispatches
       WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3
         AND (lease_owner IS NULL OR claimable_at <= now())`,
+    key,
+  );
+  await db.query(
+    /* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', endpoint_id || ' ' || event_id) FROM postern.dispatches
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3`,
     key,
   );
 }

@@ -298,3 +298,21 @@ describe("lanes bound what waits", () => {
     assert.throws(() => new Lanes(LIMITS).finished(dispatchFor(0), false), /no lane had started/);
   });
 });
+
+describe("withdrawing an event", () => {
+  it("takes what waits of it out of its endpoint's lane, and leaves room for others", () => {
+    const lanes = new Lanes({ ...LIMITS, inFlight: 1 });
+    const [started, withdrawn, kept, elsewhere] = [0, 0, 0, 1].map((endpoint) => dispatchFor(endpoint));
+    assert.ok(started && withdrawn && kept && elsewhere);
+    for (const dispatch of [started, withdrawn, kept, elsewhere]) assert.ok(lanes.offer(dispatch));
+    assert.equal(lanes.next(), started);
+    assert.deepEqual(lanes.withdraw(started), []);
+    assert.deepEqual(lanes.withdraw(withdrawn), [withdrawn]);
+    assert.deepEqual(lanes.withdraw(withdrawn), []);
+    assert.deepEqual(lanes.withdraw({ ...elsewhere, eventId: kept.eventId }), []);
+    assert.equal(lanes.waiting, 2);
+    lanes.finished(started, false);
+    const rest = [lanes.next(), lanes.takeAll()].flat();
+    assert.deepEqual(new Set(rest), new Set([kept, elsewhere]));
+  });
+});

@@ -8,7 +8,7 @@ import type { EndpointId } from "../shared/id.ts";
  * learned: one more after each round of them that came back while the lane was
  * full, half for each that hung. Pure bookkeeping: no clock, no I/O.
  */
-import type { LeasedDispatch } from "./queue.ts";
+import type { EventAtEndpoint, LeasedDispatch } from "./queue.ts";
 
 export type LaneLimits = {
   inFlight: number;
@@ -137,6 +137,22 @@ export class Lanes {
     if (lane === undefined) return;
     lane.isPaused = false;
     this.#refresh(lane);
+  }
+
+  /** Takes an event's dispatches out of an endpoint's lane; what is in flight goes on. */
+  withdraw({ endpointId, eventId }: EventAtEndpoint): LeasedDispatch[] {
+    const lane = this.#lanes.get(endpointId);
+    if (lane === undefined) return [];
+    const waiting = lane.waiting.slice(lane.head);
+    const withdrawn = waiting.filter((dispatch) => dispatch.eventId === eventId);
+    lane.waiting = waiting.filter((dispatch) => dispatch.eventId !== eventId);
+    lane.head = 0;
+    const bodySize = withdrawn.reduce((sum, dispatch) => sum + dispatch.body.length, 0);
+    lane.bodySize -= bodySize;
+    this.#waiting -= withdrawn.length;
+    this.#waitingBodySize -= bodySize;
+    this.#refresh(lane);
+    return withdrawn;
   }
 
   /** Empties every lane; what is in flight stays counted. */

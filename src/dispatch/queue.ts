@@ -46,6 +46,9 @@ export type LeasedDispatch = {
   leaseEndsMs: number;
 };
 
+/** What a worker is told to send no more. */
+export type EventAtEndpoint = Pick<LeasedDispatch, "endpointId" | "eventId">;
+
 export type AcceptedEvent = { id: EventId; dispatchCount: number };
 
 export type Acceptance = {

@@ -12,7 +12,7 @@ before(async () => {
 after(() => database.drop());
 
 function listenerThat(wake: () => void, databaseUrl = database.url) {
-  return makeWakeListener({ databaseUrl, log: makeLog("silent"), wake });
+  return makeWakeListener({ databaseUrl, log: makeLog("silent"), wake, withdraw: () => undefined });
 }
 
 it("wakes the worker once it listens, and at each notice", async () => {

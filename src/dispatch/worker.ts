@@ -18,7 +18,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { Lanes, type LaneLimits } from "./lanes.ts";
 import { endpointDeleted, makeAttempt } from "./make-attempt.ts";
 import { RatePacer } from "./rate-pacer.ts";
-import type { CompletedAttempt, DispatchQueue, LeasedDispatch } from "./queue.ts";
+import type { CompletedAttempt, DispatchQueue, EventAtEndpoint, LeasedDispatch } from "./queue.ts";
 import type { TargetCache } from "./target-cache.ts";
 
 const CLAIM_LIMIT = 500;
@@ -53,6 +53,8 @@ export type Worker = OwnLane & {
   start(): void;
   /** Something is due now: claim without waiting for the next poll. */
   wake(): void;
+  /** A person delivered the event: what waits of it here is not sent. */
+  withdraw(superseded: EventAtEndpoint): void;
   /** Starts nothing more, lets attempts in flight finish, and gives the other leases back. */
   stop(): Promise<void>;
   /** When it last looked for work, on the monotonic clock in milliseconds. */
@@ -256,6 +258,9 @@ export function makeWorker(services: WorkerServices): Worker {
       claiming ??= claimLoop();
     },
     wake: () => wakeUp.resolve(),
+    withdraw(superseded) {
+      giveBack(lanes.withdraw(superseded).map((dispatch) => ({ dispatch, delayMs: 0 })));
+    },
     hasRoom: () => lanes.hasRoom && !stopping.signal.aborted,
     take,
     lastLookAt: () => lastLookAt,

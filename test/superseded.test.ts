@@ -1,0 +1,60 @@
+/** A person delivers an event while its automatic attempt waits in the lane of another process. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createEndpoint, listDeliveries, patchEndpoint, publish } from "./support/api.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+
+let database: TestDatabase;
+let receiver: TlsReceiver;
+let api: TestService;
+let worker: TestService;
+let status = 500;
+
+before(async () => {
+  database = await createTestDatabase();
+  receiver = await startReceiver({ respond: () => ({ status }) });
+  const env = { RETRY_SCHEDULE: "0s,1s" };
+  api = await startTestService({ database, receiver, roles: ["api"], env });
+  worker = await startTestService({ database, receiver, roles: ["worker"], env: api.env });
+});
+after(async () => {
+  await worker.stop();
+  await api.stop();
+  await receiver.close();
+  await database.drop();
+});
+
+const dispatchesOf = async (eventId: string) => {
+  const { rows } = await database.pool.query<{ attempt: number; leased: boolean }>(
+    "SELECT attempt, lease_owner IS NOT NULL AS leased FROM postern.dispatches WHERE event_id = $1",
+    [eventId],
+  );
+  return rows;
+};
+
+describe("an automatic attempt that waits in a lane", () => {
+  it("is not made once a person has delivered the event", async () => {
+    const { endpoint } = await createEndpoint(api, { url: receiver.url, rate_limit: 1 });
+    const event = await publish(api);
+    const failed = await eventually(
+      async () => (await listDeliveries(api, endpoint.id, "?status=failed"))[0],
+    );
+    status = 200;
+    // One a second: behind these the second attempt has to wait.
+    const others = await Promise.all(Array.from({ length: 12 }, () => publish(api)));
+    await eventually(async () => (await dispatchesOf(event.id)).some(({ leased }) => leased));
+    const path = `/api/webhooks/${endpoint.id}/deliveries/${failed.id}/retry`;
+    assert.equal((await api.call("POST", path)).status, 200);
+    await eventually(async () => (await dispatchesOf(event.id)).every(({ leased }) => !leased));
+
+    await patchEndpoint(api, endpoint.id, { rate_limit: null });
+    await eventually(
+      async () =>
+        (await listDeliveries(api, endpoint.id, "?status=delivered&limit=100")).length === others.length + 1,
+    );
+    const requests = receiver.requests.filter((request) => request.headers["webhook-id"] === event.id);
+    assert.equal(requests.length, 2, "the first attempt and the person's");
+  });
+});
