@@ -8,6 +8,7 @@ import { withinLimit } from "./shared/time-limit.ts";
 const DATABASE_LIMIT_MS = 3000;
 /** A worker that has not claimed for so long is stuck, though its process lives. */
 const STALLED_AFTER_MS = 30_000;
+const STALLED = "the worker has claimed nothing for half a minute: see its log, and restart it";
 
 export type Readiness = {
   /** Why the work is not done now, each with what to do; empty when it is. */
@@ -35,9 +36,8 @@ export function makeReadiness(services: {
     async reasons() {
       const reasons = await untilAnswered(databaseReasons()).catch(() => ["the database cannot be reached"]);
       const lookedAt = lastLookAt();
-      if (lookedAt !== null && performance.now() - lookedAt > STALLED_AFTER_MS)
-        reasons.push("the worker has claimed nothing for half a minute: see its log, and restart it");
-      return reasons;
+      const isStalled = lookedAt !== null && performance.now() - lookedAt > STALLED_AFTER_MS;
+      return isStalled ? [...reasons, STALLED] : reasons;
     },
     async refreshGauges() {
       // Old figures are better than none; that the database is away is /ready's to say.

@@ -53,6 +53,7 @@ export type Service = {
 const CONNECTION_TIMEOUT_MS = 3000;
 /** How long requests may take to end at a stop: a person's test waits 15 s for its receiver. */
 const REQUEST_GRACE_MS = 17_000;
+
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, roles, log } = options;
   const parts = await makeParts(options);
