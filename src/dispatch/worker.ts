@@ -28,6 +28,8 @@ const CLAIM_LIMIT = 500;
  * endpoint came as one burst that made its neighbours wait 50 ms.
  */
 const POLL_MS = 200;
+/** How soon it is asked again after something was due: retries of a busy endpoint trickle on, better in small groups. */
+const BUSY_POLL_MS = 50;
 /** After a failed claim or completion, the database gets a moment. */
 const RETRY_MS = 500;
 /** An attempt that takes longer makes its endpoint's lane narrower. */
@@ -210,22 +212,24 @@ export function makeWorker(services: WorkerServices): Worker {
   async function claimLoop(): Promise<void> {
     while (!stopping.signal.aborted) {
       const woken = wakeUp.promise;
-      const wasFull = await claimOnce();
-      if (wasFull) continue;
+      const found = await claimOnce();
+      if (found === "more") continue;
       await Promise.race([
         woken,
-        delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined),
+        delay(found === "some" ? BUSY_POLL_MS : POLL_MS, undefined, { signal: stopping.signal }).catch(
+          () => undefined,
+        ),
       ]);
       wakeUp = Promise.withResolvers<void>();
     }
   }
 
-  /** True when there may be more to claim at once. */
-  async function claimOnce(): Promise<boolean> {
+  /** What was due: "more" when the rest is to be claimed at once. */
+  async function claimOnce(): Promise<"nothing" | "some" | "more"> {
     if (!lanes.hasRoom) {
       // Busy, not stuck.
       lastLookAt = performance.now();
-      return false;
+      return "nothing";
     }
     // What SQL published comes first, so that this same look claims it.
     const relayed = await relayOutbox();
@@ -233,10 +237,11 @@ export function makeWorker(services: WorkerServices): Worker {
       const claimed = await queue.claim(CLAIM_LIMIT);
       lastLookAt = performance.now();
       take(claimed);
-      return claimed.length === CLAIM_LIMIT || relayed === OUTBOX_BATCH;
+      if (claimed.length === CLAIM_LIMIT || relayed === OUTBOX_BATCH) return "more";
+      return claimed.length > 0 ? "some" : "nothing";
     } catch (error) {
       log.warn({ err: error }, "nothing could be claimed");
-      return false;
+      return "nothing";
     }
   }
 
