@@ -1,0 +1,78 @@
+/** What reconciling remembers between pages: marks, how far a pass has come, and what it told. */
+import type { Db } from "../database/pool.ts";
+import type { MarkClass } from "./operations/mutations.ts";
+import type { Mark, ReconcileEvent } from "./operations/reconcile-types.ts";
+
+/**
+ * The marks of a bucket's keys behind `after`, up to and with `upTo` (null: to the end), in key order.
+ */
+export async function listMarks(
+  db: Db,
+  bucket: string,
+  range: { after: string | null; upTo: string | null },
+): Promise<Mark[]> {
+  const { rows } = await db.query<{ key: string; class: MarkClass; first_seen_at: Date; run_id: string }>(
+    /* sql */ `SELECT key, class, first_seen_at, run_id FROM postern.storage_marks
+      WHERE bucket = $1 AND key > coalesce($2, '') AND ($3::text IS NULL OR key <= $3) ORDER BY key`,
+    [bucket, range.after, range.upTo],
+  );
+  return rows.map((row) => ({ ...row, first_seen_at: row.first_seen_at.toISOString() }));
+}
+
+/** Where a bucket's pass stands; `afterKey` null is its beginning. */
+export type ReconcileCursor = { runId: string; afterKey: string | null; isHalted: boolean };
+
+/** Null before the first pass. */
+export async function readCursor(db: Db, bucket: string): Promise<ReconcileCursor | null> {
+  const { rows } = await db.query<ReconcileCursor>(
+    /* sql */ `SELECT run_id AS "runId", after_key AS "afterKey", halted_at IS NOT NULL AS "isHalted"
+      FROM postern.storage_cursor WHERE bucket = $1`,
+    [bucket],
+  );
+  return rows[0] ?? null;
+}
+
+/** Puts the cursor where a page ended, or where a new pass begins, or marks it as halted. */
+export async function writeCursor(db: Db, bucket: string, cursor: ReconcileCursor): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.storage_cursor AS c (bucket, run_id, after_key, halted_at, updated_at)
+      VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END, now())
+      ON CONFLICT (bucket) DO UPDATE SET run_id = excluded.run_id, after_key = excluded.after_key,
+        halted_at = CASE WHEN $4 THEN coalesce(c.halted_at, now()) END, updated_at = now()`,
+    [bucket, cursor.runId, cursor.afterKey, cursor.isHalted],
+  );
+}
+
+/** The number that the next event gets. Only who holds the reconciling lock may rely on it. */
+export async function readNextSequence(db: Db): Promise<number> {
+  const { rows } = await db.query<{ next: number }>(
+    /* sql */ `SELECT coalesce(max(sequence), 0) + 1 AS next FROM postern.storage_events`,
+  );
+  return rows[0]?.next ?? 1;
+}
+
+/**
+ * Writes a page's events. A number that is taken is an error: two runs would
+ * both believe to have told what only one did.
+ */
+export async function insertEvents(
+  db: Db,
+  events: readonly ReconcileEvent[],
+  context: { bucket: string; runId: string; now: string },
+): Promise<void> {
+  if (events.length === 0) return;
+  await db.query(
+    /* sql */ `INSERT INTO postern.storage_events (tenant_id, sequence, type, bucket, key, run_id, at)
+      SELECT o.tenant_id, e.sequence, e.type, $1, e.key, $2, $3
+      FROM unnest($4::bigint[], $5::text[], $6::text[]) AS e (sequence, type, key)
+      LEFT JOIN postern.stored_objects o ON o.bucket = $1 AND o.key = e.key`,
+    [
+      context.bucket,
+      context.runId,
+      context.now,
+      events.map((event) => event.sequence),
+      events.map((event) => event.type),
+      events.map((event) => event.key),
+    ],
+  );
+}
