@@ -69,6 +69,13 @@ const rules = [
     to: { path: "^(node:)?(http|https|http2|tls|net|dgram|dns|dns/promises)$|^undici$|node_modules/undici/" },
   },
   {
+    name: "object-store-sdk-in-one-place",
+    comment:
+      "The SDK dials what the operator configured, not what a tenant gave, so it is outside the guard. It stays in the bucket's adapter, which loads it only when a bucket is configured.",
+    from: { path: "^src/", pathNot: ["^src/storage/buckets/s3-(bucket|config)[.]ts$", TEST] },
+    to: { path: "^@(aws-sdk|smithy)/|node_modules/@(aws-sdk|smithy)/" },
+  },
+  {
     name: "api-only-names-http",
     comment: "src/api may import node:http, for its types and names, and nothing else that dials.",
     from: { path: "^src/api/", pathNot: TEST },

@@ -7,6 +7,11 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { ConfigError } from "./shared/config-error.ts";
 import { parseDurationMs } from "./shared/duration.ts";
+import {
+  isSecureOrLoopback,
+  parseObjectStoreUrl,
+  type ObjectStore,
+} from "./storage/buckets/object-store-url.ts";
 
 const DEFAULT_RETRY_SCHEDULE = "0s,5s,5m,30m,2h,5h,10h,14h,20h,24h";
 const DEFAULT_BLOCKED_PORTS = "0,22,23,25,110,143,445,465,587,993,995,2375,3306,5432,6379,11211,27017";
@@ -18,9 +23,19 @@ const SETTINGS = {
   PORT: { about: "port to listen on, 0 for any free one", fallback: "8080" },
   HOST: { about: "address to listen on", fallback: "127.0.0.1" },
   BASE_PATH: { about: "path under which everything is mounted, for example /postern", fallback: "" },
+  PUBLIC_URL: {
+    about: "where clients reach the API, BASE_PATH included, for links to files; absent: this machine alone",
+  },
   DATABASE_URL: { about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR", secret: true },
   DATA_DIR: { about: "where embedded data live", fallback: "./.postern" },
   DATABASE_POOL_SIZE: { about: "database connections of this process", fallback: "20" },
+  OBJECT_STORE_URL: {
+    about: "bucket for stored artifacts, s3://name?region=…; absent: a folder in DATA_DIR",
+  },
+  ARTIFACT_DAYS: {
+    about: "days for which stored artifacts are kept; a tenant may shorten it",
+    fallback: "30",
+  },
   INTEGRATION_ENCRYPTION_KEY: {
     about: "32 bytes in base64 or hex; a comma-separated list is a key ring: the first encrypts, all decrypt",
     secret: true,
@@ -54,9 +69,13 @@ export type Config = Readonly<{
   host: string;
   /** Empty, or begins with a slash and does not end with one. */
   basePath: string;
+  /** Without a slash at its end. */
+  publicUrl: string | undefined;
   databaseUrl: string | undefined;
   dataDir: string;
   databasePoolSize: number;
+  objectStore: ObjectStore;
+  artifactDays: number;
   encryptionKeys: readonly Buffer[];
   session: SessionSource;
   eventCatalogFile: string | undefined;
@@ -77,6 +96,8 @@ export type Config = Readonly<{
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 
+const DIRECTORY: ObjectStore = { kind: "directory" };
+const PLAIN_URL = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9][A-Za-z0-9._~-]{0,63}){0,5}\/?$/;
 const MAX_DURATION_MS = 365 * 86_400_000;
 const keyHelp = "Make one with: openssl rand -base64 32";
 
@@ -119,6 +140,13 @@ const encryptionKey = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const objectStore = z.string().transform((text, context): ObjectStore => {
+  const parsed = parseObjectStoreUrl(text);
+  if ("store" in parsed) return parsed.store;
+  context.addIssue({ code: "custom", message: parsed.fault });
+  return z.NEVER;
+});
+
 const schema = z.object({
   PORT: integer(0, 65_535),
   HOST: z.string().min(1),
@@ -126,12 +154,20 @@ const schema = z.object({
     .string()
     .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
     .transform((path) => path.replace(/\/$/, "")),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+    .refine(isSecureOrLoopback, "must begin with https:// unless it is this machine")
+    .refine((url) => PLAIN_URL.test(url), "must have no query, user or unusual path")
+    .transform((url) => url.replace(/\/$/, ""))
+    .optional(),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
     .optional(),
   DATA_DIR: z.string().min(1),
   DATABASE_POOL_SIZE: integer(2, 1000),
+  OBJECT_STORE_URL: objectStore.optional(),
+  ARTIFACT_DAYS: integer(1, 3650),
   INTEGRATION_ENCRYPTION_KEY: z
     .string({ error: `is required. ${keyHelp}` })
     .transform((text) => text.split(",").map((key) => key.trim()))
@@ -186,9 +222,12 @@ export function readConfig(env: Environment): Config {
     port: values.PORT,
     host: values.HOST,
     basePath: values.BASE_PATH,
+    publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     dataDir: values.DATA_DIR,
     databasePoolSize: values.DATABASE_POOL_SIZE,
+    objectStore: values.OBJECT_STORE_URL ?? DIRECTORY,
+    artifactDays: values.ARTIFACT_DAYS,
     encryptionKeys: values.INTEGRATION_ENCRYPTION_KEY,
     session: sessionSource(values),
     eventCatalogFile: values.EVENT_CATALOG,

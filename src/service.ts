@@ -27,9 +27,15 @@ import { makeAddressPolicy } from "./outbound/address-rules.ts";
 import { makeGuard } from "./outbound/guard.ts";
 import { makeSender } from "./outbound/send.ts";
 import { makeReadiness } from "./readiness.ts";
+import { ConfigError } from "./shared/config-error.ts";
 import { makeSecretBox } from "./shared/secret-box.ts";
+import { checkBucket } from "./storage/bucket-check.ts";
+import { StoreUnavailableError, type Bucket } from "./storage/buckets/bucket.ts";
+import { makeLinkSigner } from "./storage/buckets/file-links.ts";
+import { measuredBucket } from "./storage/buckets/measured-bucket.ts";
+import { openBucket, servedEndpoint } from "./storage/buckets/open-bucket.ts";
 import { makeLog, type Log } from "./telemetry/log.ts";
-import { makeMetrics } from "./telemetry/metrics.ts";
+import { makeMetrics, type Metrics } from "./telemetry/metrics.ts";
 
 export type Role = "api" | "worker";
 
@@ -57,8 +63,15 @@ const REQUEST_GRACE_MS = 17_000;
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, roles, log } = options;
   const parts = await makeParts(options);
+  try {
+    await requireSafeBucket(parts.bucket, config, log);
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
   const app = await makeServer(parts.apiServices, { basePath: config.basePath, servesApi: roles.has("api") });
   const address = await app.listen({ port: config.port, host: config.host });
+  parts.listensOn(Number(new URL(address).port));
   for (const part of parts.background) part.start();
   log.info({ address, roles: [...roles] }, "started");
   return {
@@ -125,8 +138,11 @@ async function makeParts(options: ServiceOptions) {
     );
   }
   const deliveryLog = makeDeliveryLog(db);
+  const { bucket, servedFiles, listensOn } = await makeStorage(config, metrics);
   return {
     background,
+    bucket,
+    listensOn,
     apiServices: {
       sessions: makeSessionVerifier(config.session),
       endpoints: makeEndpoints({
@@ -147,6 +163,7 @@ async function makeParts(options: ServiceOptions) {
       }),
       publisher,
       catalog,
+      servedFiles,
       log,
       metrics,
       metricsToken: config.metricsToken,
@@ -160,9 +177,45 @@ async function makeParts(options: ServiceOptions) {
     async close() {
       await sender.close();
       guard.close();
+      bucket.close();
       await db.end();
     },
   };
+}
+
+async function makeStorage(config: Config, metrics: Metrics) {
+  const { objectStore, dataDir, publicUrl, host, basePath } = config;
+  let { port } = config;
+  const signer = makeLinkSigner(config.encryptionKeys);
+  const endpoint = () => servedEndpoint({ publicUrl, host, port, basePath });
+  const opened = await openBucket({ objectStore, dataDir, signer, endpoint });
+  const bucket = measuredBucket(opened, metrics.storageDuration);
+  return {
+    bucket,
+    servedFiles: objectStore.kind === "directory" ? { bucket, signer } : null,
+    /** PORT may have left the choice to the system. */
+    listensOn: (chosen: number) => void (port = chosen),
+  };
+}
+
+/** Logs what is wrong with the bucket's configuration, and stops the start where data would not be safe. */
+async function requireSafeBucket(bucket: Bucket, config: Config, log: Log): Promise<void> {
+  const { objectStore, artifactDays } = config;
+  const waivers = objectStore.kind === "s3" ? objectStore.waivers : [];
+  try {
+    const faults = await checkBucket(bucket, { longestRetentionDays: artifactDays, waivers });
+    for (const { rule, observed, remedy } of faults) {
+      log.warn({ rule, observed, remedy }, "the bucket is not set up as it should be");
+    }
+    const fatal = faults.filter(({ isFatal }) => isFatal);
+    if (fatal.length === 0) return;
+    const lines = fatal.map(({ rule, observed, remedy }) => `${rule} is ${observed}: ${remedy}`);
+    throw new ConfigError(`The bucket ${bucket.name} is not safe to use.\n${lines.join("\n")}`);
+  } catch (error) {
+    // Events must go on while the object store is away.
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    log.warn({ err: error }, "the bucket's configuration was not checked");
+  }
 }
 
 function makeOutbound({ config, extraCaPems }: ServiceOptions) {

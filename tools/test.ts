@@ -11,6 +11,7 @@ import { globSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname } from "node:path";
 import { startTestServer } from "../test/support/postgres.ts";
+import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { runChecks } from "./check.ts";
 
 const root = dirname(import.meta.dirname);
@@ -37,6 +38,11 @@ async function main(): Promise<number> {
   const isClean = words.length > 0 || runChecks();
   if (!isClean) console.log("\nA check failed (above). The tests follow; the exit status will be 1.");
   console.log("");
+  // Here, since a test's own time limit is too short to build a program.
+  if (files.some((file) => file.includes("s3-"))) {
+    const missing = prepareVersitygw(console.log);
+    if (missing !== null) console.log(`${missing}: the tests on a real object store do not run.\n`);
+  }
   const server = await startTestServer();
   try {
     const status = await runTests(files, server.url);

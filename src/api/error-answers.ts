@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { isConnectionLoss, isOutOfTime } from "../database/pool.ts";
 import { Refusal, type RefusalCode } from "../shared/refusal.ts";
+import { StoreUnavailableError } from "../storage/buckets/bucket.ts";
 
 type Answer = { status: number; error: string };
 
@@ -20,13 +21,14 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
   endpoint_limit_reached: { status: 409, error: "Endpoint limit reached" },
   idempotency_key_reused: { status: 409, error: "Idempotency key reused with different content" },
   payload_too_large: { status: 413, error: "Payload too large" },
+  range_not_satisfiable: { status: 416, error: "Range not satisfiable" },
   method_not_allowed: { status: 405, error: "Method not allowed" },
   too_many_requests: { status: 429, error: "Too many requests" },
   unavailable: { status: 503, error: "Service unavailable" },
 };
 
-/** How long a caller should wait for a database that is out of reach. */
-const DATABASE_RETRY_AFTER_S = 2;
+/** How long a caller should wait for a database or an object store that is out of reach. */
+const OUTAGE_RETRY_AFTER_S = 2;
 
 export function answerError(
   error: FastifyError | Error,
@@ -47,8 +49,8 @@ export function answerError(
 
 function toRefusal(error: FastifyError | Error): Refusal | null {
   if (error instanceof Refusal) return error;
-  if (isConnectionLoss(error) || isOutOfTime(error))
-    return new Refusal("unavailable", { retryAfterS: DATABASE_RETRY_AFTER_S });
+  if (isConnectionLoss(error) || isOutOfTime(error) || error instanceof StoreUnavailableError)
+    return new Refusal("unavailable", { retryAfterS: OUTAGE_RETRY_AFTER_S });
   const code = "code" in error ? error.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Refusal("payload_too_large");
   return null;

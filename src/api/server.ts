@@ -4,6 +4,7 @@ import { METHODS } from "node:http";
 import { fastifySwagger } from "@fastify/swagger";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
+import { FILES_PATH } from "../storage/buckets/file-links.ts";
 import { requireService, requireUser } from "./access.ts";
 import { answerClientError } from "./client-errors.ts";
 import { answerError } from "./error-answers.ts";
@@ -11,6 +12,7 @@ import { openApiHead } from "./openapi.ts";
 import { acceptLenientJson } from "./parse.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import type { ApiServices } from "./services.ts";
@@ -77,6 +79,10 @@ export async function makeServer(
     },
     { prefix: basePath },
   );
+  // A worker apart serves them too: it tries each link before it says that an artifact is there.
+  await app.register(async (files) => fileRoutes(files, services.servedFiles), {
+    prefix: `${basePath}${FILES_PATH}`,
+  });
   if (!servesApi) return app;
   await app.register(
     async (webhooks) => {

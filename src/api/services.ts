@@ -5,6 +5,7 @@ import type { Catalog } from "../events/catalog.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { ServedFiles } from "./routes/files.ts";
 import type { SessionVerifier } from "./session.ts";
 
 /** All that the HTTP edge calls. */
@@ -15,6 +16,8 @@ export type ApiServices = {
   personSends: PersonSends;
   publisher: Publisher;
   catalog: Catalog;
+  /** Null where the object store serves signed links itself. */
+  servedFiles: ServedFiles | null;
   log: Log;
   metrics: Metrics;
   metricsToken: string | undefined;

@@ -20,6 +20,7 @@ export type RefusalCode =
   | "endpoint_limit_reached"
   | "idempotency_key_reused"
   | "payload_too_large"
+  | "range_not_satisfiable"
   | "method_not_allowed"
   | "too_many_requests"
   | "unavailable";

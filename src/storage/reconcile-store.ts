@@ -16,7 +16,9 @@ export async function listMarks(
       WHERE bucket = $1 AND key > coalesce($2, '') AND ($3::text IS NULL OR key <= $3) ORDER BY key`,
     [bucket, range.after, range.upTo],
   );
-  return rows.map((row) => ({ ...row, first_seen_at: row.first_seen_at.toISOString() }));
+  return rows.map(({ first_seen_at, ...mark }) =>
+    Object.assign(mark, { first_seen_at: first_seen_at.toISOString() }),
+  );
 }
 
 /** Where a bucket's pass stands; `afterKey` null is its beginning. */

@@ -4,11 +4,13 @@ import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
+import { NOT_UPLOADED } from "./buckets/bucket.ts";
 import { applyMutations } from "./mutation-store.ts";
 import { deriveDeadline } from "./operations/derive-deadline.ts";
 import { moveState, type Mutation } from "./operations/mutations.ts";
 import { projectLibrary } from "./operations/project-library.ts";
 import { storedObject, type StoredObject } from "./operations/stored-object.ts";
+import { compareBytes } from "./operations/values.ts";
 import { insertEvents, listMarks, readCursor, readNextSequence, writeCursor } from "./reconcile-store.ts";
 import { storageTenantId } from "./storage-ids.ts";
 import {
@@ -18,7 +20,6 @@ import {
   listDueForExpiry,
   listLibraryRows,
   listRowsByKey,
-  NOT_UPLOADED,
   readDatabaseClock,
   recordUpload,
   type NewStoredObject,
@@ -167,7 +168,8 @@ describe("the pages that operations read", () => {
     const first = await available({ tenantId: reader, deliveryId, attempt: 1 });
     const second = await available({ tenantId: reader, deliveryId, attempt: 2 });
     await pending({ tenantId: reader, deliveryId, attempt: 3 });
-    const others = [await available({ tenantId: reader }), await available({ tenantId: reader }, LATER)];
+    const beside = await available({ tenantId: reader });
+    const newest = await available({ tenantId: reader }, LATER);
     await available({ tenantId: tenant("Reader") });
 
     const seen: string[] = [];
@@ -185,8 +187,8 @@ describe("the pages that operations read", () => {
       seen.push(...output.items.map(({ id }) => id));
       cursor = output.next;
     } while (cursor !== null);
-    const tied = [second, others[0]].map((object) => object?.id).sort();
-    assert.deepEqual(seen, [others[1]?.id, ...tied]);
+    const tied = [second.id, beside.id].toSorted(compareBytes);
+    assert.deepEqual(seen, [newest.id, ...tied]);
     assert.ok(!seen.includes(first.id));
   });
 

@@ -1,17 +1,12 @@
 /** The rows of stored artifacts: intent, whatever the bucket holds. */
 import type { Db } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
+import { NOT_UPLOADED } from "./buckets/bucket.ts";
 import { ARTIFACT_FORMATS, buildObjectKey, type ArtifactKind } from "./operations/object-key.ts";
 import type { LibraryCursor } from "./operations/project-library.ts";
 import type { ObjectState, StoredObject } from "./operations/stored-object.ts";
 import type { AuthorizeAnswer } from "./ports.ts";
 import { storageTenantId } from "./storage-ids.ts";
-
-/**
- * Stands for the version and etag of a row whose upload was never answered. The
- * rules compare both with what a store says, and no store says this.
- */
-export const NOT_UPLOADED = "not-uploaded";
 
 type StoredObjectRow = {
   tenant_id: TenantId;

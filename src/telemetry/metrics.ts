@@ -49,6 +49,13 @@ export function makeMetrics() {
       buckets: LATENCY_BUCKETS_S,
       registers,
     }),
+    storageDuration: new Histogram({
+      name: "storage_operation_duration_seconds",
+      help: "Time of an operation on the object store, by operation (put, head, list, get, delete) and outcome.",
+      labelNames: ["operation", "outcome"] as const,
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120],
+      registers,
+    }),
     queueDepth: new Gauge({
       name: "webhook_queue_depth",
       help: "Dispatches by state: due, leased, scheduled, held.",

@@ -19,6 +19,12 @@ export class StoreUnavailableError extends Error {
   override readonly name = "StoreUnavailableError";
 }
 
+/**
+ * Stands for the version and etag of a row whose upload was never answered. The
+ * rules compare both with what a store says, and no store says this.
+ */
+export const NOT_UPLOADED = "not-uploaded";
+
 export type Upload = {
   key: string;
   /** Bytes. */
@@ -86,7 +92,7 @@ export function kindOfKey(key: string): ArtifactKind {
 }
 
 /** Rows may name a bucket that this process is not set up for; asking another one in its place would mislead. */
-export function requireBucket(bucket: Bucket, name: string): void {
+export function requireBucket(bucket: Pick<Bucket, "name">, name: string): void {
   if (name !== bucket.name) {
     throw new StoreUnavailableError(`OBJECT_STORE_URL is ${bucket.name}; the object is in ${name}`);
   }

@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Bucket } from "../../storage/buckets/bucket.ts";
+import type { FileRequest, LinkSigner } from "../../storage/buckets/file-links.ts";
+import { readRange } from "../range.ts";
+
+/** What is served by signed link: the bucket's files, to who has a link that the signer made. */
+export type ServedFiles = { bucket: Bucket; signer: LinkSigner };
+
+/**
+ * Files of a bucket that serves none itself. There is no session: the link's
+ * signature is the permission, for GET alone, and whatever is wrong with a
+ * link, the answer is the same.
+ *
+ * @param files null where the bucket serves its own links: then no link of ours is good.
+ */
+export function fileRoutes(app: FastifyInstance, files: ServedFiles | null): void {
+  app.route({
+    // A framework would answer HEAD by itself, and a body would be read before the handler.
+    method: app.supportedMethods,
+    url: "/*",
+    exposeHeadRoute: false,
+    schema: { hide: true },
+    onRequest: async (request) => {
+      if (request.method !== "GET") throw new Refusal("forbidden");
+    },
+    handler: async (request, reply) => {
+      const asked = files?.signer.verify(readLink(app.prefix, request.originalUrl), Date.now()) ?? null;
+      if (files === null || asked === null) throw new Refusal("forbidden");
+      return sendFile(files.bucket, asked, { request, reply });
+    },
+  });
+}
+
+/** The link as it was sent: signed bytes are compared, so nothing is decoded first. */
+function readLink(prefix: string, url: string): { place: string; query: string } {
+  const end = url.indexOf("?");
+  const path = end === -1 ? url : url.slice(0, end);
+  return { place: path.slice(prefix.length + 1), query: end === -1 ? "" : url.slice(end + 1) };
+}
+
+async function sendFile(
+  bucket: Bucket,
+  asked: FileRequest,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<FastifyReply> {
+  const { key, versionId } = asked;
+  const head = await bucket.head({ bucket: asked.bucket, key, version_id: versionId });
+  if (!head.found) throw new Refusal("not_found");
+  const range = readRange(request.headers.range, head.size);
+  if (range === "unsatisfiable") {
+    void reply.header("Content-Range", `bytes */${head.size}`);
+    throw new Refusal("range_not_satisfiable");
+  }
+  const opened = await bucket.get({ key, versionId, ...(range === null ? {} : { range }) });
+  // Its bytes are no longer the ones of this version.
+  if (!opened.found) throw new Refusal("not_found");
+  const length = range === null ? head.size : range.end - range.start + 1;
+  if (range !== null) {
+    void reply.code(206).header("Content-Range", `bytes ${range.start}-${range.end}/${head.size}`);
+  }
+  return reply
+    .headers({
+      "Accept-Ranges": "bytes",
+      "Cache-Control": "no-store",
+      "Content-Disposition": asked.contentDisposition,
+      "Content-Length": String(length),
+      "Content-Type": asked.contentType,
+      ETag: `"${head.etag}"`,
+      "Referrer-Policy": "no-referrer",
+      "X-Content-Type-Options": "nosniff",
+    })
+    .send(opened.body);
+}

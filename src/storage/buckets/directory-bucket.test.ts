@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { fastify } from "fastify";
+import {
+  describeBucketContract,
+  newKey,
+  sha256,
+  signRequest,
+} from "../../../test/support/bucket-contract.ts";
+import { answerError } from "../../api/error-answers.ts";
+import { fileRoutes } from "../../api/routes/files.ts";
+import { confirmingHead, type Bucket } from "./bucket.ts";
+import { makeDirectoryBucket } from "./directory-bucket.ts";
+import { FILES_PATH, makeLinkSigner } from "./file-links.ts";
+import { servedEndpoint } from "./open-bucket.ts";
+
+const KEY = randomBytes(32);
+
+describeBucketContract("a folder as a bucket", serveFolder);
+
+describe("a folder as a bucket, on disk", () => {
+  let served: Awaited<ReturnType<typeof serveFolder>>;
+  let bucket: Bucket;
+  before(async () => {
+    served = await serveFolder();
+    ({ bucket } = served);
+  });
+  after(() => served.close());
+
+  it("holds the bytes under the key and leaves nothing else behind", async () => {
+    const { key } = await put("bytes");
+    assert.equal((await stat(served.placeOf(key))).size, 5);
+    assert.deepEqual(await readdir(join(served.root, "uploads")), []);
+  });
+
+  it("removes the folders of the last object of a delivery", async () => {
+    const { key, versionId } = await put("short-lived");
+    await bucket.deleteVersion({ key, versionId });
+    assert.ok(!existsSync(join(served.root, "objects", ...key.split("/").slice(0, 3))));
+    assert.ok(existsSync(join(served.root, "objects")));
+  });
+
+  it("sees bytes that somebody changed, also where size and time are as before", async () => {
+    const { key, versionId } = await put("honest bytes");
+    const link = await linkTo(key, versionId);
+    assert.equal(await (await fetch(link)).text(), "honest bytes");
+    const { atime, mtime } = await stat(served.placeOf(key));
+    await writeFile(served.placeOf(key), "forged bytes");
+    await utimes(served.placeOf(key), atime, mtime);
+    assert.equal((await fetch(link)).status, 404);
+    assert.deepEqual(await bucket.get({ key, versionId }), { found: false });
+
+    await writeFile(served.placeOf(key), "other forged bytes");
+    const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
+    assert.ok(head.found);
+    assert.equal(head.sha256, sha256(Buffer.from("other forged bytes")));
+    assert.deepEqual(await bucket.head({ bucket: bucket.name, key, version_id: versionId }), {
+      found: false,
+    });
+  });
+
+  it("needs no note of a digest: one that is lost or torn is made anew", async () => {
+    const { key, versionId } = await put("noted");
+    const note = join(served.root, "digests", `${key}.json`);
+    const request = { bucket: bucket.name, key, version_id: versionId };
+    await rm(note);
+    assert.ok((await bucket.head(request)).found);
+    await writeFile(note, '{"size":"5');
+    assert.ok((await bucket.head(request)).found);
+  });
+
+  it("follows no symbolic link, neither to a file nor through a folder", async () => {
+    const secret = join(served.root, "secret.txt");
+    await writeFile(secret, "not yours");
+    const [file, throughFolder] = [newKey(), newKey()];
+    await mkdir(dirname(served.placeOf(file)), { recursive: true });
+    await symlink(secret, served.placeOf(file));
+    const elsewhere = join(served.root, "elsewhere");
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, "request_body.json"), "not yours");
+    await mkdir(dirname(dirname(served.placeOf(throughFolder))), { recursive: true });
+    await symlink(elsewhere, dirname(served.placeOf(throughFolder)));
+    for (const key of [file, throughFolder]) {
+      assert.deepEqual(await bucket.head({ bucket: bucket.name, key, version_id: null }), { found: false });
+      const { objects } = await bucket.list({ after: null, limit: 1000 });
+      assert.ok(!objects.some((object) => object.key === key));
+    }
+  });
+
+  it("lists a planted file, and no other version of its name", async () => {
+    await writeFile(join(served.root, "objects", "planted.txt"), "?");
+    const { objects } = await bucket.list({ after: null, limit: 1 });
+    assert.deepEqual(
+      objects.map(({ key, etag, size }) => ({ key, etag, size })),
+      [{ key: "planted.txt", etag: "foreign", size: 1 }],
+    );
+  });
+
+  it("says that it cannot tell, instead of not found, where the folder cannot be read", async () => {
+    const { key, versionId } = await put("unreadable");
+    // A folder in the place of the note cannot be read as one.
+    const note = join(served.root, "digests", `${key}.json`);
+    await rm(note);
+    await mkdir(note);
+    const request = { bucket: bucket.name, key, version_id: versionId };
+    await assert.rejects(bucket.head(request), { name: "StoreUnavailableError" });
+    assert.deepEqual(await confirmingHead(bucket).head(request), { error: "unavailable" });
+    assert.equal((await fetch(await linkTo(key, versionId))).status, 503);
+  });
+
+  it("accepts links that a former key of the ring signed, and none of a strange key", async () => {
+    const { key, versionId } = await put("rotated");
+    const request = signRequest(bucket, key, versionId);
+    const endpoint = bucket.endpoint();
+    const rotated = makeLinkSigner([randomBytes(32), KEY]);
+    const query = new URL(makeLinkSigner([KEY]).sign(endpoint, request)).search.slice(1);
+    const place = `${bucket.name}/${key}`;
+    assert.notEqual(rotated.verify({ place, query }, Date.now()), null);
+    assert.equal(makeLinkSigner([randomBytes(32)]).verify({ place, query }, Date.now()), null);
+  });
+
+  async function put(text: string): Promise<{ key: string; versionId: string }> {
+    const key = newKey();
+    const bytes = Buffer.from(text);
+    const open = () => Readable.from([bytes]);
+    const answer = await bucket.put({ key, size: bytes.length, sha256: sha256(bytes), open });
+    assert.equal(answer.code, "stored");
+    const opened = await bucket.get({ key, versionId: answer.versionId });
+    assert.ok(opened.found);
+    assert.deepEqual(await buffer(opened.body), bytes);
+    return { key, versionId: answer.versionId };
+  }
+
+  async function linkTo(key: string, versionId: string): Promise<string> {
+    return (await bucket.signGet(signRequest(bucket, key, versionId))).url;
+  }
+});
+
+/** A bucket in a new folder, served by the API's own route under a base path. */
+async function serveFolder() {
+  const root = await mkdtemp(join(tmpdir(), "postern-bucket-"));
+  const signer = makeLinkSigner([KEY]);
+  let port = 0;
+  const basePath = "/postern";
+  const endpoint = () => servedEndpoint({ publicUrl: undefined, host: "127.0.0.1", port, basePath });
+  const bucket = makeDirectoryBucket({ root, signer, endpoint });
+  const app = fastify();
+  app.setErrorHandler(answerError);
+  await app.register(async (files) => fileRoutes(files, { bucket, signer }), {
+    prefix: `${basePath}${FILES_PATH}`,
+  });
+  port = Number(new URL(await app.listen({ port: 0, host: "127.0.0.1" })).port);
+  return {
+    root,
+    bucket,
+    placeOf: (key: string) => join(root, "objects", key),
+    async close() {
+      await app.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Files that appear whole or not at all, and are never reached by a link.
+ */
+import { constants } from "node:fs";
+import { link, mkdir, open, realpath, rm, rmdir, type FileHandle } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { isAbsent } from "./directory-listing.ts";
+
+/** Opens for reading; null where there is no such regular file. Symbolic links anywhere in the path are refused. */
+export async function openRegular(root: string, path: string): Promise<FileHandle | null> {
+  try {
+    const folder = await realpath(dirname(path));
+    if (folder !== join(await realpath(root), relative(root, dirname(path)))) return null;
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    return null;
+  } catch (error) {
+    if (isAbsent(error) || hasCode(error, "ELOOP")) return null;
+    throw error;
+  }
+}
+
+/**
+ * Gives a finished file its place, unless something has it already. The name
+ * and all folders above it survive a crash once this returns.
+ *
+ * @returns false where the place is taken.
+ */
+export async function placeExclusively(from: string, path: string): Promise<boolean> {
+  for (;;) {
+    try {
+      await makeFolders(dirname(path));
+      // Unlike a rename, a link never replaces what is there.
+      await link(from, path);
+      await syncFolder(dirname(path));
+      return true;
+    } catch (error) {
+      if (hasCode(error, "EEXIST")) return false;
+      // A deletion beside us may have removed the folder since it was made.
+      if (!isAbsent(error)) throw error;
+    }
+  }
+}
+
+/** Removes a file, and the folders above it that this leaves empty. */
+export async function removeFile(root: string, path: string): Promise<void> {
+  await rm(path, { force: true });
+  let folder = dirname(path);
+  try {
+    await syncFolder(folder);
+    while (folder !== root && folder.startsWith(root)) {
+      await rmdir(folder);
+      folder = dirname(folder);
+    }
+  } catch (error) {
+    if (!isAbsent(error) && !hasCode(error, "ENOTEMPTY") && !hasCode(error, "EEXIST")) throw error;
+  }
+}
+
+/** Makes the names in a folder survive a crash. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function makeFolders(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  // A new folder is an entry of the one above it.
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,107 @@
+/**
+ * A real object store for tests: versitygw, which checks signatures, keeps
+ * versions and verifies digests. It is built once, where Go is installed, and
+ * kept in the checkout's cache.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "./service.ts";
+
+const VERSION = "v1.8.0";
+const CACHE = join(import.meta.dirname, "..", "..", ".cache", `versitygw-${VERSION}`);
+const BINARY = join(CACHE, "versitygw");
+const BUILD_LIMIT_MS = 600_000;
+/** As the SDK finds them in the environment. */
+const CREDENTIALS = { AWS_ACCESS_KEY_ID: "test-access", AWS_SECRET_ACCESS_KEY: "test-secret" };
+
+/** Builds it where it is not there yet. Null when it is ready, else why it cannot be had. */
+export function prepareVersitygw(tell: (line: string) => void = () => undefined): string | null {
+  if (existsSync(BINARY)) return null;
+  if (spawnSync("go", ["version"]).status !== 0) return "Go is not installed, so versitygw was not built";
+  tell(`Building versitygw ${VERSION}, an object store for tests (once, a minute or two) …`);
+  // Under another name until it is whole: a build that was killed leaves nothing half.
+  const draft = `${CACHE}-${process.pid}`;
+  mkdirSync(draft, { recursive: true });
+  const build = spawnSync("go", ["install", `github.com/versity/versitygw/cmd/versitygw@${VERSION}`], {
+    env: { ...process.env, GOBIN: draft, CGO_ENABLED: "0" },
+    encoding: "utf8",
+    timeout: BUILD_LIMIT_MS,
+  });
+  if (build.status === 0 && !existsSync(CACHE)) renameSync(draft, CACHE);
+  rmSync(draft, { recursive: true, force: true });
+  if (existsSync(BINARY)) return null;
+  return `versitygw was not built: ${build.error?.message ?? build.stderr.trim().split("\n").at(-1) ?? ""}`;
+}
+
+export type ObjectStoreProcess = { endpoint: string; stop(): Promise<void> };
+
+/** Starts an empty one, and gives this process the credential for it. Call `prepareVersitygw` first. */
+export async function startVersitygw(): Promise<ObjectStoreProcess> {
+  const folder = await mkdtemp(join(tmpdir(), "postern-versitygw-"));
+  for (const name of ["objects", "versions"]) await mkdir(join(folder, name));
+  const port = await freePort();
+  const store = await startStore(
+    BINARY,
+    [
+      ["--port", `127.0.0.1:${port}`, "--quiet"],
+      ["posix", "--versioning-dir", join(folder, "versions"), join(folder, "objects")],
+    ].flat(),
+    {
+      port,
+      env: {
+        ROOT_ACCESS_KEY_ID: CREDENTIALS.AWS_ACCESS_KEY_ID,
+        ROOT_SECRET_ACCESS_KEY: CREDENTIALS.AWS_SECRET_ACCESS_KEY,
+      },
+    },
+  );
+  return {
+    endpoint: store.endpoint,
+    async stop() {
+      await store.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts a program that serves an object store at a port of this machine, and waits until it answers. */
+export async function startStore(
+  command: string,
+  args: string[],
+  { port, env }: { port: number; env: Record<string, string> },
+): Promise<ObjectStoreProcess> {
+  Object.assign(process.env, CREDENTIALS);
+  const child = spawn(command, args, { stdio: "ignore", env: { ...process.env, ...env } });
+  const exited = once(child, "exit");
+  const endpoint = `http://127.0.0.1:${port}`;
+  await eventually(async () => {
+    if (child.exitCode !== null) throw new Error(`${command} ended at once`);
+    return fetch(endpoint).then(
+      () => true,
+      () => false,
+    );
+  });
+  return {
+    endpoint,
+    async stop() {
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+/** A port that nobody has; for programs that cannot choose one themselves. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
