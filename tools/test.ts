@@ -10,6 +10,7 @@ import { once } from "node:events";
 import { globSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname } from "node:path";
+import { prepareMoto } from "../test/support/moto.ts";
 import { startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { runChecks } from "./check.ts";
@@ -38,10 +39,10 @@ async function main(): Promise<number> {
   const isClean = words.length > 0 || runChecks();
   if (!isClean) console.log("\nA check failed (above). The tests follow; the exit status will be 1.");
   console.log("");
-  // Here, since a test's own time limit is too short to build a program.
-  if (files.some((file) => file.includes("s3-"))) {
-    const missing = prepareVersitygw(console.log);
-    if (missing !== null) console.log(`${missing}: the tests on a real object store do not run.\n`);
+  // Here, since a test's own time limit is too short to build or install a program.
+  if (files.some((file) => file.includes("/s3-"))) {
+    const missing = [prepareVersitygw(console.log), prepareMoto(console.log)].filter((why) => why !== null);
+    for (const why of missing) console.log(`${why}: its tests do not run.`);
   }
   const server = await startTestServer();
   try {

@@ -55,7 +55,7 @@ export async function readS3Config(
   });
   const tlsOnly = await probe("s3:GetBucketPolicy", async () => {
     const { Policy } = await client.send(new sdk.GetBucketPolicyCommand(Bucket), limit());
-    return refusesPlainHttp(Policy ?? "");
+    return refusesPlainHttp(Policy ?? "", store.bucket);
   });
   const lifecycle = await probe("s3:GetLifecycleConfiguration", async () => {
     const answer = await client.send(new sdk.GetBucketLifecycleConfigurationCommand(Bucket), limit());
@@ -125,29 +125,32 @@ function least(days: readonly (number | undefined)[]): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
+const PLAIN_HTTP = /^\{"Bool":\{"aws:SecureTransport":\[?"?false"?\]?\}\}$/;
+
 const oneOrMany = z.union([z.string(), z.array(z.string())]).transform((value) => [value].flat());
 const statement = z.looseObject({
   Effect: z.string(),
-  Principal: z.unknown(),
+  Principal: z.unknown().optional(),
   Action: oneOrMany.optional(),
-  Condition: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  Resource: oneOrMany.optional(),
+  Condition: z.unknown().optional(),
 });
 const policy = z.looseObject({
   Statement: z.union([statement, z.array(statement)]).transform((value) => [value].flat()),
 });
 
-/** Whether everyone is denied everything without TLS. */
-export function refusesPlainHttp(text: string): boolean {
+/** Whether everyone is denied everything of the bucket's objects without TLS, and under no other condition. */
+export function refusesPlainHttp(text: string, bucket: string): boolean {
   const parsed = policy.safeParse(parseJson(text));
   return (
     parsed.success &&
     parsed.data.Statement.some(
-      ({ Effect, Principal, Action = [], Condition = {} }) =>
+      ({ Effect, Principal, Action = [], Resource = [], Condition = {} }) =>
         Effect === "Deny" &&
         isEveryone(Principal) &&
         Action.some((action) => action === "*" || action === "s3:*") &&
-        Object.keys(Condition).length === 1 &&
-        String(Condition["Bool"]?.["aws:SecureTransport"]) === "false",
+        Resource.some((name) => name === "*" || name.endsWith(`:::${bucket}/*`)) &&
+        PLAIN_HTTP.test(JSON.stringify(Condition)),
     )
   );
 }
