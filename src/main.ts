@@ -14,6 +14,7 @@ const main = defineCommand({
     worker: () => import("./cli/roles.ts").then((file) => file.worker),
     migrate: () => import("./cli/migrate.ts").then((file) => file.migrateCommand),
     config: () => import("./cli/config.ts").then((file) => file.config),
+    doctor: () => import("./cli/doctor.ts").then((file) => file.doctor),
     token: () => import("./cli/token.ts").then((file) => file.token),
     publish: () => import("./cli/publish.ts").then((file) => file.publish),
   },

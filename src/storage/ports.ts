@@ -14,7 +14,7 @@ export interface AuthorizeRequest {
   action: "download";
 }
 
-/** The row and its delivery as stored, whoever owns them: the caller of the port judges that. */
+/** The row and its delivery as stored. Whose they are is judged by the caller of the port, whatever the query did. */
 export type AuthorizeAnswer =
   | { found: false }
   | { found: true; object: StoredObject; delivery: { id: string; tenant_id: string } };

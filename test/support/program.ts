@@ -87,6 +87,8 @@ function launch(main: string, args: readonly string[], env: Environment) {
     });
   }
   // A test that fails must not leave its program behind.
-  process.once("exit", () => child.kill("SIGKILL"));
+  const kill = () => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("exit", () => process.off("exit", kill));
   return { child, output: () => text };
 }

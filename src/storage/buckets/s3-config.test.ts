@@ -38,9 +38,9 @@ describe("the check of a bucket's configuration", { skip: missing ?? false }, ()
 
   it("finds what a new bucket lacks, and that it must not be used without versions", async () => {
     const faults = await checkBucket(await create("plain"), LIMITS);
-    const rules = faults.map(({ rule }) => rule);
+    const rules = new Set(faults.map(({ rule }) => rule));
     for (const rule of ["BR-01", "BR-03", "BR-04", "BR-06", "BR-07", "BR-08"] as const) {
-      assert.ok(rules.includes(rule), rule);
+      assert.ok(rules.has(rule), rule);
     }
     assert.deepEqual(
       faults.filter(({ isFatal }) => isFatal).map(({ rule }) => rule),
@@ -134,9 +134,11 @@ function policyOf(Statement: unknown): string {
   return JSON.stringify({ Version: "2012-10-17", Statement });
 }
 
-describe("refusesPlainHttp", () => {
-  const refuses = (statement: unknown) => refusesPlainHttp(policyOf(statement), "mine");
+function refuses(statement: unknown): boolean {
+  return refusesPlainHttp(policyOf(statement), "mine");
+}
 
+describe("refusesPlainHttp", () => {
   it("wants everyone to be denied everything without TLS", () => {
     assert.ok(refuses(DENY_PLAIN_HTTP));
     assert.ok(refuses([{ Effect: "Allow" }, DENY_PLAIN_HTTP]));

@@ -1,0 +1,177 @@
+/** What can be wrong around the program: each check looks at one thing and says what to do about it. */
+import { randomUUID } from "node:crypto";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import { pendingMigrations } from "../database/migrate.ts";
+import { createPool, type Pool } from "../database/pool.ts";
+import { readServerVersion } from "../database/server-version.ts";
+import { requireKeysInUse } from "../endpoints/signing-secret.ts";
+import { makeResolver } from "../outbound/resolver.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { makeSecretBox } from "../shared/secret-box.ts";
+import { checkBucket } from "../storage/bucket-check.ts";
+import { StoreUnavailableError } from "../storage/buckets/bucket.ts";
+import { makeLinkSigner } from "../storage/buckets/file-links.ts";
+import { openBucket, servedEndpoint } from "../storage/buckets/open-bucket.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { loadMigrations, openDatabase } from "./run.ts";
+
+/** `warn` lets the service run, `fail` does not; what is not `ok` comes with what to do. */
+export type Finding =
+  | { check: string; status: "ok"; detail: string }
+  | { check: string; status: "warn" | "fail"; detail: string; fix: string };
+
+const NEEDED_NODE = 24;
+const NEEDED_POSTGRES = 15;
+const CONNECTION_TIMEOUT_MS = 5000;
+/** Reserved for examples, and known to every name server. */
+const KNOWN_NAME = "example.com";
+
+/** @param version as in `process.versions.node`. */
+export function checkNode(version: string): Finding {
+  const detail = `Node ${version}`;
+  if (Number.parseInt(version, 10) >= NEEDED_NODE) return { check: "node", status: "ok", detail };
+  const fix = `install Node ${NEEDED_NODE} or newer, or start through npm, which brings its own`;
+  return { check: "node", status: "fail", detail, fix };
+}
+
+export async function checkDataDir(dataDir: string): Promise<Finding> {
+  const check = "data folder";
+  const probe = join(dataDir, `.doctor-${randomUUID()}`);
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await writeFile(probe, "", { flag: "wx" });
+    await rm(probe);
+    return { check, status: "ok", detail: `${dataDir} can be written` };
+  } catch (error) {
+    const fix = "make the folder, owned by the user that runs Postern, or set DATA_DIR to another";
+    return { check, status: "fail", detail: messageOf(error), fix };
+  }
+}
+
+/** The database, its schema, and whether the key ring opens what is stored in it. */
+export async function checkDatabase(config: Config): Promise<Finding[]> {
+  const check = "database";
+  try {
+    const database = await openDatabase(config, makeLog("silent"));
+    const db = createPool({
+      url: database.url,
+      poolSize: 1,
+      applicationName: "postern doctor",
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    });
+    try {
+      return await inspectDatabase(db, config);
+    } finally {
+      await db.end();
+      await database.stop();
+    }
+  } catch (error) {
+    const fix =
+      config.databaseUrl === undefined
+        ? "read server.log in DATA_DIR, or set DATABASE_URL to a server of your own"
+        : "check DATABASE_URL, and that PostgreSQL runs there and lets this user in";
+    return [{ check, status: "fail", detail: messageOf(error), fix }];
+  }
+}
+
+async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
+  const findings: Finding[] = [await checkServerVersion(db)];
+  const pending = await pendingMigrations(db, await loadMigrations());
+  if (pending.length > 0) {
+    const detail = `not applied yet: ${pending.map(({ file }) => file).join(", ")}`;
+    const fix = "run `postern migrate`, or start Postern, which does it too";
+    // Keys are stored in tables that may not be there yet.
+    return [...findings, { check: "schema", status: "warn", detail, fix }];
+  }
+  findings.push({ check: "schema", status: "ok", detail: "up to date" }, await checkKeys(db, config));
+  return findings;
+}
+
+async function checkServerVersion(db: Pool): Promise<Finding> {
+  const version = await readServerVersion(db);
+  const detail = `PostgreSQL ${version}`;
+  if (Number.parseInt(version, 10) >= NEEDED_POSTGRES) return { check: "database", status: "ok", detail };
+  const fix = `use PostgreSQL ${NEEDED_POSTGRES} or newer`;
+  return { check: "database", status: "fail", detail, fix };
+}
+
+async function checkKeys(db: Pool, config: Config): Promise<Finding> {
+  const check = "encryption key";
+  try {
+    await requireKeysInUse(db, makeSecretBox(config.encryptionKeys));
+    return { check, status: "ok", detail: "opens every stored secret" };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const fix = "add the former key to INTEGRATION_ENCRYPTION_KEY, behind a comma";
+    return { check, status: "fail", detail: error.message, fix };
+  }
+}
+
+export async function checkDns(servers: readonly string[]): Promise<Finding> {
+  const check = "name servers";
+  const resolver = makeResolver({ servers });
+  try {
+    const lookup = await resolver.resolve(KNOWN_NAME);
+    // "No such name" is an answer too: there are networks that know no public names.
+    if (lookup.kind === "found" || ["ENOTFOUND", "ENODATA"].includes(lookup.code)) {
+      return { check, status: "ok", detail: "answer" };
+    }
+    const detail = `no answer for ${KNOWN_NAME} (${lookup.code}): receivers will not be found`;
+    return {
+      check,
+      status: "fail",
+      detail,
+      fix: "set DNS_SERVERS to name servers that this machine may ask",
+    };
+  } finally {
+    resolver.close();
+  }
+}
+
+export async function checkObjectStore(config: Config): Promise<Finding[]> {
+  const check = "object store";
+  const { objectStore, dataDir, publicUrl, host, port, basePath } = config;
+  const signer = makeLinkSigner(config.encryptionKeys);
+  const endpoint = () => servedEndpoint({ publicUrl, host, port, basePath });
+  const bucket = await openBucket({ objectStore, dataDir, signer, endpoint });
+  try {
+    await bucket.list({ after: null, limit: 1 });
+    if (objectStore.kind === "directory") return [checkServedLinks(config)];
+    const limits = { longestRetentionDays: config.artifactDays, waivers: objectStore.waivers };
+    const faults = await checkBucket(bucket, limits);
+    return [
+      { check, status: "ok", detail: `bucket ${bucket.name} answers` },
+      ...faults.map(({ rule, observed, remedy, isFatal }): Finding => {
+        const detail = `bucket rule ${rule} is ${observed}`;
+        return { check, status: isFatal ? "fail" : "warn", detail, fix: remedy };
+      }),
+    ];
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    const fix = "check OBJECT_STORE_URL, that the bucket exists, and what the credential may do";
+    return [{ check, status: "fail", detail: error.message, fix }];
+  } finally {
+    bucket.close();
+  }
+}
+
+function checkServedLinks({ publicUrl, host }: Config): Finding {
+  const check = "object store";
+  const isLocal = ["127.0.0.1", "::1", "localhost"].includes(host);
+  if (publicUrl !== undefined || isLocal) return { check, status: "ok", detail: "a folder in DATA_DIR" };
+  return {
+    check,
+    status: "warn",
+    detail: "a folder in DATA_DIR; links to its files work on this machine alone",
+    fix: "set PUBLIC_URL to the address under which clients reach the API",
+  };
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // A host with several addresses fails with all their errors at once, and no message of its own.
+  const parts = error instanceof AggregateError ? error.errors.map(messageOf) : [];
+  return error.message === "" ? parts.join("; ") : error.message;
+}

@@ -1,0 +1,54 @@
+import { defineCommand } from "citty";
+import { dataDirOf, environment, readConfig, type Config } from "../config.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { withClearErrors } from "./command.ts";
+import {
+  checkDatabase,
+  checkDataDir,
+  checkDns,
+  checkNode,
+  checkObjectStore,
+  type Finding,
+} from "./doctor-checks.ts";
+
+export const doctor = defineCommand({
+  meta: { name: "doctor", description: "Look at everything that Postern needs, and say what to mend" },
+  args: { json: { type: "boolean", description: "As JSON" } },
+  run: ({ args }) =>
+    withClearErrors(async () => {
+      const findings = await examine();
+      if (args.json === true) console.log(JSON.stringify(findings, null, 2));
+      else for (const finding of findings) print(finding);
+      if (findings.some(({ status }) => status === "fail")) process.exitCode = 1;
+    }),
+});
+
+/** Everything is looked at, also after something has failed; without settings that is not much. */
+async function examine(): Promise<Finding[]> {
+  const env = environment();
+  const findings = [checkNode(process.versions.node), await checkDataDir(dataDirOf(env))];
+  let config: Config;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const fix = "`postern config` lists every setting with what it is for";
+    const faults = error.message.split("\n");
+    return [
+      ...findings,
+      ...faults.map((detail): Finding => ({ check: "settings", status: "fail", detail, fix })),
+    ];
+  }
+  findings.push({ check: "settings", status: "ok", detail: "complete" });
+  return [
+    ...findings,
+    ...(await checkDatabase(config)),
+    await checkDns(config.outbound.dnsServers),
+    ...(await checkObjectStore(config)),
+  ];
+}
+
+function print(finding: Finding): void {
+  console.log(`${finding.status.padEnd(4)}  ${finding.check}: ${finding.detail}`);
+  if (finding.status !== "ok") console.log(`      → ${finding.fix}`);
+}

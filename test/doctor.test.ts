@@ -1,0 +1,146 @@
+/** `postern doctor`, as an operator runs it. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { checkNode } from "../src/cli/doctor-checks.ts";
+import { makeSecrets, type Environment } from "../src/config.ts";
+import { sealSigningSecret } from "../src/endpoints/signing-secret.ts";
+import { makeSecretBox } from "../src/shared/secret-box.ts";
+import { newEndpointId, parseTenantId } from "../src/shared/id.ts";
+import { startDnsServer, type DnsAnswer, type DnsServer } from "./support/dns-server.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { runProgram } from "./support/program.ts";
+import { freePort } from "./support/versitygw.ts";
+
+let database: TestDatabase;
+let dns: DnsServer;
+let dnsAnswer: DnsAnswer = { kind: "addresses", addresses: ["192.0.2.1"] };
+let dataDir: string;
+let env: Environment;
+
+before(async () => {
+  database = await createTestDatabase();
+  dns = await startDnsServer(() => dnsAnswer);
+  dataDir = await mkdtemp(join(tmpdir(), "postern-doctor-"));
+  env = { ...makeSecrets(), DATABASE_URL: database.url, DATA_DIR: dataDir, DNS_SERVERS: dns.address };
+});
+after(async () => {
+  await dns.close();
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+type Line = { check: string; status: string; detail: string; fix?: string };
+
+async function examine(change: Environment = {}): Promise<{ code: unknown; lines: Line[] }> {
+  const { code, output } = await runProgram(["doctor", "--json"], { ...env, ...change });
+  const lines: Line[] = JSON.parse(output);
+  return { code, lines };
+}
+
+function faults(lines: readonly Line[]): [check: string, status: string][] {
+  return lines.filter(({ status }) => status !== "ok").map(({ check, status }) => [check, status]);
+}
+
+describe("postern doctor", () => {
+  it("finds nothing wrong where nothing is, in a line for each thing that it looked at", async () => {
+    const { code, output } = await runProgram(["doctor"], env);
+    assert.equal(code, 0, output);
+    const checks = [...output.matchAll(/^ok {4}([a-z ]+): /gm)].map(([, check]) => check);
+    const expected = ["node", "data folder", "settings", "database", "schema", "encryption key"];
+    assert.deepEqual(checks, [...expected, "name servers", "object store"]);
+  });
+
+  it("tells every wrong setting, and looks no further without them", async () => {
+    const { code, lines } = await examine({ PORT: "x", SESSION_JWT_SECRET: "short" });
+    assert.equal(code, 1);
+    assert.deepEqual(faults(lines), [
+      ["settings", "fail"],
+      ["settings", "fail"],
+    ]);
+    assert.match(lines.at(-1)?.detail ?? "", /SESSION_JWT_SECRET .*openssl/);
+  });
+
+  it("goes on when the database is away, and says where to look", async () => {
+    const { code, lines } = await examine({ DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/x` });
+    assert.equal(code, 1);
+    assert.deepEqual(faults(lines), [["database", "fail"]]);
+    assert.match(lines.find(({ check }) => check === "database")?.fix ?? "", /DATABASE_URL/);
+    assert.ok(lines.some(({ check }) => check === "object store"));
+  });
+
+  it("names migrations that are to come, which hinder no start", async () => {
+    const empty = await createTestDatabase({ migrated: false });
+    try {
+      const { code, lines } = await examine({ DATABASE_URL: empty.url });
+      assert.equal(code, 0);
+      assert.deepEqual(faults(lines), [["schema", "warn"]]);
+      assert.match(lines.find(({ check }) => check === "schema")?.detail ?? "", /0001_webhooks\.sql/);
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it("sees that the key does not open what is stored, and repeats neither", async () => {
+    const other = makeSecrets().INTEGRATION_ENCRYPTION_KEY;
+    const owner = { tenantId: parseTenantId("acme"), endpointId: newEndpointId() };
+    assert.ok(owner.tenantId !== null);
+    const box = makeSecretBox([Buffer.from(other, "base64")]);
+    const sealed = sealSigningSecret(box, "whsec_x", { ...owner, tenantId: owner.tenantId });
+    await database.pool.query(
+      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+        VALUES ($1, $2, 'https://example.com/', '{}', $3, now(), now())`,
+      [owner.tenantId, owner.endpointId, sealed],
+    );
+    const { code, lines } = await examine();
+    await database.pool.query("DELETE FROM postern.endpoints");
+    assert.equal(code, 1);
+    assert.deepEqual(faults(lines), [["encryption key", "fail"]]);
+    assert.ok(!JSON.stringify(lines).includes(env["INTEGRATION_ENCRYPTION_KEY"] ?? ""));
+  });
+
+  it("sees a folder that cannot be written", async () => {
+    const file = join(dataDir, "a-file");
+    await writeFile(file, "");
+    const { code, lines } = await examine({ DATA_DIR: join(file, "below") });
+    assert.equal(code, 1);
+    assert.deepEqual(faults(lines)[0], ["data folder", "fail"]);
+  });
+
+  it("takes no such name for an answer of the name servers, and silence not", async () => {
+    dnsAnswer = { kind: "nxdomain" };
+    assert.deepEqual(faults((await examine()).lines), []);
+    dnsAnswer = { kind: "silent" };
+    const { code, lines } = await examine();
+    dnsAnswer = { kind: "nxdomain" };
+    assert.equal(code, 1);
+    assert.deepEqual(faults(lines), [["name servers", "fail"]]);
+  });
+
+  it("warns of links that lead nowhere for other machines", async () => {
+    const { code, lines } = await examine({ HOST: "0.0.0.0" });
+    assert.equal(code, 0);
+    assert.deepEqual(faults(lines), [["object store", "warn"]]);
+    assert.match(lines.at(-1)?.fix ?? "", /PUBLIC_URL/);
+    assert.deepEqual(faults((await examine({ HOST: "0.0.0.0", PUBLIC_URL: "https://x.example" })).lines), []);
+  });
+
+  it("sees an object store that does not answer", async () => {
+    const store = `s3://bucket?region=us-east-1&endpoint=http://127.0.0.1:${await freePort()}`;
+    const credentials = { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y" };
+    const { code, lines } = await examine({ OBJECT_STORE_URL: store, ...credentials });
+    assert.equal(code, 1);
+    assert.deepEqual(faults(lines), [["object store", "fail"]]);
+    assert.match(lines.at(-1)?.detail ?? "", /s3:ListBucket/);
+  });
+});
+
+describe("checkNode", () => {
+  it("wants Node 24", () => {
+    assert.equal(checkNode("24.0.0").status, "ok");
+    assert.equal(checkNode("26.1.0").status, "ok");
+    assert.equal(checkNode("22.9.9").status, "fail");
+  });
+});
