@@ -177,6 +177,10 @@ export function describeBucketContract(name: string, open: () => Promise<BucketS
         assert.ok(isTrustedSignedUrl(url, bucket.endpoint(), request), url);
       });
 
+      it("is signed by a credential that does not end", async () => {
+        assert.equal(await bucket.credentialExpiresAt(), null);
+      });
+
       it("gives the bytes as an attachment", async () => {
         const response = await fetch(url);
         assert.equal(response.status, 200);

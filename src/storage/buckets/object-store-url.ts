@@ -46,8 +46,9 @@ export function parseObjectStoreUrl(text: string): { store: ObjectStore } | { fa
   return { store: { kind: "s3", ...place, waivers: [...new Set(waivers.data)] } };
 }
 
-/** Whether what is sent there is encrypted, or stays on this machine. */
+/** Whether what is sent there is encrypted, or stays on this machine; not so for what is no URL. */
 export function isSecureOrLoopback(text: string): boolean {
+  if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === "https:" || (protocol === "http:" && LOOPBACK.test(hostname));
 }
