@@ -71,9 +71,25 @@ const rules = [
   {
     name: "object-store-sdk-in-one-place",
     comment:
-      "The SDK dials what the operator configured, not what a tenant gave, so it is outside the guard. It stays in the bucket's adapter, which loads it only when a bucket is configured.",
-    from: { path: "^src/", pathNot: ["^src/storage/buckets/s3-(bucket|config)[.]ts$", TEST] },
+      "The SDK dials what the operator configured, not what a tenant gave, so it is outside the guard. One file names what is used of it.",
+    from: { path: "^src/", pathNot: ["^src/storage/buckets/s3-sdk[.]ts$", TEST] },
     to: { path: "^@(aws-sdk|smithy)/|node_modules/@(aws-sdk|smithy)/" },
+  },
+  {
+    name: "object-store-sdk-when-needed",
+    comment: "Only src/storage/buckets loads the SDK, by a dynamic import: without a bucket nobody pays for it.",
+    from: { path: "^src/", pathNot: TEST },
+    to: {
+      path: "^src/storage/buckets/s3-sdk[.]ts$",
+      dynamic: false,
+      dependencyTypesNot: ["type-only"],
+    },
+  },
+  {
+    name: "object-store-sdk-in-its-adapter",
+    comment: "Whoever needs an object store asks the bucket.",
+    from: { path: "^src/", pathNot: ["^src/storage/buckets/s3-(bucket|config)[.]ts$", TEST] },
+    to: { path: "^src/storage/buckets/s3-sdk[.]ts$" },
   },
   {
     name: "api-only-names-http",

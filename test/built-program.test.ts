@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
 import { eventually, PRODUCER } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+import { freePort } from "./support/versitygw.ts";
 
 const CATALOG = `
 - type: parcel.sent
@@ -66,5 +67,14 @@ describe("the built program", () => {
     );
     assert.equal(delivery.event_type, "parcel.sent");
     assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+  });
+
+  it("loads the object store's client when there is a bucket", async () => {
+    const store = `s3://bucket?region=us-east-1&endpoint=http://127.0.0.1:${await freePort()}`;
+    const credentials = { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y" };
+    const settings = { ...env, ...credentials, DATA_DIR: folder, OBJECT_STORE_URL: store };
+    const { code, output } = await runProgram(["doctor"], settings, built);
+    assert.equal(code, 1);
+    assert.match(output, /^fail {2}object store: the object store cannot list its objects .*ECONNREFUSED/m);
   });
 });

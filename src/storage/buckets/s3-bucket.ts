@@ -10,7 +10,6 @@
  * on deletion.
  */
 import { Readable } from "node:stream";
-import type { GetObjectCommandInput, S3Client } from "@aws-sdk/client-s3";
 import { ARTIFACT_FORMATS } from "../operations/object-key.ts";
 import { sizeBytes } from "../operations/values.ts";
 import type { HeadAnswer, HeadRequest } from "../ports.ts";
@@ -25,6 +24,7 @@ import {
 import type { S3Location } from "./object-store-url.ts";
 import { readS3Config } from "./s3-config.ts";
 import { refusalOf, unavailable } from "./s3-errors.ts";
+import type { GetObjectCommandInput, S3Client } from "./s3-sdk.ts";
 
 const CONNECT_LIMIT_MS = 3000;
 /** For an answer; bytes have longer. */
@@ -39,10 +39,7 @@ const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error
 
 /** Connects when first used. Credentials come from the SDK's chain: environment, profile, role. */
 export async function makeS3Bucket(location: S3Location): Promise<Bucket> {
-  const [sdk, presigner] = await Promise.all([
-    import("@aws-sdk/client-s3"),
-    import("@aws-sdk/s3-request-presigner"),
-  ]);
+  const sdk = await import("./s3-sdk.ts");
   const { bucket: name, region } = location;
   const endpoint = location.endpoint ?? awsEndpoint(region);
   const client: S3Client = new sdk.S3Client({
@@ -204,7 +201,7 @@ export async function makeS3Bucket(location: S3Location): Promise<Bucket> {
       });
       const times = { expiresIn: request.expires_in, signingDate: new Date(request.issued_at) };
       try {
-        return { url: await presigner.getSignedUrl(client, command, times) };
+        return { url: await sdk.getSignedUrl(client, command, times) };
       } catch (error) {
         throw unavailable("be signed for", error);
       }

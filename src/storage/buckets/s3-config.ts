@@ -1,9 +1,9 @@
 /** Gathers what `validate_bucket` judges from the dozen places where a bucket keeps it. */
-import type * as sdkModule from "@aws-sdk/client-s3";
-import type { LifecycleRule, S3Client } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import { bucketConfig, type BucketConfig } from "../operations/validate-bucket.ts";
 import { isUnsupported, refusalOf, unavailable } from "./s3-errors.ts";
+import type * as sdkModule from "./s3-sdk.ts";
+import type { LifecycleRule, S3Client } from "./s3-sdk.ts";
 
 type Sdk = typeof sdkModule;
 type SendOptions = { abortSignal: AbortSignal };
