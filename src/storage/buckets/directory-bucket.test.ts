@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -101,6 +101,17 @@ describe("a folder as a bucket, on disk", () => {
       objects.map(({ key, etag, size }) => ({ key, etag, size })),
       [{ key: "planted.txt", etag: "foreign", size: 1 }],
     );
+  });
+
+  it("says that it cannot tell, instead of not found, where the folder of all objects is gone", async () => {
+    const { key, versionId } = await put("out of reach");
+    const objects = join(served.root, "objects");
+    await rename(objects, `${objects}-unmounted`);
+    const request = { bucket: bucket.name, key, version_id: versionId };
+    await assert.rejects(bucket.head(request), { name: "StoreUnavailableError" });
+    await assert.rejects(bucket.get({ key, versionId }), { name: "StoreUnavailableError" });
+    await rename(`${objects}-unmounted`, objects);
+    assert.ok((await bucket.head(request)).found);
   });
 
   it("says that it cannot tell, instead of not found, where the folder cannot be read", async () => {

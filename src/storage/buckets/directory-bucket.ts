@@ -75,13 +75,19 @@ export function makeDirectoryBucket(options: {
   /** A new file of this process's own, beside the objects so that it can be linked to its place. */
   async function newDraft(): Promise<string> {
     await mkdir(folders.uploads, { recursive: true, mode: 0o700 });
-    prepared ??= removeAbandoned(folders.uploads);
+    // What cannot be removed is clutter, and no reason to refuse an upload.
+    prepared ??= removeAbandoned(folders.uploads).catch(() => undefined);
     await prepared;
     return join(folders.uploads, randomUUID());
   }
 
+  /** Null where there is no object. Where the folder of all objects is gone, such as a volume, nothing is known. */
+  async function openObject(key: string): Promise<FileHandle | null> {
+    return (await openRegular(folders.objects, placeOf(key))) ?? stat(folders.objects).then(() => null);
+  }
+
   async function factsOf(key: string): Promise<Facts | null> {
-    const file = await openRegular(folders.objects, placeOf(key));
+    const file = await openObject(key);
     if (file === null) return null;
     try {
       const stats = await file.stat({ bigint: true });
@@ -136,7 +142,7 @@ export function makeDirectoryBucket(options: {
 
   /** Opens a file that holds the version, having read all of it once since it was last written. */
   async function openVersion(key: string, versionId: string): Promise<FileHandle | null> {
-    const file = await openRegular(folders.objects, placeOf(key));
+    const file = await openObject(key);
     if (file === null) return null;
     try {
       const identity = identityOf(await file.stat({ bigint: true }));

@@ -11,7 +11,7 @@
  */
 import { Readable } from "node:stream";
 import { ARTIFACT_FORMATS } from "../operations/object-key.ts";
-import { sizeBytes } from "../operations/values.ts";
+import { MAX_OBJECT_BYTES } from "../operations/values.ts";
 import type { HeadAnswer, HeadRequest } from "../ports.ts";
 import {
   kindOfKey,
@@ -167,7 +167,7 @@ export async function makeS3Bucket(location: S3Location): Promise<Bucket> {
         const page = await client.send(new sdk.ListObjectsV2Command(input), answerLimit());
         const objects = (page.Contents ?? []).map((object) => ({
           key: decodeURIComponent((object.Key ?? "").replaceAll("+", " ")),
-          size: sizeBytes.parse(object.Size),
+          size: Math.min(object.Size ?? 0, MAX_OBJECT_BYTES),
           etag: plainEtag(object.ETag),
           last_modified: instantOf(object.LastModified),
         }));
