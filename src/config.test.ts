@@ -88,7 +88,7 @@ describe("readConfig", () => {
     ["DATABASE_URL", "mysql://localhost/"],
     ["OBJECT_STORE_URL", "s3://bucket-without-region"],
     ["ARTIFACT_DAYS", "0"],
-    ["DATABASE_POOL_SIZE", "1"],
+    ["DATABASE_POOL_SIZE", "2"],
     ["SESSION_JWT_SECRET", "a".repeat(31)],
     ["BLOCKED_PORTS", "22,x"],
     ["RETRY_SCHEDULE", "0s,5 minutes"],

@@ -165,7 +165,7 @@ const schema = z.object({
     .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
     .optional(),
   DATA_DIR: z.string().min(1),
-  DATABASE_POOL_SIZE: integer(2, 1000),
+  DATABASE_POOL_SIZE: integer(3, 1000),
   OBJECT_STORE_URL: objectStore.optional(),
   ARTIFACT_DAYS: integer(1, 3650),
   INTEGRATION_ENCRYPTION_KEY: z

@@ -8,7 +8,7 @@ import { makeServer } from "./api/server.ts";
 import { makeSessionVerifier } from "./api/session.ts";
 import { makeSecrets, readConfig, type Config } from "./config.ts";
 import type { Migration } from "./database/migrate.ts";
-import { createPool } from "./database/pool.ts";
+import { openRolePools } from "./database/role-pools.ts";
 import { makeDeliveryLog } from "./deliveries/log.ts";
 import { makePersonSends } from "./deliveries/send-by-person.ts";
 import { makePostgresQueue, postgresDispatchHold } from "./dispatch/postgres-queue.ts";
@@ -92,35 +92,39 @@ async function makeParts(options: ServiceOptions) {
   const metrics = makeMetrics();
   const catalog = await loadCatalog(config.eventCatalogFile);
   const secretBox = makeSecretBox(config.encryptionKeys);
-  const db = createPool({
-    url: databaseUrl,
-    poolSize: config.databasePoolSize,
-    applicationName: `postern ${[...roles].join("+")}`,
-    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-    log,
-  });
+  const pools = openRolePools(
+    {
+      url: databaseUrl,
+      poolSize: config.databasePoolSize,
+      applicationName: `postern ${[...roles].join("+")}`,
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      log,
+    },
+    { servesApi: roles.has("api"), works: roles.has("worker") },
+  );
+  const { tenants } = pools;
   const { guard, sender } = makeOutbound(options);
-  const queue = makePostgresQueue(db, config.retryScheduleMs[0] ?? 0);
+  const queue = makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0);
   // The worker publishes what it finds about endpoints, the publisher hands it what it accepts.
   const lane: { worker: Worker | null } = { worker: null };
   const ownLane: OwnLane = {
     hasRoom: () => lane.worker?.hasRoom() ?? false,
     take: (dispatches) => lane.worker?.take(dispatches),
   };
-  const publisher = makePublisher({ db, queue, catalog, ownLane });
+  const publisher = makePublisher({ db: pools.publisher, queue, catalog, ownLane });
   const background: { start(): void; stop(): Promise<void> }[] = [];
   if (roles.has("worker")) {
     const worker = makeWorker({
       queue,
-      targets: makeTargetCache((keys) => readStoredTargets(db, keys), secretBox),
+      targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox),
       sender,
       health: makeEndpointHealth({
-        db,
+        db: pools.worker,
         publisher,
         dispatches: postgresDispatchHold,
         disableAfterMs: config.disableAfterMs,
       }),
-      outbox: makeOutbox({ db, queue, catalog, log, metrics }),
+      outbox: makeOutbox({ db: pools.worker, queue, catalog, log, metrics }),
       scheduleMs: config.retryScheduleMs,
       log,
       metrics,
@@ -134,10 +138,10 @@ async function makeParts(options: ServiceOptions) {
         withdraw: (superseded) => worker.withdraw(superseded),
       }),
       worker,
-      makeUpkeep({ db, catalog, log, retentionDays: config.retentionDays }),
+      makeUpkeep({ db: pools.worker, catalog, log, retentionDays: config.retentionDays }),
     );
   }
-  const deliveryLog = makeDeliveryLog(db);
+  const deliveryLog = makeDeliveryLog(tenants);
   const { bucket, servedFiles, listensOn } = await makeStorage(config, metrics);
   return {
     background,
@@ -146,7 +150,7 @@ async function makeParts(options: ServiceOptions) {
     apiServices: {
       sessions: makeSessionVerifier(config.session),
       endpoints: makeEndpoints({
-        db,
+        tenants,
         guard,
         secretBox,
         maxEndpointsPerTenant: config.maxEndpointsPerTenant,
@@ -154,7 +158,7 @@ async function makeParts(options: ServiceOptions) {
       }),
       deliveryLog,
       personSends: makePersonSends({
-        db,
+        tenants,
         log: deliveryLog,
         secretBox,
         sender,
@@ -168,9 +172,9 @@ async function makeParts(options: ServiceOptions) {
       metrics,
       metricsToken: config.metricsToken,
       readiness: makeReadiness({
-        db,
+        db: pools.worker,
         migrations: options.migrations,
-        queueMonitor: makeQueueMonitor({ db, metrics }),
+        queueMonitor: makeQueueMonitor({ db: pools.worker, metrics }),
         lastLookAt: () => lane.worker?.lastLookAt() ?? null,
       }),
     },
@@ -178,7 +182,7 @@ async function makeParts(options: ServiceOptions) {
       await sender.close();
       guard.close();
       bucket.close();
-      await db.end();
+      await pools.close();
     },
   };
 }

@@ -57,6 +57,7 @@ async function checkKeys(config: Config, databaseUrl: string): Promise<void> {
     poolSize: 1,
     applicationName: "postern start",
     connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    role: "postern_worker",
   });
   try {
     await requireKeysInUse(db, makeSecretBox(config.encryptionKeys));

@@ -12,6 +12,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseLog } from "./log.ts";
 import type { Db, Pool, PoolClient } from "./pool.ts";
+import { ensureRoles } from "./roles.ts";
 
 export type Migration = { version: number; name: string; file: string; sha256: string; sql: string };
 type Applied = { version: number; name: string; sha256: string };
@@ -44,7 +45,8 @@ async function readMigration(folder: string, file: string): Promise<Migration> {
 }
 
 /**
- * Applies what is not applied yet and returns it. Throws, naming the file,
+ * Makes the roles that are missing, applies the files that are not applied yet
+ * and returns these. Throws, naming the file,
  * when one fails, when an applied one was changed or is missing, or when a new
  * one is numbered before an applied one. What came before the failing file stays applied.
  */
@@ -56,6 +58,7 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
     await client.query("SET lock_timeout = 0");
     await client.query("SET idle_in_transaction_session_timeout = 0");
     await client.query("SELECT pg_advisory_lock($1)", [LOCK_KEY]);
+    await ensureRoles(client);
     await createLedger(client);
     const applied = await readApplied(client);
     const { pending, newer } = compare(migrations, applied);

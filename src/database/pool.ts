@@ -2,13 +2,21 @@
  * Connections to PostgreSQL. The only door to the package `pg` for the rest of
  * the service: stores take their types from here.
  */
-import { Pool, type PoolClient, types } from "pg";
+import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow, types } from "pg";
 import type { DatabaseLog } from "./log.ts";
 
 export type { Pool, PoolClient } from "pg";
 
-/** What a store needs: a pool, or one client of it inside a transaction. */
-export type Db = Pick<Pool | PoolClient, "query">;
+/** What a store needs: a pool, one client of it inside a transaction, or either bound to a tenant. */
+export type Db = {
+  query<Row extends QueryResultRow = QueryResultRow>(
+    text: string | QueryConfig,
+    values?: unknown[],
+  ): Promise<QueryResult<Row>>;
+};
+
+/** A role that connections have for their whole life; see `roles.ts`. */
+export type ServingRole = "postern_tenant" | "postern_publisher" | "postern_worker";
 
 export type PoolOptions = {
   url: string;
@@ -20,6 +28,10 @@ export type PoolOptions = {
   connectionTimeoutMs: number;
   /** A statement that runs longer is cancelled; default 30 s. 0 is off, and no wait for a lock is too long either. */
   statementTimeoutMs?: number;
+  /** Every connection assumes it before its first query; default the URL's own user. */
+  role?: ServingRole;
+  /** Queries of one client may be sent before the earlier ones are answered; default false. */
+  pipeline?: boolean;
   /** Told of connections lost while nobody used them. */
   log?: DatabaseLog;
 };
@@ -49,6 +61,8 @@ export function createPool(options: PoolOptions): Pool {
     ...limitsOf(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
+    pipeline: options.pipeline ?? false,
+    ...(options.role === undefined ? {} : { verify: assume(options.role) }),
     types: { getTypeParser },
   });
   pool.on("error", (error) => {
@@ -60,6 +74,13 @@ export function createPool(options: PoolOptions): Pool {
     client.on("error", () => undefined);
   });
   return pool;
+}
+
+/** A connection that cannot assume its role fails, and with it the query that wanted it. */
+function assume(role: ServingRole) {
+  return (client: PoolClient, done: (error?: Error) => void): void => {
+    client.query(`SET ROLE ${role}`, (error) => done(error));
+  };
 }
 
 function limitsOf(statementTimeoutMs: number) {

@@ -3,13 +3,18 @@ import { isConnectionLoss, type Pool, type PoolClient } from "./pool.ts";
 /**
  * Runs `work` in one transaction and commits it. Any error rolls back and is
  * thrown on; an error from the commit itself leaves open whether it happened,
- * as it must when the connection breaks at that moment.
+ * as it must when the connection breaks at that moment. `begin` is the SQL that
+ * opens it.
  */
-export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<T>,
+  begin = "BEGIN",
+): Promise<T> {
   const client = await pool.connect();
   let broken = false;
   try {
-    await client.query("BEGIN");
+    await client.query(begin);
     const result = await work(client);
     await client.query("COMMIT");
     return result;

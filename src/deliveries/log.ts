@@ -1,5 +1,5 @@
 /** Reading the delivery log. An id that nobody has, well-formed or not, is simply not found. */
-import type { Pool } from "../database/pool.ts";
+import type { TenantPool } from "../database/tenant-pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Delivery, DeliveryFilter } from "./delivery.ts";
@@ -7,13 +7,13 @@ import { findDelivery, listDeliveries } from "./delivery-store.ts";
 
 export type DeliveryLog = ReturnType<typeof makeDeliveryLog>;
 
-export function makeDeliveryLog(db: Pool) {
+export function makeDeliveryLog(tenants: TenantPool) {
   async function list(
     tenantId: TenantId,
     endpointId: EndpointId | null,
     page: { filter: DeliveryFilter; offset: bigint; limit: number },
   ): Promise<Delivery[]> {
-    return endpointId === null ? [] : listDeliveries(db, tenantId, endpointId, page);
+    return endpointId === null ? [] : listDeliveries(tenants.of(tenantId), tenantId, endpointId, page);
   }
 
   async function get(
@@ -22,7 +22,9 @@ export function makeDeliveryLog(db: Pool) {
     id: DeliveryId | null,
   ): Promise<Delivery> {
     const delivery =
-      endpointId === null || id === null ? null : await findDelivery(db, { tenantId, endpointId, id });
+      endpointId === null || id === null
+        ? null
+        : await findDelivery(tenants.of(tenantId), { tenantId, endpointId, id });
     if (delivery === null) throw new Refusal("not_found");
     return delivery;
   }

@@ -2,8 +2,7 @@
  * What a person sends: the retry of a failed delivery, and a test. Both wait
  * for the receiver's answer and log it as a delivery of its own.
  */
-import type { Pool } from "../database/pool.ts";
-import { inTransaction } from "../database/transaction.ts";
+import type { TenantPool } from "../database/tenant-pool.ts";
 import { isSuccess } from "../dispatch/judge-attempt.ts";
 import type { DispatchHold } from "../dispatch/queue.ts";
 import { noteDelivered } from "../endpoints/endpoint-health.ts";
@@ -43,14 +42,14 @@ type Sent = Pick<
 >;
 
 export function makePersonSends(services: {
-  db: Pool;
+  tenants: TenantPool;
   log: DeliveryLog;
   secretBox: SecretBox;
   sender: Sender;
   catalog: Catalog;
   dispatches: Pick<DispatchHold, "supersede">;
 }) {
-  const { db, log, secretBox, sender, catalog, dispatches } = services;
+  const { tenants, log, secretBox, sender, catalog, dispatches } = services;
 
   /** Sends the failed delivery's body again; the new delivery counts as the next attempt. */
   async function retry(
@@ -60,7 +59,7 @@ export function makePersonSends(services: {
   ): Promise<Delivery> {
     const original = await log.get(tenantId, endpointId, id);
     if (original.status !== "failed") throw new Refusal("delivery_not_failed");
-    const target = await readSendTarget(db, secretBox, original);
+    const target = await readSendTarget(tenants.of(tenantId), secretBox, original);
     if (target === null) throw new Refusal("endpoint_not_found");
     const sent = await send(target, {
       eventType: original.eventType,
@@ -77,7 +76,7 @@ export function makePersonSends(services: {
       status: isDelivered ? "delivered" : "failed",
       attempt: original.attempt + 1,
     };
-    await inTransaction(db, async (transaction) => {
+    await tenants.of(tenantId).transaction(async (transaction) => {
       await insertDelivery(transaction, delivery);
       const { eventId } = original;
       if (isDelivered) await noteDelivered(transaction, original);
@@ -96,7 +95,10 @@ export function makePersonSends(services: {
   ): Promise<Delivery> {
     const entry = catalog.find(eventType);
     if (entry === undefined) throw new Refusal("unknown_event_type");
-    const target = endpointId === null ? null : await readSendTarget(db, secretBox, { tenantId, endpointId });
+    const target =
+      endpointId === null
+        ? null
+        : await readSendTarget(tenants.of(tenantId), secretBox, { tenantId, endpointId });
     if (target === null) throw new Refusal("not_found");
     if (!isSubscribed(target.events, eventType)) throw new Refusal("endpoint_not_subscribed");
     const id = newDeliveryId();
@@ -120,7 +122,7 @@ export function makePersonSends(services: {
       requestBody: body,
       ...sent,
     };
-    await insertDelivery(db, delivery);
+    await insertDelivery(tenants.of(tenantId), delivery);
     return { ...delivery, nextAttemptAt: null };
   }
 

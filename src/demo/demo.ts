@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { issueToken, type TokenClaims } from "../api/session-token.ts";
 import { dataDirOf, makeSecrets, type Environment } from "../config.ts";
-import { createPool, type Pool } from "../database/pool.ts";
+import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
 import { readTenantSecrets } from "../endpoints/send-target.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
@@ -40,15 +40,15 @@ export async function startDemo(env: Environment): Promise<Demo> {
   const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
   const certificates = await makeDemoCertificates(RECEIVER_HOST);
   const tenantId = demoTenant();
-  const service = Promise.withResolvers<{ db: Pool; secretBox: SecretBox }>();
-  let db: Pool | null = null;
+  const service = Promise.withResolvers<{ tenants: TenantPool; secretBox: SecretBox }>();
+  let tenants: TenantPool | null = null;
   const receiver = await startDemoReceiver({
     ...certificates,
     host: RECEIVER_HOST,
     preferredPort: RECEIVER_PORT,
     signingSecrets: async () => {
-      const { db, secretBox } = await service.promise;
-      return readTenantSecrets(db, secretBox, tenantId);
+      const { tenants, secretBox } = await service.promise;
+      return readTenantSecrets(tenants.of(tenantId), secretBox, tenantId);
     },
     print: (line) => console.log(line),
   });
@@ -63,13 +63,13 @@ export async function startDemo(env: Environment): Promise<Demo> {
     },
     caPem: certificates.caPem,
     connect({ databaseUrl, encryptionKeys }) {
-      db = createPool({
+      tenants = createTenantPool({
         url: databaseUrl,
         poolSize: 1,
         applicationName: "postern demo",
         connectionTimeoutMs: 3000,
       });
-      service.resolve({ db, secretBox: makeSecretBox(encryptionKeys) });
+      service.resolve({ tenants, secretBox: makeSecretBox(encryptionKeys) });
     },
     async welcome(apiUrl) {
       return welcomeText({
@@ -87,7 +87,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
     },
     async stop() {
       await receiver.stop();
-      await db?.end();
+      await tenants?.end();
     },
   };
 }

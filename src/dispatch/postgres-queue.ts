@@ -12,20 +12,27 @@ import {
 } from "./hold-store.ts";
 import type { DispatchHold, DispatchQueue } from "./queue.ts";
 
-/** The queue in PostgreSQL's tables; the first attempt of an event is due `firstDelayMs` after it is accepted. */
-export function makePostgresQueue(db: Pool, firstDelayMs: number): DispatchQueue {
+/**
+ * The queue in PostgreSQL's tables; the first attempt of an event is due
+ * `firstDelayMs` after it is accepted. Events are accepted with the publisher's
+ * rights, unless within a transaction of the caller's.
+ */
+export function makePostgresQueue(
+  { publisher, worker }: { publisher: Pool; worker: Pool },
+  firstDelayMs: number,
+): DispatchQueue {
   const nextLeaseId = makeLeaseIds();
   return {
-    accept: (events, options, within = db) =>
+    accept: (events, options, within = publisher) =>
       acceptEvents(within, events, {
         leaseId: options.lease && firstDelayMs === 0 ? nextLeaseId() : null,
         firstDelayMs,
       }),
-    findEarlier: (events, within = db) => findEarlierEvents(within, events),
-    claim: (limit) => claimDispatches(db, nextLeaseId(), limit),
-    complete: (attempts) => completeAttempts(db, attempts),
-    postpone: (dispatches) => postponeDispatches(db, dispatches),
-    hold: (dispatches) => holdDispatches(db, dispatches),
+    findEarlier: (events, within = publisher) => findEarlierEvents(within, events),
+    claim: (limit) => claimDispatches(worker, nextLeaseId(), limit),
+    complete: (attempts) => completeAttempts(worker, attempts),
+    postpone: (dispatches) => postponeDispatches(worker, dispatches),
+    hold: (dispatches) => holdDispatches(worker, dispatches),
   };
 }
 

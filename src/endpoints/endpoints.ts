@@ -1,6 +1,5 @@
 /** What a tenant's user does with endpoints. Each function refuses with a {@link Refusal}. */
-import type { Pool } from "../database/pool.ts";
-import { inTransaction } from "../database/transaction.ts";
+import type { TenantPool } from "../database/tenant-pool.ts";
 import type { DispatchHold } from "../dispatch/queue.ts";
 import type { Guard } from "../outbound/guard.ts";
 import { generateSigningSecret } from "../outbound/signature.ts";
@@ -20,7 +19,7 @@ import {
 import { sealSigningSecret } from "./signing-secret.ts";
 
 export type EndpointServices = {
-  db: Pool;
+  tenants: TenantPool;
   guard: Pick<Guard, "parse" | "checkUrl">;
   secretBox: SecretBox;
   maxEndpointsPerTenant: number;
@@ -31,7 +30,7 @@ export type EndpointServices = {
 export type Endpoints = ReturnType<typeof makeEndpoints>;
 
 export function makeEndpoints(services: EndpointServices) {
-  const { db, guard, secretBox, dispatches } = services;
+  const { tenants, guard, secretBox, dispatches } = services;
 
   /** The URL as it is kept: as sent, less a fragment. */
   async function requireSafeUrl(text: string): Promise<string> {
@@ -41,11 +40,11 @@ export function makeEndpoints(services: EndpointServices) {
   }
 
   async function list(tenantId: TenantId): Promise<Endpoint[]> {
-    return listEndpoints(db, tenantId);
+    return listEndpoints(tenants.of(tenantId), tenantId);
   }
 
   async function get(tenantId: TenantId, id: EndpointId | null): Promise<Endpoint> {
-    const endpoint = id === null ? null : await findEndpoint(db, tenantId, id);
+    const endpoint = id === null ? null : await findEndpoint(tenants.of(tenantId), tenantId, id);
     if (endpoint === null) throw new Refusal("not_found");
     return endpoint;
   }
@@ -55,7 +54,7 @@ export function makeEndpoints(services: EndpointServices) {
     const url = await requireSafeUrl(input.url);
     const id = newEndpointId();
     const secret = generateSigningSecret();
-    const endpoint = await inTransaction(db, async (transaction) => {
+    const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
       const count = await lockTenantEndpoints(transaction, tenantId);
       if (count >= services.maxEndpointsPerTenant) throw new Refusal("endpoint_limit_reached");
       return insertEndpoint(transaction, {
@@ -82,7 +81,7 @@ export function makeEndpoints(services: EndpointServices) {
     const url = change.url === undefined ? undefined : await requireSafeUrl(change.url);
     const isEmpty = Object.values(change).every((value) => value === undefined);
     if (id === null || isEmpty) return get(tenantId, id);
-    const endpoint = await inTransaction(db, async (transaction) => {
+    const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
       const changed = await updateEndpoint(transaction, tenantId, id, { ...change, url });
       if (changed !== null && change.enabled === true) await dispatches.resume(transaction, tenantId, id);
       if (changed !== null && change.enabled === false) await dispatches.holdAll(transaction, tenantId, id);
@@ -95,7 +94,7 @@ export function makeEndpoints(services: EndpointServices) {
   async function remove(tenantId: TenantId, id: EndpointId | null): Promise<void> {
     const removed =
       id !== null &&
-      (await inTransaction(db, async (transaction) => {
+      (await tenants.of(tenantId).transaction(async (transaction) => {
         const existed = await softDeleteEndpoint(transaction, tenantId, id);
         if (existed) await dispatches.endAll(transaction, tenantId, id);
         return existed;
@@ -111,7 +110,7 @@ export function makeEndpoints(services: EndpointServices) {
     const secret = generateSigningSecret();
     const replaced =
       id !== null &&
-      (await replaceSecret(db, tenantId, id, {
+      (await replaceSecret(tenants.of(tenantId), tenantId, id, {
         secret: sealSigningSecret(secretBox, secret, { tenantId, endpointId: id }),
         graceSeconds,
       }));

@@ -1,0 +1,87 @@
+/**
+ * The database roles that Postern's queries run under, and how they come to be.
+ *
+ * Roles belong to the cluster, so no migration makes them: a database that was
+ * restored into another cluster has all its migrations and none of its roles.
+ * Each start looks, makes what is missing, or says what an administrator must do.
+ */
+import { ConfigError } from "../shared/config-error.ts";
+import type { Db, ServingRole } from "./pool.ts";
+
+type Need = {
+  role: ServingRole | "postern_owner" | "postern_producer";
+  /** What the connecting user must be able to do: SET ROLE to it, have its rights at once, or nothing. */
+  as: "SET" | "USAGE" | null;
+};
+
+const NEEDS: readonly Need[] = [
+  { role: "postern_owner", as: "USAGE" },
+  { role: "postern_tenant", as: "SET" },
+  { role: "postern_publisher", as: "SET" },
+  { role: "postern_worker", as: "SET" },
+  { role: "postern_producer", as: null },
+];
+
+const ROUNDS = 10;
+const INSUFFICIENT_PRIVILEGE = "42501";
+// duplicate_object, unique_violation, and what PostgreSQL calls an internal error: "tuple concurrently updated"
+const RACE = new Set(["42710", "23505", "XX000"]);
+
+/**
+ * Makes the roles and the connecting user's memberships that are missing. Not
+ * inside a transaction: several processes, on several databases of the cluster,
+ * may do it at once, and each goes on from what another has made. Throws
+ * ConfigError with the statements to run when the user may not.
+ */
+export async function ensureRoles(db: Db): Promise<void> {
+  let missing: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    missing = await missingStatements(db);
+    if (missing.length === 0) return;
+    try {
+      for (const statement of missing) await db.query(statement);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      if (code === INSUFFICIENT_PRIVILEGE) break;
+      if (!RACE.has(code)) throw error;
+    }
+  }
+  throw new ConfigError(
+    "The user of DATABASE_URL may not make the database roles that Postern's queries run under. " +
+      `Let an administrator run this once, in any database of the server:\n\n${missing.map((text) => `${text};\n`).join("")}`,
+  );
+}
+
+type RoleState = {
+  role: string;
+  exists: boolean;
+  isUnsafe: boolean;
+  isUsable: boolean;
+  user: string;
+};
+
+async function missingStatements(db: Db): Promise<string[]> {
+  // Before PostgreSQL 16 a member may always SET ROLE, and there is no such word.
+  const { rows } = await db.query<RoleState>(
+    /* sql */ `SELECT need.role, r.oid IS NOT NULL AS exists, quote_ident(current_user) AS user,
+        coalesce(r.rolsuper OR r.rolbypassrls, false) AS "isUnsafe",
+        need.privilege IS NULL OR coalesce(pg_has_role(current_user, r.oid, CASE
+          WHEN need.privilege = 'SET' AND current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'
+          ELSE need.privilege END), false) AS "isUsable"
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS need (role, privilege, place)
+      LEFT JOIN pg_roles r ON r.rolname = need.role
+      ORDER BY need.place`,
+    [NEEDS.map(({ role }) => role), NEEDS.map((need) => need.as)],
+  );
+  const unsafe = rows.filter(({ isUnsafe }) => isUnsafe).map(({ role }) => role);
+  if (unsafe.length > 0) {
+    throw new ConfigError(
+      "Row-level security does not hold for a role that may bypass it. Let an administrator run:\n\n" +
+        unsafe.map((role) => `ALTER ROLE ${role} NOSUPERUSER NOBYPASSRLS;\n`).join(""),
+    );
+  }
+  return [
+    ...rows.filter(({ exists }) => !exists).map(({ role }) => `CREATE ROLE ${role} NOLOGIN`),
+    ...rows.filter(({ isUsable }) => !isUsable).map(({ role, user }) => `GRANT ${role} TO ${user}`),
+  ];
+}

@@ -1,0 +1,62 @@
+/**
+ * Connections of the role `postern_tenant`, to which row-level security shows
+ * the rows of one tenant: the one named at the beginning of each transaction.
+ *
+ * Why no query runs for the wrong tenant: the pool is reached only through a
+ * tenant. The setting is the transaction's own (`SET LOCAL`), so it ends with
+ * it, however that ends. And a setting that failed leaves the transaction
+ * aborted, so the query behind it fails too.
+ *
+ * The three messages of a query (begin, query, commit) are written at once and
+ * answered in order, so a query costs one round trip, as it would alone.
+ */
+import { escapeLiteral, type QueryConfig, type QueryResult, type QueryResultRow } from "pg";
+import type { TenantId } from "../shared/id.ts";
+import { createPool, type Db, type PoolOptions } from "./pool.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** Runs each query, and each transaction, as one tenant. */
+export type TenantDb = Db & {
+  transaction<T>(work: (transaction: Db) => Promise<T>): Promise<T>;
+};
+
+export type TenantPool = {
+  of(tenantId: TenantId): TenantDb;
+  end(): Promise<void>;
+};
+
+export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool {
+  const pool = createPool({ ...options, role: "postern_tenant", pipeline: true });
+
+  async function query<Row extends QueryResultRow>(
+    tenantId: TenantId,
+    text: string | QueryConfig,
+    values?: unknown[],
+  ): Promise<QueryResult<Row>> {
+    const client = await pool.connect();
+    let failed = true;
+    try {
+      const [, result] = await Promise.all([
+        client.query(beginAs(tenantId)),
+        client.query<Row>(text, values),
+        client.query("COMMIT"),
+      ]);
+      failed = false;
+      return result;
+    } finally {
+      client.release(failed);
+    }
+  }
+
+  return {
+    of: (tenantId) => ({
+      query: (text, values) => query(tenantId, text, values),
+      transaction: (work) => inTransaction(pool, work, beginAs(tenantId)),
+    }),
+    end: () => pool.end(),
+  };
+}
+
+function beginAs(tenantId: TenantId): string {
+  return `BEGIN; SET LOCAL postern.tenant = ${escapeLiteral(tenantId)}`;
+}
