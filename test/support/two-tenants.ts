@@ -1,0 +1,112 @@
+/** Rows of two tenants in every table, for tests of what one may do to the other's. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import type { Pool } from "../../src/database/pool.ts";
+import {
+  newDeliveryId,
+  newEndpointId,
+  newEventId,
+  parseTenantId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from "../../src/shared/id.ts";
+
+/** Names one tenant's rows. */
+export type Rows = {
+  tenantId: TenantId;
+  endpointId: EndpointId;
+  eventId: EventId;
+  /** Leased to {@link LEASE_OWNER}; two more dispatches are due and held. */
+  leasedId: DeliveryId;
+  deliveryId: DeliveryId;
+  key: string;
+};
+
+export const LEASE_OWNER = randomUUID();
+export const EVENT_TYPE = "invoice.paid";
+export const BODY = '{"data":{}}';
+
+export const TENANT_TABLES = [
+  "endpoints",
+  "events",
+  "idempotency_keys",
+  "dispatches",
+  "deliveries",
+  "outbox",
+] as const;
+
+export function tenant(name: string): TenantId {
+  const id = parseTenantId(name);
+  assert.ok(id !== null);
+  return id;
+}
+
+/** Removes every row and gives both tenants new ones. */
+export async function seedTwoTenants(admin: Pool): Promise<{ acme: Rows; globex: Rows }> {
+  await admin.query(`TRUNCATE ${TENANT_TABLES.map((table) => `postern.${table}`).join(", ")}`);
+  return { acme: await seed(admin, "acme"), globex: await seed(admin, "globex") };
+}
+
+async function seed(admin: Pool, name: string): Promise<Rows> {
+  const rows: Rows = {
+    tenantId: tenant(name),
+    endpointId: newEndpointId(),
+    eventId: newEventId(),
+    leasedId: newDeliveryId(),
+    deliveryId: newDeliveryId(),
+    key: `key of ${name}`,
+  };
+  const { tenantId, endpointId, eventId } = rows;
+  await admin.query(
+    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+      VALUES ($1, $2, 'https://example.com/', '{*}', '\\x0102030405060708', now(), now())`,
+    [tenantId, endpointId],
+  );
+  await admin.query("INSERT INTO postern.events VALUES ($1, $2, $3, $4, 3)", [
+    tenantId,
+    eventId,
+    EVENT_TYPE,
+    BODY,
+  ]);
+  await admin.query(
+    `INSERT INTO postern.dispatches
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, held)
+      SELECT $1, $2, id, $3, $4, 1, now(), now() + in_minutes * interval '1 minute', owner, held
+      FROM (VALUES ($5::uuid, 1, $6::uuid, false), (postern.uuid_v7(), -1, NULL, false),
+        (postern.uuid_v7(), -1, NULL, true)) AS given (id, in_minutes, owner, held)`,
+    [tenantId, endpointId, eventId, EVENT_TYPE, rows.leasedId, LEASE_OWNER],
+  );
+  await admin.query(
+    `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+        request_headers, latency_ms)
+      VALUES ($1, $2, $3, $4, $5, 'event', 'failed', 1, '{}', 1)`,
+    [tenantId, endpointId, rows.deliveryId, eventId, EVENT_TYPE],
+  );
+  await admin.query(
+    `INSERT INTO postern.idempotency_keys VALUES ($1, $2, $3, postern.content_fingerprint($4, $5))`,
+    [tenantId, rows.key, eventId, EVENT_TYPE, BODY],
+  );
+  await admin.query("INSERT INTO postern.outbox VALUES ($1, $2, $3, $4)", [
+    newEventId(),
+    tenantId,
+    EVENT_TYPE,
+    BODY,
+  ]);
+  return rows;
+}
+
+/** All of a tenant's rows, or with null everyone's, as text that changes when any of them does. */
+export async function snapshot(admin: Pool, tenantId: TenantId | null): Promise<string> {
+  const tables = await Promise.all(
+    TENANT_TABLES.map(async (table) => {
+      const { rows } = await admin.query(
+        `SELECT to_jsonb(t) AS row FROM postern.${table} t WHERE $1::text IS NULL OR tenant_id = $1 ORDER BY 1`,
+        [tenantId],
+      );
+      return rows;
+    }),
+  );
+  return JSON.stringify(tables, null, 1);
+}

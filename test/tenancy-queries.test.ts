@@ -1,0 +1,250 @@
+/**
+ * Every query of every role, by the functions that the program calls, aimed at
+ * another tenant's rows; and once at its own, to show that it would have hit.
+ */
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { openRolePools, type RolePools } from "../src/database/role-pools.ts";
+import type { Db } from "../src/database/pool.ts";
+import * as deliveries from "../src/deliveries/delivery-store.ts";
+import * as accept from "../src/dispatch/accept-store.ts";
+import * as claim from "../src/dispatch/claim-store.ts";
+import * as complete from "../src/dispatch/complete-store.ts";
+import * as hold from "../src/dispatch/hold-store.ts";
+import type { LeasedDispatch, NewEvent } from "../src/dispatch/queue.ts";
+import * as upkeep from "../src/dispatch/upkeep-store.ts";
+import * as endpoints from "../src/endpoints/endpoint-store.ts";
+import * as outbox from "../src/events/outbox-store.ts";
+import { newDeliveryId, newEndpointId, newEventId } from "../src/shared/id.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { BODY, EVENT_TYPE, LEASE_OWNER, seedTwoTenants, snapshot, type Rows } from "./support/two-tenants.ts";
+
+type Run = (db: Db, rows: Rows) => Promise<unknown>;
+
+const page = { filter: {}, offset: 0n, limit: 20 };
+const secret = Buffer.from("a secret of the intruder");
+
+const logged = ({ tenantId, endpointId, eventId }: Rows) => ({
+  tenantId,
+  endpointId,
+  eventId,
+  id: newDeliveryId(),
+  testId: null,
+  eventType: EVENT_TYPE,
+  trigger: "retry" as const,
+  status: "failed" as const,
+  attempt: 2,
+  requestBody: null,
+  requestHeaders: null,
+  responseStatus: null,
+  responseHeaders: null,
+  responseBody: null,
+  latencyMs: 1,
+  error: null,
+});
+
+const newEndpoint = ({ tenantId }: Rows) => ({
+  tenantId,
+  id: newEndpointId(),
+  url: "https://example.org/",
+  events: ["*"],
+  description: null,
+  enabled: true,
+  rateLimit: null,
+  headers: {},
+  metadata: {},
+  secret,
+});
+
+const leased = ({ tenantId, endpointId, eventId, leasedId }: Rows): LeasedDispatch => ({
+  id: leasedId,
+  tenantId,
+  endpointId,
+  eventId,
+  eventType: EVENT_TYPE,
+  body: BODY,
+  attempt: 1,
+  leaseEndsMs: performance.now() + 60_000,
+});
+
+const completed = (rows: Rows) => ({
+  dispatch: leased(rows),
+  status: "failed" as const,
+  requestHeaders: {},
+  responseStatus: 500,
+  responseHeaders: {},
+  responseBody: "",
+  latencyMs: 1,
+  error: null,
+  nextDelayMs: 1000,
+});
+
+const event = ({ tenantId }: Rows, idempotencyKey: string | null): NewEvent => ({
+  id: newEventId(),
+  tenantId,
+  type: EVENT_TYPE,
+  body: BODY,
+  idempotencyKey,
+});
+
+const asTenant: Record<string, Run> = {
+  listEndpoints: (db, { tenantId }) => endpoints.listEndpoints(db, tenantId),
+  findEndpoint: (db, { tenantId, endpointId }) => endpoints.findEndpoint(db, tenantId, endpointId),
+  lockTenantEndpoints: (db, { tenantId }) => endpoints.lockTenantEndpoints(db, tenantId),
+  insertEndpoint: (db, rows) => endpoints.insertEndpoint(db, newEndpoint(rows)),
+  updateEndpoint: (db, { tenantId, endpointId }) =>
+    endpoints.updateEndpoint(db, tenantId, endpointId, { description: "mine", enabled: false }),
+  softDeleteEndpoint: (db, { tenantId, endpointId }) =>
+    endpoints.softDeleteEndpoint(db, tenantId, endpointId),
+  replaceSecret: (db, { tenantId, endpointId }) =>
+    endpoints.replaceSecret(db, tenantId, endpointId, { secret, graceSeconds: 60 }),
+  loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
+  setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
+  listDeliveries: (db, { tenantId, endpointId }) => deliveries.listDeliveries(db, tenantId, endpointId, page),
+  findDelivery: (db, { tenantId, endpointId, deliveryId: id }) =>
+    deliveries.findDelivery(db, { tenantId, endpointId, id }),
+  insertDelivery: (db, rows) => deliveries.insertDelivery(db, logged(rows)),
+  holdPendingDispatches: (db, { tenantId, endpointId }) =>
+    hold.holdPendingDispatches(db, tenantId, endpointId),
+  resumeDispatches: (db, { tenantId, endpointId }) => hold.resumeDispatches(db, tenantId, endpointId),
+  endDispatches: (db, { tenantId, endpointId }) => hold.endDispatches(db, tenantId, endpointId),
+  supersedeDispatches: (db, rows) => hold.supersedeDispatches(db, rows),
+};
+
+const asPublisher: Record<string, Run> = {
+  acceptEvents: async (db, rows) =>
+    (
+      await accept.acceptEvents(db, [event(rows, null), event(rows, "a new key")], {
+        leaseOwner: LEASE_OWNER,
+        firstDelayMs: 0,
+      })
+    ).leased.map(({ endpointId }) => endpointId),
+  findEarlierEvents: (db, rows) => accept.findEarlierEvents(db, [event(rows, rows.key)]),
+};
+
+const asWorker: Record<string, Run> = {
+  ...asPublisher,
+  loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
+  setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
+  disableEndpoint: (db, rows) =>
+    endpoints.disableEndpoint(db, { ...rows, url: "https://example.com/" }, "gone"),
+  holdPendingDispatches: (db, { tenantId, endpointId }) =>
+    hold.holdPendingDispatches(db, tenantId, endpointId),
+  postponeDispatches: (db, rows) =>
+    claim.postponeDispatches(db, LEASE_OWNER, [{ dispatch: leased(rows), delayMs: 5000 }]),
+  holdDispatches: (db, rows) => hold.holdDispatches(db, LEASE_OWNER, [leased(rows)]),
+  completeAttempts: (db, rows) => complete.completeAttempts(db, LEASE_OWNER, [completed(rows)]),
+};
+
+/** For all tenants at once: that the role may run them is all there is to show. */
+const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
+  claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, 10),
+  listSecretKeyIds: (db) => endpoints.listSecretKeyIds(db),
+  isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),
+  takeFromOutbox: (db) => outbox.takeFromOutbox(db, 10),
+  mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
+  makePartitionsAhead: (db) => upkeep.makePartitionsAhead(db),
+  dropOldPartitions: (db) => upkeep.dropOldPartitions(db, 90),
+  deleteSuperseded: (db) => upkeep.deleteSuperseded(db),
+  deleteOldIdempotencyKeys: (db) => upkeep.deleteOldIdempotencyKeys(db),
+  measureQueue: (db) => upkeep.measureQueue(db),
+};
+
+let database: TestDatabase;
+let pools: RolePools;
+
+before(async () => {
+  database = await createTestDatabase();
+  pools = openRolePools(
+    { url: database.url, poolSize: 6, applicationName: "postern test", connectionTimeoutMs: 5000 },
+    { servesApi: true, works: true },
+  );
+});
+after(async () => {
+  await pools.close();
+  await database.drop();
+});
+
+/** What the query answered, and what it changed of these rows; "refused" where row-level security stopped it. */
+async function effectOn(rows: Rows, run: () => Promise<unknown>) {
+  const earlier = await snapshot(database.pool, rows.tenantId);
+  const answer = await run().catch((error: unknown) => {
+    assert.match(String(error), /violates row-level security policy/);
+    return "refused";
+  });
+  return { answer, hasChanged: (await snapshot(database.pool, rows.tenantId)) !== earlier };
+}
+
+function isNothing(answer: unknown): boolean {
+  if (answer instanceof Set || answer instanceof Map) return answer.size === 0;
+  if (Array.isArray(answer)) return answer.length === 0;
+  return answer === "refused" || !answer;
+}
+
+describe("a query of the tenant role", () => {
+  for (const [name, run] of Object.entries(asTenant)) {
+    it(`${name} reads and changes nothing of a tenant that is not the connection's`, async () => {
+      const { acme, globex } = await seedTwoTenants(database.pool);
+      const foreign = await effectOn(globex, () => run(pools.tenants.of(acme.tenantId), globex));
+      assert.ok(isNothing(foreign.answer), JSON.stringify(foreign.answer));
+      assert.ok(!foreign.hasChanged);
+      const own = await effectOn(globex, () => run(pools.tenants.of(globex.tenantId), globex));
+      assert.ok(!isNothing(own.answer) || own.hasChanged, "it does nothing for its own tenant either");
+    });
+  }
+});
+
+for (const [role, queries] of Object.entries({
+  tenant: asTenant,
+  publisher: asPublisher,
+  worker: asWorker,
+})) {
+  describe(`a query of the ${role} role, with one tenant's name and another's ids`, () => {
+    for (const [name, run] of Object.entries(queries)) {
+      it(`${name} reads and changes nothing of the other`, async () => {
+        const { acme, globex } = await seedTwoTenants(database.pool);
+        const db = dbOf(role, acme);
+        const crossed = { ...globex, tenantId: acme.tenantId };
+        const { answer, hasChanged } = await effectOn(globex, () => run(db, crossed));
+        assert.ok(!hasChanged);
+        const text = JSON.stringify(answer instanceof Map ? [...answer] : answer) ?? "";
+        for (const id of [globex.tenantId, globex.endpointId, globex.eventId, globex.deliveryId])
+          assert.ok(!text.includes(id), text);
+        const own = await effectOn(globex, () => run(dbOf(role, globex), globex));
+        assert.ok(!isNothing(own.answer) || own.hasChanged, "it does nothing for its own tenant either");
+      });
+    }
+  });
+}
+
+function dbOf(role: string, rows: Rows): Db {
+  if (role === "tenant") return pools.tenants.of(rows.tenantId);
+  return role === "publisher" ? pools.publisher : pools.worker;
+}
+
+describe("a query of the worker for all tenants", () => {
+  for (const [name, run] of Object.entries(acrossTenants)) {
+    it(`${name} needs no more than the worker role`, async () => {
+      await seedTwoTenants(database.pool);
+      await run(pools.worker);
+    });
+  }
+});
+
+describe("the lists above", () => {
+  it("hold every function of every store", async () => {
+    const root = join(import.meta.dirname, "..");
+    const exported: string[] = [];
+    for (const file of globSync("src/**/*-store.ts", { cwd: root })) {
+      const store: Record<string, unknown> = await import(join(root, file));
+      exported.push(...Object.keys(store).filter((name) => typeof store[name] === "function"));
+    }
+    const listed = new Set([asTenant, asWorker, acrossTenants].flatMap((list) => Object.keys(list)));
+    // It makes arrays and asks nothing.
+    listed.add("keyArrays");
+    assert.deepEqual(exported.filter((name) => !listed.has(name)).sort(), []);
+    assert.ok(exported.length >= 30, `${exported.length} functions found`);
+  });
+});
