@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
-import { createEndpoint, publish } from "./support/api.ts";
+import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { eventually, PRODUCER } from "./support/service.ts";
@@ -36,7 +36,7 @@ async function begin(settings: Environment = {}): Promise<void> {
   env = { ...(await sharedSettings(database.url, receiver.caPem)), ...settings };
 }
 
-async function start(role: "api" | "worker"): Promise<Program> {
+async function start(role: "api" | "worker" | "up"): Promise<Program> {
   const program = await startProgram([role], env);
   programs.push(program);
   return program;
@@ -47,8 +47,8 @@ async function publishMany(api: Program, count: number): Promise<void> {
   assert.equal((await api.call("POST", "/api/events", { as: PRODUCER, json: events })).status, 202);
 }
 
-async function query(sql: string): Promise<Record<string, unknown>[]> {
-  return (await database.pool.query(sql)).rows;
+async function query(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+  return (await database.pool.query(sql, [...values])).rows;
 }
 
 const UNDELIVERED =
@@ -116,26 +116,39 @@ describe("SIGTERM of a worker", () => {
 });
 
 describe("DATABASE_POOL_SIZE", () => {
-  it("bounds the connections of each process under load", async () => {
-    await begin({ DATABASE_POOL_SIZE: "3" });
-    const [api] = [await start("api"), await start("worker")];
-    await createEndpoint(api, { url: receiver.url });
-    const load = Promise.all(Array.from({ length: 300 }, () => publish(api)));
-    const most = new Map<string, number>();
-    await eventually(async () => {
-      const rows = await query(
-        "SELECT application_name AS name, count(*)::int AS connections FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('postern api', 'postern worker') GROUP BY 1",
+  for (const [commands, names] of [
+    [
+      ["api", "worker"],
+      ["postern api", "postern worker"],
+    ],
+    [["up"], ["postern api+worker"]],
+  ] as const) {
+    it(`bounds the connections of each process of ${commands.join(" and ")} under load`, async () => {
+      await begin({ DATABASE_POOL_SIZE: "3" });
+      const [api] = await Promise.all(commands.map(start));
+      assert.ok(api !== undefined);
+      const { endpoint } = await createEndpoint(api, { url: receiver.url });
+      const load = Promise.all([
+        ...Array.from({ length: 300 }, () => publish(api)),
+        ...Array.from({ length: 20 }, () => listDeliveries(api, endpoint.id)),
+      ]);
+      const most = new Map<string, number>();
+      await eventually(async () => {
+        const rows = await query(
+          "SELECT application_name AS name, count(*)::int AS connections FROM pg_stat_activity WHERE datname = current_database() AND application_name = ANY ($1) GROUP BY 1",
+          [names],
+        );
+        for (const { name, connections } of rows)
+          most.set(String(name), Math.max(most.get(String(name)) ?? 0, Number(connections)));
+        const [row] = await query("SELECT count(*)::int AS n FROM postern.deliveries");
+        return row?.["n"] === 300;
+      });
+      await load;
+      assert.deepEqual([...most.keys()].sort(), names);
+      assert.ok(
+        [...most.values()].every((connections) => connections <= 3),
+        JSON.stringify([...most]),
       );
-      for (const { name, connections } of rows)
-        most.set(String(name), Math.max(most.get(String(name)) ?? 0, Number(connections)));
-      const [row] = await query("SELECT count(*)::int AS n FROM postern.deliveries");
-      return row?.["n"] === 300;
     });
-    await load;
-    assert.deepEqual([...most.keys()].sort(), ["postern api", "postern worker"]);
-    assert.ok(
-      [...most.values()].every((connections) => connections <= 3),
-      JSON.stringify([...most]),
-    );
-  });
+  }
 });

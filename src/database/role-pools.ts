@@ -13,22 +13,20 @@ export type RolePools = {
 };
 
 /**
- * Shares `poolSize` connections out equally: an API needs two roles, a worker
- * one, both together three. A pool whose role the process does not have never
- * connects.
+ * Shares `poolSize` connections out. Beside an API the worker has half of them,
+ * as its upkeep can keep some busy while outcomes wait to be recorded;
+ * publishing and people halve the rest. A pool whose role the process does not
+ * have never connects.
  */
 export function openRolePools(
   { poolSize, ...options }: Omit<PoolOptions, "role">,
   { servesApi, works }: { servesApi: boolean; works: boolean },
 ): RolePools {
-  const share = Math.floor(poolSize / ((servesApi ? 2 : 0) + (works ? 1 : 0)));
-  // What does not divide goes to people, who ask for many things at once.
-  const tenants = createTenantPool({
-    ...options,
-    poolSize: servesApi ? poolSize - share * (works ? 2 : 1) : share,
-  });
-  const publisher = createPool({ ...options, poolSize: share, role: "postern_publisher" });
-  const worker = createPool({ ...options, poolSize: share, role: "postern_worker" });
+  const workers = works ? Math.floor(servesApi ? poolSize / 2 : poolSize) : 0;
+  const publishers = Math.floor((poolSize - workers) / 2);
+  const tenants = createTenantPool({ ...options, poolSize: atLeastOne(poolSize - workers - publishers) });
+  const publisher = createPool({ ...options, poolSize: atLeastOne(publishers), role: "postern_publisher" });
+  const worker = createPool({ ...options, poolSize: atLeastOne(workers), role: "postern_worker" });
   return {
     tenants,
     publisher,
@@ -37,4 +35,9 @@ export function openRolePools(
       await Promise.all([tenants.end(), publisher.end(), worker.end()]);
     },
   };
+}
+
+/** A pool of none would be one of ten: the package's default. */
+function atLeastOne(share: number): number {
+  return Math.max(share, 1);
 }
