@@ -161,7 +161,7 @@ describe("a lease that ran out and was claimed again by the same process", () =>
 
   /** Claimed, let run out as in an outage, and claimed again. */
   async function claimTwice(): Promise<[LeasedDispatch, LeasedDispatch]> {
-    queue = makePostgresQueue(database.pool, 0);
+    queue = makePostgresQueue({ publisher: database.pool, worker: database.pool }, 0);
     await createEndpoint(api, { url: `${receiver.url}/again`, events: ["document.signed"] });
     eventId = (await publish(api, "document.signed")).id;
     const claim = async () => {

@@ -7,7 +7,7 @@ export type RolePools = {
   tenants: TenantPool;
   /** For events that producers publish over HTTP. */
   publisher: Pool;
-  /** For attempts and upkeep. */
+  /** For attempts and upkeep, and in every process to see whether the queue is worked on. */
   worker: Pool;
   close(): Promise<void>;
 };
@@ -15,14 +15,14 @@ export type RolePools = {
 /**
  * Shares `poolSize` connections out. Beside an API the worker has half of them,
  * as its upkeep can keep some busy while outcomes wait to be recorded;
- * publishing and people halve the rest. A pool whose role the process does not
- * have never connects.
+ * publishing and people halve the rest. An API alone keeps one for its looks at
+ * the queue. A pool whose role the process does not have never connects.
  */
 export function openRolePools(
   { poolSize, ...options }: Omit<PoolOptions, "role">,
   { servesApi, works }: { servesApi: boolean; works: boolean },
 ): RolePools {
-  const workers = works ? Math.floor(servesApi ? poolSize / 2 : poolSize) : 0;
+  const workers = works ? Math.floor(servesApi ? poolSize / 2 : poolSize) : 1;
   const publishers = Math.floor((poolSize - workers) / 2);
   const tenants = createTenantPool({ ...options, poolSize: atLeastOne(poolSize - workers - publishers) });
   const publisher = createPool({ ...options, poolSize: atLeastOne(publishers), role: "postern_publisher" });
