@@ -133,3 +133,45 @@ CREATE TABLE postern.tenant_settings (
   artifact_days integer CHECK (artifact_days BETWEEN 1 AND 3650),
   updated_at timestamptz(3) NOT NULL DEFAULT now()
 );
+
+ALTER TABLE postern.stored_objects ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE postern.storage_marks ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE postern.storage_events ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE postern.storage_grants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE postern.storage_exports ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE postern.tenant_settings ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY owner ON postern.stored_objects TO postern_owner USING (true);
+CREATE POLICY owner ON postern.storage_marks TO postern_owner USING (true);
+CREATE POLICY owner ON postern.storage_events TO postern_owner USING (true);
+CREATE POLICY owner ON postern.storage_grants TO postern_owner USING (true);
+CREATE POLICY owner ON postern.storage_exports TO postern_owner USING (true);
+CREATE POLICY owner ON postern.tenant_settings TO postern_owner USING (true);
+
+CREATE POLICY tenant ON postern.stored_objects TO postern_tenant USING (tenant_id = postern.current_tenant());
+CREATE POLICY tenant ON postern.storage_grants TO postern_tenant USING (tenant_id = postern.current_tenant());
+CREATE POLICY tenant ON postern.storage_exports TO postern_tenant USING (tenant_id = postern.current_tenant());
+CREATE POLICY tenant ON postern.tenant_settings TO postern_tenant USING (tenant_id = postern.current_tenant());
+
+CREATE POLICY worker_read ON postern.stored_objects FOR SELECT TO postern_worker USING (true);
+CREATE POLICY worker_add ON postern.stored_objects FOR INSERT TO postern_worker WITH CHECK (true);
+CREATE POLICY worker_change ON postern.stored_objects FOR UPDATE TO postern_worker USING (true);
+CREATE POLICY worker ON postern.storage_marks TO postern_worker USING (true);
+CREATE POLICY worker_read ON postern.storage_events FOR SELECT TO postern_worker USING (true);
+CREATE POLICY worker_add ON postern.storage_events FOR INSERT TO postern_worker WITH CHECK (true);
+CREATE POLICY worker_read ON postern.storage_exports FOR SELECT TO postern_worker USING (true);
+CREATE POLICY worker_change ON postern.storage_exports FOR UPDATE TO postern_worker USING (true);
+CREATE POLICY worker_read ON postern.tenant_settings FOR SELECT TO postern_worker USING (true);
+
+GRANT SELECT, INSERT, UPDATE (version_id, etag, state, state_since, available_at, deadline, revision)
+  ON postern.stored_objects TO postern_tenant, postern_worker;
+GRANT SELECT, INSERT ON postern.storage_grants TO postern_tenant;
+GRANT SELECT, INSERT ON postern.storage_exports TO postern_tenant;
+GRANT SELECT, INSERT, UPDATE ON postern.tenant_settings TO postern_tenant;
+GRANT SELECT, INSERT, UPDATE (first_seen_at), DELETE ON postern.storage_marks TO postern_worker;
+GRANT SELECT, INSERT ON postern.storage_events TO postern_worker;
+GRANT SELECT, INSERT, UPDATE ON postern.storage_cursor TO postern_worker;
+GRANT SELECT, UPDATE (status, attempt, rows_total, rows_done, bytes, after_endpoint_id, after_delivery_id, parts,
+    lease_owner, lease_until, object_id, error, updated_at)
+  ON postern.storage_exports TO postern_worker;
+GRANT SELECT ON postern.tenant_settings TO postern_worker;

@@ -203,7 +203,7 @@ describe("the producer role", () => {
     try {
       await client.query("SET ROLE postern_producer");
       await client.query("SELECT postern.publish('acme', 'invoice.paid', '{}', 'a key')");
-      for (const table of [...TENANT_TABLES, "event_types", "schema_migrations"]) {
+      for (const table of [...TENANT_TABLES, "event_types", "schema_migrations", "storage_cursor"]) {
         await assertDenied(client, `SELECT FROM postern.${table}`);
       }
       await assertDenied(client, "SELECT postern.uuid_v7()");

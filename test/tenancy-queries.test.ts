@@ -19,8 +19,21 @@ import * as upkeep from "../src/dispatch/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
 import * as outbox from "../src/events/outbox-store.ts";
 import { newDeliveryId, newEndpointId, newEventId } from "../src/shared/id.ts";
+import * as mutations from "../src/storage/mutation-store.ts";
+import { moveState } from "../src/storage/operations/mutations.ts";
+import * as reconcile from "../src/storage/reconcile-store.ts";
+import * as objects from "../src/storage/stored-object-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { BODY, EVENT_TYPE, LEASE_OWNER, seedTwoTenants, snapshot, type Rows } from "./support/two-tenants.ts";
+import { randomUUID } from "node:crypto";
+import {
+  BODY,
+  BUCKET,
+  EVENT_TYPE,
+  LEASE_OWNER,
+  seedTwoTenants,
+  snapshot,
+  type Rows,
+} from "./support/two-tenants.ts";
 
 type Run = (db: Db, rows: Rows) => Promise<unknown>;
 
@@ -91,7 +104,50 @@ const event = ({ tenantId }: Rows, idempotencyKey: string | null): NewEvent => (
   idempotencyKey,
 });
 
+const NOW = "2026-03-01T12:00:00.000Z";
+
+const artifact = ({ tenantId, deliveryId }: Rows) => ({
+  tenantId,
+  id: randomUUID(),
+  deliveryId,
+  attempt: 3,
+  kind: "request_body" as const,
+  bucket: BUCKET,
+  size: 1,
+  sha256: "a".repeat(64),
+});
+
+const inserted = async (db: Db, rows: Rows) =>
+  (await objects.insertPendingObject(db, artifact(rows)))?.state === "pending";
+
+const uploaded = (db: Db, { tenantId, pendingObjectId }: Rows) =>
+  objects.recordUpload(
+    db,
+    tenantId,
+    { id: pendingObjectId, revision: 1 },
+    { versionId: "mine", etag: "mine" },
+  );
+
 const asTenant: Record<string, Run> = {
+  insertPendingObject: inserted,
+  recordUpload: uploaded,
+  findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
+  findForDownload: async (db, { tenantId, objectId, deliveryId }) =>
+    (await objects.findForDownload(db, tenantId, { objectId, deliveryId })).found,
+  listLibraryRows: (db, { tenantId }) => objects.listLibraryRows(db, tenantId, { after: null, limit: 5 }),
+  grantByMutation: async (db, { objectId }) => {
+    const grant = {
+      id: randomUUID(),
+      object_id: objectId,
+      user_id: randomUUID(),
+      issued_at: NOW,
+      expires_at: NOW,
+    };
+    await mutations.applyMutations(db, [{ op: "insert", target: "grant", ...grant }], {
+      now: NOW,
+      bucket: null,
+    });
+  },
   listEndpoints: (db, { tenantId }) => endpoints.listEndpoints(db, tenantId),
   findEndpoint: (db, { tenantId, endpointId }) => endpoints.findEndpoint(db, tenantId, endpointId),
   lockTenantEndpoints: (db, { tenantId }) => endpoints.lockTenantEndpoints(db, tenantId),
@@ -128,6 +184,9 @@ const asPublisher: Record<string, Run> = {
 
 const asWorker: Record<string, Run> = {
   ...asPublisher,
+  insertPendingObject: inserted,
+  recordUpload: uploaded,
+  findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
   disableEndpoint: (db, rows) =>
@@ -141,6 +200,33 @@ const asWorker: Record<string, Run> = {
 
 /** For all tenants at once: that the role may run them is all there is to show. */
 const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
+  readDatabaseClock: (db) => objects.readDatabaseClock(db),
+  listRowsByKey: (db) => objects.listRowsByKey(db, BUCKET, { after: null, limit: 10 }),
+  listDueForExpiry: async (db) => {
+    const [due] = await objects.listDueForExpiry(db, new Date().toISOString(), 10);
+    assert.ok(due !== undefined);
+    const expired = moveState(due, "expired");
+    assert.equal((await mutations.applyMutations(db, [expired], { now: NOW, bucket: null })).changedRows, 1);
+  },
+  applyMutations: async (db) => {
+    const [mark] = await reconcile.listMarks(db, BUCKET, { after: null, upTo: null });
+    assert.ok(mark !== undefined);
+    const gone = { op: "delete", target: "mark", key: mark.key, class: mark.class } as const;
+    const again = { ...mark, op: "insert", target: "mark" } as const;
+    const rearmed = { ...gone, op: "update", first_seen_at: NOW } as const;
+    await mutations.applyMutations(db, [gone, again, rearmed], { now: NOW, bucket: BUCKET });
+  },
+  listMarks: (db) => reconcile.listMarks(db, BUCKET, { after: null, upTo: null }),
+  readCursor: (db) => reconcile.readCursor(db, BUCKET),
+  writeCursor: (db) =>
+    reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, isHalted: false }),
+  readNextSequence: (db) => reconcile.readNextSequence(db),
+  insertEvents: async (db) =>
+    reconcile.insertEvents(
+      db,
+      [{ sequence: await reconcile.readNextSequence(db), type: "object.missing", key: "a key" }],
+      { bucket: BUCKET, runId: randomUUID(), now: NOW },
+    ),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, 10),
   listSecretKeyIds: (db) => endpoints.listSecretKeyIds(db),
   isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),

@@ -12,6 +12,7 @@ import {
   type EventId,
   type TenantId,
 } from "../../src/shared/id.ts";
+import { storageTenantId } from "../../src/storage/storage-ids.ts";
 
 /** Names one tenant's rows. */
 export type Rows = {
@@ -22,7 +23,13 @@ export type Rows = {
   leasedId: DeliveryId;
   deliveryId: DeliveryId;
   key: string;
+  /** An artifact that is available and past its deadline; a second one, of the next attempt, waits for its upload. */
+  objectId: string;
+  pendingObjectId: string;
+  objectKey: string;
 };
+
+export const BUCKET = "artifacts";
 
 export const LEASE_OWNER = randomUUID();
 export const EVENT_TYPE = "invoice.paid";
@@ -35,6 +42,12 @@ export const TENANT_TABLES = [
   "dispatches",
   "deliveries",
   "outbox",
+  "stored_objects",
+  "storage_marks",
+  "storage_events",
+  "storage_grants",
+  "storage_exports",
+  "tenant_settings",
 ] as const;
 
 export function tenant(name: string): TenantId {
@@ -57,6 +70,9 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     leasedId: newDeliveryId(),
     deliveryId: newDeliveryId(),
     key: `key of ${name}`,
+    objectId: randomUUID(),
+    pendingObjectId: randomUUID(),
+    objectKey: `key of ${name}, 1`,
   };
   const { tenantId, endpointId, eventId } = rows;
   await admin.query(
@@ -94,6 +110,44 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     EVENT_TYPE,
     BODY,
   ]);
+  await admin.query(
+    `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key,
+        size, sha256, content_type, version_id, etag, state, state_since, available_at, deadline)
+      SELECT $1, id, $2, $3, attempt, 'request_body', $4, $5 || attempt, 1, repeat('a', 64), 'application/json',
+        version, version, state, now(), CASE state WHEN 'available' THEN now() END, now() - interval '1 day'
+      FROM (VALUES ($6::uuid, 1, 'v', 'available'), ($7::uuid, 2, NULL, 'pending'))
+        AS given (id, attempt, version, state)`,
+    [
+      tenantId,
+      storageTenantId(tenantId),
+      rows.deliveryId,
+      BUCKET,
+      `key of ${name}, `,
+      rows.objectId,
+      rows.pendingObjectId,
+    ],
+  );
+  await admin.query(
+    `INSERT INTO postern.storage_marks VALUES ($1, $2, $3, 'row_without_object', now(), $4)`,
+    [tenantId, BUCKET, `key of ${name}, 2`, randomUUID()],
+  );
+  await admin.query(
+    `INSERT INTO postern.storage_events
+      SELECT $1, coalesce(max(sequence), 0) + 1, 'storage.object.missing', $2, $3, $4, now() FROM postern.storage_events`,
+    [tenantId, BUCKET, rows.objectKey, randomUUID()],
+  );
+  await admin.query("INSERT INTO postern.storage_grants VALUES ($1, $2, $3, $4, now(), now())", [
+    tenantId,
+    randomUUID(),
+    rows.objectId,
+    randomUUID(),
+  ]);
+  await admin.query(
+    `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at)
+      VALUES ($1, $2, 'somebody', now() - interval '1 day', now())`,
+    [tenantId, randomUUID()],
+  );
+  await admin.query("INSERT INTO postern.tenant_settings (tenant_id) VALUES ($1)", [tenantId]);
   return rows;
 }
 
