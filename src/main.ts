@@ -16,6 +16,7 @@ const main = defineCommand({
     config: () => import("./cli/config.ts").then((file) => file.config),
     doctor: () => import("./cli/doctor.ts").then((file) => file.doctor),
     token: () => import("./cli/token.ts").then((file) => file.token),
+    storage: () => import("./cli/storage.ts").then((file) => file.storage),
     publish: () => import("./cli/publish.ts").then((file) => file.publish),
   },
 });

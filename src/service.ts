@@ -31,6 +31,7 @@ import { ConfigError } from "./shared/config-error.ts";
 import { makeSecretBox } from "./shared/secret-box.ts";
 import { checkBucket } from "./storage/bucket-check.ts";
 import { StoreUnavailableError, type Bucket } from "./storage/buckets/bucket.ts";
+import { makeStorageUpkeep } from "./storage/reconcile/storage-upkeep.ts";
 import { makeLinkSigner } from "./storage/buckets/file-links.ts";
 import { measuredBucket } from "./storage/buckets/measured-bucket.ts";
 import { openBucket, servedEndpoint } from "./storage/buckets/open-bucket.ts";
@@ -112,6 +113,18 @@ async function makeParts(options: ServiceOptions) {
     take: (dispatches) => lane.worker?.take(dispatches),
   };
   const publisher = makePublisher({ db: pools.publisher, queue, catalog, ownLane });
+  const { bucket, servedFiles, listensOn } = await makeStorage(config, metrics);
+  const reconciling = {
+    db: pools.worker,
+    bucket,
+    publisher,
+    lock: {
+      url: databaseUrl,
+      applicationName: "postern reconcile",
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      role: "postern_worker" as const,
+    },
+  };
   const background: { start(): void; stop(): Promise<void> }[] = [];
   if (roles.has("worker")) {
     const worker = makeWorker({
@@ -139,13 +152,14 @@ async function makeParts(options: ServiceOptions) {
       }),
       worker,
       makeUpkeep({ db: pools.worker, catalog, log, retentionDays: config.retentionDays }),
+      makeStorageUpkeep({ ...reconciling, log, metrics }),
     );
   }
   const deliveryLog = makeDeliveryLog(tenants);
-  const { bucket, servedFiles, listensOn } = await makeStorage(config, metrics);
   return {
     background,
     bucket,
+    reconciling,
     listensOn,
     apiServices: {
       sessions: makeSessionVerifier(config.session),
@@ -234,6 +248,12 @@ function makeOutbound({ config, extraCaPems }: ServiceOptions) {
     dnsServers: outbound.dnsServers,
   });
   return { guard, sender: makeSender({ guard, ...(extraCaPems === undefined ? {} : { extraCaPems }) }) };
+}
+
+/** The parts that compare rows with the bucket, for a command: nothing is started. */
+export async function openReconciling(options: Omit<ServiceOptions, "roles">) {
+  const parts = await makeParts({ ...options, roles: new Set(["worker"]) });
+  return { services: parts.reconciling, close: () => parts.close() };
 }
 
 /** The document that `/openapi.json` serves, made without a database: nothing of it is started. */

@@ -21,7 +21,7 @@ import * as outbox from "../src/events/outbox-store.ts";
 import { newDeliveryId, newEndpointId, newEventId } from "../src/shared/id.ts";
 import * as mutations from "../src/storage/mutation-store.ts";
 import { moveState } from "../src/storage/operations/mutations.ts";
-import * as reconcile from "../src/storage/reconcile-store.ts";
+import * as reconcile from "../src/storage/reconcile/reconcile-store.ts";
 import * as objects from "../src/storage/stored-object-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { randomUUID } from "node:crypto";
@@ -220,6 +220,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   readCursor: (db) => reconcile.readCursor(db, BUCKET),
   writeCursor: (db) =>
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, isHalted: false }),
+  findKeysWithRows: (db) => reconcile.findKeysWithRows(db, BUCKET, ["a key"]),
   readNextSequence: (db) => reconcile.readNextSequence(db),
   insertEvents: async (db) =>
     reconcile.insertEvents(

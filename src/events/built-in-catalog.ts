@@ -14,6 +14,12 @@ function entry(
 const invoice = { invoice_id: "inv_1042", customer_id: "cus_77", amount: 129_00, currency: "EUR" };
 const payment = { payment_id: "pay_311", invoice_id: "inv_1042", amount: 129_00, currency: "EUR" };
 const customer = { customer_id: "cus_77", name: "Ada Works", email: "billing@example.com" };
+const artifact = {
+  object_id: "019a2f00-0000-7000-8000-000000000002",
+  delivery_id: "019a2f00-0000-7000-8000-000000000001",
+  attempt: 1,
+  kind: "export",
+};
 const document = { document_id: "doc_9", title: "Offer 2031", pages: 4 };
 
 /** A billing and document application's events, for a start without EVENT_CATALOG. */
@@ -63,6 +69,14 @@ export const serviceEvents: readonly CatalogEntry[] = [
   ]),
   entry("Postern", "storage.object.missing", "Stored object missing", [
     "A stored artifact is no longer in the object store.",
-    { object_id: "019a2f00-0000-7000-8000-000000000002", kind: "export" },
+    artifact,
+  ]),
+  entry("Postern", "storage.object.quarantined", "Stored object quarantined", [
+    "Other bytes than those that were stored are in a stored artifact's place. It cannot be downloaded.",
+    artifact,
+  ]),
+  entry("Postern", "storage.object.healed", "Stored object healed", [
+    "A stored artifact that was missing or quarantined is as it was, and can be downloaded again.",
+    artifact,
   ]),
 ];

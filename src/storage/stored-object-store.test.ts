@@ -11,7 +11,13 @@ import { moveState, type Mutation } from "./operations/mutations.ts";
 import { projectLibrary } from "./operations/project-library.ts";
 import { storedObject, type StoredObject } from "./operations/stored-object.ts";
 import { compareBytes } from "./operations/values.ts";
-import { insertEvents, listMarks, readCursor, readNextSequence, writeCursor } from "./reconcile-store.ts";
+import {
+  insertEvents,
+  listMarks,
+  readCursor,
+  readNextSequence,
+  writeCursor,
+} from "./reconcile/reconcile-store.ts";
 import { storageTenantId } from "./storage-ids.ts";
 import {
   findForDownload,

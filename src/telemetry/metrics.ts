@@ -56,6 +56,27 @@ export function makeMetrics() {
       buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120],
       registers,
     }),
+    storageExpiredTotal: new Counter({
+      name: "storage_objects_expired_total",
+      help: "Artifacts closed to downloads at their deadline.",
+      registers,
+    }),
+    storageDecisionsTotal: new Counter({
+      name: "storage_reconcile_decisions_total",
+      help: "What was decided on keys where row and object differ, by decision.",
+      labelNames: ["decision"] as const,
+      registers,
+    }),
+    storageReconcileHalted: new Gauge({
+      name: "storage_reconcile_halted",
+      help: "1 while reconciling waits for an operator, since it would destroy too much at once.",
+      registers,
+    }),
+    storageReconciledAt: new Gauge({
+      name: "storage_reconcile_completed_timestamp_seconds",
+      help: "When this process last completed a pass over the bucket.",
+      registers,
+    }),
     queueDepth: new Gauge({
       name: "webhook_queue_depth",
       help: "Dispatches by state: due, leased, scheduled, held.",

@@ -45,6 +45,19 @@ export async function runProgram(args: readonly string[], env: Environment, main
   return { code, output: output() };
 }
 
+/** Starts a command that ends by itself, to be killed before it does. */
+export function startCommand(args: readonly string[], env: Environment) {
+  const { child } = launch(MAIN, args, env);
+  const exited = once(child, "exit");
+  return {
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    async kill(): Promise<void> {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
 /** Starts a role and waits until it serves. */
 export async function startProgram(args: readonly string[], env: Environment, main = MAIN): Promise<Program> {
   const { child, output } = launch(main, args, env);

@@ -1,7 +1,8 @@
 /** What reconciling remembers between pages: marks, how far a pass has come, and what it told. */
-import type { Db } from "../database/pool.ts";
-import type { MarkClass } from "./operations/mutations.ts";
-import type { Mark, ReconcileEvent } from "./operations/reconcile-types.ts";
+import type { Db } from "../../database/pool.ts";
+import type { TenantId } from "../../shared/id.ts";
+import type { MarkClass } from "../operations/mutations.ts";
+import type { Mark, ReconcileEvent } from "../operations/reconcile-types.ts";
 
 /**
  * The marks of a bucket's keys behind `after`, up to and with `upTo` (null: to the end), in key order.
@@ -54,20 +55,22 @@ export async function readNextSequence(db: Db): Promise<number> {
 }
 
 /**
- * Writes a page's events. A number that is taken is an error: two runs would
- * both believe to have told what only one did.
+ * Writes a page's events; answers the tenant of each key that has a row. A
+ * number that is taken is an error: two runs would both believe to have told
+ * what only one did.
  */
 export async function insertEvents(
   db: Db,
   events: readonly ReconcileEvent[],
   context: { bucket: string; runId: string; now: string },
-): Promise<void> {
-  if (events.length === 0) return;
-  await db.query(
+): Promise<Map<string, TenantId>> {
+  if (events.length === 0) return new Map();
+  const { rows } = await db.query<{ key: string; tenant_id: TenantId | null }>(
     /* sql */ `INSERT INTO postern.storage_events (tenant_id, sequence, type, bucket, key, run_id, at)
       SELECT o.tenant_id, e.sequence, e.type, $1, e.key, $2, $3
       FROM unnest($4::bigint[], $5::text[], $6::text[]) AS e (sequence, type, key)
-      LEFT JOIN postern.stored_objects o ON o.bucket = $1 AND o.key = e.key`,
+      LEFT JOIN postern.stored_objects o ON o.bucket = $1 AND o.key = e.key
+      RETURNING key, tenant_id`,
     [
       context.bucket,
       context.runId,
@@ -77,4 +80,14 @@ export async function insertEvents(
       events.map((event) => event.key),
     ],
   );
+  return new Map(rows.flatMap((row) => (row.tenant_id === null ? [] : [[row.key, row.tenant_id]])));
+}
+
+/** Which of the keys have a row by now. */
+export async function findKeysWithRows(db: Db, bucket: string, keys: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>(
+    /* sql */ `SELECT key FROM postern.stored_objects WHERE bucket = $1 AND key = ANY ($2::text[])`,
+    [bucket, keys],
+  );
+  return rows.map(({ key }) => key);
 }

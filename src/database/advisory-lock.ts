@@ -1,0 +1,38 @@
+/** Work that one process at a time does, of all that share the database. */
+import { createPool, type PoolOptions } from "./pool.ts";
+
+export type LockOptions = Pick<
+  PoolOptions,
+  "url" | "applicationName" | "connectionTimeoutMs" | "role" | "log"
+>;
+
+/**
+ * Runs `work` while this process holds the named lock; null when another one
+ * has it. The lock is a connection's own, opened for it alone: it ends with the
+ * process, however that ends, and takes no connection from the pools meanwhile.
+ *
+ * Should the connection be lost in the middle, another process may begin while
+ * `work` goes on. So it spares doing things twice, and must not be all that makes
+ * doing them twice harmless.
+ */
+export async function withAdvisoryLock<T>(
+  options: LockOptions,
+  name: string,
+  work: () => Promise<T>,
+): Promise<{ result: T } | null> {
+  const pool = createPool({ ...options, poolSize: 1 });
+  try {
+    const client = await pool.connect();
+    try {
+      const { rows } = await client.query<{ locked: boolean }>(
+        /* sql */ `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked`,
+        [`postern.${name}`],
+      );
+      return rows[0]?.locked === true ? { result: await work() } : null;
+    } finally {
+      client.release(true);
+    }
+  } finally {
+    await pool.end();
+  }
+}

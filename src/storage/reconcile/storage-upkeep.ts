@@ -1,0 +1,109 @@
+/** What the worker does for stored artifacts beside exports: expiry at the deadline, and comparing rows with the bucket. */
+import { setTimeout as delay } from "node:timers/promises";
+import { withAdvisoryLock, type LockOptions } from "../../database/advisory-lock.ts";
+import type { Db } from "../../database/pool.ts";
+import { inTransaction } from "../../database/transaction.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { applyMutations } from "../mutation-store.ts";
+import { evaluateExpiry } from "../operations/evaluate-expiry.ts";
+import { listDueForExpiry, readDatabaseClock } from "../stored-object-store.ts";
+import type { ReconcileServices } from "./reconcile-page.ts";
+import { runPass, type PassOptions, type PassSummary } from "./reconcile-pass.ts";
+
+const EXPIRE_EVERY_MS = 60_000;
+/** Well below the two hours after which a suspicion may be confirmed. */
+const RECONCILE_EVERY_MS = 1_800_000;
+const FIRST_PASS_AFTER_MS = 60_000;
+const EXPIRE_AT_ONCE = 500;
+
+/** Runs one pass unless another process is at it; then null. */
+export async function reconcileOnce(
+  services: ReconcileServices & { lock: LockOptions },
+  options: PassOptions = {},
+): Promise<PassSummary | null> {
+  const name = `reconcile ${services.bucket.name}`;
+  const ran = await withAdvisoryLock(services.lock, name, () => runPass(services, options));
+  return ran?.result ?? null;
+}
+
+/** Closes what has reached its deadline to downloads; answers how many. The bytes go by a later pass. */
+export async function expireDue(db: ReconcileServices["db"]): Promise<number> {
+  let expired = 0;
+  for (;;) {
+    const now = await readDatabaseClock(db);
+    const due = await listDueForExpiry(db, now, EXPIRE_AT_ONCE);
+    const mutations = due.flatMap((object) => evaluateExpiry({ object: expiryOf(object), now }).mutations);
+    const { changedRows } = await inTransaction(db, (transaction: Db) =>
+      applyMutations(transaction, mutations, { now, bucket: null }),
+    );
+    expired += changedRows;
+    // Rows that somebody else changed meanwhile are looked at again in the next round.
+    if (due.length < EXPIRE_AT_ONCE || changedRows === 0) return expired;
+  }
+}
+
+type Due = Awaited<ReturnType<typeof listDueForExpiry>>[number];
+
+function expiryOf({ id, state, deadline, hold, revision }: Due) {
+  return { id, state, deadline, hold, revision };
+}
+
+export function makeStorageUpkeep(
+  services: ReconcileServices & { lock: LockOptions; log: Log; metrics: Metrics },
+): { start(): void; stop(): Promise<void> } {
+  const { log, metrics } = services;
+  const stopping = new AbortController();
+  let running: Promise<unknown> | null = null;
+
+  async function expire(): Promise<void> {
+    const expired = await expireDue(services.db);
+    metrics.storageExpiredTotal.inc(expired);
+  }
+
+  async function reconcile(): Promise<void> {
+    const summary = await reconcileOnce(services, { signal: stopping.signal });
+    if (summary === null) return;
+    const { end, decisions, undeleted } = summary;
+    for (const [decision, count] of Object.entries(decisions))
+      metrics.storageDecisionsTotal.inc({ decision }, count);
+    metrics.storageReconcileHalted.set(end === "halted" ? 1 : 0);
+    if (end === "complete") metrics.storageReconciledAt.set(Date.now() / 1000);
+    if (end === "halted") {
+      log.error(
+        { bucket: services.bucket.name },
+        "reconciling stopped: it would destroy too much at once. See `postern storage reconcile --dry-run`, then go on with --acknowledge",
+      );
+    } else if (undeleted > 0) {
+      log.warn({ undeleted }, "objects that are due to go could not be deleted; the next pass tries again");
+    }
+  }
+
+  async function every(ms: number, name: string, work: () => Promise<void>): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await work();
+      } catch (error) {
+        log.warn({ err: error, work: name }, "upkeep of stored artifacts failed; it is tried again");
+      }
+      await pause(ms);
+    }
+  }
+
+  function pause(ms: number): Promise<void> {
+    return delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  }
+
+  return {
+    start() {
+      running ??= Promise.all([
+        every(EXPIRE_EVERY_MS, "expiring", expire),
+        pause(FIRST_PASS_AFTER_MS).then(() => every(RECONCILE_EVERY_MS, "reconciling", reconcile)),
+      ]);
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

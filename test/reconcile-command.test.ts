@@ -1,0 +1,74 @@
+/** `postern storage reconcile`, run by hand, and killed at any moment. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { runPass } from "../src/storage/reconcile/reconcile-pass.ts";
+import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
+import { runProgram, startCommand } from "./support/program.ts";
+import { eventually } from "./support/service.ts";
+
+let artifacts: Artifacts;
+
+before(async () => {
+  artifacts = await openArtifacts();
+});
+after(() => artifacts.close());
+beforeEach(() => artifacts.reset());
+
+describe("postern storage reconcile", () => {
+  it("tells what it would do, and then does it", async () => {
+    const key = await artifacts.storeOrphan();
+    await artifacts.age();
+    await runPass(artifacts.services);
+    await artifacts.age();
+    const dry = await runProgram(["storage", "reconcile", "--dry-run"], artifacts.env);
+    assert.equal(dry.code, 0, dry.output);
+    assert.match(dry.output, new RegExp(`purge +object_without_row +${key}`));
+    assert.match(dry.output, /nothing was changed/);
+    assert.ok(existsSync(artifacts.placeOf(key)));
+    const real = await runProgram(["storage", "reconcile", "--json"], artifacts.env);
+    assert.equal(real.code, 0, real.output);
+    assert.match(real.output, /"purge": 1/);
+    assert.ok(!existsSync(artifacts.placeOf(key)));
+  });
+
+  it("killed at any moment and run again comes to the same end, and tells nothing twice", async () => {
+    const gone = await Promise.all(Array.from({ length: 8 }, () => artifacts.store("available")));
+    const expired = await Promise.all(Array.from({ length: 60 }, () => artifacts.store("expired")));
+    for (const { place } of gone) await rm(place);
+    const orphans = await Promise.all(Array.from({ length: 8 }, artifacts.storeOrphan));
+    await artifacts.age();
+    await runPass(artifacts.services);
+    await artifacts.age();
+    for (const deleted of [1, 5, 20, 40]) {
+      const running = startCommand(["storage", "reconcile"], artifacts.env);
+      await eventually(
+        async () => running.hasEnded() || expired.filter(({ place }) => !existsSync(place)).length >= deleted,
+      );
+      await running.kill();
+    }
+    await artifacts.age();
+    await runPass(artifacts.services);
+    await artifacts.age();
+    await runPass(artifacts.services);
+    await artifacts.age();
+    assert.deepEqual((await runPass(artifacts.services)).decisions, {});
+    assert.ok((await Promise.all(gone.map(artifacts.stateOf))).every((state) => state === "missing"));
+    assert.ok((await Promise.all(expired.map(artifacts.stateOf))).every((state) => state === "purged"));
+    assert.ok(
+      [...expired.map(({ key }) => key), ...orphans].every((key) => !existsSync(artifacts.placeOf(key))),
+    );
+    const { rows } = await artifacts.pool.query(
+      "SELECT key, type, count(*)::int AS times FROM postern.storage_events GROUP BY key, type HAVING count(*) > 1",
+    );
+    // A deletion that a kill prevented is told again when it is tried again.
+    assert.deepEqual(
+      rows.filter(
+        ({ type }) => !["object.purged", "object.orphan_purged", "object.suspected"].includes(type),
+      ),
+      [],
+    );
+    assert.equal((await artifacts.toldTenants()).length, gone.length);
+  });
+});

@@ -1,0 +1,226 @@
+/** Rows and objects made to differ in every way, then compared: a real database, a real folder. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { StoreUnavailableError } from "../src/storage/buckets/bucket.ts";
+import { runPass } from "../src/storage/reconcile/reconcile-pass.ts";
+import { expireDue, reconcileOnce } from "../src/storage/reconcile/storage-upkeep.ts";
+import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
+
+let artifacts: Artifacts;
+
+before(async () => {
+  artifacts = await openArtifacts();
+});
+after(() => artifacts.close());
+beforeEach(() => artifacts.reset());
+
+describe("comparing rows with the bucket", () => {
+  it("leaves alone what agrees", async () => {
+    const artifact = await artifacts.store("available");
+    const [first, second] = await artifacts.agedPasses();
+    assert.deepEqual([first.decisions, second.decisions], [{}, {}]);
+    assert.equal(await artifacts.stateOf(artifact), "available");
+  });
+
+  it("takes what is younger than a quarter of an hour for being under way", async () => {
+    const artifact = await artifacts.store("available");
+    await rm(artifact.place);
+    await artifacts.storeOrphan();
+    assert.deepEqual((await runPass(artifacts.services)).decisions, { in_flight: 2 });
+    assert.equal((await artifacts.pool.query("SELECT FROM postern.storage_marks")).rowCount, 0);
+  });
+
+  it("finds an artifact missing only hours after the first suspicion, and tells its tenant once", async () => {
+    const artifact = await artifacts.store("available");
+    await rm(artifact.place);
+    await artifacts.age();
+    assert.deepEqual((await runPass(artifacts.services)).decisions, { suspect: 1 });
+    assert.deepEqual((await runPass(artifacts.services)).decisions, { suspect: 1 });
+    assert.equal(await artifacts.stateOf(artifact), "available");
+    await artifacts.age();
+    assert.deepEqual((await runPass(artifacts.services)).decisions, { missing: 1 });
+    assert.equal(await artifacts.stateOf(artifact), "missing");
+    await artifacts.age();
+    assert.deepEqual((await runPass(artifacts.services)).decisions, {});
+    assert.deepEqual(await artifacts.toldTenants(), [
+      { type: "storage.object.missing", object_id: artifact.id },
+    ]);
+  });
+
+  it("gives up an upload that never came", async () => {
+    const artifact = await artifacts.store("pending");
+    await rm(artifact.place);
+    await artifacts.agedPasses();
+    assert.equal(await artifacts.stateOf(artifact), "missing");
+  });
+
+  it("never makes an upload downloadable that nobody has checked", async () => {
+    const artifact = await artifacts.store("pending");
+    const [first, second] = await artifacts.agedPasses();
+    assert.deepEqual([first.decisions, second.decisions], [{ suspect: 1 }, { awaiting: 1 }]);
+    assert.equal(await artifacts.stateOf(artifact), "pending");
+  });
+
+  it("quarantines other bytes than those that were stored, and keeps them", async () => {
+    const artifact = await artifacts.store("available");
+    await writeFile(artifact.place, "somebody else's bytes");
+    await artifacts.agedPasses();
+    assert.equal(await artifacts.stateOf(artifact), "quarantined");
+    assert.equal(await readFile(artifact.place, "utf8"), "somebody else's bytes");
+  });
+
+  it("heals what is as it was, and tells the tenant", async () => {
+    const artifact = await artifacts.store("available");
+    await rename(artifact.place, `${artifacts.dataDir}/kept`);
+    await artifacts.agedPasses();
+    assert.equal(await artifacts.stateOf(artifact), "missing");
+    await mkdir(dirname(artifact.place), { recursive: true });
+    await rename(`${artifacts.dataDir}/kept`, artifact.place);
+    await artifacts.agedPasses();
+    assert.equal(await artifacts.stateOf(artifact), "available");
+    assert.deepEqual(
+      (await artifacts.toldTenants()).map((told) => JSON.stringify(told)).toSorted(),
+      ["healed", "missing"].map((what) =>
+        JSON.stringify({ type: `storage.object.${what}`, object_id: artifact.id }),
+      ),
+    );
+  });
+
+  it("forgets a suspicion that has passed", async () => {
+    const artifact = await artifacts.store("available");
+    await rename(artifact.place, `${artifacts.dataDir}/kept`);
+    await artifacts.age();
+    await runPass(artifacts.services);
+    await mkdir(dirname(artifact.place), { recursive: true });
+    await rename(`${artifacts.dataDir}/kept`, artifact.place);
+    await artifacts.age();
+    assert.deepEqual((await runPass(artifacts.services)).decisions, { recovered: 1 });
+    assert.equal((await artifacts.pool.query("SELECT FROM postern.storage_marks")).rowCount, 0);
+    assert.equal(await artifacts.stateOf(artifact), "available");
+  });
+
+  it("deletes an object without a row, at the second look", async () => {
+    const key = await artifacts.storeOrphan();
+    const [first, second] = await artifacts.agedPasses();
+    assert.deepEqual([first.decisions, second.decisions], [{ suspect: 1 }, { purge: 1 }]);
+    assert.ok(!existsSync(artifacts.placeOf(key)));
+    assert.deepEqual(await artifacts.toldTenants(), []);
+  });
+
+  it("deletes the bytes of what expired, and then calls it purged", async () => {
+    const artifact = await artifacts.store("available");
+    await artifacts.pool.query("UPDATE postern.stored_objects SET deadline = now() - interval '1 second'");
+    assert.equal(await expireDue(artifacts.services.db), 1);
+    assert.equal(await expireDue(artifacts.services.db), 0);
+    assert.equal(await artifacts.stateOf(artifact), "expired");
+    assert.ok(existsSync(artifact.place));
+    const [first, second] = await artifacts.agedPasses();
+    assert.deepEqual([first.decisions, second.decisions], [{ purge: 1 }, { purged: 1 }]);
+    assert.ok(!existsSync(artifact.place));
+    assert.equal(await artifacts.stateOf(artifact), "purged");
+  });
+
+  it("expires nothing that is held", async () => {
+    const artifact = await artifacts.store("available");
+    await artifacts.pool.query(
+      "UPDATE postern.stored_objects SET hold = true, deadline = now() - interval '1 second'",
+    );
+    assert.equal(await expireDue(artifacts.services.db), 0);
+    assert.equal(await artifacts.stateOf(artifact), "available");
+  });
+
+  it("reports what is not its own, and leaves it alone", async () => {
+    await writeFile(artifacts.placeOf("read-me.txt"), "not ours");
+    const [first, second] = await artifacts.agedPasses();
+    assert.deepEqual([first.decisions, second.decisions], [{ ignored: 1 }, { ignored: 1 }]);
+    assert.ok(existsSync(artifacts.placeOf("read-me.txt")));
+  });
+});
+
+describe("a pass", () => {
+  it("that would destroy too much stops, stays stopped, and goes on when an operator says so", async () => {
+    const keys = await Promise.all(Array.from({ length: 25 }, artifacts.storeOrphan));
+    const [, second] = await artifacts.agedPasses();
+    assert.equal(second.end, "halted");
+    assert.equal((await runPass(artifacts.services)).end, "halted");
+    assert.ok(keys.every((key) => existsSync(artifacts.placeOf(key))));
+    const acknowledged = await runPass(artifacts.services, { isAcknowledged: true });
+    assert.deepEqual([acknowledged.end, acknowledged.decisions], ["complete", { purge: 25 }]);
+    assert.ok(keys.every((key) => !existsSync(artifacts.placeOf(key))));
+    assert.equal((await runPass(artifacts.services)).end, "complete");
+  });
+
+  it("changes nothing as a dry run, and tells what it would do", async () => {
+    const artifact = await artifacts.store("available");
+    await rm(artifact.place);
+    await artifacts.storeOrphan();
+    await artifacts.age();
+    await runPass(artifacts.services);
+    await artifacts.age();
+    const earlier = await artifacts.everything();
+    const { decisions } = await runPass(artifacts.services, { isDryRun: true });
+    assert.deepEqual(decisions, { missing: 1, purge: 1 });
+    assert.equal(await artifacts.everything(), earlier);
+  });
+
+  it("takes a volume that is not there for nobody's loss", async () => {
+    const artifact = await artifacts.store("available");
+    await rename(join(artifacts.dataDir, "storage"), join(artifacts.dataDir, "away"));
+    const [first, second] = await artifacts.agedPasses();
+    assert.deepEqual([first.decisions, second.decisions], [{ suspect: 1 }, { deferred: 1 }]);
+    assert.equal(await artifacts.stateOf(artifact), "available");
+    await rename(join(artifacts.dataDir, "away"), join(artifacts.dataDir, "storage"));
+    assert.deepEqual((await runPass(artifacts.services)).decisions, { recovered: 1 });
+  });
+
+  it("changes nothing when the bucket cannot be listed", async () => {
+    await artifacts.store("available");
+    await artifacts.age();
+    const earlier = await artifacts.everything();
+    const bucket = {
+      ...artifacts.services.bucket,
+      list: () => Promise.reject(new StoreUnavailableError("the store is away")),
+    };
+    await assert.rejects(runPass({ ...artifacts.services, bucket }), StoreUnavailableError);
+    assert.equal(await artifacts.everything(), earlier);
+  });
+
+  it("that was interrupted goes on behind the last page, and meets each key once", async () => {
+    for (let n = 0; n < 600; n++) await artifacts.storeOrphan();
+    await artifacts.age();
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const onPage = ({ result }: { result: { output: { decisions: { key: string }[] } } }) => {
+      seen.push(...result.output.decisions.map(({ key }) => key));
+      stop.abort();
+    };
+    assert.equal((await runPass(artifacts.services, { signal: stop.signal, onPage })).end, "interrupted");
+    assert.equal((await runPass(artifacts.services, { onPage })).end, "complete");
+    assert.equal(seen.length, 600);
+    assert.deepEqual(seen, [...new Set(seen)].toSorted());
+  });
+
+  it("is one process's at a time", async () => {
+    await artifacts.store("available");
+    const gate = Promise.withResolvers<void>();
+    const entered = Promise.withResolvers<void>();
+    const bucket = {
+      ...artifacts.services.bucket,
+      async list(page: { after: string | null; limit: number }) {
+        entered.resolve();
+        await gate.promise;
+        return artifacts.services.bucket.list(page);
+      },
+    };
+    const first = reconcileOnce({ ...artifacts.services, bucket });
+    await entered.promise;
+    const second = await reconcileOnce(artifacts.services);
+    gate.resolve();
+    assert.equal(second, null);
+    assert.equal((await first)?.end, "complete");
+    assert.equal((await reconcileOnce(artifacts.services))?.end, "complete");
+  });
+});

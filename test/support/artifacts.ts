@@ -1,0 +1,166 @@
+/** Artifacts with rows in a real database and bytes in a real folder, for tests that make the two differ. */
+import assert from "node:assert/strict";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
+import { openReconciling } from "../../src/service.ts";
+import { newDeliveryId } from "../../src/shared/id.ts";
+import { buildObjectKey } from "../../src/storage/operations/object-key.ts";
+import type { StoredObject } from "../../src/storage/operations/stored-object.ts";
+import { runPass, type PassSummary } from "../../src/storage/reconcile/reconcile-pass.ts";
+import { insertPendingObject, recordUpload } from "../../src/storage/stored-object-store.ts";
+import { makeLog } from "../../src/telemetry/log.ts";
+import { createTestDatabase } from "./postgres.ts";
+import { tenant } from "./two-tenants.ts";
+
+const ACME = tenant("acme");
+const THREE_HOURS_MS = 10_800_000;
+
+export type Artifact = { id: string; key: string; place: string };
+
+export type Artifacts = Awaited<ReturnType<typeof openArtifacts>>;
+
+export async function openArtifacts() {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), "postern-test-"));
+  const env: Environment = {
+    ...makeSecrets(),
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
+    LOG_LEVEL: "silent",
+  };
+  const { services, close } = await openReconciling({
+    config: readConfig(env),
+    databaseUrl: database.url,
+    migrations: [],
+    log: makeLog("silent"),
+  });
+
+  function placeOf(key: string): string {
+    return join(dataDir, "storage", "objects", ...key.split("/"));
+  }
+
+  /** An artifact whose bytes are uploaded; `state` as if it had come there three hours ago. */
+  async function store(state: StoredObject["state"], bytes = randomUUID()): Promise<Artifact> {
+    const row = await insertPendingObject(database.pool, {
+      tenantId: ACME,
+      id: randomUUID(),
+      deliveryId: newDeliveryId(),
+      attempt: 1,
+      kind: "request_body",
+      bucket: services.bucket.name,
+      ...factsOf(bytes),
+    });
+    assert.ok(row !== null);
+    await recordUpload(database.pool, ACME, row, await put(row.key, bytes));
+    await database.pool.query(
+      `UPDATE postern.stored_objects SET state = $2, available_at = CASE WHEN $2 <> 'pending' THEN now() END,
+        deadline = now() + interval '1 day' WHERE id = $1`,
+      [row.id, state],
+    );
+    return { id: row.id, key: row.key, place: placeOf(row.key) };
+  }
+
+  async function put(key: string, bytes: string) {
+    const open = () => Readable.from([Buffer.from(bytes)]);
+    const answer = await services.bucket.put({ key, ...factsOf(bytes), open });
+    assert.ok(answer.code === "stored");
+    return answer;
+  }
+
+  /** An object that no row speaks of. */
+  async function storeOrphan(): Promise<string> {
+    const key = buildObjectKey({
+      tenant_id: randomUUID(),
+      delivery_id: randomUUID(),
+      attempt: 1,
+      kind: "request_body",
+    });
+    await put(key, "an orphan");
+    return key;
+  }
+
+  /** Makes all that was seen and stored three hours older. */
+  async function age(): Promise<void> {
+    await database.pool.query(
+      `UPDATE postern.stored_objects SET state_since = state_since - interval '3 hours'`,
+    );
+    await database.pool.query(
+      `UPDATE postern.storage_marks SET first_seen_at = first_seen_at - interval '3 hours'`,
+    );
+    const { objects } = await services.bucket.list({ after: null, limit: 1000 });
+    for (const { key, last_modified } of objects) {
+      const earlier = new Date(Date.parse(last_modified) - THREE_HOURS_MS);
+      await utimes(placeOf(key), earlier, earlier);
+    }
+  }
+
+  /** Two looks, hours apart: what is wrong is suspected by the first and confirmed by the second. */
+  async function agedPasses(): Promise<[PassSummary, PassSummary]> {
+    await age();
+    const first = await runPass(services);
+    await age();
+    return [first, await runPass(services)];
+  }
+
+  async function stateOf({ id }: Artifact): Promise<string> {
+    const { rows } = await database.pool.query("SELECT state FROM postern.stored_objects WHERE id = $1", [
+      id,
+    ]);
+    return rows[0].state;
+  }
+
+  async function toldTenants(): Promise<unknown[]> {
+    const { rows } = await database.pool.query(
+      "SELECT type, body::json -> 'data' AS data FROM postern.events",
+    );
+    return rows.map(({ type, data }) => ({ type, object_id: data.object_id }));
+  }
+
+  async function everything(): Promise<string> {
+    const tables = ["stored_objects", "storage_marks", "storage_events", "storage_cursor", "events"];
+    const texts = await Promise.all(
+      tables.map(
+        async (table) =>
+          (await database.pool.query(`SELECT to_jsonb(t) AS row FROM postern.${table} t ORDER BY 1`)).rows,
+      ),
+    );
+    const { objects } = await services.bucket.list({ after: null, limit: 1000 });
+    return JSON.stringify([texts, objects]);
+  }
+
+  return {
+    pool: database.pool,
+    dataDir,
+    env,
+    services,
+    placeOf,
+    store,
+    storeOrphan,
+    age,
+    agedPasses,
+    stateOf,
+    toldTenants,
+    everything,
+    /** Empties tables and folder. */
+    async reset(): Promise<void> {
+      await database.pool.query(
+        `TRUNCATE postern.stored_objects, postern.storage_marks, postern.storage_events, postern.storage_cursor, postern.events`,
+      );
+      await rm(join(dataDir, "storage", "objects"), { recursive: true, force: true });
+      await mkdir(join(dataDir, "storage", "objects"), { recursive: true });
+    },
+    async close(): Promise<void> {
+      await close();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function factsOf(bytes: string) {
+  return { size: Buffer.byteLength(bytes), sha256: createHash("sha256").update(bytes).digest("hex") };
+}
