@@ -72,3 +72,23 @@ describe("postern storage reconcile", () => {
     assert.equal((await artifacts.toldTenants()).length, gone.length);
   });
 });
+
+describe("postern storage doctor", () => {
+  it("writes to the store, counts the artifacts and finds nothing wrong", async () => {
+    await artifacts.store("available");
+    const { code, output } = await runProgram(["storage", "doctor"], artifacts.env);
+    assert.equal(code, 0, output);
+    assert.match(output, /^ok {4}round trip: /m);
+    assert.match(output, /^ok {4}artifacts: 1 available$/m);
+    const { objects } = await artifacts.services.bucket.list({ after: null, limit: 10 });
+    assert.equal(objects.length, 1);
+  });
+
+  it("fails while reconciling waits for an operator, and says what to do", async () => {
+    await Promise.all(Array.from({ length: 25 }, artifacts.storeOrphan));
+    await artifacts.agedPasses();
+    const { code, output } = await runProgram(["storage", "doctor"], artifacts.env);
+    assert.equal(code, 1, output);
+    assert.match(output, /^fail {2}reconciling: stopped since .*\n.*--acknowledge/m);
+  });
+});

@@ -220,6 +220,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   readCursor: (db) => reconcile.readCursor(db, BUCKET),
   writeCursor: (db) =>
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, isHalted: false }),
+  readStorageState: (db) => reconcile.readStorageState(db, BUCKET),
   findKeysWithRows: (db) => reconcile.findKeysWithRows(db, BUCKET, ["a key"]),
   readNextSequence: (db) => reconcile.readNextSequence(db),
   insertEvents: async (db) =>

@@ -16,10 +16,7 @@ export const doctor = defineCommand({
   args: { json: { type: "boolean", description: "As JSON" } },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const findings = await examine();
-      if (args.json === true) console.log(JSON.stringify(findings, null, 2));
-      else for (const finding of findings) print(finding);
-      if (findings.some(({ status }) => status === "fail")) process.exitCode = 1;
+      tellFindings(await examine(), args.json === true);
     }),
 });
 
@@ -46,6 +43,13 @@ async function examine(): Promise<Finding[]> {
     await checkDns(config.outbound.dnsServers),
     ...(await checkObjectStore(config)),
   ];
+}
+
+/** The exit code is 1 when something failed. */
+export function tellFindings(findings: readonly Finding[], asJson: boolean): void {
+  if (asJson) console.log(JSON.stringify(findings, null, 2));
+  else for (const finding of findings) print(finding);
+  if (findings.some(({ status }) => status === "fail")) process.exitCode = 1;
 }
 
 function print(finding: Finding): void {

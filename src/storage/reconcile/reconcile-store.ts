@@ -35,6 +35,30 @@ export async function readCursor(db: Db, bucket: string): Promise<ReconcileCurso
   return rows[0] ?? null;
 }
 
+/** How many artifacts are in each state, and since when reconciling waits for an operator (null: it does not). */
+export async function readStorageState(
+  db: Db,
+  bucket: string,
+): Promise<{ states: Record<string, number>; haltedAt: Date | null; lastPageAt: Date | null }> {
+  const { rows } = await db.query<{
+    states: Record<string, number> | null;
+    haltedAt: Date | null;
+    lastPageAt: Date | null;
+  }>(
+    /* sql */ `SELECT
+        (SELECT json_object_agg(state, number) FROM (
+          SELECT state, count(*) AS number FROM postern.stored_objects WHERE bucket = $1 GROUP BY state) counted) AS states,
+        (SELECT halted_at FROM postern.storage_cursor WHERE bucket = $1) AS "haltedAt",
+        (SELECT updated_at FROM postern.storage_cursor WHERE bucket = $1) AS "lastPageAt"`,
+    [bucket],
+  );
+  return {
+    states: rows[0]?.states ?? {},
+    haltedAt: rows[0]?.haltedAt ?? null,
+    lastPageAt: rows[0]?.lastPageAt ?? null,
+  };
+}
+
 /** Puts the cursor where a page ended, or where a new pass begins, or marks it as halted. */
 export async function writeCursor(db: Db, bucket: string, cursor: ReconcileCursor): Promise<void> {
   await db.query(

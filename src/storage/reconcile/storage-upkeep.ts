@@ -7,6 +7,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { applyMutations } from "../mutation-store.ts";
 import { evaluateExpiry } from "../operations/evaluate-expiry.ts";
+import { readStorageState } from "./reconcile-store.ts";
 import { listDueForExpiry, readDatabaseClock } from "../stored-object-store.ts";
 import type { ReconcileServices } from "./reconcile-page.ts";
 import { runPass, type PassOptions, type PassSummary } from "./reconcile-pass.ts";
@@ -25,6 +26,11 @@ export async function reconcileOnce(
   const name = `reconcile ${services.bucket.name}`;
   const ran = await withAdvisoryLock(services.lock, name, () => runPass(services, options));
   return ran?.result ?? null;
+}
+
+/** How the artifacts of the bucket and their reconciling stand. */
+export function readReconcileState({ db, bucket }: Pick<ReconcileServices, "db" | "bucket">) {
+  return readStorageState(db, bucket.name);
 }
 
 /** Closes what has reached its deadline to downloads; answers how many. The bytes go by a later pass. */

@@ -1,0 +1,91 @@
+import { createHash, randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { defineCommand } from "citty";
+import { environment, readConfig, type Config } from "../config.ts";
+import { openReconciling } from "../service.ts";
+import { StoreUnavailableError, type Bucket } from "../storage/buckets/bucket.ts";
+import { buildObjectKey } from "../storage/operations/object-key.ts";
+import { readReconcileState } from "../storage/reconcile/storage-upkeep.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { withClearErrors } from "./command.ts";
+import { checkObjectStore, type Finding } from "./doctor-checks.ts";
+import { tellFindings } from "./doctor.ts";
+import { loadMigrations, openDatabase } from "./run.ts";
+
+const PROBE = "{}";
+
+export const storageDoctor = defineCommand({
+  meta: {
+    name: "doctor",
+    description: "Look at the object store, write to it, and say how reconciling stands",
+  },
+  args: { json: { type: "boolean", description: "As JSON" } },
+  run: ({ args }) =>
+    withClearErrors(async () => {
+      const config = readConfig(environment());
+      tellFindings(
+        [...(await checkObjectStore(config)), ...(await examineStorage(config))],
+        args.json === true,
+      );
+    }),
+});
+
+async function examineStorage(config: Config): Promise<Finding[]> {
+  const log = makeLog("silent");
+  const database = await openDatabase(config, log);
+  try {
+    const databaseUrl = database.url;
+    const opened = await openReconciling({ config, databaseUrl, migrations: await loadMigrations(), log });
+    try {
+      return [await checkRoundTrip(opened.services.bucket), ...(await checkReconciling(opened.services))];
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+/** What an upload needs. Should the deletion fail, the object is one without a row, which reconciling removes. */
+async function checkRoundTrip(bucket: Bucket): Promise<Finding> {
+  const check = "round trip";
+  const key = buildObjectKey({
+    tenant_id: randomUUID(),
+    delivery_id: randomUUID(),
+    attempt: 1,
+    kind: "request_body",
+  });
+  const sha256 = createHash("sha256").update(PROBE).digest("hex");
+  try {
+    const open = () => Readable.from([Buffer.from(PROBE)]);
+    const stored = await bucket.put({ key, size: PROBE.length, sha256, open });
+    if (stored.code === "exists") throw new StoreUnavailableError("a key made up just now is taken");
+    const { versionId } = stored;
+    const seen = await bucket.head({ bucket: bucket.name, key, version_id: versionId });
+    await bucket.deleteVersion({ key, versionId });
+    if (seen.found && seen.sha256 === sha256) {
+      return { check, status: "ok", detail: "an object was written, found as it was, and deleted" };
+    }
+    const detail = "the store does not answer the SHA-256 of what was written";
+    return { check, status: "fail", detail, fix: "use a store that supports x-amz-checksum-sha256" };
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    const fix = "see docs/storage.md for what the credential must be allowed";
+    return { check, status: "fail", detail: error.message, fix };
+  }
+}
+
+async function checkReconciling(services: Parameters<typeof readReconcileState>[0]): Promise<Finding[]> {
+  const { states, haltedAt, lastPageAt } = await readReconcileState(services);
+  const counted = Object.entries(states).map(([state, number]) => `${number} ${state}`);
+  const artifacts = counted.length === 0 ? "none yet" : counted.join(", ");
+  const findings: Finding[] = [{ check: "artifacts", status: "ok", detail: artifacts }];
+  const check = "reconciling";
+  if (haltedAt !== null) {
+    const detail = `stopped since ${haltedAt.toISOString()}: it would destroy too much at once`;
+    const fix = "look at `postern storage reconcile --dry-run`; if it is right, run it with --acknowledge";
+    return [...findings, { check, status: "fail", detail, fix }];
+  }
+  const detail = lastPageAt === null ? "has not run yet" : `last page at ${lastPageAt.toISOString()}`;
+  return [...findings, { check, status: "ok", detail }];
+}
