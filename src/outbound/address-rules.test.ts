@@ -1,12 +1,13 @@
-import { equal, ok, throws } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { Address4, Address6 } from "ip-address";
 import { judgeAddress, makeAddressPolicy, METADATA_ADDRESSES } from "./address-rules.ts";
 import {
-  IANA_REGISTRY_KNOWN_THROUGH,
-  SPECIAL_IPV4_BLOCKS,
-  SPECIAL_IPV6_BLOCKS,
+  IANA_IPV4_BLOCKS,
+  IANA_IPV6_BLOCKS,
+  IANA_REGISTRIES,
+  OTHER_SPECIAL_BLOCKS,
 } from "./iana-special-purpose.ts";
 import { canonicalIp, embeddedIpv4, ipv6Groups } from "./ip-text.ts";
 
@@ -49,10 +50,37 @@ const PUBLIC = [
   "3fff:1000::1",
 ];
 
-describe(`the address rules, with the registries through ${IANA_REGISTRY_KNOWN_THROUGH},`, () => {
-  for (const { cidr, name } of [...SPECIAL_IPV4_BLOCKS, ...SPECIAL_IPV6_BLOCKS]) {
-    it(`refuse ${cidr} (${name}) from end to end`, () => {
-      const block = cidr.includes(":") ? new Address6(cidr) : new Address4(cidr);
+const BLOCKS = [...IANA_IPV4_BLOCKS, ...IANA_IPV6_BLOCKS, ...OTHER_SPECIAL_BLOCKS];
+const read = (text: string) => (text.includes(":") ? new Address6(text) : new Address4(text));
+
+/** What stands just before and just after a block, where there is something. */
+function neighboursOf(cidr: string): string[] {
+  const [first, last] = [read(cidr).startAddress().bigInt(), read(cidr).endAddress().bigInt()];
+  const highest = cidr.includes(":") ? (1n << 128n) - 1n : (1n << 32n) - 1n;
+  return [first - 1n, last + 1n]
+    .filter((number) => number >= 0n && number <= highest)
+    .map((number) =>
+      (cidr.includes(":") ? Address6.fromBigInt(number) : Address4.fromBigInt(number)).correctForm(),
+    );
+}
+
+/** Whether only the tables speak: no IPv4 inside, no metadata service. */
+function isOpenByTables(ip: string): boolean {
+  const address = read(ip);
+  const inBlock = BLOCKS.some(({ cidr }) => {
+    const block = read(cidr);
+    return block instanceof Address4
+      ? address instanceof Address4 && address.isInSubnet(block)
+      : address instanceof Address6 && address.isInSubnet(block);
+  });
+  return !inBlock && (address instanceof Address4 || address.isInSubnet(new Address6("2000::/3")));
+}
+
+const { ipv4, ipv6 } = IANA_REGISTRIES;
+describe(`the address rules, by the registries of ${ipv4.lastUpdated} and ${ipv6.lastUpdated},`, () => {
+  for (const { cidr, name } of BLOCKS) {
+    it(`refuse ${cidr} (${name}) from end to end, and take what lies beside it`, () => {
+      const block = read(cidr);
       const [first, last] = [block.startAddress(), block.endAddress()];
       const middle = first.bigInt() + (last.bigInt() - first.bigInt()) / 2n;
       const between = cidr.includes(":") ? Address6.fromBigInt(middle) : Address4.fromBigInt(middle);
@@ -60,8 +88,16 @@ describe(`the address rules, with the registries through ${IANA_REGISTRY_KNOWN_T
         const ip = address.correctForm();
         ok(judge(ip) !== "ok", ip);
       }
+      for (const ip of neighboursOf(cidr)) equal(judge(ip) === "ok", isOpenByTables(ip), ip);
     });
   }
+
+  it("have each row of the registries once", () => {
+    const rows = [...IANA_IPV4_BLOCKS, ...IANA_IPV6_BLOCKS].map(({ cidr }) => cidr);
+    equal(new Set(rows).size, rows.length);
+    // 25 rows each; 192.0.0.170 and 192.0.0.171 share one.
+    deepEqual([IANA_IPV4_BLOCKS.length, IANA_IPV6_BLOCKS.length], [26, 25]);
+  });
 
   for (const ip of PUBLIC) it(`take ${ip}`, () => equal(judge(ip), "ok"));
 
@@ -107,7 +143,7 @@ describe(`the address rules, with the registries through ${IANA_REGISTRY_KNOWN_T
   });
 
   it("refuse every address of each block, wherever in it", () => {
-    for (const { cidr } of SPECIAL_IPV4_BLOCKS) {
+    for (const { cidr } of IANA_IPV4_BLOCKS) {
       const block = new Address4(cidr);
       const [first, last] = [block.startAddress().bigInt(), block.endAddress().bigInt()];
       fc.assert(
@@ -166,6 +202,16 @@ describe("IPv4 inside IPv6", () => {
 });
 
 describe("metadata addresses", () => {
+  it("outside the special-purpose blocks, or in ranges that operators open, are among them", () => {
+    for (const ip of ["168.63.129.16", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254", "192.0.0.192"]) {
+      ok(METADATA_ADDRESSES.includes(ip), ip);
+    }
+  });
+
+  for (const ip of ["168.63.129.15", "168.63.129.17"]) {
+    it(`do not include ${ip}, which is somebody's`, () => equal(judge(ip), "ok"));
+  }
+
   for (const ip of METADATA_ADDRESSES) {
     it(`${ip} stays closed whatever is opened`, () => {
       equal(judge(ip), "metadata_address");

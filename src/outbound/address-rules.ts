@@ -12,7 +12,7 @@
  * RFC 4291 section 2.4), is closed.
  */
 import { BlockList, isIP, isIPv4 } from "node:net";
-import { SPECIAL_IPV4_BLOCKS, SPECIAL_IPV6_BLOCKS } from "./iana-special-purpose.ts";
+import { IANA_IPV4_BLOCKS, IANA_IPV6_BLOCKS, OTHER_SPECIAL_BLOCKS } from "./iana-special-purpose.ts";
 import { embeddedIpv4, ipv6Groups } from "./ip-text.ts";
 
 export type AddressRule =
@@ -52,7 +52,9 @@ export const METADATA_ADDRESSES: readonly string[] = [
 
 const OPEN: AddressVerdict = { ok: true };
 const metadata = listOf(METADATA_ADDRESSES);
-const special = listOf([...SPECIAL_IPV4_BLOCKS, ...SPECIAL_IPV6_BLOCKS].map((block) => block.cidr));
+const special = listOf(
+  [...IANA_IPV4_BLOCKS, ...IANA_IPV6_BLOCKS, ...OTHER_SPECIAL_BLOCKS].map((block) => block.cidr),
+);
 
 /** Parses the operator's ranges (`10.0.0.0/8`, `fd00::/8`, a single address). Throws an Error that names the bad one. */
 export function makeAddressPolicy(ranges: {
