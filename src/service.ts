@@ -3,6 +3,7 @@
  * `worker` makes attempts. In a process with both, what the API accepts goes
  * straight to the worker's lanes.
  */
+import { HTTP_LIMITS, type HttpLimits } from "./api/http-limits.ts";
 import { openApiDocument } from "./api/openapi.ts";
 import { makeServer } from "./api/server.ts";
 import { makeSessionVerifier } from "./api/session.ts";
@@ -48,6 +49,8 @@ export type ServiceOptions = {
   log: Log;
   /** Roots to trust beside Node's own; only the demonstration has one. */
   extraCaPems?: readonly string[];
+  /** Other than usual; only tests, which cannot wait so long, have them. */
+  httpLimits?: Partial<HttpLimits>;
 };
 
 export type Service = {
@@ -70,7 +73,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await parts.close();
     throw error;
   }
-  const app = await makeServer(parts.apiServices, { basePath: config.basePath, servesApi: roles.has("api") });
+  const app = await makeServer(parts.apiServices, {
+    basePath: config.basePath,
+    servesApi: roles.has("api"),
+    httpLimits: { ...HTTP_LIMITS, ...options.httpLimits },
+  });
   const address = await app.listen({ port: config.port, host: config.host });
   parts.listensOn(Number(new URL(address).port));
   for (const part of parts.background) part.start();
@@ -266,7 +273,7 @@ export async function describeApi(): Promise<unknown> {
     roles: new Set(["api"]),
     log: makeLog(config.logLevel),
   });
-  const app = await makeServer(parts.apiServices, { basePath: "", servesApi: true });
+  const app = await makeServer(parts.apiServices, { basePath: "", servesApi: true, httpLimits: HTTP_LIMITS });
   await app.ready();
   const document = openApiDocument(app);
   await app.close();

@@ -1,7 +1,7 @@
 /** Bodies and paths that no honest caller sends: each gets the answer of the contract, and never a 500. */
 import assert from "node:assert/strict";
-import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { exchange } from "./support/raw-http.ts";
 import { PRODUCER, startTestService, type CallOptions, type TestService } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID, webhooksOf } from "./support/webhooks.ts";
 
@@ -97,7 +97,10 @@ describe("a large or deep body", () => {
       tid: "acme",
       role: "owner",
     })}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const answer = await exchange(head + `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(17));
+    const answer = await exchange(
+      service.url,
+      head + `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(17),
+    );
     assert.match(answer, /^HTTP\/1\.1 413 /);
     assert.ok(answer.includes('{"error":"Payload too large"}'));
   });
@@ -107,6 +110,75 @@ describe("a large or deep body", () => {
     assert.equal((await create({ raw: `{"url":"${URL}","x":${deep}}` })).status, 201);
     for (const member of ["events", "description", "enabled", "headers", "metadata", "url"]) {
       issuesOf(await create({ raw: `{"url":"${URL}","${member}":${deep}}` }));
+    }
+  });
+});
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const members = (count: number, value: string) =>
+  `{${Array.from({ length: count }, (_, n) => `"k${n}":${value}`).join(",")}}`;
+
+describe("a body that would exhaust the program", () => {
+  const owner: CallOptions = {};
+  const producer: CallOptions = { as: PRODUCER };
+  const bombs: [string, string, CallOptions, string][] = [
+    [
+      "metadata nested 170,000 deep",
+      "/api/webhooks",
+      owner,
+      `{"url":"${URL}","metadata":${nested(170_000)}}`,
+    ],
+    [
+      "metadata of 70,000 faults",
+      "/api/webhooks",
+      owner,
+      `{"url":"${URL}","metadata":${members(70_000, "1")}}`,
+    ],
+    ["70,000 faulty headers", "/api/webhooks", owner, `{"url":"${URL}","headers":${members(70_000, "1")}}`],
+    [
+      "200,000 event patterns",
+      "/api/webhooks",
+      owner,
+      `{"url":"${URL}","events":[${'"k",'.repeat(200_000)}"k"]}`,
+    ],
+    [
+      "data nested 170,000 deep",
+      "/api/events",
+      producer,
+      `{"type":"invoice.paid","data":${nested(170_000)}}`,
+    ],
+    ["data nested 65 deep", "/api/events", producer, `{"type":"invoice.paid","data":${nested(65)}}`],
+    [
+      "arrays nested 500,000 deep in data",
+      "/api/events",
+      producer,
+      `{"type":"invoice.paid","data":{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}}`,
+    ],
+    ["300,000 events", "/api/events", producer, `[${"{},".repeat(300_000)}{}]`],
+    ["1,000 events without anything", "/api/events", producer, `[${"{},".repeat(999)}{}]`],
+    [
+      "a number of a million digits",
+      "/api/events",
+      producer,
+      `{"type":"invoice.paid","data":{"a":${"9".repeat(1_000_000)}}}`,
+    ],
+  ];
+  for (const [name, path, options, raw] of bombs) {
+    it(`fails validation with at most 100 issues, and the next request is served: ${name}`, async () => {
+      const answer = await service.call("POST", path, { ...options, raw });
+      issuesOf(answer);
+      assert.ok(answer.text.length < 20_000, `${answer.text.length} characters of answer`);
+      assert.equal((await service.call("GET", "/health", { as: null })).status, 200);
+    });
+  }
+
+  it("is accepted where it is within every limit: 64 levels, 80,000 members", async () => {
+    for (const data of [nested(64), members(80_000, "1")]) {
+      const answer = await service.call("POST", "/api/events", {
+        as: PRODUCER,
+        raw: `{"type":"invoice.paid","data":${data}}`,
+      });
+      assert.equal(answer.status, 202, answer.text.slice(0, 200));
     }
   });
 });
@@ -156,38 +228,3 @@ describe("ids that are no ids", () => {
     });
   }
 });
-
-describe("bytes that are no HTTP request", () => {
-  const cases: [string, string, string][] = [
-    ["a line that is none", "nonsense\r\n\r\n", "400 Bad Request"],
-    [
-      "headers without end",
-      `GET /health HTTP/1.1\r\nX-Long: ${"x".repeat(64 * 1024)}\r\n\r\n`,
-      "431 Request Header Fields Too Large",
-    ],
-  ];
-  for (const [name, bytes, status] of cases) {
-    it(`get an error with a request id: ${name}`, async () => {
-      const [head = "", body = ""] = (await exchange(bytes)).split("\r\n\r\n");
-      assert.ok(head.startsWith(`HTTP/1.1 ${status}\r\n`), head);
-      assert.match(head, /^X-Request-Id: [0-9a-f-]{36}$/im);
-      assert.deepEqual(JSON.parse(body), { error: status.slice(4) });
-    });
-  }
-});
-
-/** Sends bytes as they are and answers all that comes back until the server closes or is done. */
-async function exchange(text: string): Promise<string> {
-  const { hostname, port } = new globalThis.URL(service.url);
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const socket = connect(Number(port), hostname);
-  let received = "";
-  socket.on("data", (bytes: Buffer) => {
-    received += bytes.toString("utf8");
-    if (/\r\n\r\n.*\}$/s.test(received)) socket.destroy();
-  });
-  socket.on("error", () => {});
-  socket.on("close", () => resolve(received));
-  socket.write(text);
-  return promise;
-}

@@ -1,6 +1,6 @@
 /** What a client gets whose bytes are no HTTP request: nobody routes it, so it is answered on the socket. */
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -8,8 +8,31 @@ const STATUS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 };
 
+type Exchange = { request: IncomingMessage; response: ServerResponse };
+
+/** The last request of each connection that could be read. */
+const lastExchanges = new WeakMap<Duplex, Exchange>();
+
+/** Remembers what is under way on each connection, so that a later error is not taken for its answer. */
+export function watchExchanges(server: Server): void {
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    lastExchanges.set(request.socket, { request, response });
+  });
+}
+
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
+  const last = lastExchanges.get(socket);
+  // Nonsense after a whole request, which was perhaps carried out: its own answer goes first.
+  if (last?.request.complete === true && !last.response.writableFinished) {
+    last.response.once("close", () => refuse(error, socket));
+    return;
+  }
+  refuse(error, socket);
+}
+
+function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (socket.destroyed) return;
   const status = STATUS[error.code ?? ""] ?? 400;
   const reason = STATUS_CODES[status] ?? "";
   const body = JSON.stringify({ error: reason });

@@ -27,6 +27,9 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
   unavailable: { status: 503, error: "Service unavailable" },
 };
 
+/** A body of 1 MiB can break a rule a hundred thousand times; the answer names the first. */
+const MAX_ISSUES = 100;
+
 /** How long a caller should wait for a database or an object store that is out of reach. */
 const OUTAGE_RETRY_AFTER_S = 2;
 
@@ -43,7 +46,9 @@ export function answerError(
   const answer = ANSWERS[refusal.code];
   if (refusal.retryAfterS !== undefined) void reply.header("Retry-After", String(refusal.retryAfterS));
   const body =
-    refusal.issues === undefined ? { error: answer.error } : { error: answer.error, issues: refusal.issues };
+    refusal.issues === undefined
+      ? { error: answer.error }
+      : { error: answer.error, issues: refusal.issues.slice(0, MAX_ISSUES) };
   return reply.code(answer.status).send(body);
 }
 

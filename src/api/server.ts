@@ -6,8 +6,9 @@ import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/buckets/file-links.ts";
 import { requireService, requireUser } from "./access.ts";
-import { answerClientError } from "./client-errors.ts";
+import { answerClientError, watchExchanges } from "./client-errors.ts";
 import { answerError } from "./error-answers.ts";
+import { namesOneHost, refuseExpectations, serverOptions, type HttpLimits } from "./http-limits.ts";
 import { openApiHead } from "./openapi.ts";
 import { acceptLenientJson } from "./parse.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
@@ -19,20 +20,18 @@ import type { ApiServices } from "./services.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_PATH_PARAMETER = 16_384;
-/** A client that has not sent its whole request by then is cut off. */
-const REQUEST_TIMEOUT_MS = 30_000;
 
 /** A process without the api role (`servesApi` false) shows the operator's routes alone. */
 export async function makeServer(
   services: ApiServices,
-  { basePath, servesApi }: { basePath: string; servesApi: boolean },
+  { basePath, servesApi, httpLimits }: { basePath: string; servesApi: boolean; httpLimits: HttpLimits },
 ): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = services.log;
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    ...serverOptions(httpLimits),
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
@@ -48,6 +47,8 @@ export async function makeServer(
     if (method !== "CONNECT" && !app.supportedMethods.includes(method))
       app.addHttpMethod(method, { hasBody: true });
   }
+  watchExchanges(app.server);
+  refuseExpectations(app.server);
   acceptLenientJson(app);
   // The routes' schemas are for the document; handlers parse what they need, in the order that the contract sets.
   app.setValidatorCompiler(() => (value) => ({ value }));
@@ -56,6 +57,8 @@ export async function makeServer(
   app.setNotFoundHandler(answerNotFound);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
+    if (!namesOneHost(request.raw)) return reply.code(400).send({ error: "Bad Request" });
+    return undefined;
   });
   // After the session checks, and before a body is read, as the handler would not be.
   app.addHook("preParsing", async (request) => {

@@ -212,9 +212,10 @@ function toNewEvents(
       return null;
     }
     if (sessionTenant !== null && tenantId !== sessionTenant) throw new Refusal("forbidden");
-    for (const { path, message, code } of dataIssues(input, catalog)) {
-      issues.push({ path: [...at, ...path], message, code });
-    }
+    const found = dataIssues(input, catalog);
+    for (const { path, message, code } of found) issues.push({ path: [...at, ...path], message, code });
+    // What is refused is not written out: data nested beyond the limit would exhaust the stack.
+    if (found.length > 0) return null;
     return toNewEvent({ type: input.type, data: input.data, tenantId, key: input.id ?? null });
   });
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });

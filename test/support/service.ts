@@ -1,5 +1,6 @@
 /** A running Postern for a test file: the whole program on a real database, with a real TLS receiver beside it. */
 import { join } from "node:path";
+import type { HttpLimits } from "../../src/api/http-limits.ts";
 import { issueToken, type TokenClaims } from "../../src/api/session-token.ts";
 import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
 import { readMigrations } from "../../src/database/migrate.ts";
@@ -53,6 +54,7 @@ export type TestServiceOptions = {
   /** Shared with another service; then the caller drops it. */
   database?: TestDatabase;
   receiver?: TlsReceiver;
+  httpLimits?: Partial<HttpLimits>;
 };
 
 /** Starts the program within this process, so that a test file can look at everything it does. */
@@ -78,6 +80,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     roles: new Set(options.roles ?? ["api", "worker"]),
     log: makeLog(config.logLevel),
     extraCaPems: [receiver.caPem],
+    ...(options.httpLimits === undefined ? {} : { httpLimits: options.httpLimits }),
   });
   const url = `${service.address}${config.basePath}`;
   const token = (claims: Claims): Promise<string> => issueTestToken(env, claims);

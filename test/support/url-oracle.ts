@@ -42,7 +42,7 @@ export function oracleTakesAddress(text: string): boolean {
 /** `host port` of a URL that may be stored, IPv6 in its shortest form; nothing is looked up. */
 export function oracleTakesUrl(text: string, { blockedPorts }: OraclePolicy): Opinion {
   if (text.length > 2048 || !/^https:\/\//i.test(text)) return "unsafe";
-  if (/[\u0000-\u001f\u007f-\u009f\s\\]|\p{Cs}/u.test(text)) return "unsafe";
+  if (/\p{Cc}|\p{Cs}|\s|\\/u.test(text)) return "unsafe";
   const [, authority = ""] = /^https:\/\/([^/?#]*)/i.exec(text) ?? [];
   const [, bracketed, name, portText = ""] =
     /^(?:\[([^\]]*)\]|([^:[\]@%]+))(?::([0-9]*))?$/.exec(authority) ?? [];

@@ -1,0 +1,148 @@
+/** What reaches the API's socket before anybody is known: each limit holds, and each no is JSON with a request id. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, before, describe, it } from "node:test";
+import { exchange, exchangeSlowly, open, parseAnswer } from "./support/raw-http.ts";
+import { OWNER, startTestService, type TestService } from "./support/service.ts";
+
+const BODY = '{"url":"https://hooks.example.com/in"}';
+const HEALTH = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
+
+let service: TestService;
+let authorization: string;
+
+before(async () => {
+  service = await startTestService({
+    roles: ["api"],
+    httpLimits: { headersTimeoutMs: 150, requestTimeoutMs: 300, checkEveryMs: 50 },
+  });
+  authorization = `Authorization: Bearer ${await service.token(OWNER)}\r\n`;
+});
+after(() => service.stop());
+
+/** A request to create an endpoint, by an owner, with these header lines and this body. */
+const create = (headers: string, body = BODY) =>
+  `POST /api/webhooks HTTP/1.1\r\nHost: x\r\n${authorization}${headers}\r\n${body}`;
+
+function assertAnswer(received: string, status: number, error: string): void {
+  const answer = parseAnswer(received);
+  assert.deepEqual([answer.status, answer.body], [status, { error }], received.slice(0, 300));
+  assert.match(answer.requestId, /^[0-9a-f-]{36}$/);
+}
+
+async function endpointCount(): Promise<number> {
+  const { rows } = await service.database.pool.query("SELECT count(*)::int AS n FROM postern.endpoints");
+  return rows[0]?.n;
+}
+
+describe("bytes that are no HTTP request", () => {
+  const cases: Record<string, () => string> = {
+    "a line that is none": () => "nonsense\r\n\r\n",
+    "HTTP/2 without being asked": () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "a TLS handshake": () => "\u0016\u0003\u0001\u0000\u00a5\u0001\r\n\r\n",
+    "NUL in a header": () => "GET /health HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n",
+    "lines that end in LF alone": () => "GET /health HTTP/1.1\nHost: x\n\n",
+    "a header folded over two lines": () => "GET /health HTTP/1.1\r\nHost: x\r\nX: a\r\n b\r\n\r\n",
+    "no Host": () => "GET /health HTTP/1.1\r\n\r\n",
+    "two Hosts": () => "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+  };
+  for (const [name, bytes] of Object.entries(cases)) {
+    it(`get 400: ${name}`, async () =>
+      assertAnswer(await exchange(service.url, bytes()), 400, "Bad Request"));
+  }
+
+  it("get 417 where they expect what is not 100-continue", async () => {
+    const received = await exchange(service.url, create("Expect: more\r\nContent-Length: 38\r\n"));
+    assertAnswer(received, 417, "Expectation Failed");
+  });
+
+  it("are no way through to another host", async () => {
+    assert.equal(await exchange(service.url, "CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: x\r\n\r\n"), "");
+    const absolute = "GET http://127.0.0.1:80/ HTTP/1.1\r\nHost: x\r\n\r\n";
+    assertAnswer(await exchange(service.url, absolute), 404, "Not found");
+  });
+
+  it("after a whole request leave it its own answer, and end the connection", async () => {
+    const received = await exchange(service.url, `${HEALTH}nonsense\r\n\r\n${HEALTH}`, 3);
+    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+    assert.deepEqual(statuses, ["200", "400"]);
+  });
+});
+
+describe("two readings of one request", () => {
+  const shapes: Record<string, () => string> = {
+    "a length and chunks": () =>
+      create("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\nGET /x HTTP/1.1\r\n"),
+    "chunks and a length": () => create("Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", "0\r\n\r\n"),
+    "two lengths": () => create("Content-Length: 38\r\nContent-Length: 39\r\n"),
+    "the same length twice": () => create("Content-Length: 38\r\nContent-Length: 38\r\n"),
+    "a list of lengths": () => create("Content-Length: 38, 38\r\n"),
+    "a length with a sign": () => create("Content-Length: +38\r\n"),
+    "a negative length": () => create("Content-Length: -1\r\n"),
+    "a length in hexadecimal": () => create("Content-Length: 0x26\r\n"),
+    "chunks in a folded header": () => create("Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n"),
+    "another coding than chunks": () => create("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"),
+    "chunks that are not last": () => create("Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n"),
+    "chunks in two headers": () =>
+      create("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "0\r\n\r\n"),
+    "a space before the colon": () => create("Transfer-Encoding : chunked\r\n", "0\r\n\r\n"),
+    "a chunk size that is none": () => create("Transfer-Encoding: chunked\r\n", `zz\r\n${BODY}\r\n0\r\n\r\n`),
+    "a chunk longer than its size": () =>
+      create("Transfer-Encoding: chunked\r\n", `5\r\n${BODY}\r\n0\r\n\r\n`),
+    "a chunk size beyond 64 bits": () => create("Transfer-Encoding: chunked\r\n", `${"f".repeat(17)}\r\n`),
+    "a chunk extension without end": () =>
+      create("Transfer-Encoding: chunked\r\n", `26;a=${"b".repeat(20_000)}\r\n${BODY}\r\n0\r\n\r\n`),
+  };
+  for (const [name, bytes] of Object.entries(shapes)) {
+    it(`are neither taken: ${name}`, async () => {
+      const before = await endpointCount();
+      const received = await exchange(service.url, bytes(), 2);
+      assertAnswer(received, 400, "Bad Request");
+      assert.equal(received.split("HTTP/1.1 ").length, 2, "one answer, and the connection is closed");
+      assert.equal(await endpointCount(), before);
+    });
+  }
+});
+
+describe("a request that is too large", () => {
+  const large: Record<string, () => string> = {
+    "a long header": () => `GET /health HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`,
+    "many headers": () => `GET /health HTTP/1.1\r\nHost: x\r\n${"X: a\r\n".repeat(6_000)}\r\n`,
+    "a long path": () => `GET /health?${"a".repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    "headers without end": () => `GET /health HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(1_000_000)}`,
+    "long trailers": () => create("Transfer-Encoding: chunked\r\n", `0\r\nX: ${"a".repeat(20_000)}\r\n\r\n`),
+  };
+  for (const [name, bytes] of Object.entries(large)) {
+    it(`gets 431: ${name}`, async () =>
+      assertAnswer(await exchange(service.url, bytes()), 431, "Request Header Fields Too Large"));
+  }
+
+  it("gets 413 by its Content-Length alone, before the body is sent", async () => {
+    const received = await exchange(service.url, create("Content-Length: 1048577\r\n", ""));
+    assertAnswer(received, 413, "Payload too large");
+  });
+});
+
+describe("a request that never ends", () => {
+  const starts: Record<string, [() => string, string]> = {
+    "a silent connection's first line": [() => "GET /health HT", ""],
+    "headers one byte at a time": [() => "GET /health HTTP/1.1\r\nHost: x\r\nX: ", "a"],
+    "headers one line at a time": [() => "GET /health HTTP/1.1\r\nHost: x\r\n", "X: a\r\n"],
+    "a body one byte at a time": [() => create("Content-Length: 100000\r\n", ""), "a"],
+    "a body in small chunks": [() => create("Transfer-Encoding: chunked\r\n", ""), "1\r\na\r\n"],
+  };
+  for (const [name, [start, drop]] of Object.entries(starts)) {
+    it(`gets 408 and is cut off: ${name}`, async () => {
+      assertAnswer(await exchangeSlowly(service.url, start(), drop), 408, "Request Timeout");
+    });
+  }
+
+  it("leaves the neighbours be, a thousand of it", async () => {
+    const slow = Array.from({ length: 1_000 }, () => open(service.url));
+    await Promise.all(slow.map((socket) => once(socket, "connect")));
+    for (const socket of slow) socket.resume().write("GET /health HTTP/1.1\r\nX: ");
+    assert.equal((await service.call("GET", "/api/webhooks")).status, 200);
+    await Promise.all(slow.filter((socket) => !socket.closed).map((socket) => once(socket, "close")));
+    assert.equal((await service.call("GET", "/health", { as: null })).status, 200);
+  });
+});
