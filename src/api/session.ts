@@ -38,6 +38,10 @@ const MAX_TOKEN_LENGTH = 8192;
 const REMEMBER_MS = 30_000;
 const REMEMBERED_TOKENS = 10_000;
 
+/** How a key set is kept: a token with an unknown key makes it be fetched again, but not more often than this. */
+export type KeySetTimes = { cooldownMs: number; maxAgeMs: number };
+const KEY_SET_TIMES: KeySetTimes = { cooldownMs: 30_000, maxAgeMs: 600_000 };
+
 const claims = z.object({
   exp: z.number(),
   type: z.unknown().optional(),
@@ -46,12 +50,15 @@ const claims = z.object({
   permissions: z.array(z.string()).optional(),
 });
 
-export function makeSessionVerifier(source: SessionSource): SessionVerifier {
+export function makeSessionVerifier(
+  source: SessionSource,
+  keySetTimes: KeySetTimes = KEY_SET_TIMES,
+): SessionVerifier {
   const remembered = new LRUCache<string, { session: Session; expiresAtMs: number }>({
     max: REMEMBERED_TOKENS,
     ttl: REMEMBER_MS,
   });
-  const check = tokenCheck(source);
+  const check = tokenCheck(source, keySetTimes);
 
   return {
     async verify(authorization) {
@@ -70,14 +77,21 @@ export function makeSessionVerifier(source: SessionSource): SessionVerifier {
   };
 }
 
-function tokenCheck(source: SessionSource): (token: string) => Promise<JWTPayload> {
+function tokenCheck(
+  source: SessionSource,
+  { cooldownMs, maxAgeMs }: KeySetTimes,
+): (token: string) => Promise<JWTPayload> {
   const common = { clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ["exp"] };
   if (source.kind === "secret") {
     const key = new TextEncoder().encode(source.secret);
     const options = { ...common, algorithms: ["HS256"] };
     return (token) => verified(jwtVerify(token, key, options));
   }
-  const keys: JWTVerifyGetKey = createRemoteJWKSet(new URL(source.url), { timeoutDuration: 3000 });
+  const keys: JWTVerifyGetKey = createRemoteJWKSet(new URL(source.url), {
+    timeoutDuration: 3000,
+    cooldownDuration: cooldownMs,
+    cacheMaxAge: maxAgeMs,
+  });
   const options: JWTVerifyOptions = {
     ...common,
     algorithms: ["RS256", "ES256", "EdDSA"],

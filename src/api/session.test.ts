@@ -1,0 +1,205 @@
+/** Tokens that lie about their algorithm, and key sets that change, vanish or come back. With a real key server. */
+import { deepEqual, equal } from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import { before, describe, it, type TestContext } from "node:test";
+import {
+  exportJWK,
+  exportPKCS8,
+  exportSPKI,
+  generateKeyPair,
+  SignJWT,
+  type CryptoKey,
+  type JWK,
+  type JWTHeaderParameters,
+} from "jose";
+import { listen } from "../../test/support/tls-receiver.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { makeSessionVerifier, type KeySetTimes, type SessionVerifier } from "./session.ts";
+
+const SECRET = "a secret that is shared and has 32 bytes or more";
+const ISSUER = "https://login.example.com/";
+const AUDIENCE = "postern";
+const CLAIMS = { type: "user", tid: "acme", sub: "ada", role: "owner", iss: ISSUER, aud: AUDIENCE };
+
+type Key = { privateKey: CryptoKey; publicKey: CryptoKey; jwk: JWK };
+
+async function makeKey(alg: string, kid: string): Promise<Key> {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, alg } };
+}
+
+let count = 0;
+/** A new token each time: the verifier remembers those that it has seen. */
+function sign(header: JWTHeaderParameters, key: CryptoKey | Uint8Array): Promise<string> {
+  const token = new SignJWT({ ...CLAIMS, jti: String(count++), exp: Math.floor(Date.now() / 1000) + 60 });
+  return token.setProtectedHeader(header).sign(key);
+}
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** `ok`, or the code of the refusal. */
+async function judge(verifier: SessionVerifier, token: string): Promise<string> {
+  try {
+    await verifier.verify(`Bearer ${token}`);
+    return "ok";
+  } catch (error) {
+    if (error instanceof Refusal) return error.code;
+    throw error;
+  }
+}
+
+type KeyServer = { url: string; keys: JWK[]; isUp: boolean; fetches: number };
+
+async function keyServerFor(test: TestContext, keys: JWK[]): Promise<KeyServer> {
+  const state: KeyServer = { url: "", keys, isUp: true, fetches: 0 };
+  const server: Server = createServer((_request, response) => {
+    state.fetches++;
+    if (state.isUp) response.end(JSON.stringify({ keys: state.keys }));
+    else response.destroy();
+  });
+  state.url = `http://127.0.0.1:${await listen(server)}/keys`;
+  test.after(() => server.close());
+  return state;
+}
+
+const withKeys = (server: KeyServer, times?: Partial<KeySetTimes>) =>
+  makeSessionVerifier(
+    { kind: "jwks", url: server.url, issuer: ISSUER, audience: AUDIENCE },
+    { cooldownMs: 0, maxAgeMs: 600_000, ...times },
+  );
+
+describe("a token whose algorithm is another than its key's", () => {
+  let rsa: Key;
+  let ec: Key;
+  before(async () => {
+    [rsa, ec] = [await makeKey("RS256", "rsa"), await makeKey("ES256", "ec")];
+  });
+
+  it("is refused where keys are public: HS256 by any spelling of a public key", async (test) => {
+    const verifier = withKeys(await keyServerFor(test, [rsa.jwk, ec.jwk]));
+    equal(await judge(verifier, await sign({ alg: "RS256", kid: "rsa" }, rsa.privateKey)), "ok");
+    const spki = await exportSPKI(rsa.publicKey);
+    const spellings = [spki, spki.trim(), spki.replaceAll(/-----.*-----|\n/g, ""), JSON.stringify(rsa.jwk)];
+    for (const spelling of [...spellings, rsa.jwk.n ?? ""]) {
+      for (const alg of ["HS256", "HS384", "HS512"]) {
+        equal(
+          await judge(verifier, await sign({ alg, kid: "rsa" }, bytes(spelling))),
+          "unauthorized",
+          spelling,
+        );
+      }
+    }
+    equal(await judge(verifier, await sign({ alg: "HS256" }, bytes(SECRET))), "unauthorized");
+  });
+
+  it("is refused where the key is of another kind, or another hash or padding is named", async (test) => {
+    const verifier = withKeys(await keyServerFor(test, [rsa.jwk, ec.jwk]));
+    equal(await judge(verifier, await sign({ alg: "RS256", kid: "ec" }, rsa.privateKey)), "unauthorized");
+    equal(await judge(verifier, await sign({ alg: "ES256", kid: "rsa" }, ec.privateKey)), "unauthorized");
+    for (const alg of ["RS384", "RS512", "PS256"]) {
+      const { privateKey } = await generateKeyPair(alg, { extractable: true });
+      equal(await judge(verifier, await sign({ alg, kid: "rsa" }, privateKey)), "unauthorized", alg);
+    }
+  });
+
+  it("is refused where the key is a shared secret: RS256, ES256 and EdDSA", async () => {
+    const verifier = makeSessionVerifier({ kind: "secret", secret: SECRET });
+    equal(await judge(verifier, await sign({ alg: "HS256" }, bytes(SECRET))), "ok");
+    for (const alg of ["RS256", "ES256", "EdDSA"]) {
+      const { privateKey } = await generateKeyPair(alg);
+      equal(await judge(verifier, await sign({ alg }, privateKey)), "unauthorized", alg);
+    }
+    equal(
+      await judge(verifier, await sign({ alg: "HS256" }, bytes(await exportPKCS8(rsa.privateKey)))),
+      "unauthorized",
+    );
+  });
+
+  it("is refused where it is none, in any case of letters, with and without a signature", async (test) => {
+    const verifiers = [
+      makeSessionVerifier({ kind: "secret", secret: SECRET }),
+      withKeys(await keyServerFor(test, [rsa.jwk])),
+    ];
+    const [, payload = "", signature = ""] = (await sign({ alg: "HS256" }, bytes(SECRET))).split(".");
+    for (const alg of ["none", "None", "NONE", "nOnE", "", null, 0]) {
+      const header = Buffer.from(JSON.stringify({ alg, kid: "rsa" })).toString("base64url");
+      for (const verifier of verifiers) {
+        equal(await judge(verifier, `${header}.${payload}.`), "unauthorized");
+        equal(await judge(verifier, `${header}.${payload}.${signature}`), "unauthorized");
+      }
+    }
+  });
+
+  it("is refused where it brings its own key, or names where to find one", async (test) => {
+    const own = await keyServerFor(test, [rsa.jwk]);
+    const evil = await makeKey("RS256", "rsa");
+    const theirs = await keyServerFor(test, [evil.jwk]);
+    const verifier = withKeys(own);
+    for (const header of [{ jwk: evil.jwk }, { jku: theirs.url }, { x5u: theirs.url }, { x5c: ["AAAA"] }]) {
+      const token = await sign({ alg: "RS256", kid: "rsa", ...header }, evil.privateKey);
+      equal(await judge(verifier, token), "unauthorized", JSON.stringify(header));
+    }
+    equal(theirs.fetches, 0);
+  });
+
+  it("is refused unread where it is longer than 8 KiB", async () => {
+    const verifier = makeSessionVerifier({ kind: "secret", secret: SECRET });
+    const long = new SignJWT({
+      ...CLAIMS,
+      exp: Math.floor(Date.now() / 1000) + 60,
+      padding: "x".repeat(8_192),
+    });
+    equal(
+      await judge(verifier, await long.setProtectedHeader({ alg: "HS256" }).sign(bytes(SECRET))),
+      "unauthorized",
+    );
+  });
+});
+
+describe("a key set", () => {
+  let old: Key;
+  let fresh: Key;
+  before(async () => {
+    [old, fresh] = [await makeKey("ES256", "old"), await makeKey("ES256", "fresh")];
+  });
+  const byOld = () => sign({ alg: "ES256", kid: "old" }, old.privateKey);
+  const byFresh = () => sign({ alg: "ES256", kid: "fresh" }, fresh.privateKey);
+
+  it("is fetched again for a key that it lacks, and a key that left it is refused", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    const verifier = withKeys(server);
+    equal(await judge(verifier, await byOld()), "ok");
+    equal(await judge(verifier, await byFresh()), "unauthorized");
+    server.keys = [fresh.jwk];
+    equal(await judge(verifier, await byFresh()), "ok");
+    equal(await judge(verifier, await byOld()), "unauthorized");
+  });
+
+  it("is not fetched for each token with an unknown key", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    const verifier = withKeys(server, { cooldownMs: 600_000 });
+    const tokens = await Promise.all(Array.from({ length: 50 }, byFresh));
+    const judged = await Promise.all(tokens.map((token) => judge(verifier, token)));
+    deepEqual([new Set(judged), server.fetches], [new Set(["unauthorized"]), 1]);
+  });
+
+  it("that is out of reach is no fault of the token: known keys go on, others get unavailable", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    const verifier = withKeys(server);
+    server.isUp = false;
+    equal(await judge(verifier, await byOld()), "unavailable");
+    server.isUp = true;
+    equal(await judge(verifier, await byOld()), "ok");
+    server.isUp = false;
+    equal(await judge(verifier, await byOld()), "ok");
+    equal(await judge(verifier, await byFresh()), "unavailable");
+  });
+
+  it("that stays out of reach is believed for its time only", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    const verifier = withKeys(server, { maxAgeMs: 0 });
+    equal(await judge(verifier, await byOld()), "ok");
+    server.isUp = false;
+    equal(await judge(verifier, await byOld()), "unavailable");
+  });
+});
