@@ -9,7 +9,7 @@ import { makeSecrets } from "../src/config.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded.ts";
 import { migrate, readMigrations } from "../src/database/migrate.ts";
 import { createPool } from "../src/database/pool.ts";
-import { makeTestCa } from "../test/support/certificates.ts";
+import { makeTestCa, type KeyAndCertificate } from "../test/support/certificates.ts";
 import { buildProgram } from "../tools/build.ts";
 import type { Target } from "./generator.ts";
 import { familyCpuSeconds, memoryMib } from "./measure.ts";
@@ -35,6 +35,8 @@ export type Program = { url: string; pid: number; stop(signal?: NodeJS.Signals):
 
 export type Stand = {
   databaseUrl: string;
+  /** For 127.0.0.1 and localhost; the programs trust it. */
+  certificate: KeyAndCertificate;
   start(command: Command, settings?: Record<string, string>): Promise<Program>;
   target(program: Program, path: string, claims: TokenClaims): Promise<Target>;
   receiver(question: ReceiverQuestion | "look"): Promise<ReceiverReport>;
@@ -79,6 +81,7 @@ export async function openStand(): Promise<Stand> {
 
   return {
     databaseUrl: postgres.url,
+    certificate: leaf,
     async start(command, settings = {}) {
       const program = await startProgram(built, command, {
         ...secrets,
