@@ -2,6 +2,7 @@
 import { equal } from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import type { TLSSocket } from "node:tls";
+import { drip, flood } from "../../test/support/hostile-receivers.ts";
 import { brief, post, senderFor } from "../../test/support/sender.ts";
 import { startRawReceiver } from "../../test/support/tls-receiver.ts";
 import type { SendOutcome, SenderLimits } from "./send.ts";
@@ -21,46 +22,27 @@ async function against(
   return post(senderFor(test, receiver.caPem, { limits }), receiver.url);
 }
 
-/** Writes the chunk for as long as the other side takes it. */
-function flood(socket: TLSSocket, chunk: string): void {
-  const more = (): void => {
-    while (!socket.destroyed && socket.write(chunk));
-  };
-  socket.on("drain", more);
-  more();
-}
-
-/** Writes the chunk every few milliseconds until the other side hangs up. */
-function drip(socket: TLSSocket, chunk: string): void {
-  const timer = setInterval(() => socket.write(chunk), 5);
-  socket.on("close", () => clearInterval(timer));
-}
-
 const OK = "HTTP/1.1 200 OK\r\n";
 const HINTS = "HTTP/1.1 103 Early Hints\r\n\r\n";
 
 function slowHeader(socket: TLSSocket): void {
-  socket.write(`${OK}X-Slow: `);
-  drip(socket, "a");
+  drip(socket, `${OK}X-Slow: `, "a");
 }
 
 function slowBody(socket: TLSSocket): void {
-  socket.write(`${OK}Content-Length: 60000\r\n\r\n`);
-  drip(socket, "a");
+  drip(socket, `${OK}Content-Length: 60000\r\n\r\n`, "a");
 }
 
 function slowHints(socket: TLSSocket): void {
-  drip(socket, HINTS);
+  drip(socket, HINTS, HINTS);
 }
 
 function longHeader(socket: TLSSocket): void {
-  socket.write(`${OK}X-Long: `);
-  flood(socket, "h".repeat(4_096));
+  flood(socket, `${OK}X-Long: `, "h".repeat(4_096));
 }
 
 function manyHeaders(socket: TLSSocket): void {
-  socket.write(OK);
-  flood(socket, "X-Many: 1\r\n".repeat(100));
+  flood(socket, OK, "X-Many: 1\r\n".repeat(100));
 }
 
 describe("a receiver that never finishes", () => {
@@ -84,39 +66,36 @@ describe("a receiver that never finishes", () => {
 
 describe("a receiver that floods", () => {
   it("with body has its status counted, and the connection closed", async (test) => {
-    const outcome = await against(test, (socket) => {
-      socket.write(`${OK}Content-Length: 10000000000\r\n\r\n`);
-      flood(socket, "a".repeat(16_384));
-    });
+    const outcome = await against(test, (socket) =>
+      flood(socket, `${OK}Content-Length: 10000000000\r\n\r\n`, "a".repeat(16_384)),
+    );
     equal(outcome.kind, "answered");
     if (outcome.kind === "answered") equal(outcome.body, "a".repeat(1_000));
   });
 
   it("with one-byte chunks has its status counted", async (test) => {
-    const outcome = await against(test, (socket) => {
-      socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`);
-      flood(socket, "1\r\nb\r\n".repeat(1_000));
-    });
+    const outcome = await against(test, (socket) =>
+      flood(socket, `${OK}Transfer-Encoding: chunked\r\n\r\n`, "1\r\nb\r\n".repeat(1_000)),
+    );
     equal(brief(outcome), "200");
   });
 
   it("with a chunk extension has its status counted", async (test) => {
-    const outcome = await against(test, (socket) => {
-      socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n1;a=`);
-      flood(socket, "e".repeat(16_384));
-    });
+    const outcome = await against(test, (socket) =>
+      flood(socket, `${OK}Transfer-Encoding: chunked\r\n\r\n1;a=`, "e".repeat(16_384)),
+    );
     equal(brief(outcome), "200");
   });
 
   it("with 1xx answers is an invalid response", async (test) => {
-    const outcome = await against(test, (socket) => flood(socket, HINTS));
+    const outcome = await against(test, (socket) => flood(socket, HINTS, HINTS));
     equal(brief(outcome), "invalid_response");
   });
 
   it("with long 1xx answers is an invalid response by its bytes", async (test) => {
     const answer = `HTTP/1.1 103 Early Hints\r\nLink: ${"l".repeat(10_000)}\r\n\r\n`;
     const limits = { maxInformationalAnswers: Number.POSITIVE_INFINITY };
-    equal(brief(await against(test, (socket) => flood(socket, answer), limits)), "invalid_response");
+    equal(brief(await against(test, (socket) => flood(socket, answer, answer), limits)), "invalid_response");
   });
 
   it("with headers is a response too large", async (test) => {

@@ -125,9 +125,13 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   "close-in-chunks": { ending: "reset", misbehave: hangUp(`${CHUNKED}5\r\nab`) },
 };
 
-/** A receiver with every behaviour: `https://127.0.0.1:port/<name>`. */
-export function startHostileReceiver(options: Omit<ReceiverOptions, "respond"> = {}): Promise<RawReceiver> {
+/** A receiver with every behaviour: `https://127.0.0.1:port/<name>`. `watch` sees each connection first. */
+export function startHostileReceiver(
+  options: Omit<ReceiverOptions, "respond"> = {},
+  watch: (socket: TLSSocket) => void = () => undefined,
+): Promise<RawReceiver> {
   return startRawReceiver((socket: TLSSocket) => {
+    watch(socket);
     socket.on("data", (bytes: Buffer) => {
       const [, name = ""] = /^POST \/([a-z0-9-]+)/.exec(bytes.toString("latin1")) ?? [];
       BEHAVIOURS[name]?.misbehave(socket);

@@ -1,0 +1,129 @@
+/** What a hostile receiver may cost: bytes, memory and connections are bounded, and the neighbours are served. */
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { describe, it, type TestContext } from "node:test";
+import { BEHAVIOURS, startHostileReceiver } from "../../test/support/hostile-receivers.ts";
+import { brief, post, senderFor } from "../../test/support/sender.ts";
+import { listen, startRawReceiver, startReceiver } from "../../test/support/tls-receiver.ts";
+import { makeTestCa } from "../../test/support/certificates.ts";
+
+const MIB = 1024 * 1024;
+const SHORT = { attemptTimeoutMs: 300 };
+// What the kernel's buffers take beyond what is read, on both sides of a connection.
+const BUFFERED_BYTES = 16 * MIB;
+
+describe("each way of misbehaving", () => {
+  for (const [name, { ending }] of Object.entries(BEHAVIOURS)) {
+    it(`ends as ${ending}, again over what is left of the connection, and costs little: ${name}`, async (test) => {
+      let written = 0;
+      const hostile = await startHostileReceiver({}, (socket) => {
+        socket.on("close", () => (written += socket.bytesWritten));
+      });
+      test.after(() => hostile.close());
+      const sender = senderFor(test, hostile.caPem, { limits: SHORT });
+      const url = hostile.url.replace("/hook", `/${name}`);
+      equal(brief(await post(sender, url)), String(ending));
+      equal(brief(await post(sender, url)), String(ending));
+      equal(sender.stats().inFlight, 0);
+      await hostile.close();
+      ok(written < BUFFERED_BYTES, `${written} bytes were taken`);
+    });
+  }
+
+  it("all at once leaves a neighbour's requests as they are, and no memory behind", async (test) => {
+    const ca = await makeTestCa();
+    const hostile = await startHostileReceiver({ certificate: await ca.issue() });
+    const neighbour = await startReceiver({ certificate: await ca.issue() });
+    test.after(() => Promise.all([hostile.close(), neighbour.close()]));
+    const sender = senderFor(test, ca.caPem, { limits: { attemptTimeoutMs: 2_000 } });
+    const names = Object.keys(BEHAVIOURS).flatMap((name) => Array<string>(10).fill(name));
+    const before = process.memoryUsage.rss();
+    const hostileEnds = names.map((name) => post(sender, hostile.url.replace("/hook", `/${name}`)));
+    const healthy = await Promise.all(Array.from({ length: 100 }, () => post(sender, neighbour.url)));
+    deepEqual(new Set(healthy.map(brief)), new Set(["200"]));
+    const ended = (await Promise.all(hostileEnds)).map(brief);
+    deepEqual(
+      ended,
+      names.map((name) => String(BEHAVIOURS[name]?.ending)),
+    );
+    const grownMib = (process.memoryUsage.rss() - before) / MIB;
+    ok(grownMib < 300, `${grownMib} MiB more, of floods that offered terabytes`);
+  });
+});
+
+describe("a thousand connections to a receiver that never answers", () => {
+  it("end, leave none open, and a neighbour is served meanwhile", async (test) => {
+    const ca = await makeTestCa();
+    const silent = await startRawReceiver(() => {}, { certificate: await ca.issue() });
+    const neighbour = await startReceiver({ certificate: await ca.issue() });
+    test.after(() => Promise.all([silent.close(), neighbour.close()]));
+    const sender = senderFor(test, ca.caPem, {
+      limits: { attemptTimeoutMs: 5_000, connectTimeoutMs: 5_000 },
+    });
+    const hanging = Array.from({ length: 1_000 }, () => post(sender, silent.url));
+    equal(brief(await post(sender, neighbour.url)), "200");
+    deepEqual(new Set((await Promise.all(hanging)).map(brief)), new Set(["timeout"]));
+    equal(brief(await post(sender, neighbour.url)), "200");
+    equal(sender.stats().openConnections, 1);
+  });
+});
+
+describe("a connection that a receiver would keep for ever", () => {
+  it("ends by the sender's own limit", async (test) => {
+    const receiver = await startRawReceiver((socket) => {
+      const keep = "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=999999999\r\nContent-Length: 0\r\n\r\n";
+      socket.on("data", () => socket.write(keep));
+      socket.on("end", () => ended.resolve());
+    });
+    const ended = Promise.withResolvers<void>();
+    test.after(() => receiver.close());
+    const sender = senderFor(test, receiver.caPem, {
+      limits: { keepAliveTimeoutMs: 50, keepAliveMaxTimeoutMs: 100 },
+    });
+    equal(brief(await post(sender, receiver.url)), "200");
+    await ended.promise;
+  });
+});
+
+describe("a handshake that stops half-way", () => {
+  for (const bytes of [1, 5, 100, 600]) {
+    it(`is a timeout after ${bytes} of the receiver's bytes`, async (test) => {
+      const port = await halfWay(test, bytes, () => {});
+      const sender = senderFor(test, "", { limits: { connectTimeoutMs: 150 } });
+      equal(brief(await post(sender, `https://127.0.0.1:${port}/`)), "timeout");
+      equal(sender.stats().openConnections, 0);
+    });
+
+    it(`is a TLS error where the receiver hangs up after ${bytes} of its bytes`, async (test) => {
+      const port = await halfWay(test, bytes, (client) => client.destroy());
+      equal(brief(await post(senderFor(test, ""), `https://127.0.0.1:${port}/`)), "tls");
+    });
+  }
+
+  it("is a TLS error where the receiver goes on with noise", async (test) => {
+    const port = await halfWay(test, 100, (client) => client.end(Buffer.alloc(70_000, 0x5a)));
+    equal(brief(await post(senderFor(test, ""), `https://127.0.0.1:${port}/`)), "tls");
+  });
+});
+
+/** A port that passes on a real TLS receiver's first bytes and then does something else. */
+async function halfWay(test: TestContext, bytes: number, then: (client: Socket) => void): Promise<number> {
+  const real = await startReceiver();
+  const server = createServer((client) => {
+    const upstream = connect(real.port, "127.0.0.1");
+    client.on("error", () => {});
+    upstream.on("error", () => {});
+    client.pipe(upstream);
+    test.after(() => client.destroy());
+    void once(upstream, "data").then(([data]: Buffer[]) => {
+      upstream.destroy();
+      client.write(data?.subarray(0, bytes) ?? "", () => then(client));
+    });
+  });
+  test.after(async () => {
+    server.close();
+    await real.close();
+  });
+  return listen(server);
+}

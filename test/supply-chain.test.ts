@@ -1,0 +1,103 @@
+/** What is installed with Postern: named with its reason, fixed by hash, and without scripts that run at install. */
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { z } from "zod";
+
+const root = dirname(import.meta.dirname);
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+
+const versions = z.record(z.string(), z.string());
+const manifest = z
+  .object({ dependencies: versions, optionalDependencies: versions, devDependencies: versions })
+  .parse(JSON.parse(read("package.json")));
+const lock = z
+  .object({
+    packages: z.record(
+      z.string(),
+      z.object({
+        version: z.string().optional(),
+        integrity: z.string().optional(),
+        resolved: z.string().optional(),
+        link: z.boolean().optional(),
+      }),
+    ),
+  })
+  .parse(JSON.parse(read("package-lock.json")));
+
+/** Packages by the section of docs/dependencies.md that names them, each with a reason. */
+function listed(heading: string): string[] {
+  const page = read("docs/dependencies.md");
+  const [, section = ""] = page.split(`${heading}\n`);
+  return [...(section.split(/^##/m)[0] ?? "").matchAll(/^\| `([^`]+)` \| [^|]*\w[^|]* \|/gm)].map(
+    ([, name]) => name ?? "",
+  );
+}
+
+describe("docs/dependencies.md", () => {
+  const sections = {
+    "## In production": manifest.dependencies,
+    "### By platform": manifest.optionalDependencies,
+    "## For development": manifest.devDependencies,
+  };
+  for (const [heading, packages] of Object.entries(sections)) {
+    it(`names each package of its kind with a reason, and no other: ${heading.replaceAll("#", "").trim()}`, () => {
+      assert.deepEqual(listed(heading).sort(), Object.keys(packages).sort());
+    });
+  }
+});
+
+describe("package.json", () => {
+  it("names one exact version of each package", () => {
+    const loose = Object.values(manifest)
+      .flatMap((packages) => Object.entries(packages))
+      .filter(([, version]) => !/^\d+\.\d+\.\d+(-[a-z0-9.]+)?$/.test(version));
+    assert.deepEqual(loose, []);
+  });
+});
+
+describe("the lockfile", () => {
+  const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
+
+  it("has the SHA-512 of every package", () => {
+    assert.ok(packages.length > 100);
+    const without = packages.filter(
+      ([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ""),
+    );
+    assert.deepEqual(without, []);
+  });
+
+  it("leaves open which registry serves them, and takes none from elsewhere", () => {
+    const bound = packages.filter(([, { resolved, link }]) => resolved !== undefined || link === true);
+    assert.deepEqual(bound, []);
+  });
+});
+
+describe("an installation", () => {
+  it("runs no install script, wherever the project installs", () => {
+    const files = [
+      "tools/*.{mjs,ts}",
+      ".devcontainer/*.json",
+      ".ci/*",
+      ".github/**/*.yml",
+      "*.md",
+      "docs/**/*.md",
+    ];
+    const lines = globSync(files, { cwd: root }).flatMap((file) =>
+      read(file)
+        .split("\n")
+        .filter(
+          (line) =>
+            /\bnpm (ci|install)\b|"npm", \["ci"/.test(line) &&
+            /^\s*(npm|"postCreate|const result|run:|RUN)/.test(line),
+        )
+        .map((line) => ({ file, line })),
+    );
+    assert.ok(lines.length >= 2, "tools/install.mjs and the dev container install");
+    assert.deepEqual(
+      lines.filter(({ line }) => !line.includes("--ignore-scripts")),
+      [],
+    );
+  });
+});
