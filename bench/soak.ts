@@ -38,7 +38,7 @@ try {
 async function soak(stand: Stand): Promise<boolean> {
   const hostile = await startHostileReceiver({ certificate: stand.certificate });
   const { httpsPort } = await stand.receiver("reset");
-  const program = await stand.start("up", { RETRY_SCHEDULE: "0s,5s", LOG_LEVEL: "warn" });
+  const program = await stand.start("up", { RETRY_SCHEDULE: "0s,5s" });
   try {
     await createEndpoints(stand, program, { hostile: hostile.port, healthy: httpsPort });
     const atStart = sample(program);

@@ -26,7 +26,7 @@ import { makeOutbox } from "./events/outbox.ts";
 import { makePublisher, type OwnLane } from "./events/publish.ts";
 import { makeAddressPolicy } from "./outbound/address-rules.ts";
 import { makeGuard } from "./outbound/guard.ts";
-import { makeSender } from "./outbound/send.ts";
+import { makeSender, type SenderLimits } from "./outbound/send.ts";
 import { makeReadiness } from "./readiness.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { makeSecretBox } from "./shared/secret-box.ts";
@@ -51,6 +51,7 @@ export type ServiceOptions = {
   extraCaPems?: readonly string[];
   /** Other than usual; only tests, which cannot wait so long, have them. */
   httpLimits?: Partial<HttpLimits>;
+  senderLimits?: Partial<SenderLimits>;
 };
 
 export type Service = {
@@ -243,7 +244,7 @@ async function requireSafeBucket(bucket: Bucket, config: Config, log: Log): Prom
   }
 }
 
-function makeOutbound({ config, extraCaPems }: ServiceOptions) {
+function makeOutbound({ config, extraCaPems = [], senderLimits = {} }: ServiceOptions) {
   const { outbound } = config;
   const guard = makeGuard({
     addressPolicy: makeAddressPolicy({
@@ -254,7 +255,7 @@ function makeOutbound({ config, extraCaPems }: ServiceOptions) {
     blockedPorts: outbound.blockedPorts,
     dnsServers: outbound.dnsServers,
   });
-  return { guard, sender: makeSender({ guard, ...(extraCaPems === undefined ? {} : { extraCaPems }) }) };
+  return { guard, sender: makeSender({ guard, extraCaPems, limits: senderLimits }) };
 }
 
 /** The parts that compare rows with the bucket, for a command: nothing is started. */

@@ -5,6 +5,7 @@ import { issueToken, type TokenClaims } from "../../src/api/session-token.ts";
 import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
 import { readMigrations } from "../../src/database/migrate.ts";
 import { startService, type Role } from "../../src/service.ts";
+import type { SenderLimits } from "../../src/outbound/send.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { startReceiver, type Respond, type TlsReceiver } from "./tls-receiver.ts";
@@ -55,6 +56,7 @@ export type TestServiceOptions = {
   database?: TestDatabase;
   receiver?: TlsReceiver;
   httpLimits?: Partial<HttpLimits>;
+  senderLimits?: Partial<SenderLimits>;
 };
 
 /** Starts the program within this process, so that a test file can look at everything it does. */
@@ -81,6 +83,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     log: makeLog(config.logLevel),
     extraCaPems: [receiver.caPem],
     ...(options.httpLimits === undefined ? {} : { httpLimits: options.httpLimits }),
+    ...(options.senderLimits === undefined ? {} : { senderLimits: options.senderLimits }),
   });
   const url = `${service.address}${config.basePath}`;
   const token = (claims: Claims): Promise<string> => issueTestToken(env, claims);
