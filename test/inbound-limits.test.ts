@@ -14,7 +14,7 @@ let authorization: string;
 before(async () => {
   service = await startTestService({
     roles: ["api"],
-    httpLimits: { headersTimeoutMs: 150, requestTimeoutMs: 300, checkEveryMs: 50 },
+    httpLimits: { headersTimeoutMs: 150, requestTimeoutMs: 300, keepAliveTimeoutMs: 100, checkEveryMs: 50 },
   });
   authorization = `Authorization: Bearer ${await service.token(OWNER)}\r\n`;
 });
@@ -136,6 +136,14 @@ describe("a request that never ends", () => {
       assertAnswer(await exchangeSlowly(service.url, start(), drop), 408, "Request Timeout");
     });
   }
+
+  it("does not begin on a connection that was idle for too long: that is closed", async () => {
+    const socket = open(service.url);
+    socket.write(HEALTH);
+    const [answer] = await once(socket.setEncoding("utf8"), "data");
+    assert.match(answer, /^HTTP\/1\.1 200 /);
+    await once(socket.resume(), "end");
+  });
 
   it("leaves the neighbours be, a thousand of it", async () => {
     const slow = Array.from({ length: 1_000 }, () => open(service.url));

@@ -76,6 +76,15 @@ describe("the resolver", () => {
     });
   }
 
+  it("takes an answer that is slow but in time, and not the late half of one", async (test) => {
+    const { resolver } = await setUp(
+      test,
+      (_name, type) => ({ kind: "addresses", addresses: BOTH, delayMs: type === "A" ? 30 : 5_000 }),
+      { limits: { queryTimeoutMs: 60_000, lookupTimeoutMs: 1_000 } },
+    );
+    equal(brief(await resolver.resolve("a.dev")), "192.0.2.1");
+  });
+
   it("gives up at its time limit, whatever its tries", async (test) => {
     const { resolver } = await setUp(test, () => ({ kind: "silent" }), {
       limits: { queryTimeoutMs: 60_000, lookupTimeoutMs: 30 },

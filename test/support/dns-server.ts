@@ -8,7 +8,7 @@ import { createSocket } from "node:dgram";
 
 export type DnsAnswer =
   /** Address records, after a CNAME to `alias` when there is one. */
-  | { kind: "addresses"; addresses: readonly string[]; ttlSeconds?: number; alias?: string }
+  | { kind: "addresses"; addresses: readonly string[]; ttlSeconds?: number; alias?: string; delayMs?: number }
   | { kind: "nxdomain" }
   | { kind: "servfail" }
   /** The name exists, without records of the type asked for. */
@@ -37,14 +37,20 @@ const CNAME = 5;
 export async function startDnsServer(answer: AnswerQuestion): Promise<DnsServer> {
   const counts = new Map<string, number>();
   const socket = createSocket("udp4");
+  let isOpen = true;
   socket.on("message", (message, peer) => {
     const question = readQuestion(message);
     if (question === undefined) return;
     const key = `${question.name} ${question.type}`;
     const index = counts.get(key) ?? 0;
     counts.set(key, index + 1);
-    const reply = writeReply(message, question, answer(question.name, question.type, index));
-    if (reply !== undefined) socket.send(reply, peer.port, peer.address);
+    const given = answer(question.name, question.type, index);
+    const reply = writeReply(message, question, given);
+    const send = (): void => {
+      if (reply !== undefined && isOpen) socket.send(reply, peer.port, peer.address);
+    };
+    if (given.kind === "addresses" && given.delayMs !== undefined) setTimeout(send, given.delayMs).unref();
+    else send();
   });
   await new Promise<void>((resolve) => {
     socket.bind(0, "127.0.0.1", resolve);
@@ -52,10 +58,12 @@ export async function startDnsServer(answer: AnswerQuestion): Promise<DnsServer>
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questionCount: (name, type) => counts.get(`${name} ${type}`) ?? 0,
-    close: () =>
-      new Promise((resolve) => {
+    close: () => {
+      isOpen = false;
+      return new Promise((resolve) => {
         socket.close(() => resolve());
-      }),
+      });
+    },
   };
 }
 
