@@ -57,7 +57,9 @@ export async function makeServer(
   app.setNotFoundHandler(answerNotFound);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
-    if (!namesOneHost(request.raw)) return reply.code(400).send({ error: "Bad Request" });
+    if (!namesOneHost(request.raw)) {
+      return reply.code(400).header("Connection", "close").send({ error: "Bad Request" });
+    }
     return undefined;
   });
   // After the session checks, and before a body is read, as the handler would not be.
