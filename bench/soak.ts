@@ -149,11 +149,13 @@ async function readEndings(stand: Stand) {
        string_agg(DISTINCT coalesce(d.error, d.response_status::text), ' ') AS found
      FROM postern.deliveries d JOIN postern.endpoints e ON e.id = d.endpoint_id GROUP BY 1`,
   );
-  const found = new Map(rows.map((row) => [String(row["name"]), row]));
+  const found = new Map(
+    rows.map((row) => [String(row["name"]), [row["attempts"], row["found"]].map(String)]),
+  );
   return Object.entries(BEHAVIOURS).map(([name, { ending }]) => ({
     receiver: name,
-    attempts: Number(found.get(name)?.["attempts"] ?? 0),
-    found: String(found.get(name)?.["found"] ?? "nothing"),
+    attempts: Number(found.get(name)?.[0] ?? 0),
+    found: found.get(name)?.[1] ?? "nothing",
     expected: String(ending),
   }));
 }
