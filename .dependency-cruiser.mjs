@@ -5,7 +5,7 @@
  * proves each rule on a seeded break before it trusts a clean result.
  */
 
-const SLICES = "endpoints|events|dispatch|outbound|deliveries|storage";
+const SLICES = "audit|endpoints|events|dispatch|outbound|deliveries|storage";
 const TEST = String.raw`\.test\.ts$`;
 
 const rules = [

@@ -42,6 +42,8 @@ describe("readConfig", () => {
       disableAfterMs: 5 * 86_400_000,
       maxEndpointsPerTenant: 100,
       retentionDays: 30,
+      rateLimits: { writes: 1200, dispatches: 300, authentications: 600 },
+      trustedProxies: [],
       metricsToken: undefined,
       logLevel: "info",
     });

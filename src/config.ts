@@ -56,6 +56,22 @@ const SETTINGS = {
   DISABLE_AFTER: { about: "an endpoint with only failures for so long is disabled", fallback: "5d" },
   MAX_ENDPOINTS_PER_TENANT: { about: "endpoints that one tenant may have", fallback: "100" },
   RETENTION_DAYS: { about: "days for which deliveries and events are kept", fallback: "30" },
+  RATE_LIMIT_WRITES: {
+    about: "changes of endpoints that a tenant may make a minute; 0: any number",
+    fallback: "1200",
+  },
+  RATE_LIMIT_DISPATCHES: {
+    about: "tests and retries that a tenant may ask for a minute; 0: any number",
+    fallback: "300",
+  },
+  RATE_LIMIT_AUTH: {
+    about: "failed authentications of an address a minute, before it gets 429 instead of 401; 0: any number",
+    fallback: "600",
+  },
+  TRUSTED_PROXIES: {
+    about: "ranges of the proxies whose X-Forwarded-For tells a caller's address; absent: it is not read",
+    fallback: "",
+  },
   METRICS_TOKEN: { about: "bearer token that /metrics asks for; absent: open", secret: true },
   LOG_LEVEL: { about: "trace, debug, info, warn, error or silent", fallback: "info" },
 } as const satisfies Record<string, Setting>;
@@ -90,6 +106,9 @@ export type Config = Readonly<{
   disableAfterMs: number;
   maxEndpointsPerTenant: number;
   retentionDays: number;
+  /** How many a minute; 0 is off. */
+  rateLimits: Readonly<{ writes: number; dispatches: number; authentications: number }>;
+  trustedProxies: readonly string[];
   metricsToken: string | undefined;
   logLevel: (typeof LOG_LEVELS)[number];
 }>;
@@ -191,6 +210,10 @@ const schema = z.object({
   DISABLE_AFTER: durationMs,
   MAX_ENDPOINTS_PER_TENANT: integer(1, 100_000),
   RETENTION_DAYS: integer(1, 3650),
+  RATE_LIMIT_WRITES: integer(0, 1_000_000),
+  RATE_LIMIT_DISPATCHES: integer(0, 1_000_000),
+  RATE_LIMIT_AUTH: integer(0, 1_000_000),
+  TRUSTED_PROXIES: list.pipe(z.array(cidr)),
   METRICS_TOKEN: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS),
 });
@@ -241,6 +264,12 @@ export function readConfig(env: Environment): Config {
     disableAfterMs: values.DISABLE_AFTER,
     maxEndpointsPerTenant: values.MAX_ENDPOINTS_PER_TENANT,
     retentionDays: values.RETENTION_DAYS,
+    rateLimits: {
+      writes: values.RATE_LIMIT_WRITES,
+      dispatches: values.RATE_LIMIT_DISPATCHES,
+      authentications: values.RATE_LIMIT_AUTH,
+    },
+    trustedProxies: values.TRUSTED_PROXIES,
     metricsToken: values.METRICS_TOKEN,
     logLevel: values.LOG_LEVEL,
   });

@@ -3,6 +3,9 @@
  * `worker` makes attempts. In a process with both, what the API accepts goes
  * straight to the worker's lanes.
  */
+import { makeAuditLog } from "./audit/audit.ts";
+import { makeAuditTally } from "./audit/audit-tally.ts";
+import { makeUrlRefusals } from "./audit/url-refusals.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./api/http-limits.ts";
 import { openApiDocument } from "./api/openapi.ts";
 import { makeServer } from "./api/server.ts";
@@ -78,6 +81,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     basePath: config.basePath,
     servesApi: roles.has("api"),
     httpLimits: { ...HTTP_LIMITS, ...options.httpLimits },
+    trustedProxies: config.trustedProxies,
   });
   const address = await app.listen({ port: config.port, host: config.host });
   parts.listensOn(Number(new URL(address).port));
@@ -100,7 +104,7 @@ async function makeParts(options: ServiceOptions) {
   const { config, databaseUrl, roles, log } = options;
   const metrics = makeMetrics();
   const catalog = await loadCatalog(config.eventCatalogFile);
-  const secretBox = makeSecretBox(config.encryptionKeys);
+  const secretBox = makeSecretBox(config.encryptionKeys, (reason) => metrics.unusableSecrets.inc({ reason }));
   const pools = openRolePools(
     {
       url: databaseUrl,
@@ -113,6 +117,8 @@ async function makeParts(options: ServiceOptions) {
   );
   const { tenants } = pools;
   const { guard, sender } = makeOutbound(options);
+  const auditTally = makeAuditTally({ db: pools.worker, log });
+  const refusals = makeUrlRefusals({ tenants, log });
   const queue = makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0);
   // The worker publishes what it finds about endpoints, the publisher hands it what it accepts.
   const lane: { worker: Worker | null } = { worker: null };
@@ -145,6 +151,7 @@ async function makeParts(options: ServiceOptions) {
         dispatches: postgresDispatchHold,
         disableAfterMs: config.disableAfterMs,
       }),
+      blockedTarget: (target) => auditTally.blockedTarget(target),
       outbox: makeOutbox({ db: pools.worker, queue, catalog, log, metrics }),
       scheduleMs: config.retryScheduleMs,
       log,
@@ -177,6 +184,7 @@ async function makeParts(options: ServiceOptions) {
         secretBox,
         maxEndpointsPerTenant: config.maxEndpointsPerTenant,
         dispatches: postgresDispatchHold,
+        refusals,
       }),
       deliveryLog,
       personSends: makePersonSends({
@@ -186,12 +194,16 @@ async function makeParts(options: ServiceOptions) {
         sender,
         catalog,
         dispatches: postgresDispatchHold,
+        refusals,
       }),
       publisher,
       catalog,
       servedFiles,
       log,
       metrics,
+      auditLog: makeAuditLog(tenants),
+      auditTally,
+      rateLimits: config.rateLimits,
       metricsToken: config.metricsToken,
       readiness: makeReadiness({
         db: pools.worker,
@@ -204,6 +216,7 @@ async function makeParts(options: ServiceOptions) {
       await sender.close();
       guard.close();
       bucket.close();
+      await auditTally.close();
       await pools.close();
     },
   };
@@ -274,7 +287,12 @@ export async function describeApi(): Promise<unknown> {
     roles: new Set(["api"]),
     log: makeLog(config.logLevel),
   });
-  const app = await makeServer(parts.apiServices, { basePath: "", servesApi: true, httpLimits: HTTP_LIMITS });
+  const app = await makeServer(parts.apiServices, {
+    basePath: "",
+    servesApi: true,
+    httpLimits: HTTP_LIMITS,
+    trustedProxies: [],
+  });
   await app.ready();
   const document = openApiDocument(app);
   await app.close();

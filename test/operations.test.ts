@@ -143,6 +143,7 @@ describe("GET /openapi.json", () => {
     );
     assert.deepEqual(routes.sort(), [
       "delete /api/webhooks/{id}",
+      "get /api/audit",
       "get /api/webhooks",
       "get /api/webhooks/events",
       "get /api/webhooks/{id}",

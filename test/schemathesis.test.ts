@@ -35,7 +35,14 @@ before(async () => {
   service = await startTestService({
     respond: receiver.respond,
     roles: ["api"],
-    env: { DNS_SERVERS: dns.address, MAX_ENDPOINTS_PER_TENANT: "100000" },
+    env: {
+      DNS_SERVERS: dns.address,
+      MAX_ENDPOINTS_PER_TENANT: "100000",
+      // Its calls are thousands, and 429 would hide what they look for.
+      RATE_LIMIT_WRITES: "0",
+      RATE_LIMIT_DISPATCHES: "0",
+      RATE_LIMIT_AUTH: "0",
+    },
   });
 });
 after(async () => {
@@ -66,7 +73,7 @@ it("finds nothing", { timeout: 600_000 }, async () => {
   });
   const { code, output } = await outcomeOf(running);
   assert.equal(code, 0, output);
-  assert.match(output, /Tested: 15/);
+  assert.match(output, /Tested: 16/);
 });
 
 /** A delivery that can be retried, for the operations that take one. */

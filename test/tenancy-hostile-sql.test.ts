@@ -58,6 +58,10 @@ const OWNERS_ALONE = [
   "CREATE TABLE postern.more (n int)",
   "TRUNCATE postern.deliveries",
   "UPDATE postern.deliveries SET error = 'none'",
+  "UPDATE postern.audit_log SET action = 'nothing'",
+  "UPDATE postern.audit_log SET tenant_id = 'globex'",
+  "DELETE FROM postern.audit_log",
+  "TRUNCATE postern.audit_log",
   "UPDATE postern.events SET body = '{}'",
   "DELETE FROM postern.events",
   "DELETE FROM postern.endpoints",
@@ -91,7 +95,7 @@ for (const role of ["postern_tenant", "postern_publisher", "postern_worker"] as 
 
 describe("the tenant role", () => {
   it("sees its own rows alone without a WHERE", async () => {
-    for (const table of ["endpoints", "events", "dispatches", "deliveries"]) {
+    for (const table of ["endpoints", "events", "dispatches", "deliveries", "audit_log"]) {
       const { rows } = await tenants
         .of(acme.tenantId)
         .query(`SELECT DISTINCT tenant_id FROM postern.${table}`);

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import * as audit from "../src/audit/audit-store.ts";
 import { openRolePools, type RolePools } from "../src/database/role-pools.ts";
 import type { Db } from "../src/database/pool.ts";
 import * as deliveries from "../src/deliveries/delivery-store.ts";
@@ -17,6 +18,7 @@ import type { LeasedDispatch, NewEvent } from "../src/dispatch/queue.ts";
 import * as depth from "../src/dispatch/queue-depth-store.ts";
 import * as upkeep from "../src/dispatch/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
+import * as reseal from "../src/endpoints/reseal-store.ts";
 import * as outbox from "../src/events/outbox-store.ts";
 import { newDeliveryId, newEndpointId, newEventId } from "../src/shared/id.ts";
 import * as mutations from "../src/storage/mutation-store.ts";
@@ -128,7 +130,20 @@ const uploaded = (db: Db, { tenantId, pendingObjectId }: Rows) =>
     { versionId: "mine", etag: "mine" },
   );
 
+const audited = ({ tenantId, endpointId }: Rows) => ({
+  tenantId,
+  actor: { type: "user" as const, sub: "mallory" },
+  action: "endpoint.deleted" as const,
+  endpointId,
+  outcome: "done" as const,
+  details: {},
+  requestId: null,
+  address: null,
+});
+
 const asTenant: Record<string, Run> = {
+  insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
+  listAuditEntries: (db, { tenantId }) => audit.listAuditEntries(db, tenantId, { filter: {}, limit: 5 }),
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -184,6 +199,7 @@ const asPublisher: Record<string, Run> = {
 
 const asWorker: Record<string, Run> = {
   ...asPublisher,
+  insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -230,7 +246,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
       { bucket: BUCKET, runId: randomUUID(), now: NOW },
     ),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, 10),
-  listSecretKeyIds: (db) => endpoints.listSecretKeyIds(db),
+  countSecretsByKey: (db) => reseal.countSecretsByKey(db),
+  removeOldAudit: (db) => audit.removeOldAudit(db),
   isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),
   takeFromOutbox: (db) => outbox.takeFromOutbox(db, ["invoice.paid"], 10),
   mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
@@ -239,6 +256,18 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   deleteSuperseded: (db) => upkeep.deleteSuperseded(db),
   deleteOldIdempotencyKeys: (db) => upkeep.deleteOldIdempotencyKeys(db),
   measureQueue: (db) => depth.measureQueue(db),
+};
+
+/** For the operator at the command line: of all tenants, with the owner's rights, which serves nobody. */
+const asOwner: Record<string, (db: Db) => Promise<unknown>> = {
+  listAuditOfAll: (db) => audit.listAuditOfAll(db, { tenantId: null, filter: {}, limit: 5 }),
+  listSealedOtherwise: (db) => reseal.listSealedOtherwise(db, "00000000", { after: null, limit: 5 }),
+  replaceSealed: async (db) => {
+    const [old] = await reseal.listSealedOtherwise(database.pool, "00000000", { after: null, limit: 1 });
+    assert.equal(old?.tenantId, "acme");
+    return reseal.replaceSealed(db, [{ old, secret, previousSecret: null }]);
+  },
+  clearEndedGraces: (db) => reseal.clearEndedGraces(db),
 };
 
 let database: TestDatabase;
@@ -322,6 +351,19 @@ describe("a query of the worker for all tenants", () => {
   }
 });
 
+describe("a query of the owner for all tenants", () => {
+  for (const [name, run] of Object.entries(asOwner)) {
+    it(`${name} runs for the owner, and as a tenant reaches no other`, async () => {
+      const { acme, globex } = await seedTwoTenants(database.pool);
+      await run(database.pool);
+      const earlier = await snapshot(database.pool, acme.tenantId);
+      const answer = JSON.stringify(await run(pools.tenants.of(globex.tenantId)));
+      assert.equal(await snapshot(database.pool, acme.tenantId), earlier);
+      assert.ok(!answer?.includes(acme.tenantId), answer);
+    });
+  }
+});
+
 describe("the lists above", () => {
   it("hold every function of every store", async () => {
     const root = join(import.meta.dirname, "..");
@@ -330,7 +372,7 @@ describe("the lists above", () => {
       const store: Record<string, unknown> = await import(join(root, file));
       exported.push(...Object.keys(store).filter((name) => typeof store[name] === "function"));
     }
-    const listed = new Set([asTenant, asWorker, acrossTenants].flatMap((list) => Object.keys(list)));
+    const listed = new Set([asTenant, asWorker, acrossTenants, asOwner].flatMap((list) => Object.keys(list)));
     // It makes arrays and asks nothing.
     listed.add("leaseArrays");
     assert.deepEqual(exported.filter((name) => !listed.has(name)).sort(), []);

@@ -1,8 +1,10 @@
 /** The checks that come before a route's own: a session, its kind, its permission. In this order, before the body is read. */
 import type { FastifyRequest } from "fastify";
+import type { Caller } from "../audit/audit-entry.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
-import type { Permission, Session, SessionVerifier } from "./session.ts";
+import { callerAddress } from "./caller-address.ts";
+import { isOwner, type Permission, type Session, type SessionVerifier } from "./session.ts";
 
 export type UserSession = Session & { tenantId: TenantId };
 
@@ -13,6 +15,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** What the caller must be allowed to do; absent on routes that only say that they do not exist. */
     permission?: Permission;
+    /** On routes for owners alone: how others are refused. */
+    ownersOnly?: "owner_required" | "forbidden";
   }
 }
 
@@ -39,14 +43,26 @@ export function requireService(verifier: SessionVerifier) {
 }
 
 function requirePermission(request: FastifyRequest, session: Session): void {
-  const { permission } = request.routeOptions.config;
+  const { permission, ownersOnly } = request.routeOptions.config;
   if (permission !== undefined && !session.permissions.has(permission)) throw new Refusal("forbidden");
+  if (ownersOnly !== undefined && !isOwner(session.role)) throw new Refusal(ownersOnly);
 }
 
 export function userOf(request: FastifyRequest): UserSession {
   const session = userSessions.get(request);
   if (session === undefined) throw new Error("a user route ran without its session check");
   return session;
+}
+
+/** The user as the audit log names him. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { tenantId, subject } = userOf(request);
+  return {
+    tenantId,
+    actor: { type: "user", sub: subject },
+    requestId: request.id,
+    address: callerAddress(request),
+  };
 }
 
 export function serviceOf(request: FastifyRequest): Session {

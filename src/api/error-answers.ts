@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { isConnectionLoss, isOutOfTime } from "../database/pool.ts";
 import { Refusal, type RefusalCode } from "../shared/refusal.ts";
+import { SecretBoxError } from "../shared/secret-box.ts";
 import { StoreUnavailableError } from "../storage/buckets/bucket.ts";
 
 type Answer = { status: number; error: string };
@@ -23,6 +24,7 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
   payload_too_large: { status: 413, error: "Payload too large" },
   range_not_satisfiable: { status: 416, error: "Range not satisfiable" },
   method_not_allowed: { status: 405, error: "Method not allowed" },
+  secret_unusable: { status: 500, error: "The endpoint's signing secret cannot be decrypted" },
   too_many_requests: { status: 429, error: "Too many requests" },
   unavailable: { status: 503, error: "Service unavailable" },
 };
@@ -43,6 +45,10 @@ export function answerError(
     request.log.error({ err: error, requestId: request.id }, "a request failed unexpectedly");
     return reply.code(500).send({ error: "Internal server error" });
   }
+  if (error instanceof SecretBoxError) {
+    // It names the endpoint and the reason: for the operator, who alone can mend it.
+    request.log.error({ err: error, requestId: request.id }, "a signing secret cannot be decrypted");
+  }
   const answer = ANSWERS[refusal.code];
   if (refusal.retryAfterS !== undefined) void reply.header("Retry-After", String(refusal.retryAfterS));
   const body =
@@ -54,6 +60,7 @@ export function answerError(
 
 function toRefusal(error: FastifyError | Error): Refusal | null {
   if (error instanceof Refusal) return error;
+  if (error instanceof SecretBoxError) return new Refusal("secret_unusable");
   if (isConnectionLoss(error) || isOutOfTime(error) || error instanceof StoreUnavailableError)
     return new Refusal("unavailable", { retryAfterS: OUTAGE_RETRY_AFTER_S });
   const code = "code" in error ? error.code : undefined;

@@ -5,6 +5,7 @@ import type { RefusalCode } from "../shared/refusal.ts";
 import { VERSION } from "../shared/version.ts";
 import { ANSWERS } from "./error-answers.ts";
 import {
+  auditObject,
   catalogEntryObject,
   deliveryObject,
   endpointObject,
@@ -14,7 +15,7 @@ import {
 
 type RouteDescription = {
   operationId: string;
-  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Operations";
+  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Audit" | "Operations";
   summary: string;
   params?: readonly string[];
   query?: z.ZodType;
@@ -38,7 +39,23 @@ const MEANINGS: Readonly<Record<number, string>> = {
   503: "Not ready: the reasons.",
 };
 
-const SESSION_REFUSALS: readonly RefusalCode[] = ["unauthorized", "forbidden", "unavailable"];
+// Too many: of the tenant where the route has a limit, else of failed authentications.
+const SESSION_REFUSALS: readonly RefusalCode[] = [
+  "unauthorized",
+  "forbidden",
+  "too_many_requests",
+  "unavailable",
+];
+
+const LIMIT_HEADERS = {
+  "Retry-After": { type: "integer", description: "Seconds to wait." },
+  "RateLimit-Policy": {
+    type: "string",
+    description:
+      'The limit that was reached, for example `"writes";q=1200;w=60`. Not when events are refused.',
+  },
+  RateLimit: { type: "string", description: "What is left of it, and when more is." },
+} as const;
 
 /** What Fastify keeps of a route for the document. Validation itself is the handler's, in the order it needs. */
 export function describeRoute(route: RouteDescription): FastifySchema {
@@ -94,7 +111,11 @@ function refusalAnswers(refusals: readonly RefusalCode[]) {
   }
   const entries = [...texts].map(([status, errors]) => [
     status,
-    { ...jsonSchema(errorObject, "output"), description: errors.join("; ") },
+    {
+      ...jsonSchema(errorObject, "output"),
+      description: errors.join("; "),
+      ...(status === ANSWERS.too_many_requests.status ? { headers: LIMIT_HEADERS } : {}),
+    },
   ]);
   return Object.fromEntries(entries);
 }
@@ -127,6 +148,7 @@ function components(): Record<string, object> {
     Endpoint: endpointObject,
     Delivery: deliveryObject,
     EventType: catalogEntryObject,
+    AuditEntry: auditObject,
     PublishedEvent: publishedObject,
     Error: errorObject,
   };

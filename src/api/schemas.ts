@@ -1,5 +1,6 @@
 /** The objects of the API as callers see them: for the OpenAPI document, with the functions that make them. */
 import { z } from "zod";
+import { ACTOR_TYPES, AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditEntry } from "../audit/audit-entry.ts";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS, type Delivery } from "../deliveries/delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { catalogEntrySchema, type CatalogEntry } from "../events/catalog-entry.ts";
@@ -90,6 +91,38 @@ export const catalogEntryObject = catalogEntrySchema
 
 export function catalogEntryView(entry: CatalogEntry): z.infer<typeof catalogEntryObject> {
   return entry;
+}
+
+export const auditObject = z
+  .object({
+    id,
+    at: instant,
+    actor: z.object({
+      type: z.enum(ACTOR_TYPES),
+      sub: z.string().nullable().describe("The subject of a user's session."),
+    }),
+    action: z.enum(AUDIT_ACTIONS),
+    endpoint_id: id.nullable(),
+    outcome: z.enum(AUDIT_OUTCOMES),
+    details: z.record(z.string(), z.unknown()).describe("What else there is to tell, by action; no secret."),
+    request_id: z.uuid().nullable().describe("The `X-Request-Id` of the answer."),
+    address: z.string().nullable().describe("Where the request came from."),
+  })
+  .meta({ id: "AuditEntry" });
+
+export function auditView(entry: AuditEntry): z.infer<typeof auditObject> {
+  const { id, at, actor, action, outcome, details, address } = entry;
+  return {
+    id,
+    at: at.toISOString(),
+    actor,
+    action,
+    endpoint_id: entry.endpointId,
+    outcome,
+    details,
+    request_id: entry.requestId,
+    address,
+  };
 }
 
 export const secretObject = z.string().describe("`whsec_` and base64; shown only now.");

@@ -6,11 +6,13 @@ import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/buckets/file-links.ts";
 import { requireService, requireUser } from "./access.ts";
+import { makeCallerLimits } from "./caller-limits.ts";
 import { answerClientError, watchExchanges } from "./client-errors.ts";
 import { answerError } from "./error-answers.ts";
 import { namesOneHost, refuseExpectations, serverOptions, type HttpLimits } from "./http-limits.ts";
 import { openApiHead } from "./openapi.ts";
 import { acceptLenientJson } from "./parse.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -24,14 +26,24 @@ const MAX_PATH_PARAMETER = 16_384;
 /** A process without the api role (`servesApi` false) shows the operator's routes alone. */
 export async function makeServer(
   services: ApiServices,
-  { basePath, servesApi, httpLimits }: { basePath: string; servesApi: boolean; httpLimits: HttpLimits },
+  {
+    basePath,
+    servesApi,
+    httpLimits,
+    trustedProxies,
+  }: { basePath: string; servesApi: boolean; httpLimits: HttpLimits; trustedProxies: readonly string[] },
 ): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = services.log;
+  const limits = makeCallerLimits(services.rateLimits, {
+    tally: services.auditTally,
+    metrics: services.metrics,
+  });
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     ...serverOptions(httpLimits),
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
@@ -53,7 +65,9 @@ export async function makeServer(
   // The routes' schemas are for the document; handlers parse what they need, in the order that the contract sets.
   app.setValidatorCompiler(() => (value) => ({ value }));
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  app.setErrorHandler(answerError);
+  app.setErrorHandler((error: Error, request, reply) =>
+    answerError(limits.judge(error, request, reply), request, reply),
+  );
   app.setNotFoundHandler(answerNotFound);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
@@ -92,6 +106,7 @@ export async function makeServer(
   await app.register(
     async (webhooks) => {
       webhooks.addHook("onRequest", requireUser(services.sessions));
+      webhooks.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
       webhooks.setNotFoundHandler(answerNotFound);
       withOtherMethods(webhooks, () => {
         endpointRoutes(webhooks, services);
@@ -99,6 +114,14 @@ export async function makeServer(
       });
     },
     { prefix: `${basePath}/api/webhooks` },
+  );
+  await app.register(
+    async (audit) => {
+      audit.addHook("onRequest", requireUser(services.sessions));
+      audit.setNotFoundHandler(answerNotFound);
+      withOtherMethods(audit, () => auditRoutes(audit, services));
+    },
+    { prefix: `${basePath}/api/audit` },
   );
   await app.register(
     async (events) => {

@@ -1,3 +1,5 @@
+import type { AuditLog } from "../audit/audit.ts";
+import type { AuditTally } from "../audit/audit-tally.ts";
 import type { DeliveryLog } from "../deliveries/log.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
@@ -5,6 +7,7 @@ import type { Catalog } from "../events/catalog.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { RateLimits } from "./caller-limits.ts";
 import type { ServedFiles } from "./routes/files.ts";
 import type { SessionVerifier } from "./session.ts";
 
@@ -20,6 +23,9 @@ export type ApiServices = {
   servedFiles: ServedFiles | null;
   log: Log;
   metrics: Metrics;
+  auditLog: AuditLog;
+  auditTally: AuditTally;
+  rateLimits: RateLimits;
   metricsToken: string | undefined;
   readiness: {
     /** Why the work is not done now, each with what to do; empty when it is. */

@@ -24,6 +24,7 @@ export type Session = {
   /** A service that names the tenant in each event. */
   allTenants: boolean;
   role: string | null;
+  subject: string | null;
   permissions: ReadonlySet<string>;
 };
 
@@ -34,6 +35,8 @@ export type SessionVerifier = {
 
 const CLOCK_TOLERANCE_S = 5;
 const MAX_TOKEN_LENGTH = 8192;
+/** More of it than an audit entry needs to name somebody. */
+const MAX_SUBJECT_LENGTH = 256;
 // A verified token is believed for so long without another look at its signature.
 const REMEMBER_MS = 30_000;
 const REMEMBERED_TOKENS = 10_000;
@@ -47,6 +50,7 @@ const claims = z.object({
   type: z.unknown().optional(),
   tid: z.unknown().optional(),
   role: z.string().optional().catch(undefined),
+  sub: z.string().optional().catch(undefined),
   permissions: z.array(z.string()).optional(),
 });
 
@@ -131,6 +135,7 @@ function toSession(claim: z.infer<typeof claims>): Session {
     tenantId: parseTenantId(claim.tid),
     allTenants: type === "service" && claim.tid === "*",
     role: claim.role ?? null,
+    subject: claim.sub?.slice(0, MAX_SUBJECT_LENGTH) ?? null,
     permissions: new Set(claim.permissions ?? permissionsOfRole(claim.role)),
   };
 }

@@ -2,6 +2,9 @@
  * What a person sends: the retry of a failed delivery, and a test. Both wait
  * for the receiver's answer and log it as a delivery of its own.
  */
+import { recordDone } from "../audit/audit.ts";
+import type { Caller } from "../audit/audit-entry.ts";
+import type { UrlRefusals } from "../audit/url-refusals.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { isSuccess } from "../dispatch/judge-attempt.ts";
 import type { DispatchHold } from "../dispatch/queue.ts";
@@ -11,14 +14,7 @@ import type { Catalog } from "../events/catalog.ts";
 import { isSubscribed } from "../events/subscription.ts";
 import { buildRequestHeaders, headersForLog } from "../outbound/request-headers.ts";
 import type { Sender } from "../outbound/send.ts";
-import {
-  idTimeMs,
-  newDeliveryId,
-  type DeliveryId,
-  type EndpointId,
-  type EventId,
-  type TenantId,
-} from "../shared/id.ts";
+import { idTimeMs, newDeliveryId, type DeliveryId, type EndpointId, type EventId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import { VERSION } from "../shared/version.ts";
@@ -30,6 +26,7 @@ export type PersonSends = ReturnType<typeof makePersonSends>;
 
 /** What one request of a person says, beside what every request says. */
 type Message = {
+  operation: "retry" | "test";
   eventType: string;
   deliveryLabel: string;
   webhookId: EventId | DeliveryId;
@@ -48,20 +45,23 @@ export function makePersonSends(services: {
   sender: Sender;
   catalog: Catalog;
   dispatches: Pick<DispatchHold, "supersede">;
+  refusals: UrlRefusals;
 }) {
-  const { tenants, log, secretBox, sender, catalog, dispatches } = services;
+  const { tenants, log, secretBox, sender, catalog, dispatches, refusals } = services;
 
   /** Sends the failed delivery's body again; the new delivery counts as the next attempt. */
   async function retry(
-    tenantId: TenantId,
+    caller: Caller,
     endpointId: EndpointId | null,
     id: DeliveryId | null,
   ): Promise<Delivery> {
+    const { tenantId } = caller;
     const original = await log.get(tenantId, endpointId, id);
     if (original.status !== "failed") throw new Refusal("delivery_not_failed");
     const target = await readSendTarget(tenants.of(tenantId), secretBox, original);
     if (target === null) throw new Refusal("endpoint_not_found");
-    const sent = await send(target, {
+    const sent = await send(caller, target, {
+      operation: "retry",
       eventType: original.eventType,
       deliveryLabel: original.id,
       webhookId: original.eventId ?? original.testId ?? original.id,
@@ -83,16 +83,18 @@ export function makePersonSends(services: {
       if (isDelivered && eventId !== null) {
         await dispatches.supersede(transaction, { tenantId, endpointId: original.endpointId, eventId });
       }
+      await recordDone(transaction, caller, {
+        action: "delivery.retried",
+        endpointId: original.endpointId,
+        details: { delivery_id: original.id, retry_id: delivery.id, status: delivery.status },
+      });
     });
     return { ...delivery, nextAttemptAt: null };
   }
 
   /** Sends the catalog's example of the type. The caller has checked that the catalog knows the type. */
-  async function test(
-    tenantId: TenantId,
-    endpointId: EndpointId | null,
-    eventType: string,
-  ): Promise<Delivery> {
+  async function test(caller: Caller, endpointId: EndpointId | null, eventType: string): Promise<Delivery> {
+    const { tenantId } = caller;
     const entry = catalog.find(eventType);
     if (entry === undefined) throw new Refusal("unknown_event_type");
     const target =
@@ -103,7 +105,8 @@ export function makePersonSends(services: {
     if (!isSubscribed(target.events, eventType)) throw new Refusal("endpoint_not_subscribed");
     const id = newDeliveryId();
     const body = JSON.stringify({ event: eventType, data: entry.payloadShape, _test: true });
-    const sent = await send(target, {
+    const sent = await send(caller, target, {
+      operation: "test",
       eventType,
       deliveryLabel: `test-${idTimeMs(id)}`,
       webhookId: id,
@@ -122,11 +125,18 @@ export function makePersonSends(services: {
       requestBody: body,
       ...sent,
     };
-    await insertDelivery(tenants.of(tenantId), delivery);
+    await tenants.of(tenantId).transaction(async (transaction) => {
+      await insertDelivery(transaction, delivery);
+      await recordDone(transaction, caller, {
+        action: "endpoint.tested",
+        endpointId: target.endpointId,
+        details: { delivery_id: id, event_type: eventType, status: delivery.status },
+      });
+    });
     return { ...delivery, nextAttemptAt: null };
   }
 
-  async function send(target: SendTarget, message: Message): Promise<Sent> {
+  async function send(caller: Caller, target: SendTarget, { operation, ...message }: Message): Promise<Sent> {
     const headers = buildRequestHeaders({
       ...message,
       version: VERSION,
@@ -135,7 +145,11 @@ export function makePersonSends(services: {
       staticHeaders: target.headers,
     });
     const outcome = await sender.send({ url: target.url, headers, body: message.body });
-    if (outcome.kind === "unsafe") throw new Refusal("unsafe_url");
+    if (outcome.kind === "unsafe") {
+      const { endpointId, url } = target;
+      await refusals.refused(caller, { endpointId, operation, url, rule: outcome.rule });
+      throw new Refusal("unsafe_url");
+    }
     const answer = outcome.kind === "answered" ? outcome : null;
     return {
       requestHeaders: headersForLog(headers),

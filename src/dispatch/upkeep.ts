@@ -1,5 +1,6 @@
 /** What the worker does beside attempts: partitions ahead, retention and old keys. */
 import { setTimeout as delay } from "node:timers/promises";
+import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { announceCatalog } from "../events/outbox.ts";
@@ -36,6 +37,10 @@ export function makeUpkeep(services: {
     while (!stopping.signal.aborted && (await deleteOldIdempotencyKeys(db)));
   }
 
+  async function forgetAudit(): Promise<void> {
+    while (!stopping.signal.aborted && (await forgetOldAudit(db)));
+  }
+
   async function every(ms: number, name: string, work: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
@@ -55,6 +60,7 @@ export function makeUpkeep(services: {
         every(PARTITIONS_EVERY_MS, "making partitions", () => makePartitionsAhead(db)),
         every(PARTITIONS_EVERY_MS, "dropping partitions", dropOld),
         every(PARTITIONS_EVERY_MS, "deleting old idempotency keys", deleteOldKeys),
+        every(PARTITIONS_EVERY_MS, "forgetting old audit entries", forgetAudit),
       ]);
     },
     async stop() {

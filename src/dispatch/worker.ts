@@ -12,6 +12,7 @@ import { OUTBOX_BATCH, type Outbox } from "../events/outbox.ts";
 import type { OwnLane } from "../events/publish.ts";
 import type { Sender } from "../outbound/send.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
+import { SecretBoxError } from "../shared/secret-box.ts";
 import { idTimeMs, type DeliveryId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -68,6 +69,8 @@ export type WorkerServices = {
   targets: TargetCache;
   sender: Sender;
   health: EndpointHealth;
+  /** Told of each attempt that was not made because its target is not public. */
+  blockedTarget: (target: SendTarget) => void;
   outbox: Outbox;
   scheduleMs: readonly number[];
   log: Log;
@@ -138,7 +141,8 @@ export function makeWorker(services: WorkerServices): Worker {
         { err: error, tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
         "an attempt could not be made; it is due again when its lease ends",
       );
-      metrics.attemptsTotal.inc({ outcome: "error", reason: "internal" });
+      const reason = error instanceof SecretBoxError ? "secret" : "internal";
+      metrics.attemptsTotal.inc({ outcome: "error", reason });
     }
   }
 
@@ -147,6 +151,7 @@ export function makeWorker(services: WorkerServices): Worker {
     if (waitMs > 0) return pauseLane(dispatch, waitMs);
     const { completed, isGone } = await makeAttempt(dispatch, target, services);
     observe(completed, metrics);
+    if (completed.error === "blocked_target") services.blockedTarget(target);
     await observeHealth(target, completed.status, isGone);
     if (!(await record(completed))) {
       log.warn(

@@ -3,6 +3,9 @@
  * only failed for `disableAfterMs`, is disabled, and its tenant is told by the
  * event `endpoint.disabled` in the same transaction.
  */
+import { recordAudit } from "../audit/audit.ts";
+import { POSTERN } from "../audit/audit-entry.ts";
+import { maskUrl } from "../audit/mask-url.ts";
 import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { DispatchHold } from "../dispatch/queue.ts";
@@ -38,6 +41,16 @@ export function makeEndpointHealth(services: {
       await publisher.publishOwn(transaction, endpoint.tenantId, {
         type: "endpoint.disabled",
         data: { endpoint_id: endpoint.endpointId, url: endpoint.url, reason },
+      });
+      await recordAudit(transaction, {
+        tenantId: endpoint.tenantId,
+        actor: POSTERN,
+        action: "endpoint.disabled",
+        endpointId: endpoint.endpointId,
+        outcome: "done",
+        details: { reason, url: maskUrl(endpoint.url) },
+        requestId: null,
+        address: null,
       });
     });
   }

@@ -170,17 +170,6 @@ export async function loadTargets(
   return rows;
 }
 
-/** The ids of the keys that encrypt live endpoints' secrets, in hex: bytes 2 to 5 of the stored form. */
-export async function listSecretKeyIds(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{
-    key_id: string;
-  }>(/* sql */ `SELECT DISTINCT encode(substring(sealed FROM 2 FOR 4), 'hex') AS key_id
-      FROM postern.endpoints,
-        unnest(ARRAY[secret, CASE WHEN previous_secret_until > now() THEN previous_secret END]) AS sealed
-      WHERE deleted_at IS NULL AND sealed IS NOT NULL`);
-  return rows.map((row) => row.key_id);
-}
-
 /** Notes when an endpoint began to fail, or that it works again; the first note of a kind counts. */
 export async function setFailingSince(
   db: Db,

@@ -1,4 +1,9 @@
 /** What a tenant's user does with endpoints. Each function refuses with a {@link Refusal}. */
+import { recordDone } from "../audit/audit.ts";
+import type { Caller } from "../audit/audit-entry.ts";
+import { maskUrl } from "../audit/mask-url.ts";
+import type { UrlRefusals } from "../audit/url-refusals.ts";
+import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { DispatchHold } from "../dispatch/queue.ts";
 import type { Guard } from "../outbound/guard.ts";
@@ -25,18 +30,23 @@ export type EndpointServices = {
   maxEndpointsPerTenant: number;
   /** What happens to pending dispatches when their endpoint changes. */
   dispatches: DispatchHold;
+  refusals: UrlRefusals;
 };
 
 export type Endpoints = ReturnType<typeof makeEndpoints>;
 
 export function makeEndpoints(services: EndpointServices) {
-  const { tenants, guard, secretBox, dispatches } = services;
+  const { tenants, guard, secretBox, dispatches, refusals } = services;
 
   /** The URL as it is kept: as sent, less a fragment. */
-  async function requireSafeUrl(text: string): Promise<string> {
-    const verdict = guard.parse(text);
-    if (!verdict.ok || (await guard.checkUrl(text)) !== "safe") throw new Refusal("unsafe_url");
-    return verdict.url.href;
+  async function requireSafeUrl(caller: Caller, id: EndpointId | null, text: string): Promise<string> {
+    const parsed = guard.parse(text);
+    const verdict = parsed.ok ? await guard.checkUrl(text) : { unsafe: parsed.rule };
+    if (parsed.ok && verdict === "safe") return parsed.url.href;
+    const operation = id === null ? "create" : "update";
+    const rule = verdict === "safe" ? "" : verdict.unsafe;
+    await refusals.refused(caller, { endpointId: id, operation, url: text, rule });
+    throw new Refusal("unsafe_url");
   }
 
   async function list(tenantId: TenantId): Promise<Endpoint[]> {
@@ -50,14 +60,15 @@ export function makeEndpoints(services: EndpointServices) {
   }
 
   /** Answers the endpoint and, this once, its secret in plaintext. */
-  async function create(tenantId: TenantId, input: EndpointChange & { url: string }) {
-    const url = await requireSafeUrl(input.url);
+  async function create(caller: Caller, input: EndpointChange & { url: string }) {
+    const { tenantId } = caller;
+    const url = await requireSafeUrl(caller, null, input.url);
     const id = newEndpointId();
     const secret = generateSigningSecret();
     const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
       const count = await lockTenantEndpoints(transaction, tenantId);
       if (count >= services.maxEndpointsPerTenant) throw new Refusal("endpoint_limit_reached");
-      return insertEndpoint(transaction, {
+      const inserted = await insertEndpoint(transaction, {
         tenantId,
         id,
         url,
@@ -69,54 +80,78 @@ export function makeEndpoints(services: EndpointServices) {
         metadata: input.metadata ?? {},
         secret: sealSigningSecret(secretBox, secret, { tenantId, endpointId: id }),
       });
+      const details = { url: maskUrl(url), events: inserted.events, enabled: inserted.enabled };
+      await recordDone(transaction, caller, { action: "endpoint.created", endpointId: id, details });
+      return inserted;
     });
     return { endpoint, secret };
   }
 
-  async function update(
-    tenantId: TenantId,
-    id: EndpointId | null,
-    change: EndpointChange,
-  ): Promise<Endpoint> {
-    const url = change.url === undefined ? undefined : await requireSafeUrl(change.url);
+  async function update(caller: Caller, id: EndpointId | null, change: EndpointChange): Promise<Endpoint> {
+    const { tenantId } = caller;
+    const url = change.url === undefined ? undefined : await requireSafeUrl(caller, id, change.url);
     const isEmpty = Object.values(change).every((value) => value === undefined);
     if (id === null || isEmpty) return get(tenantId, id);
     const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
       const changed = await updateEndpoint(transaction, tenantId, id, { ...change, url });
-      if (changed !== null && change.enabled === true) await dispatches.resume(transaction, tenantId, id);
-      if (changed !== null && change.enabled === false) await dispatches.holdAll(transaction, tenantId, id);
+      if (changed === null) return null;
+      if (change.enabled === true) await dispatches.resume(transaction, tenantId, id);
+      if (change.enabled === false) await dispatches.holdAll(transaction, tenantId, id);
+      await recordChange(transaction, caller, id, { ...change, url });
       return changed;
     });
     if (endpoint === null) throw new Refusal("not_found");
     return endpoint;
   }
 
-  async function remove(tenantId: TenantId, id: EndpointId | null): Promise<void> {
+  async function remove(caller: Caller, id: EndpointId | null): Promise<void> {
+    const { tenantId } = caller;
     const removed =
       id !== null &&
       (await tenants.of(tenantId).transaction(async (transaction) => {
         const existed = await softDeleteEndpoint(transaction, tenantId, id);
-        if (existed) await dispatches.endAll(transaction, tenantId, id);
-        return existed;
+        if (!existed) return false;
+        await dispatches.endAll(transaction, tenantId, id);
+        await recordDone(transaction, caller, { action: "endpoint.deleted", endpointId: id, details: {} });
+        return true;
       }));
     if (!removed) throw new Refusal("not_found");
   }
 
-  async function rotateSecret(
-    tenantId: TenantId,
-    id: EndpointId | null,
-    graceSeconds: number,
-  ): Promise<string> {
+  async function rotateSecret(caller: Caller, id: EndpointId | null, graceSeconds: number): Promise<string> {
+    const { tenantId } = caller;
     const secret = generateSigningSecret();
     const replaced =
       id !== null &&
-      (await replaceSecret(tenants.of(tenantId), tenantId, id, {
-        secret: sealSigningSecret(secretBox, secret, { tenantId, endpointId: id }),
-        graceSeconds,
+      (await tenants.of(tenantId).transaction(async (transaction) => {
+        const sealed = sealSigningSecret(secretBox, secret, { tenantId, endpointId: id });
+        if (!(await replaceSecret(transaction, tenantId, id, { secret: sealed, graceSeconds }))) return false;
+        const details = { grace_seconds: graceSeconds };
+        await recordDone(transaction, caller, { action: "secret.rotated", endpointId: id, details });
+        return true;
       }));
     if (!replaced) throw new Refusal("not_found");
     return secret;
   }
 
   return { list, get, create, update, remove, rotateSecret };
+}
+
+/** Switching an endpoint on or off is told apart from what else was changed; of that only the names, and the URL. */
+async function recordChange(
+  transaction: Db,
+  caller: Caller,
+  endpointId: EndpointId,
+  { enabled, ...change }: EndpointChange,
+): Promise<void> {
+  const fields = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  fields.sort();
+  if (fields.length > 0) {
+    const details = { fields, ...(change.url === undefined ? {} : { url: maskUrl(change.url) }) };
+    await recordDone(transaction, caller, { action: "endpoint.updated", endpointId, details });
+  }
+  if (enabled === undefined) return;
+  const action = enabled ? "endpoint.enabled" : "endpoint.disabled";
+  const details = enabled ? {} : { reason: "manual" };
+  await recordDone(transaction, caller, { action, endpointId, details });
 }

@@ -3,8 +3,7 @@ import type { Db } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import type { SecretBox, SecretOwner } from "../shared/secret-box.ts";
-
-import { listSecretKeyIds } from "./endpoint-store.ts";
+import { countSecretsByKey } from "./reseal-store.ts";
 
 type Owner = { tenantId: TenantId; endpointId: EndpointId };
 
@@ -19,7 +18,7 @@ export function openSigningSecret(box: SecretBox, sealed: Buffer, owner: Owner):
 
 /** Stops the start when live endpoints' secrets are encrypted with keys that the ring lacks. */
 export async function requireKeysInUse(db: Db, box: SecretBox): Promise<void> {
-  const missing = (await listSecretKeyIds(db)).filter((id) => !box.holds(id));
+  const missing = (await countSecretsByKey(db)).map(({ keyId }) => keyId).filter((id) => !box.holds(id));
   if (missing.length === 0) return;
   throw new ConfigError(
     `INTEGRATION_ENCRYPTION_KEY lacks key ${missing.join(", ")}, which encrypts secrets in this database. ` +

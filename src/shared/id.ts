@@ -11,6 +11,7 @@ export type EndpointId = Id<"endpoint">;
 export type EventId = Id<"event">;
 /** Names a delivery, and before it the dispatch that it will come from. */
 export type DeliveryId = Id<"delivery">;
+export type AuditId = Id<"audit">;
 
 const TENANT = /^[A-Za-z0-9_-]{1,64}$/;
 /** The canonical text of an id, in lower case. */
@@ -63,6 +64,10 @@ export function parseEventId(value: unknown): EventId | null {
   return isId<"event">(value, UUID) ? value : null;
 }
 
+export function parseAuditId(value: unknown): AuditId | null {
+  return isId<"audit">(value, UUID) ? value : null;
+}
+
 export function newEndpointId(): EndpointId {
   return made<"endpoint">(uuidV7());
 }
@@ -75,8 +80,12 @@ export function newDeliveryId(): DeliveryId {
   return made<"delivery">(uuidV7());
 }
 
+export function newAuditId(): AuditId {
+  return made<"audit">(uuidV7());
+}
+
 /** Milliseconds since 1970 that a UUIDv7 carries in its first 48 bits (RFC 9562, 5.7). */
-export function idTimeMs(id: EndpointId | EventId | DeliveryId): number {
+export function idTimeMs(id: EndpointId | EventId | DeliveryId | AuditId): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 

@@ -23,6 +23,7 @@ export type RefusalCode =
   | "range_not_satisfiable"
   | "method_not_allowed"
   | "too_many_requests"
+  | "secret_unusable"
   | "unavailable";
 
 /** Thrown by a slice to refuse a caller's request; turned into an answer in one place. */

@@ -83,7 +83,7 @@ describe("a key ring", () => {
     const sealed = makeSecretBox([old]).seal("x", OWNER);
     assert.throws(() => makeSecretBox([KEY]).open(sealed, OWNER), {
       name: "SecretBoxError",
-      message: `signing-secret/acme/e1: encrypted with key ${keyName(old)}, which INTEGRATION_ENCRYPTION_KEY does not hold`,
+      message: `signing-secret/acme/e1: encrypted with key ${keyName(old)}, which INTEGRATION_ENCRYPTION_KEY does not hold: add it behind a comma`,
     });
   });
 

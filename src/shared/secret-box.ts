@@ -24,11 +24,16 @@ const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES;
 /** What a box belongs to, for example `["signing-secret", tenantId, endpointId]`. */
 export type SecretOwner = readonly [purpose: string, ...ids: string[]];
 
+/** Of no known form; encrypted with a key that the ring lacks; or altered, which moving to another row looks like. */
+export type UnopenedReason = "form" | "key" | "altered";
+
 export class SecretBoxError extends Error {
   override readonly name = "SecretBoxError";
 }
 
 export type SecretBox = {
+  /** The ids of the ring's keys, in its order: the first seals. */
+  keyIds: readonly [string, ...string[]];
   /** Whether the ring has the key with this id (eight hex digits). */
   holds(keyId: string): boolean;
   seal(plaintext: string, owner: SecretOwner): Buffer;
@@ -36,8 +41,11 @@ export type SecretBox = {
   open(box: Buffer, owner: SecretOwner): string;
 };
 
-/** `keys`: 32 bytes each; the first seals, all open. */
-export function makeSecretBox(keys: readonly Buffer[]): SecretBox {
+/** `keys`: 32 bytes each; the first seals, all open. `onUnopened` is told of each box that does not open. */
+export function makeSecretBox(
+  keys: readonly Buffer[],
+  onUnopened: (reason: UnopenedReason) => void = () => undefined,
+): SecretBox {
   const ring = new Map<string, KeyObject>();
   for (const key of keys) ring.set(keyIdOf(key).toString("hex"), createSecretKey(key));
   const [first] = keys;
@@ -45,7 +53,13 @@ export function makeSecretBox(keys: readonly Buffer[]): SecretBox {
   const sealingId = keyIdOf(first);
   const sealingKey = createSecretKey(first);
 
+  function unopened(owner: SecretOwner, reason: UnopenedReason, text: string): SecretBoxError {
+    onUnopened(reason);
+    return new SecretBoxError(`${owner.join("/")}: ${text}`);
+  }
+
   return {
+    keyIds: [sealingId.toString("hex"), ...[...ring.keys()].slice(1)],
     holds: (keyId) => ring.has(keyId),
     seal(plaintext, owner) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -55,15 +69,16 @@ export function makeSecretBox(keys: readonly Buffer[]): SecretBox {
       return Buffer.concat([Buffer.of(VERSION), sealingId, nonce, sealed, cipher.getAuthTag()]);
     },
     open(box, owner) {
-      const named = owner.join("/");
       if (box.length < HEADER_BYTES + TAG_BYTES || box[0] !== VERSION) {
-        throw new SecretBoxError(`${named}: not an encrypted secret of a known form`);
+        throw unopened(owner, "form", "not an encrypted secret of a known form");
       }
       const keyId = box.subarray(1, 1 + KEY_ID_BYTES).toString("hex");
       const key = ring.get(keyId);
       if (key === undefined) {
-        throw new SecretBoxError(
-          `${named}: encrypted with key ${keyId}, which INTEGRATION_ENCRYPTION_KEY does not hold`,
+        throw unopened(
+          owner,
+          "key",
+          `encrypted with key ${keyId}, which INTEGRATION_ENCRYPTION_KEY does not hold: add it behind a comma`,
         );
       }
       const nonce = box.subarray(1 + KEY_ID_BYTES, HEADER_BYTES);
@@ -74,7 +89,7 @@ export function makeSecretBox(keys: readonly Buffer[]): SecretBox {
         const opened = decipher.update(box.subarray(HEADER_BYTES, -TAG_BYTES));
         return Buffer.concat([opened, decipher.final()]).toString("utf8");
       } catch {
-        throw new SecretBoxError(`${named}: the stored secret was altered or belongs to another row`);
+        throw unopened(owner, "altered", "the stored secret was altered or belongs to another row");
       }
     },
   };

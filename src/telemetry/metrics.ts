@@ -20,6 +20,18 @@ export function makeMetrics() {
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
       registers,
     }),
+    rateLimited: new Counter({
+      name: "http_server_rate_limited_total",
+      help: "Requests answered 429 because of a limit on callers: writes, dispatches, authentications.",
+      labelNames: ["limit"] as const,
+      registers,
+    }),
+    unusableSecrets: new Counter({
+      name: "webhook_unusable_secrets_total",
+      help: "Times that a stored signing secret did not open, by reason: form, key, altered.",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
     eventsAccepted: new Counter({
       name: "webhook_events_accepted_total",
       help: "Events made durable, each counted once.",

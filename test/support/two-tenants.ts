@@ -48,6 +48,7 @@ export const TENANT_TABLES = [
   "storage_grants",
   "storage_exports",
   "tenant_settings",
+  "audit_log",
 ] as const;
 
 export function tenant(name: string): TenantId {
@@ -146,6 +147,10 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at)
       VALUES ($1, $2, 'somebody', now() - interval '1 day', now())`,
     [tenantId, randomUUID()],
+  );
+  await admin.query(
+    `INSERT INTO postern.audit_log VALUES ($1, postern.uuid_v7(), now(), 'user', 'ada', 'endpoint.created', $2, 'done', '{}')`,
+    [tenantId, endpointId],
   );
   await admin.query("INSERT INTO postern.tenant_settings (tenant_id) VALUES ($1)", [tenantId]);
   return rows;

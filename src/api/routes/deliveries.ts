@@ -3,8 +3,9 @@ import { z } from "zod";
 import { EVENT_TYPE_PATTERN } from "../../events/subscription.ts";
 import { DELIVERY_STATUSES, type Delivery, type DeliveryFilter } from "../../deliveries/delivery.ts";
 import { parseDeliveryId, parseEndpointId, parseEventId, UUID_PATTERN } from "../../shared/id.ts";
-import { userOf } from "../access.ts";
+import { callerOf, userOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
+import { instantText, integerText, nextLink } from "../page-query.ts";
 import { parse } from "../parse.ts";
 import { deliveryObject, deliveryView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
@@ -16,7 +17,7 @@ type DeliveryParams = { Params: { id: string; did: string } };
 export function deliveryRoutes(app: FastifyInstance, services: ApiServices): void {
   const { deliveryLog, personSends, catalog } = services;
   const read = { permission: "settings:read" } as const;
-  const write = { permission: "settings:write" } as const;
+  const send = { permission: "settings:write", limit: "dispatches" } as const;
   const testInput = z.object({
     event_type: z
       .string()
@@ -77,7 +78,7 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
   app.post<DeliveryParams>(
     "/:id/deliveries/:did/retry",
     {
-      config: write,
+      config: send,
       schema: describeRoute({
         operationId: "retryDelivery",
         tag: "Deliveries",
@@ -90,22 +91,21 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
           "delivery_not_failed",
           "unsafe_url",
           "payload_too_large",
+          "secret_unusable",
         ],
       }),
     },
     async (request) => {
-      const { tenantId } = userOf(request);
       const { id, did } = request.params;
-      return {
-        delivery: deliveryView(await personSends.retry(tenantId, parseEndpointId(id), parseDeliveryId(did))),
-      };
+      const ids = [parseEndpointId(id), parseDeliveryId(did)] as const;
+      return { delivery: deliveryView(await personSends.retry(callerOf(request), ...ids)) };
     },
   );
 
   app.post<IdParams>(
     "/:id/test",
     {
-      config: write,
+      config: send,
       schema: describeRoute({
         operationId: "testEndpoint",
         tag: "Deliveries",
@@ -119,13 +119,14 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
           "unsafe_url",
           "not_found",
           "endpoint_not_subscribed",
+          "secret_unusable",
         ],
       }),
     },
     async (request) => {
-      const { tenantId } = userOf(request);
       const input = parse(testInput, request.body);
-      return testView(await personSends.test(tenantId, parseEndpointId(request.params.id), input.event_type));
+      const id = parseEndpointId(request.params.id);
+      return testView(await personSends.test(callerOf(request), id, input.event_type));
     },
   );
 }
@@ -140,26 +141,6 @@ const testResult = z.object({
 function testView(delivery: Delivery) {
   const { status, response_status, response_body, latency_ms } = deliveryView(delivery);
   return { status, response_status, response_body, latency_ms };
-}
-
-/** Whole numbers from text, as far as JavaScript tells them apart. */
-function integerText(min: number, max: number, fallback: number) {
-  return z
-    .string()
-    .regex(/^[+-]?[0-9]+$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.int().min(min).max(max))
-    .default(fallback)
-    .meta({ type: "integer", minimum: min, maximum: max });
-}
-
-const instantText = z.iso.datetime({ offset: true }).transform(ceilToMs);
-
-/** Log times are whole milliseconds, so a bound between two of them is as good as the later one. */
-function ceilToMs(text: string): number {
-  const fraction = /\.([0-9]+)/.exec(text)?.[1] ?? "";
-  const hasMore = /[1-9]/.test(fraction.slice(3));
-  return Date.parse(text.replace(/\.([0-9]{1,3})[0-9]*/, ".$1")) + (hasMore ? 1 : 0);
 }
 
 const listQuery = z.object({
@@ -201,16 +182,4 @@ function toFilter(query: z.output<typeof listQuery>): DeliveryFilter | null {
     toMs: query.to,
     before: query.before,
   };
-}
-
-/** The keyset page after this one: the same filters, before the oldest delivery shown. */
-function nextLink(url: string, page: readonly Delivery[], limit: number): string | null {
-  const oldest = page.at(-1);
-  if (oldest === undefined || page.length < limit) return null;
-  const mark = url.indexOf("?");
-  const path = mark === -1 ? url : url.slice(0, mark);
-  const parameters = new URLSearchParams(mark === -1 ? "" : url.slice(mark));
-  parameters.delete("page");
-  parameters.set("before", oldest.id);
-  return `${path}?${parameters.toString()}`;
 }

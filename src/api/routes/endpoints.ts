@@ -2,8 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { endpointInputSchemas, rotateInputSchema } from "../../endpoints/endpoint-input.ts";
 import { parseEndpointId } from "../../shared/id.ts";
-import { Refusal } from "../../shared/refusal.ts";
-import { userOf } from "../access.ts";
+import { callerOf, userOf } from "../access.ts";
 import type { ApiServices } from "../services.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
 import { parse } from "../parse.ts";
@@ -16,7 +15,6 @@ import {
   endpointView,
   secretObject,
 } from "../schemas.ts";
-import { isOwner } from "../session.ts";
 
 const RECENT_DELIVERIES = 5;
 
@@ -37,7 +35,7 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
   const { endpoints, deliveryLog, catalog } = services;
   const inputs = endpointInputSchemas(catalog);
   const read = { permission: "settings:read" } as const;
-  const write = { permission: "settings:write" } as const;
+  const write = { permission: "settings:write", limit: "writes" } as const;
 
   app.get(
     "/events",
@@ -85,8 +83,7 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
       }),
     },
     async (request, reply) => {
-      const { tenantId } = userOf(request);
-      const created = await endpoints.create(tenantId, parse(inputs.create, request.body));
+      const created = await endpoints.create(callerOf(request), parse(inputs.create, request.body));
       return reply.code(201).send({ endpoint: endpointView(created.endpoint), secret: created.secret });
     },
   );
@@ -131,11 +128,9 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
       }),
     },
     async (request) => {
-      const { tenantId } = userOf(request);
       const change = parse(inputs.update, request.body);
-      return {
-        endpoint: endpointView(await endpoints.update(tenantId, parseEndpointId(request.params.id), change)),
-      };
+      const id = parseEndpointId(request.params.id);
+      return { endpoint: endpointView(await endpoints.update(callerOf(request), id, change)) };
     },
   );
 
@@ -153,7 +148,7 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
       }),
     },
     async (request) => {
-      await endpoints.remove(userOf(request).tenantId, parseEndpointId(request.params.id));
+      await endpoints.remove(callerOf(request), parseEndpointId(request.params.id));
       return { ok: true };
     },
   );
@@ -161,7 +156,7 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
   app.post<IdParams>(
     "/:id/rotate-secret",
     {
-      config: write,
+      config: { ...write, ownersOnly: "owner_required" },
       schema: describeRoute({
         operationId: "rotateSecret",
         tag: "Endpoints",
@@ -173,11 +168,9 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
       }),
     },
     async (request) => {
-      const { tenantId, role } = userOf(request);
-      if (!isOwner(role)) throw new Refusal("owner_required");
       const input = parse(rotateInputSchema, request.body);
       const id = parseEndpointId(request.params.id);
-      return { secret: await endpoints.rotateSecret(tenantId, id, input?.grace_seconds ?? 0) };
+      return { secret: await endpoints.rotateSecret(callerOf(request), id, input?.grace_seconds ?? 0) };
     },
   );
 }

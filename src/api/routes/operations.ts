@@ -1,7 +1,7 @@
-import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../../shared/refusal.ts";
+import { isSameSecret } from "../../shared/same-secret.ts";
 import { describeRoute, openApiDocument } from "../openapi.ts";
 import type { ApiServices } from "../services.ts";
 
@@ -52,7 +52,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
           "The process's metrics, as Prometheus reads them; behind a token when `METRICS_TOKEN` is set",
         answers: { 200: z.string() },
         mediaType: "text/plain",
-        refusals: ["unauthorized"],
+        refusals: ["unauthorized", "too_many_requests"],
         isPublic: true,
         security: [{}, { metricsToken: [] }],
       }),
@@ -70,7 +70,5 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
 
 function requireMetricsToken(authorization: string | undefined, token: string | undefined): void {
   if (token === undefined) return;
-  const given = Buffer.from(authorization ?? "");
-  const wanted = Buffer.from(`Bearer ${token}`);
-  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw new Refusal("unauthorized");
+  if (!isSameSecret(authorization ?? "", `Bearer ${token}`)) throw new Refusal("unauthorized");
 }

@@ -21,7 +21,7 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
         summary: "Publish one event, or up to 1,000 at once (all or nothing)",
         body: z.union([publishOneSchema, publishManySchema]),
         answers: { 202: answer, 200: answer },
-        refusals: ["validation_failed", "idempotency_key_reused", "too_many_requests"],
+        refusals: ["validation_failed", "idempotency_key_reused"],
       }),
     },
     async (request, reply) => {

@@ -1,0 +1,34 @@
+/** What lists that come in pages have in common: numbers and instants in a query, and the way to the next page. */
+import { z } from "zod";
+
+/** Whole numbers from text, as far as JavaScript tells them apart. */
+export function integerText(min: number, max: number, fallback: number) {
+  return z
+    .string()
+    .regex(/^[+-]?[0-9]+$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .default(fallback)
+    .meta({ type: "integer", minimum: min, maximum: max });
+}
+
+export const instantText = z.iso.datetime({ offset: true }).transform(ceilToMs);
+
+/** Log times are whole milliseconds, so a bound between two of them is as good as the later one. */
+function ceilToMs(text: string): number {
+  const fraction = /\.([0-9]+)/.exec(text)?.[1] ?? "";
+  const hasMore = /[1-9]/.test(fraction.slice(3));
+  return Date.parse(text.replace(/\.([0-9]{1,3})[0-9]*/, ".$1")) + (hasMore ? 1 : 0);
+}
+
+/** The keyset page after this one: the same filters, before the oldest row shown. */
+export function nextLink(url: string, page: readonly { id: string }[], limit: number): string | null {
+  const oldest = page.at(-1);
+  if (oldest === undefined || page.length < limit) return null;
+  const mark = url.indexOf("?");
+  const path = mark === -1 ? url : url.slice(0, mark);
+  const parameters = new URLSearchParams(mark === -1 ? "" : url.slice(mark));
+  parameters.delete("page");
+  parameters.set("before", oldest.id);
+  return `${path}?${parameters.toString()}`;
+}

@@ -1,0 +1,62 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { AUDIT_ACTIONS } from "../../audit/audit-entry.ts";
+import { parseAuditId, parseEndpointId, UUID_PATTERN } from "../../shared/id.ts";
+import { userOf } from "../access.ts";
+import { describeRoute } from "../openapi.ts";
+import { instantText, integerText, nextLink } from "../page-query.ts";
+import { parse } from "../parse.ts";
+import { auditObject, auditView } from "../schemas.ts";
+import type { ApiServices } from "../services.ts";
+
+/** What was done to a tenant's endpoints and what was refused, for the tenant's owners. */
+export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): void {
+  app.get(
+    "/",
+    {
+      config: { permission: "settings:read", ownersOnly: "forbidden" },
+      schema: describeRoute({
+        operationId: "listAuditEntries",
+        tag: "Audit",
+        summary: "List who did what, newest first (owners only)",
+        query: auditQuery,
+        answers: { 200: z.object({ entries: z.array(auditObject) }) },
+        refusals: ["invalid_query"],
+      }),
+    },
+    async (request, reply) => {
+      const { tenantId } = userOf(request);
+      const query = parse(auditQuery, request.query, "invalid_query");
+      const { action, limit, before, from: fromMs, to: toMs } = query;
+      const endpointId = query.endpoint_id === undefined ? undefined : parseEndpointId(query.endpoint_id);
+      const filter = { action, fromMs, toMs, before };
+      // No endpoint has an id that does not parse, so no entry is about one.
+      const found =
+        endpointId === null
+          ? []
+          : await auditLog.list(tenantId, { filter: { ...filter, endpointId }, limit });
+      const next = nextLink(request.url, found, limit);
+      if (next !== null) void reply.header("Link", `<${next}>; rel="next"`);
+      return { entries: found.map(auditView) };
+    },
+  );
+}
+
+const auditQuery = z.object({
+  action: z.enum(AUDIT_ACTIONS).optional(),
+  endpoint_id: z.string().optional(),
+  from: instantText.optional().describe("At or after, ISO 8601 with offset."),
+  to: instantText.optional().describe("Before, ISO 8601 with offset."),
+  limit: integerText(1, 100, 50),
+  before: z
+    .string()
+    .transform((text, context) => {
+      const id = parseAuditId(text);
+      if (id !== null) return id;
+      context.addIssue({ code: "custom", message: "must be an entry's id" });
+      return z.NEVER;
+    })
+    .meta({ pattern: UUID_PATTERN })
+    .optional()
+    .describe("An entry's id: the page of entries older than it."),
+});

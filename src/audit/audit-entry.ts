@@ -1,0 +1,65 @@
+/** What the audit log holds: who did what to which endpoint, and what was refused. */
+import type { AuditId, EndpointId, TenantId } from "../shared/id.ts";
+
+export const AUDIT_ACTIONS = [
+  "endpoint.created",
+  "endpoint.updated",
+  "endpoint.enabled",
+  "endpoint.disabled",
+  "endpoint.deleted",
+  "secret.rotated",
+  "endpoint.tested",
+  "delivery.retried",
+  "url.refused",
+  "authentication.failed",
+  "limit.reached",
+  "keys.rotated",
+  "export.requested",
+  "artifact.download_granted",
+  "artifact.erased",
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export const ACTOR_TYPES = ["user", "operator", "postern", "unknown"] as const;
+
+/** `user` with the session's subject; `operator` at the command line; `postern` by itself; `unknown` without a session. */
+export type AuditActor = { type: (typeof ACTOR_TYPES)[number]; sub: string | null };
+
+export const AUDIT_OUTCOMES = ["done", "refused"] as const;
+
+/** A tenant's user, as the audit log names him. */
+export type Caller = {
+  tenantId: TenantId;
+  actor: AuditActor;
+  requestId: string | null;
+  address: string | null;
+};
+
+/** Never a secret, nor a value of a header: names of what changed, and URLs by `maskUrl`. */
+export type AuditDetails = { readonly [name: string]: DetailValue };
+type DetailValue = string | number | boolean | null | readonly string[] | AuditDetails;
+
+export type NewAuditEntry = Omit<Caller, "tenantId"> & {
+  tenantId: TenantId | null;
+  action: AuditAction;
+  endpointId: EndpointId | null;
+  outcome: (typeof AUDIT_OUTCOMES)[number];
+  details: AuditDetails;
+};
+
+export type AuditEntry = NewAuditEntry & { id: AuditId; at: Date };
+
+/** Absent members do not narrow. `from` is inclusive, `to` exclusive. */
+export type AuditFilter = {
+  action?: AuditAction | undefined;
+  endpointId?: EndpointId | undefined;
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+  /** Only entries older than this one. */
+  before?: AuditId | undefined;
+};
+
+export const POSTERN: AuditActor = { type: "postern", sub: null };
+export const OPERATOR: AuditActor = { type: "operator", sub: null };
+export const UNKNOWN: AuditActor = { type: "unknown", sub: null };

@@ -1,0 +1,118 @@
+/**
+ * What happens too often, or too fast, for an entry of its own each time:
+ * failed authentications, limits reached, and attempts at addresses that are
+ * not public. Counted in memory and added to the audit log once a minute, so
+ * that nobody can fill it, and nobody waits for it. A process that dies takes
+ * what it counted in its last minute with it.
+ */
+import { LRUCache } from "lru-cache";
+import type { Pool } from "../database/pool.ts";
+import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { Log } from "../telemetry/log.ts";
+import { POSTERN, UNKNOWN, type NewAuditEntry } from "./audit-entry.ts";
+import { insertAuditEntries } from "./audit-store.ts";
+import { maskUrl } from "./mask-url.ts";
+
+const FLUSH_MS = 60_000;
+/** Addresses that get an entry of their own for a minute; those beyond share one. */
+const MAX_ADDRESSES = 100;
+const MAX_UNSAVED = 2000;
+/** An endpoint whose name leads somewhere private is tried again and again: one entry an hour tells it. */
+const BLOCKED_EVERY_MS = 3_600_000;
+const MAX_BLOCKED_ENDPOINTS = 10_000;
+
+type Counted = { entry: NewAuditEntry; count: number; firstAt: Date; lastAt: Date };
+
+export type AuditTally = {
+  failedAuthentication(by: { address: string; requestId: string }): void;
+  /** `tenantId` null: the limit is on the address. */
+  limitReached(by: { limit: string; tenantId: TenantId | null; address: string; requestId: string }): void;
+  blockedTarget(target: { tenantId: TenantId; endpointId: EndpointId; url: string }): void;
+  /** Adds what was counted last. */
+  close(): Promise<void>;
+};
+
+export function makeAuditTally({ db, log }: { db: Pool; log: Log }): AuditTally {
+  const counted = new Map<string, Counted>();
+  const blocked = new LRUCache<string, true>({ max: MAX_BLOCKED_ENDPOINTS, ttl: BLOCKED_EVERY_MS });
+  let addresses = 0;
+  let unsaved: NewAuditEntry[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let flushing: Promise<void> = Promise.resolve();
+
+  function flushSoon(): void {
+    timer ??= setTimeout(() => {
+      timer = null;
+      flushing = flushing.then(flush);
+    }, FLUSH_MS).unref();
+  }
+
+  function count(key: string, entry: NewAuditEntry): void {
+    flushSoon();
+    const now = new Date();
+    const known = counted.get(key);
+    if (known === undefined) counted.set(key, { entry, count: 1, firstAt: now, lastAt: now });
+    else Object.assign(known, { count: known.count + 1, lastAt: now });
+  }
+
+  /** Null for the entry that addresses share once there are too many. */
+  function countedAddress(action: string, address: string): string | null {
+    if (counted.has(`${action} ${address}`)) return address;
+    if (addresses >= MAX_ADDRESSES) return null;
+    addresses++;
+    return address;
+  }
+
+  async function flush(): Promise<void> {
+    const entries = [...unsaved, ...[...counted.values()].map(withCount)];
+    counted.clear();
+    addresses = 0;
+    unsaved = [];
+    if (entries.length === 0) return;
+    try {
+      await insertAuditEntries(db, entries);
+    } catch (error) {
+      unsaved = entries.slice(0, MAX_UNSAVED);
+      const lost = entries.length - unsaved.length;
+      flushSoon();
+      log.warn({ err: error, entries: entries.length, lost }, "the audit log could not be added to yet");
+    }
+  }
+
+  return {
+    failedAuthentication({ address, requestId }) {
+      const action = "authentication.failed";
+      const named = countedAddress(action, address);
+      count(`${action} ${named}`, refused({ action, address: named, requestId }));
+    },
+    limitReached({ limit, tenantId, address, requestId }) {
+      const action = "limit.reached";
+      const named = tenantId === null ? countedAddress(`${action} ${limit}`, address) : address;
+      const key = `${action} ${limit} ${tenantId ?? named}`;
+      count(key, { ...refused({ action, address: named, requestId }), tenantId, details: { limit } });
+    },
+    blockedTarget({ tenantId, endpointId, url }) {
+      const key = `${tenantId}/${endpointId}`;
+      if (blocked.has(key)) return;
+      blocked.set(key, true);
+      const entry = refused({ action: "url.refused", address: null, requestId: null });
+      const details = { operation: "attempt", url: maskUrl(url) };
+      unsaved.push({ ...entry, tenantId, endpointId, actor: POSTERN, details });
+      flushSoon();
+    },
+    async close() {
+      await flushing;
+      await flush();
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+function refused(given: Pick<NewAuditEntry, "action" | "address" | "requestId">): NewAuditEntry {
+  return { ...given, tenantId: null, actor: UNKNOWN, endpointId: null, outcome: "refused", details: {} };
+}
+
+function withCount({ entry, count, firstAt, lastAt }: Counted): NewAuditEntry {
+  const times = { first_at: firstAt.toISOString(), last_at: lastAt.toISOString() };
+  return { ...entry, details: { ...entry.details, count, ...times } };
+}

@@ -1,0 +1,34 @@
+/** For commands that work on all tenants at once: a connection with the rights of the schema's owner. */
+import { environment, readConfig, type Config } from "../config.ts";
+import { pendingMigrations } from "../database/migrate.ts";
+import { createPool, type Pool } from "../database/pool.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { loadMigrations, openDatabase } from "./run.ts";
+
+const CONNECTION_TIMEOUT_MS = 5000;
+
+/** Throws ConfigError when the schema is older than the program. */
+export async function asOwner(
+  name: string,
+  work: (db: Pool, config: Config) => Promise<void>,
+): Promise<void> {
+  const config = readConfig(environment());
+  const database = await openDatabase(config, makeLog("warn"));
+  const db = createPool({
+    url: database.url,
+    poolSize: 1,
+    applicationName: `postern ${name}`,
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+  });
+  try {
+    const pending = await pendingMigrations(db, await loadMigrations());
+    if (pending.length > 0) {
+      throw new ConfigError("the database's schema is older than this program: run postern migrate first");
+    }
+    await work(db, config);
+  } finally {
+    await db.end();
+    await database.stop();
+  }
+}

@@ -1,0 +1,87 @@
+/** Stored signing secrets as a change of keys meets them: of all tenants, with the owner's rights. */
+import type { Db } from "../database/pool.ts";
+import type { EndpointId, TenantId } from "../shared/id.ts";
+
+export type SealedSecrets = {
+  tenantId: TenantId;
+  endpointId: EndpointId;
+  secret: Buffer;
+  previousSecret: Buffer | null;
+};
+
+/** The id of the key that sealed, in hex: bytes 2 to 5 of the stored form. */
+const keyIdOf = (column: string): string => /* sql */ `encode(substring(${column} FROM 2 FOR 4), 'hex')`;
+
+/** Live endpoints with a secret under any key but the given one, in the order of their keys, after one of them. */
+export async function listSealedOtherwise(
+  db: Db,
+  keyId: string,
+  { after, limit }: { after: Pick<SealedSecrets, "tenantId" | "endpointId"> | null; limit: number },
+): Promise<SealedSecrets[]> {
+  const { rows } = await db.query<SealedSecrets>(
+    /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId", secret, previous_secret AS "previousSecret"
+      FROM postern.endpoints
+      WHERE deleted_at IS NULL
+        AND (${keyIdOf("secret")} <> $1 OR ${keyIdOf("previous_secret")} <> $1)
+        AND ($2::text IS NULL OR (tenant_id, id) > ($2, $3::uuid))
+      ORDER BY tenant_id, id LIMIT $4`,
+    [keyId, after?.tenantId ?? null, after?.endpointId ?? null, limit],
+  );
+  return rows;
+}
+
+/**
+ * Stores secrets sealed anew where the old ones still stand, and answers for
+ * how many endpoints. A row that somebody else has locked is left: waiting for
+ * several rows in an order of its own could end in a deadlock with those who
+ * record outcomes.
+ */
+export async function replaceSealed(
+  db: Db,
+  changes: readonly { old: SealedSecrets; secret: Buffer; previousSecret: Buffer | null }[],
+): Promise<number> {
+  const { rowCount } = await db.query(
+    /* sql */ `WITH given AS MATERIALIZED (
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[])
+          AS given (tenant_id, id, old_secret, old_previous, secret, previous_secret)
+      ), free AS MATERIALIZED (
+        SELECT e.tenant_id, e.id FROM postern.endpoints e
+        WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, id FROM given)
+        FOR NO KEY UPDATE SKIP LOCKED
+      )
+      UPDATE postern.endpoints e SET secret = given.secret, previous_secret = given.previous_secret
+      FROM given JOIN free USING (tenant_id, id)
+      WHERE e.tenant_id = given.tenant_id AND e.id = given.id
+        AND e.secret = given.old_secret AND e.previous_secret IS NOT DISTINCT FROM given.old_previous`,
+    [
+      changes.map(({ old }) => old.tenantId),
+      changes.map(({ old }) => old.endpointId),
+      changes.map(({ old }) => old.secret),
+      changes.map(({ old }) => old.previousSecret),
+      changes.map(({ secret }) => secret),
+      changes.map(({ previousSecret }) => previousSecret),
+    ],
+  );
+  return rowCount ?? 0;
+}
+
+/** Removes former secrets whose grace time is over: nothing is signed with them. */
+export async function clearEndedGraces(db: Db): Promise<void> {
+  await db.query(/* sql */ `UPDATE postern.endpoints SET previous_secret = NULL, previous_secret_until = NULL
+    WHERE (tenant_id, id) IN (
+        SELECT tenant_id, id FROM postern.endpoints WHERE previous_secret_until <= now()
+        FOR NO KEY UPDATE SKIP LOCKED)
+      AND previous_secret_until <= now()`);
+}
+
+/** How many secrets of live endpoints each key has sealed, former ones in their grace time included. */
+export async function countSecretsByKey(db: Db): Promise<{ keyId: string; count: number }[]> {
+  const { rows } = await db.query<{
+    keyId: string;
+    count: number;
+  }>(/* sql */ `SELECT ${keyIdOf("sealed")} AS "keyId", count(*)::int AS count
+      FROM postern.endpoints,
+        unnest(ARRAY[secret, CASE WHEN previous_secret_until > now() THEN previous_secret END]) AS sealed
+      WHERE deleted_at IS NULL AND sealed IS NOT NULL GROUP BY 1 ORDER BY 1`);
+  return rows;
+}

@@ -1,0 +1,124 @@
+/** Reading the audit log: over HTTP for a tenant's owners, at the command line for the operator. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { z } from "zod";
+import { auditObject } from "../src/api/schemas.ts";
+import { auditAnswer, newTenant } from "./support/audit.ts";
+import { runProgram } from "./support/program.ts";
+import { startTestService, type TestService } from "./support/service.ts";
+import { assertRefused, first, issuesOf, REFUSED } from "./support/webhooks.ts";
+
+let service: TestService;
+
+before(async () => {
+  service = await startTestService();
+});
+after(() => service.stop());
+
+describe("GET /api/audit", () => {
+  it("is for owners alone", async () => {
+    const { read, owner } = newTenant(service);
+    assertRefused(await read("", { as: null }), REFUSED.unauthorized);
+    const producer = { type: "service", tid: "acme", permissions: ["settings:read"] };
+    assertRefused(await read("", { as: producer }), REFUSED.unauthorized);
+    for (const role of ["admin", "member", "Owner"]) {
+      assertRefused(await read("", { as: { ...owner, role } }), REFUSED.forbidden);
+    }
+    assertRefused(await read("", { as: { ...owner, permissions: [] } }), REFUSED.forbidden);
+    assert.equal((await read("", { as: { ...owner, role: "OWNER" } })).status, 200);
+    assertRefused(await read("/nothing"), REFUSED.notFound);
+    const post = await service.call("POST", "/api/audit", { as: owner });
+    assertRefused(post, REFUSED.methodNotAllowed);
+    assert.equal(post.headers.get("allow"), "GET, HEAD");
+  });
+
+  it("shows a tenant nothing of another", async () => {
+    const [one, other] = [newTenant(service), newTenant(service)];
+    const { endpoint } = await one.webhooks.create();
+    assert.equal((await one.entries()).length, 1);
+    assert.deepEqual(await other.entries(), []);
+    assert.deepEqual(await other.entries(`?endpoint_id=${endpoint.id}`), []);
+  });
+
+  it("narrows by action, endpoint and time", async () => {
+    const { entries, webhooks } = newTenant(service);
+    const { endpoint } = await webhooks.create();
+    await webhooks.create();
+    await webhooks.remove(endpoint.id);
+    assert.equal((await entries("?action=endpoint.created")).length, 2);
+    const ofOne = await entries(`?endpoint_id=${endpoint.id}`);
+    assert.deepEqual(
+      ofOne.map(({ action }) => action),
+      ["endpoint.deleted", "endpoint.created"],
+    );
+    assert.deepEqual(await entries("?endpoint_id=nobody"), []);
+    assert.deepEqual(await entries(`?endpoint_id=${endpoint.id}&action=secret.rotated`), []);
+    const [last, , oldest] = await entries();
+    assert.ok(last !== undefined && oldest !== undefined);
+    assert.ok((await entries(`?from=${last.at}`)).some(({ id }) => id === last.id));
+    assert.ok((await entries(`?to=${last.at}`)).every(({ id }) => id !== last.id));
+    assert.ok((await entries(`?from=${oldest.at}`)).some(({ id }) => id === oldest.id));
+    assert.deepEqual(await entries(`?to=${oldest.at}`), []);
+  });
+
+  it("refuses a query that it does not understand", async () => {
+    const { read } = newTenant(service);
+    for (const query of ["action=nothing", "from=today", "limit=0", "limit=101", "before=x"]) {
+      const paths = Object.keys(issuesOf(await read(`?${query}`), "Invalid query"));
+      assert.deepEqual(paths, [query.split("=")[0]]);
+    }
+  });
+
+  it("leads from page to page, each entry once, newest first", async () => {
+    const { read, entries, webhooks } = newTenant(service);
+    for (let again = 0; again < 5; again++) await webhooks.create();
+    const seen: string[] = [];
+    let query: string | null = "?limit=2&action=endpoint.created";
+    while (query !== null) {
+      const page = await read(query);
+      seen.push(...auditAnswer.parse(page.body).entries.map(({ id }) => id));
+      query = /^<\/api\/audit(\?.*)>; rel="next"$/.exec(page.headers.get("link") ?? "")?.[1] ?? null;
+    }
+    assert.deepEqual(
+      seen,
+      (await entries()).map(({ id }) => id),
+    );
+    assert.deepEqual(seen, seen.toSorted().toReversed());
+    assert.equal(new Set(seen).size, 5);
+  });
+});
+
+describe("postern audit", () => {
+  it("shows the operator every tenant, or one, by action and time, in lines or as JSON", async () => {
+    const [one, other] = [newTenant(service), newTenant(service)];
+    const { endpoint } = await one.webhooks.create();
+    await other.webhooks.create();
+    await other.webhooks.remove(first(await other.webhooks.list()).id);
+    const run = async (...args: string[]) => {
+      const { code, output } = await runProgram(["audit", ...args], service.env);
+      assert.equal(code, 0, output);
+      return output;
+    };
+    const all = await run();
+    const line = `  ${one.tid}  user:"ada"  endpoint.created  ${endpoint.id}  127.0.0.1  {`;
+    assert.equal(all.split("\n").filter((text) => text.includes(line)).length, 1, all);
+    assert.ok(all.includes(`  ${other.tid}  `));
+    const json = z
+      .array(auditObject.extend({ tenant_id: z.string().nullable() }).strict())
+      .parse(JSON.parse(await run("--json", "--tenant", other.tid, "--action", "endpoint.deleted")));
+    assert.deepEqual(
+      json.map(({ tenant_id, action }) => [tenant_id, action]),
+      [[other.tid, "endpoint.deleted"]],
+    );
+    assert.equal(await run("--since", "0s"), "");
+    for (const args of [
+      ["--since", "soon"],
+      ["--tenant", "no tenant"],
+      ["--action", "nothing"],
+    ]) {
+      const { code, output } = await runProgram(["audit", ...args], service.env);
+      assert.equal(code, 1);
+      assert.match(output, /^postern cannot start:\n {2}--/);
+    }
+  });
+});
