@@ -15,6 +15,8 @@ const main = defineCommand({
     migrate: () => import("./cli/migrate.ts").then((file) => file.migrateCommand),
     config: () => import("./cli/config.ts").then((file) => file.config),
     doctor: () => import("./cli/doctor.ts").then((file) => file.doctor),
+    keys: () => import("./cli/keys.ts").then((file) => file.keys),
+    audit: () => import("./cli/audit.ts").then((file) => file.audit),
     token: () => import("./cli/token.ts").then((file) => file.token),
     storage: () => import("./cli/storage.ts").then((file) => file.storage),
     publish: () => import("./cli/publish.ts").then((file) => file.publish),

@@ -1,0 +1,90 @@
+import { defineCommand } from "citty";
+import { changeKeys, readKeyUse, type KeyChange, type KeyUse } from "../endpoints/change-keys.ts";
+import { makeSecretBox } from "../shared/secret-box.ts";
+import { withClearErrors } from "./command.ts";
+import { asOwner } from "./owner.ts";
+
+const PROGRESS_MS = 1000;
+const json = { type: "boolean", description: "As JSON" } as const;
+
+const rotate = defineCommand({
+  meta: {
+    name: "rotate",
+    description: "Encrypt every stored secret with the first key of INTEGRATION_ENCRYPTION_KEY",
+  },
+  args: { json },
+  run: ({ args }) =>
+    withClearErrors(() =>
+      asOwner("keys rotate", async (db, config) => {
+        const progress = makeProgress();
+        const change = await changeKeys(db, makeSecretBox(config.encryptionKeys), (endpoints) =>
+          progress.show(endpoints),
+        );
+        progress.end();
+        if (args.json === true) console.log(JSON.stringify(change, null, 2));
+        else printChange(change);
+        if (change.failures.length > 0 || change.keys.some(isStillNeeded)) process.exitCode = 1;
+      }),
+    ),
+});
+
+const status = defineCommand({
+  meta: { name: "status", description: "Show how many stored secrets are encrypted with which key" },
+  args: { json },
+  run: ({ args }) =>
+    withClearErrors(() =>
+      asOwner("keys status", async (db, config) => {
+        const keys = await readKeyUse(db, makeSecretBox(config.encryptionKeys));
+        if (args.json === true) console.log(JSON.stringify(keys, null, 2));
+        else printKeys(keys);
+        if (keys.some(({ place }) => place === "missing")) process.exitCode = 1;
+      }),
+    ),
+});
+
+export const keys = defineCommand({
+  meta: { name: "keys", description: "The keys that encrypt stored secrets" },
+  subCommands: { rotate, status },
+});
+
+/** On standard error, so that what a script reads stays clean: one line that changes, or without a terminal one a second. */
+function makeProgress() {
+  const isTerminal = process.stderr.isTTY;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return {
+    show(endpoints: number): void {
+      if (performance.now() - shownAt < PROGRESS_MS) return;
+      shownAt = performance.now();
+      const line = `${endpoints} endpoints done`;
+      process.stderr.write(isTerminal ? `\r${line}` : `${line}\n`);
+    },
+    end(): void {
+      if (isTerminal && shownAt > 0) process.stderr.write("\n");
+    },
+  };
+}
+
+function printChange({ endpoints, failures, keys: uses }: KeyChange): void {
+  for (const failure of failures) console.log(`failed  ${failure}`);
+  console.log(`Encrypted the secrets of ${endpoints} endpoints with key ${uses[0]?.keyId ?? ""}.`);
+  printKeys(uses);
+  if (!uses.some(isStillNeeded)) return;
+  console.log("Some secrets are still under other keys: mend what failed, and run this again.");
+}
+
+function printKeys(uses: readonly KeyUse[]): void {
+  const width = Math.max(...uses.map(({ secrets }) => String(secrets).length));
+  for (const use of uses) {
+    console.log(`${use.keyId}  ${String(use.secrets).padStart(width)} secrets  ${meaningOf(use)}`);
+  }
+}
+
+function meaningOf({ place, secrets }: KeyUse): string {
+  if (place === "first") return "first key: encrypts";
+  if (place === "missing") return "not in INTEGRATION_ENCRYPTION_KEY: add it behind a comma";
+  return secrets === 0 ? "may be removed from INTEGRATION_ENCRYPTION_KEY" : "still needed to decrypt";
+}
+
+function isStillNeeded({ place, secrets }: KeyUse): boolean {
+  return place !== "first" && secrets > 0;
+}
