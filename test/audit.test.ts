@@ -148,18 +148,27 @@ describe("what is refused", () => {
     assert.equal(details[2].rule, "metadata_address");
   });
 
-  it("is counted where it may be frequent: failed authentications, limits, attempts at private addresses", async () => {
+  it("is counted where it may be frequent: failed authentications, limits, attempts at private addresses", async (test) => {
     const { tid, owner } = newTenant(service);
+    // Of its own: the other service's worker would make the attempts too.
+    const counted = await createTestDatabase();
+    test.after(() => counted.drop());
     const counting = await startTestService({
-      database,
+      database: counted,
       receiver: service.receiver,
-      env: { ...service.env, RATE_LIMIT_WRITES: "1", RATE_LIMIT_AUTH: "2", RETRY_SCHEDULE: "0s,1ms,1ms" },
+      env: {
+        ...service.env,
+        DATABASE_URL: counted.url,
+        RATE_LIMIT_WRITES: "1",
+        RATE_LIMIT_AUTH: "2",
+        RETRY_SCHEDULE: "0s,1ms,1ms",
+      },
     });
     const webhooks = webhooksOf(counting, owner);
     const { endpoint } = await webhooks.create();
     for (let again = 0; again < 3; again++) await webhooks.call("DELETE", `/${UNKNOWN_ID}`);
     for (let again = 0; again < 5; again++) await counting.call("GET", "/api/webhooks", { as: null });
-    await database.pool.query("UPDATE postern.endpoints SET url = 'https://10.0.0.1/in' WHERE id = $1", [
+    await counted.pool.query("UPDATE postern.endpoints SET url = 'https://10.0.0.1/in' WHERE id = $1", [
       endpoint.id,
     ]);
     await publish(
@@ -170,7 +179,7 @@ describe("what is refused", () => {
     await webhooks.waitFor(endpoint.id, "failed", 3);
     await counting.stop();
 
-    const { rows } = await database.pool.query(
+    const { rows } = await counted.pool.query(
       `SELECT tenant_id, action, actor_type, endpoint_id, outcome, address, details - 'first_at' - 'last_at' AS details
         FROM postern.audit_log
         WHERE action IN ('authentication.failed', 'limit.reached') OR (action = 'url.refused' AND tenant_id = $1)
