@@ -1,6 +1,7 @@
 /** What is measured. Each task starts its own programs on the stand and answers one row of figures. */
 import assert from "node:assert/strict";
 import type { TokenClaims } from "../src/api/session-token.ts";
+import { exportLog, seedExportLog } from "./export-task.ts";
 import { openConnection, sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";
 import { readLog, seedLog } from "./log-tasks.ts";
@@ -212,6 +213,14 @@ async function growth(stand: Stand): Promise<Row> {
   return { ...row, ...figures };
 }
 
+async function exporting(stand: Stand): Promise<Row> {
+  await seedExportLog(stand, 1_000_000);
+  const program = await stand.start("up");
+  const figures = await exportLog(stand, program);
+  await program.stop();
+  return { task: "X export of 1,000,000", ...figures };
+}
+
 function latencyFigures(latenciesMs: readonly number[]) {
   return {
     "p50 ms": round(percentile(latenciesMs, 0.5)),
@@ -234,5 +243,6 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   F: neighbours,
   G: growth,
   H: apart,
+  X: exporting,
   batches: (stand) => repeatedBurst(stand, "H batches of 100", { count: 20_000, senders: 16, batch: 100 }),
 };

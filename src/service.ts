@@ -33,12 +33,20 @@ import { makeSender, type SenderLimits } from "./outbound/send.ts";
 import { makeReadiness } from "./readiness.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { makeSecretBox } from "./shared/secret-box.ts";
+import { makeArtifactKeeper } from "./storage/artifacts/artifact-keeper.ts";
 import { checkBucket } from "./storage/bucket-check.ts";
 import { StoreUnavailableError, type Bucket } from "./storage/buckets/bucket.ts";
 import { makeStorageUpkeep } from "./storage/reconcile/storage-upkeep.ts";
 import { makeLinkSigner } from "./storage/buckets/file-links.ts";
 import { measuredBucket } from "./storage/buckets/measured-bucket.ts";
 import { openBucket, servedEndpoint } from "./storage/buckets/open-bucket.ts";
+import { makeDownloads } from "./storage/downloads.ts";
+import { STAGE_LIMITS } from "./storage/exports/export-stage.ts";
+import { makeExportWorker } from "./storage/exports/export-worker.ts";
+import { makeExports } from "./storage/exports/exports.ts";
+import { makeLinkProbes } from "./storage/link-probes.ts";
+import type { SignedUrlEndpoint } from "./storage/operations/signed-url.ts";
+import { makeStorageSettings } from "./storage/settings.ts";
 import { makeLog, type Log } from "./telemetry/log.ts";
 import { makeMetrics, type Metrics } from "./telemetry/metrics.ts";
 
@@ -127,7 +135,16 @@ async function makeParts(options: ServiceOptions) {
     take: (dispatches) => lane.worker?.take(dispatches),
   };
   const publisher = makePublisher({ db: pools.publisher, queue, catalog, ownLane });
-  const { bucket, servedFiles, listensOn } = await makeStorage(config, metrics);
+  const { bucket, servedFiles, listensOn, reach } = await makeStorage(config, metrics);
+  const probes = makeLinkProbes({ bucket, tenants, reach });
+  const artifacts = makeArtifactKeeper({
+    tenants,
+    bucket,
+    probes,
+    planDays: config.artifactDays,
+    log,
+    metrics,
+  });
   const reconciling = {
     db: pools.worker,
     bucket,
@@ -152,6 +169,7 @@ async function makeParts(options: ServiceOptions) {
         disableAfterMs: config.disableAfterMs,
       }),
       blockedTarget: (target) => auditTally.blockedTarget(target),
+      artifacts,
       outbox: makeOutbox({ db: pools.worker, queue, catalog, log, metrics }),
       scheduleMs: config.retryScheduleMs,
       log,
@@ -168,6 +186,18 @@ async function makeParts(options: ServiceOptions) {
       worker,
       makeUpkeep({ db: pools.worker, catalog, log, retentionDays: config.retentionDays }),
       makeStorageUpkeep({ ...reconciling, log, metrics }),
+      makeExportWorker({
+        db: pools.worker,
+        tenants,
+        bucket,
+        probes,
+        publisher,
+        planDays: config.artifactDays,
+        dataDir: config.dataDir,
+        limits: STAGE_LIMITS,
+        log,
+        metrics,
+      }),
     );
   }
   const deliveryLog = makeDeliveryLog(tenants);
@@ -195,9 +225,13 @@ async function makeParts(options: ServiceOptions) {
         catalog,
         dispatches: postgresDispatchHold,
         refusals,
+        artifacts,
       }),
       publisher,
       catalog,
+      downloads: makeDownloads({ tenants, bucket, log }),
+      exports: makeExports(tenants),
+      storageSettings: makeStorageSettings(tenants),
       servedFiles,
       log,
       metrics,
@@ -213,6 +247,7 @@ async function makeParts(options: ServiceOptions) {
       }),
     },
     async close() {
+      await artifacts.stop();
       await sender.close();
       guard.close();
       bucket.close();
@@ -234,7 +269,17 @@ async function makeStorage(config: Config, metrics: Metrics) {
     servedFiles: objectStore.kind === "directory" ? { bucket, signer } : null,
     /** PORT may have left the choice to the system. */
     listensOn: (chosen: number) => void (port = chosen),
+    /** Links to the folder lead to clients' address of the API, which this process need not reach: to itself instead. */
+    reach(url: string): string {
+      if (objectStore.kind !== "directory") return url;
+      const own = servedEndpoint({ publicUrl: undefined, host, port, basePath });
+      return url.replace(prefixOf(endpoint()), prefixOf(own));
+    },
   };
+}
+
+function prefixOf({ scheme, host, path_prefix }: SignedUrlEndpoint): string {
+  return `${scheme}://${host}${path_prefix}/`;
 }
 
 /** Logs what is wrong with the bucket's configuration, and stops the start where data would not be safe. */

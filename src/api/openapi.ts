@@ -12,10 +12,11 @@ import {
   errorObject,
   publishedObject,
 } from "./schemas.ts";
+import { artifactObject, exportObject, settingsObject } from "./storage-schemas.ts";
 
 type RouteDescription = {
   operationId: string;
-  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Audit" | "Operations";
+  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Storage" | "Audit" | "Operations";
   summary: string;
   params?: readonly string[];
   query?: z.ZodType;
@@ -86,7 +87,12 @@ export function linksTo(
 }
 
 function pathParameters(names: readonly string[]) {
-  const about: Record<string, string> = { id: "An endpoint's id.", did: "A delivery's id." };
+  const about: Record<string, string> = {
+    id: "An endpoint's id.",
+    did: "A delivery's id.",
+    object_id: "An artifact's id.",
+    export_id: "An export's id.",
+  };
   const properties = names.map((name) => [name, { type: "string", description: about[name] }]);
   return { type: "object", properties: Object.fromEntries(properties), required: names };
 }
@@ -150,6 +156,9 @@ function components(): Record<string, object> {
     EventType: catalogEntryObject,
     AuditEntry: auditObject,
     PublishedEvent: publishedObject,
+    Artifact: artifactObject,
+    Export: exportObject,
+    StorageSettings: settingsObject,
     Error: errorObject,
   };
   return Object.fromEntries(

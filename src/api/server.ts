@@ -18,6 +18,7 @@ import { endpointRoutes } from "./routes/endpoints.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
+import { storageRoutes } from "./routes/storage.ts";
 import type { ApiServices } from "./services.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -129,6 +130,13 @@ export async function makeServer(
       withOtherMethods(events, () => publishRoutes(events, services));
     },
     { prefix: `${basePath}/api/events` },
+  );
+  await app.register(
+    async (storage) => {
+      storage.addHook("onRequest", requireUser(services.sessions));
+      withOtherMethods(storage, () => storageRoutes(storage, services));
+    },
+    { prefix: `${basePath}/api/storage` },
   );
   return app;
 }

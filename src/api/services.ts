@@ -5,6 +5,9 @@ import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
 import type { Publisher } from "../events/publish.ts";
+import type { Downloads } from "../storage/downloads.ts";
+import type { Exports } from "../storage/exports/exports.ts";
+import type { StorageSettings } from "../storage/settings.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { RateLimits } from "./caller-limits.ts";
@@ -19,6 +22,9 @@ export type ApiServices = {
   personSends: PersonSends;
   publisher: Publisher;
   catalog: Catalog;
+  downloads: Downloads;
+  exports: Exports;
+  storageSettings: StorageSettings;
   /** Null where the object store serves signed links itself. */
   servedFiles: ServedFiles | null;
   log: Log;

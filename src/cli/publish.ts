@@ -1,10 +1,7 @@
 import { defineCommand } from "citty";
-import { environment, readConfig } from "../config.ts";
-import { issueToken } from "../api/session-token.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
-
-const TOKEN_LIFE_MS = 60_000;
 
 export const publish = defineCommand({
   meta: { name: "publish", description: "Publish an event through the API of a running Postern" },
@@ -13,37 +10,17 @@ export const publish = defineCommand({
     data: { type: "string", default: "{}", description: "The event's data as JSON" },
     tenant: { type: "string", required: true, description: "Tenant id" },
     id: { type: "string", description: "Idempotency key" },
-    url: {
-      type: "string",
-      description: "Where Postern is; default: HOST, PORT and BASE_PATH of the settings",
-    },
+    url: URL_ARGUMENT,
   },
   run: ({ args }) =>
-    withClearErrors(async () => {
-      const config = readConfig(environment());
-      if (config.session.kind !== "secret") {
-        throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
-      }
-      const claims = { type: "service", tid: args.tenant, sub: "cli", permissions: ["events:write"] };
-      const url = args.url ?? `http://${hostInUrl(config.host)}:${config.port}${config.basePath}`;
-      const answer = await fetch(`${url}/api/events`, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${await issueToken(config.session.secret, claims, TOKEN_LIFE_MS)}`,
-        },
-        body: JSON.stringify({ type: args.type, data: parseData(args.data), id: args.id }),
-      }).catch((error: unknown) => {
-        throw new ConfigError(`no answer from ${url}: is Postern running there? (${String(error)})`);
-      });
-      console.log(await answer.text());
-      if (!answer.ok) process.exitCode = 1;
-    }),
+    withClearErrors(() =>
+      printingRefusals(async () => {
+        const session = { type: "service", tid: args.tenant, permissions: ["events:write"] };
+        const event = { type: args.type, data: parseData(args.data), id: args.id };
+        console.log(await openApiClient(session, args.url).call("POST", "/api/events", event));
+      }),
+    ),
 });
-
-/** An IPv6 address stands in brackets. */
-function hostInUrl(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
-}
 
 function parseData(text: string): unknown {
   try {

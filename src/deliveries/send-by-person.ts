@@ -13,10 +13,12 @@ import { readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { isSubscribed } from "../events/subscription.ts";
 import { buildRequestHeaders, headersForLog } from "../outbound/request-headers.ts";
+import { longBodyOf } from "../outbound/response.ts";
 import type { Sender } from "../outbound/send.ts";
 import { idTimeMs, newDeliveryId, type DeliveryId, type EndpointId, type EventId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
+import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { VERSION } from "../shared/version.ts";
 import type { Delivery, NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
@@ -27,6 +29,8 @@ export type PersonSends = ReturnType<typeof makePersonSends>;
 /** What one request of a person says, beside what every request says. */
 type Message = {
   operation: "retry" | "test";
+  deliveryId: DeliveryId;
+  attempt: number;
   eventType: string;
   deliveryLabel: string;
   webhookId: EventId | DeliveryId;
@@ -46,22 +50,27 @@ export function makePersonSends(services: {
   catalog: Catalog;
   dispatches: Pick<DispatchHold, "supersede">;
   refusals: UrlRefusals;
+  artifacts: Pick<ArtifactKeeper, "keep">;
 }) {
-  const { tenants, log, secretBox, sender, catalog, dispatches, refusals } = services;
+  const { tenants, log, secretBox, sender, catalog, dispatches, refusals, artifacts } = services;
 
   /** Sends the failed delivery's body again; the new delivery counts as the next attempt. */
   async function retry(
     caller: Caller,
     endpointId: EndpointId | null,
-    id: DeliveryId | null,
+    originalId: DeliveryId | null,
   ): Promise<Delivery> {
     const { tenantId } = caller;
-    const original = await log.get(tenantId, endpointId, id);
+    const original = await log.get(tenantId, endpointId, originalId);
     if (original.status !== "failed") throw new Refusal("delivery_not_failed");
     const target = await readSendTarget(tenants.of(tenantId), secretBox, original);
     if (target === null) throw new Refusal("endpoint_not_found");
+    const id = newDeliveryId();
+    const attempt = original.attempt + 1;
     const sent = await send(caller, target, {
       operation: "retry",
+      deliveryId: id,
+      attempt,
       eventType: original.eventType,
       deliveryLabel: original.id,
       webhookId: original.eventId ?? original.testId ?? original.id,
@@ -71,10 +80,10 @@ export function makePersonSends(services: {
     const delivery: NewDelivery = {
       ...pick(original),
       ...sent,
-      id: newDeliveryId(),
+      id,
       trigger: "retry",
       status: isDelivered ? "delivered" : "failed",
-      attempt: original.attempt + 1,
+      attempt,
     };
     await tenants.of(tenantId).transaction(async (transaction) => {
       await insertDelivery(transaction, delivery);
@@ -107,6 +116,8 @@ export function makePersonSends(services: {
     const body = JSON.stringify({ event: eventType, data: entry.payloadShape, _test: true });
     const sent = await send(caller, target, {
       operation: "test",
+      deliveryId: id,
+      attempt: 1,
       eventType,
       deliveryLabel: `test-${idTimeMs(id)}`,
       webhookId: id,
@@ -144,11 +155,18 @@ export function makePersonSends(services: {
       signingKeys: target.signingKeys,
       staticHeaders: target.headers,
     });
-    const outcome = await sender.send({ url: target.url, headers, body: message.body });
+    const { tenantId, keeps } = target;
+    const { deliveryId, attempt, body } = message;
+    const keepsWholeBody = keeps !== null && keeps.responseBodies;
+    const outcome = await sender.send({ url: target.url, headers, body, keepsWholeBody });
     if (outcome.kind === "unsafe") {
       const { endpointId, url } = target;
       await refusals.refused(caller, { endpointId, operation, url, rule: outcome.rule });
       throw new Refusal("unsafe_url");
+    }
+    if (keeps !== null) {
+      const longResponseBody = longBodyOf(outcome);
+      artifacts.keep({ tenantId, deliveryId, attempt, requestBody: body, longResponseBody, keeps });
     }
     const answer = outcome.kind === "answered" ? outcome : null;
     return {

@@ -1,12 +1,18 @@
 /** One attempt: sign what is due with what the endpoint is now, send it, and judge the outcome. */
 import type { SendTarget } from "../endpoints/send-target.ts";
+import { longBodyOf } from "../outbound/response.ts";
 import { buildRequestHeaders, headersForLog } from "../outbound/request-headers.ts";
 import type { Sender } from "../outbound/send.ts";
 import { VERSION } from "../shared/version.ts";
 import { judgeAttempt, type AttemptVerdict } from "./judge-attempt.ts";
 import type { CompletedAttempt, LeasedDispatch } from "./queue.ts";
 
-export type AttemptResult = { completed: CompletedAttempt; isGone: boolean };
+export type AttemptResult = {
+  completed: CompletedAttempt;
+  isGone: boolean;
+  /** All that was read of the answer, where the tenant keeps it and it is more than the log does. */
+  longResponseBody: Buffer | null;
+};
 
 export async function makeAttempt(
   dispatch: LeasedDispatch,
@@ -23,14 +29,23 @@ export async function makeAttempt(
     signingKeys: target.signingKeys,
     staticHeaders: target.headers,
   });
-  const outcome = await services.sender.send({ url: target.url, headers, body: dispatch.body });
+  const outcome = await services.sender.send({
+    url: target.url,
+    headers,
+    body: dispatch.body,
+    keepsWholeBody: target.keeps !== null && target.keeps.responseBodies,
+  });
   const verdict = judgeAttempt(outcome, dispatch.attempt, {
     scheduleMs: services.scheduleMs,
     random: Math.random(),
     now: new Date(),
   });
   const { isGone, ...recorded } = verdict;
-  return { completed: { dispatch, requestHeaders: headersForLog(headers), ...recorded }, isGone };
+  return {
+    completed: { dispatch, requestHeaders: headersForLog(headers), ...recorded },
+    isGone,
+    longResponseBody: longBodyOf(outcome),
+  };
 }
 
 /** For an endpoint that was deleted after its dispatch was leased: the attempt ends without a request. */

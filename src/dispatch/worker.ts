@@ -8,12 +8,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
+import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { OUTBOX_BATCH, type Outbox } from "../events/outbox.ts";
 import type { OwnLane } from "../events/publish.ts";
 import type { Sender } from "../outbound/send.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
 import { idTimeMs, type DeliveryId } from "../shared/id.ts";
+import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { Lanes, type LaneLimits } from "./lanes.ts";
@@ -72,6 +74,7 @@ export type WorkerServices = {
   /** Told of each attempt that was not made because its target is not public. */
   blockedTarget: (target: SendTarget) => void;
   outbox: Outbox;
+  artifacts: Pick<ArtifactKeeper, "keep">;
   scheduleMs: readonly number[];
   log: Log;
   metrics: Metrics;
@@ -149,9 +152,10 @@ export function makeWorker(services: WorkerServices): Worker {
   async function runAgainst(dispatch: LeasedDispatch, target: SendTarget): Promise<void> {
     const waitMs = pacer.waitMs(dispatch.endpointId, target.rateLimit, performance.now());
     if (waitMs > 0) return pauseLane(dispatch, waitMs);
-    const { completed, isGone } = await makeAttempt(dispatch, target, services);
+    const { completed, isGone, longResponseBody } = await makeAttempt(dispatch, target, services);
     observe(completed, metrics);
     if (completed.error === "blocked_target") services.blockedTarget(target);
+    if (target.keeps !== null) keepBodies(dispatch, target.keeps, longResponseBody);
     await observeHealth(target, completed.status, isGone);
     if (!(await record(completed))) {
       log.warn(
@@ -163,6 +167,12 @@ export function makeWorker(services: WorkerServices): Worker {
     const { nextDelayMs } = completed;
     if (nextDelayMs !== null && nextDelayMs < POLL_MS)
       setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();
+  }
+
+  /** Beside recording: neither waits for the other. */
+  function keepBodies(dispatch: LeasedDispatch, keeps: KeptBodies, longResponseBody: Buffer | null): void {
+    const { tenantId, id: deliveryId, attempt, body: requestBody } = dispatch;
+    services.artifacts.keep({ tenantId, deliveryId, attempt, requestBody, longResponseBody, keeps });
   }
 
   /** Before the outcome is recorded, for its next attempt must find the endpoint as this one left it. */

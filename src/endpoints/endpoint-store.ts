@@ -161,9 +161,13 @@ export async function loadTargets(
     /* sql */ `SELECT e.tenant_id AS "tenantId", e.id AS "endpointId", e.url, e.events, e.enabled,
         e.rate_limit AS "rateLimit", e.headers, e.secret,
         e.failing_since AS "failingSince",
-        CASE WHEN e.previous_secret_until > now() THEN e.previous_secret END AS "previousSecret"
+        CASE WHEN e.previous_secret_until > now() THEN e.previous_secret END AS "previousSecret",
+        CASE WHEN s.keep_request_bodies OR s.keep_response_bodies THEN json_build_object(
+          'requestBodies', s.keep_request_bodies, 'responseBodies', s.keep_response_bodies,
+          'days', s.artifact_days) END AS keeps
       FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, id)
       JOIN postern.endpoints e ON e.tenant_id = wanted.tenant_id AND e.id = wanted.id
+      LEFT JOIN postern.tenant_settings s ON s.tenant_id = e.tenant_id
       WHERE e.deleted_at IS NULL`,
     [keys.map((key) => key.tenantId), keys.map((key) => key.endpointId)],
   );

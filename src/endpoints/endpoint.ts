@@ -1,4 +1,5 @@
 import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
 
 export type DisabledReason = "manual" | "gone" | "failing";
 
@@ -44,4 +45,6 @@ export type EndpointTarget = {
   secret: Buffer;
   /** Present while a rotation's grace time runs. */
   previousSecret: Buffer | null;
+  /** Which bodies of its attempts the tenant keeps; null: none. */
+  keeps: KeptBodies | null;
 };

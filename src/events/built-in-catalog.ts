@@ -65,7 +65,11 @@ export const serviceEvents: readonly CatalogEntry[] = [
   ]),
   entry("Postern", "storage.export.ready", "Export ready", [
     "An export of the delivery log can be downloaded.",
-    { export_id: "019a2f00-0000-7000-8000-000000000001", expires_at: "2026-02-28T00:00:00.000Z" },
+    {
+      export_id: "019a2f00-0000-7000-8000-000000000001",
+      object_id: "019a2f00-0000-7000-8000-000000000002",
+      expires_at: "2026-02-28T00:00:00.000Z",
+    },
   ]),
   entry("Postern", "storage.object.missing", "Stored object missing", [
     "A stored artifact is no longer in the object store.",

@@ -14,7 +14,15 @@ import { networkErrorCode, type NetworkErrorCode } from "./network-error.ts";
 import { bodyText, KEPT_BODY_BYTES, recordedHeaders } from "./response.ts";
 
 export type AttemptOutcome =
-  | { kind: "answered"; status: number; headers: Record<string, string>; body: string; latencyMs: number }
+  | {
+      kind: "answered";
+      status: number;
+      headers: Record<string, string>;
+      body: string;
+      latencyMs: number;
+      /** All bytes read of the body, where the request asked for them. */
+      wholeBody?: Buffer;
+    }
   | { kind: "failed"; error: NetworkErrorCode; latencyMs: number };
 
 export type AttemptRequest = {
@@ -23,6 +31,8 @@ export type AttemptRequest = {
   method: "POST";
   headers: Record<string, string>;
   body: string;
+  /** Whether all that is read of the answer's body is wanted, not its beginning alone. */
+  keepsWholeBody: boolean;
 };
 
 export type AttemptLimits = {
@@ -115,7 +125,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#fenced(() => {
-      const room = KEPT_BODY_BYTES - this.#bodyBytes;
+      const kept = this.request.keepsWholeBody ? this.#limits.maxBodyBytes : KEPT_BODY_BYTES;
+      const room = kept - this.#bodyBytes;
       // A copy: the parser's buffer belongs to undici, and a slice would keep all of it alive.
       if (room > 0) this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
       this.#bodyBytes += chunk.length;
@@ -157,6 +168,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       headers: recordedHeaders(this.#headers),
       body: bodyText(this.#chunks),
       latencyMs: this.#latencyMs(),
+      ...(this.request.keepsWholeBody ? { wholeBody: Buffer.concat(this.#chunks) } : undefined),
     });
   }
 

@@ -21,6 +21,12 @@ export function bodyText(chunks: readonly Buffer[]): string {
   return text.slice(0, end);
 }
 
+/** All that was read of an answer's body, where that was asked for and goes on behind the stored beginning. */
+export function longBodyOf(outcome: { kind: string; body?: string; wholeBody?: Buffer }): Buffer | null {
+  const { body = "", wholeBody } = outcome;
+  return wholeBody !== undefined && wholeBody.toString("utf8").length > body.length ? wholeBody : null;
+}
+
 type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**

@@ -96,6 +96,21 @@ describe("the recorded body", () => {
   });
 });
 
+describe("the whole body", () => {
+  it("is there where it was asked for, up to where reading ends, and costs others nothing", async (test) => {
+    const body = Buffer.alloc(70_000, "é");
+    const receiver = await receiverFor(test, { respond: () => ({ body }) });
+    const sender = senderFor(test, receiver.caPem);
+    const request = { url: receiver.url, headers: {}, body: "{}" };
+    const asked = await sender.send({ ...request, keepsWholeBody: true });
+    ok(asked.kind === "answered" && asked.wholeBody !== undefined);
+    equal(asked.body, "é".repeat(1_000));
+    deepEqual(asked.wholeBody, body.subarray(0, 65_536));
+    const other = await sender.send(request);
+    ok(other.kind === "answered" && !("wholeBody" in other));
+  });
+});
+
 describe("connections", () => {
   it("are used again by requests after one another", async (test) => {
     const receiver = await receiverFor(test);

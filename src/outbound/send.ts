@@ -17,6 +17,8 @@ export type SendRequest = {
   headers: Record<string, string>;
   /** The exact text to send. */
   body: string;
+  /** Default false: the outcome has the beginning of the answer's body, and not all that was read of it. */
+  keepsWholeBody?: boolean;
 };
 
 export type SendOutcome =
@@ -88,9 +90,9 @@ export function makeSender(options: SenderOptions): Sender {
     const { url } = verdict;
     const pin = guard.pinCached(url) ?? (await guard.pin(url));
     if (pin.kind !== "pinned") return refusal(pin, startedAtMs);
-    const { headers, body } = request;
+    const { headers, body, keepsWholeBody = false } = request;
     return attempts.run(
-      { origin: url.origin, path: url.pathAndQuery, method: "POST", headers, body },
+      { origin: url.origin, path: url.pathAndQuery, method: "POST", headers, body, keepsWholeBody },
       startedAtMs,
     );
   }

@@ -12,6 +12,7 @@ export type EventId = Id<"event">;
 /** Names a delivery, and before it the dispatch that it will come from. */
 export type DeliveryId = Id<"delivery">;
 export type AuditId = Id<"audit">;
+export type ExportId = Id<"export">;
 
 const TENANT = /^[A-Za-z0-9_-]{1,64}$/;
 /** The canonical text of an id, in lower case. */
@@ -68,6 +69,10 @@ export function parseAuditId(value: unknown): AuditId | null {
   return isId<"audit">(value, UUID) ? value : null;
 }
 
+export function parseExportId(value: unknown): ExportId | null {
+  return isId<"export">(value, UUID) ? value : null;
+}
+
 export function newEndpointId(): EndpointId {
   return made<"endpoint">(uuidV7());
 }
@@ -82,6 +87,10 @@ export function newDeliveryId(): DeliveryId {
 
 export function newAuditId(): AuditId {
   return made<"audit">(uuidV7());
+}
+
+export function newExportId(): ExportId {
+  return made<"export">(uuidV7());
 }
 
 /** Milliseconds since 1970 that a UUIDv7 carries in its first 48 bits (RFC 9562, 5.7). */

@@ -110,6 +110,26 @@ export async function recordUpload(
   return rows[0] === undefined ? null : toStoredObject(rows[0]);
 }
 
+/** The row that has the key of an artifact; null where none has it, or another tenant's. */
+export async function findObjectByKey(
+  db: Db,
+  artifact: Pick<NewStoredObject, "tenantId" | "deliveryId" | "attempt" | "kind" | "bucket">,
+): Promise<StoredObject | null> {
+  const { tenantId, deliveryId, attempt, kind, bucket } = artifact;
+  const key = buildObjectKey({
+    tenant_id: storageTenantId(tenantId),
+    delivery_id: deliveryId,
+    attempt,
+    kind,
+  });
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o
+      WHERE o.tenant_id = $1 AND o.bucket = $2 AND o.key = $3`,
+    [tenantId, bucket, key],
+  );
+  return rows[0] === undefined ? null : toStoredObject(rows[0]);
+}
+
 export async function findStoredObject(db: Db, tenantId: TenantId, id: string): Promise<StoredObject | null> {
   const { rows } = await db.query<StoredObjectRow>(
     /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o WHERE o.tenant_id = $1 AND o.id = $2`,
@@ -148,7 +168,7 @@ export async function findForDownload(
 export async function listLibraryRows(
   db: Db,
   tenantId: TenantId,
-  page: { after: LibraryCursor | null; limit: number },
+  page: { after: LibraryCursor | null; limit: number; kind?: ArtifactKind | undefined },
 ): Promise<StoredObject[]> {
   const { rows } = await db.query<StoredObjectRow>({
     name: "list-library",
@@ -156,14 +176,30 @@ export async function listLibraryRows(
       WHERE o.tenant_id = $1 AND o.available_at IS NOT NULL AND o.state IN ('available', 'missing', 'expired')
         AND o.available_at <= coalesce($2::timestamptz, 'infinity')
         AND ($2::timestamptz IS NULL OR o.available_at < $2 OR o.id > $3)
+        AND ($5::text IS NULL OR o.kind = $5)
         AND NOT EXISTS (
           SELECT FROM postern.stored_objects other
           WHERE other.tenant_id = $1 AND other.delivery_id = o.delivery_id AND other.kind = o.kind
             AND other.available_at IS NOT NULL AND other.state IN ('available', 'missing', 'expired')
             AND (other.attempt > o.attempt OR other.attempt = o.attempt AND other.id < o.id))
       ORDER BY o.available_at DESC, o.id LIMIT $4`,
-    values: [tenantId, page.after?.available_at ?? null, page.after?.id ?? null, page.limit + 1],
+    values: [tenantId, page.after?.available_at ?? null, page.after?.id ?? null, page.limit + 1, page.kind],
   });
+  return rows.map(toStoredObject);
+}
+
+/** A tenant's rows that are not purged, or one of them, by id and behind `after`. */
+export async function listTenantObjects(
+  db: Db,
+  tenantId: TenantId,
+  page: { objectId: string | null; after: string | null; limit: number },
+): Promise<StoredObject[]> {
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o
+      WHERE o.tenant_id = $1 AND o.state <> 'purged' AND ($2::uuid IS NULL OR o.id = $2)
+        AND ($3::uuid IS NULL OR o.id > $3) ORDER BY o.id LIMIT $4`,
+    [tenantId, page.objectId, page.after, page.limit],
+  );
   return rows.map(toStoredObject);
 }
 

@@ -89,6 +89,18 @@ export function makeMetrics() {
       help: "When this process last completed a pass over the bucket.",
       registers,
     }),
+    artifactsTotal: new Counter({
+      name: "storage_artifacts_total",
+      help: "Bodies of attempts to keep, by kind and outcome (kept, dropped, lost, beyond_999).",
+      labelNames: ["kind", "outcome"] as const,
+      registers,
+    }),
+    exportsTotal: new Counter({
+      name: "storage_exports_total",
+      help: "Exports that came to an end, by outcome (ready, failed).",
+      labelNames: ["outcome"] as const,
+      registers,
+    }),
     queueDepth: new Gauge({
       name: "webhook_queue_depth",
       help: "Dispatches by state: due, leased, scheduled, held.",

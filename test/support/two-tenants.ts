@@ -6,10 +6,12 @@ import {
   newDeliveryId,
   newEndpointId,
   newEventId,
+  newExportId,
   parseTenantId,
   type DeliveryId,
   type EndpointId,
   type EventId,
+  type ExportId,
   type TenantId,
 } from "../../src/shared/id.ts";
 import { storageTenantId } from "../../src/storage/storage-ids.ts";
@@ -27,6 +29,8 @@ export type Rows = {
   objectId: string;
   pendingObjectId: string;
   objectKey: string;
+  /** Running, with a lease of {@link LEASE_OWNER} that has ended. */
+  exportId: ExportId;
 };
 
 export const BUCKET = "artifacts";
@@ -74,6 +78,7 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     objectId: randomUUID(),
     pendingObjectId: randomUUID(),
     objectKey: `key of ${name}, 1`,
+    exportId: newExportId(),
   };
   const { tenantId, endpointId, eventId } = rows;
   await admin.query(
@@ -144,15 +149,18 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     randomUUID(),
   ]);
   await admin.query(
-    `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at)
-      VALUES ($1, $2, 'somebody', now() - interval '1 day', now())`,
-    [tenantId, randomUUID()],
+    `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, lease_owner, lease_until)
+      VALUES ($1, $2, 'somebody', now() - interval '1 day', now() + interval '1 day', 'running', $3, now())`,
+    [tenantId, rows.exportId, LEASE_OWNER],
+  );
+  await admin.query(
+    "INSERT INTO postern.tenant_settings (tenant_id, keep_request_bodies) VALUES ($1, true)",
+    [tenantId],
   );
   await admin.query(
     `INSERT INTO postern.audit_log VALUES ($1, postern.uuid_v7(), now(), 'user', 'ada', 'endpoint.created', $2, 'done', '{}')`,
     [tenantId, endpointId],
   );
-  await admin.query("INSERT INTO postern.tenant_settings (tenant_id) VALUES ($1)", [tenantId]);
   return rows;
 }
 

@@ -47,6 +47,7 @@ export const DIRECTORY_BUCKET = "artifacts";
 const ABANDONED_AFTER_MS = 86_400_000;
 const VERIFIED_FILES = 10_000;
 const LONGEST_KEY = 1024;
+const DIGEST_BYTES = 256 * 1024;
 
 const note = z.strictObject({ size: z.string(), mtime_ns: z.string(), sha256: z.string() });
 
@@ -239,10 +240,17 @@ async function writeDraft(path: string, upload: Upload): Promise<void> {
   }
 }
 
+/** In one buffer: a stream's would wait for the garbage collection, dozens of megabytes of them. */
 async function digestOf(file: FileHandle): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(file.createReadStream({ start: 0, autoClose: false }), hash);
-  return hash.digest("hex");
+  const buffer = Buffer.allocUnsafe(DIGEST_BYTES);
+  let position = 0;
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) return hash.digest("hex");
+    hash.update(buffer.subarray(0, bytesRead));
+    position += bytesRead;
+  }
 }
 
 /** The digest noted for a file that has not changed since; null asks to read it. */

@@ -1,0 +1,233 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { parseExportId } from "../../shared/id.ts";
+import type { StorageCaller } from "../../storage/downloads.ts";
+import { uuid } from "../../storage/operations/values.ts";
+import { userOf } from "../access.ts";
+import { describeRoute, linksTo } from "../openapi.ts";
+import { parse } from "../parse.ts";
+import type { ApiServices } from "../services.ts";
+import { PERMISSIONS } from "../session.ts";
+import {
+  artifactObject,
+  artifactView,
+  cursorText,
+  downloadInput,
+  exportInput,
+  exportObject,
+  exportsQuery,
+  exportView,
+  libraryQuery,
+  settingsObject,
+  settingsView,
+  toSettings,
+} from "../storage-schemas.ts";
+
+type ObjectParams = { Params: { object_id: string } };
+type ExportParams = { Params: { export_id: string } };
+
+const READ = { permission: "settings:read" } as const;
+const WRITE = { permission: "settings:write" } as const;
+
+/** A tenant's artifacts and exports: everything under /api/storage but the files. */
+export function storageRoutes(app: FastifyInstance, services: ApiServices): void {
+  artifactRoutes(app, services);
+  exportRoutes(app, services);
+  settingsRoutes(app, services);
+}
+
+function artifactRoutes(app: FastifyInstance, { downloads }: ApiServices): void {
+  app.get(
+    "/library",
+    {
+      config: READ,
+      schema: describeRoute({
+        operationId: "listArtifacts",
+        tag: "Storage",
+        summary: "List stored artifacts, newest first",
+        query: libraryQuery,
+        answers: { 200: z.object({ items: z.array(artifactObject), next: z.string().nullable() }) },
+        refusals: ["invalid_query"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const { after = null, limit, kind } = parse(libraryQuery, request.query, "invalid_query");
+      const { items, next } = await downloads.library(tenantId, { after, limit, kind });
+      return { items: items.map(artifactView), next: cursorText(next) };
+    },
+  );
+
+  app.get<ObjectParams>(
+    "/objects/:object_id",
+    {
+      config: READ,
+      schema: describeRoute({
+        operationId: "getArtifact",
+        tag: "Storage",
+        summary: "Show a stored artifact",
+        params: ["object_id"],
+        answers: { 200: z.object({ object: artifactObject }) },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      return { object: artifactView(await downloads.get(tenantId, parseUuid(request.params.object_id))) };
+    },
+  );
+
+  app.post<ObjectParams>(
+    "/objects/:object_id/download",
+    {
+      config: READ,
+      schema: describeRoute({
+        operationId: "downloadArtifact",
+        tag: "Storage",
+        summary: "Get a link to a stored artifact; whoever has the link can download it",
+        params: ["object_id"],
+        body: downloadInput,
+        answers: { 201: z.object({ url: z.string(), expires_at: z.iso.datetime() }) },
+        refusals: ["validation_failed", "not_found", "not_available", "gone"],
+      }),
+    },
+    async (request, reply) => {
+      const input = parse(downloadInput, request.body);
+      const link = await downloads.issueLink(callerOf(request), {
+        objectId: parseUuid(request.params.object_id),
+        deliveryId: input.delivery_id,
+        ttlSeconds: input.ttl_seconds,
+      });
+      return reply
+        .code(201)
+        .headers({ "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" })
+        .send({ url: link.url, expires_at: link.expiresAt });
+    },
+  );
+}
+
+function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
+  app.post(
+    "/exports",
+    {
+      config: WRITE,
+      links: { 202: linksTo(["getExport"], { export_id: "$response.body#/id" }) },
+      schema: describeRoute({
+        operationId: "createExport",
+        tag: "Storage",
+        summary:
+          "Ask for an archive of the delivery log; the event storage.export.ready tells when it is there",
+        body: exportInput,
+        answers: { 202: z.object({ id: z.uuid() }) },
+        refusals: ["validation_failed", "endpoint_not_found", "export_limit_reached"],
+      }),
+    },
+    async (request, reply) => {
+      const { tenantId, subject } = userOf(request);
+      const input = parse(exportInput, request.body);
+      const id = await exports.request(tenantId, {
+        from: new Date(input.from),
+        to: new Date(input.to),
+        endpointId: input.endpoint_id ?? null,
+        requestedBy: storable(subject),
+      });
+      return reply.code(202).send({ id });
+    },
+  );
+
+  app.get(
+    "/exports",
+    {
+      config: READ,
+      schema: describeRoute({
+        operationId: "listExports",
+        tag: "Storage",
+        summary: "List exports, newest first",
+        query: exportsQuery,
+        answers: { 200: z.object({ exports: z.array(exportObject) }) },
+        refusals: ["invalid_query"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const { before = null, limit } = parse(exportsQuery, request.query, "invalid_query");
+      return { exports: (await exports.list(tenantId, { before, limit })).map(exportView) };
+    },
+  );
+
+  app.get<ExportParams>(
+    "/exports/:export_id",
+    {
+      config: READ,
+      schema: describeRoute({
+        operationId: "getExport",
+        tag: "Storage",
+        summary: "Show an export and how far it is",
+        params: ["export_id"],
+        answers: { 200: exportObject },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      return exportView(await exports.get(tenantId, parseExportId(request.params.export_id)));
+    },
+  );
+}
+
+function settingsRoutes(app: FastifyInstance, { storageSettings }: ApiServices): void {
+  app.get(
+    "/settings",
+    {
+      config: READ,
+      schema: describeRoute({
+        operationId: "getStorageSettings",
+        tag: "Storage",
+        summary: "Show what is kept of deliveries, and for how long",
+        answers: { 200: settingsObject },
+      }),
+    },
+    async (request) => settingsView(await storageSettings.get(userOf(request).tenantId)),
+  );
+
+  app.put(
+    "/settings",
+    {
+      config: WRITE,
+      schema: describeRoute({
+        operationId: "putStorageSettings",
+        tag: "Storage",
+        summary: "Choose what is kept of deliveries from now on",
+        body: settingsObject,
+        answers: { 200: settingsObject },
+        refusals: ["validation_failed"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const settings = toSettings(parse(settingsObject, request.body));
+      return settingsView(await storageSettings.put(tenantId, settings));
+    },
+  );
+}
+
+/** Null for what is no id: nobody has it. */
+function parseUuid(text: string): string | null {
+  const parsed = uuid.safeParse(text);
+  return parsed.success ? parsed.data : null;
+}
+
+/** Of a session's subject, which may be anything: what PostgreSQL keeps as text. */
+function storable(subject: string | null): string {
+  return (subject ?? "").toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+/** Storage is told of the permissions that it knows, and of no others. */
+function callerOf(request: FastifyRequest): StorageCaller {
+  const { tenantId, subject, permissions } = userOf(request);
+  return {
+    tenantId,
+    subject: subject ?? "",
+    permissions: PERMISSIONS.filter((permission) => permissions.has(permission)),
+  };
+}

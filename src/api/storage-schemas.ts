@@ -1,0 +1,161 @@
+/** The storage API's objects and inputs as callers see them, with the functions that make them. */
+import { z } from "zod";
+import { parseExportId, UUID_PATTERN } from "../shared/id.ts";
+import { DEFAULT_LINK_SECONDS } from "../storage/downloads.ts";
+import type { LogExport } from "../storage/exports/log-export.ts";
+import { MAX_SIGNED_URL_SECONDS } from "../storage/operations/issue-signed-url.ts";
+import { artifactKind } from "../storage/operations/object-key.ts";
+import type { LibraryCursor, LibraryItem } from "../storage/operations/project-library.ts";
+import { instant as strictInstant, uuid as strictUuid } from "../storage/operations/values.ts";
+import type { TenantSettings } from "../storage/tenant-settings-store.ts";
+import { integerText } from "./page-query.ts";
+
+const id = z.uuid();
+const instant = z.iso.datetime();
+const DAYS = { least: 1, most: 3650 };
+
+/** One spelling alone, told to readers of the document as what it is. */
+const givenInstant = strictInstant.meta({ format: "date-time" });
+const givenUuid = strictUuid.meta({ format: "uuid" });
+
+export const artifactObject = z
+  .object({
+    id,
+    delivery_id: id.describe("The delivery, or for an export the export's own id."),
+    attempt: z.int().min(1),
+    kind: artifactKind,
+    filename: z.string(),
+    content_type: z.string(),
+    size: z.int().min(0).describe("Bytes."),
+    sha256: z.string(),
+    status: z.enum(["ready", "expiring", "expired", "unavailable"]),
+    available_at: instant,
+    expires_at: instant.nullable(),
+    downloadable: z.boolean(),
+  })
+  .meta({ id: "Artifact" });
+
+export function artifactView(item: LibraryItem): z.infer<typeof artifactObject> {
+  return item;
+}
+
+export const exportObject = z
+  .object({
+    id,
+    status: z.enum(["queued", "running", "ready", "failed", "expired"]),
+    from: instant,
+    to: instant.describe("Exclusive."),
+    endpoint_id: id.nullable(),
+    progress: z.object({
+      rows_done: z.int().min(0),
+      rows_total: z.int().min(0).nullable().describe("Null until counted."),
+      bytes: z.int().min(0),
+    }),
+    object_id: id.nullable().describe("The artifact to download; null until the export is ready."),
+    error: z.string().nullable(),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: "Export" });
+
+export function exportView(found: LogExport): z.infer<typeof exportObject> {
+  return {
+    id: found.id,
+    status: found.status,
+    from: found.from.toISOString(),
+    to: found.to.toISOString(),
+    endpoint_id: found.endpointId,
+    progress: { rows_done: found.rowsDone, rows_total: found.rowsTotal, bytes: found.bytes },
+    object_id: found.objectId,
+    error: found.error,
+    created_at: found.createdAt.toISOString(),
+    updated_at: found.updatedAt.toISOString(),
+  };
+}
+
+export const exportInput = z.strictObject({
+  from: givenInstant.describe("Deliveries created at or after, as 2026-01-31T00:00:00.000Z."),
+  to: givenInstant.describe("Created before; a time to come means now."),
+  endpoint_id: givenUuid.optional().describe("Absent: all endpoints."),
+});
+
+export const downloadInput = z.strictObject({
+  delivery_id: givenUuid.describe("The artifact's own, as the library shows it."),
+  ttl_seconds: z
+    .int()
+    .min(1)
+    .max(MAX_SIGNED_URL_SECONDS)
+    .default(DEFAULT_LINK_SECONDS)
+    .describe("For how long the link is good; never beyond the artifact's own time."),
+});
+
+export const settingsObject = z
+  .strictObject({
+    keep_request_bodies: z.boolean(),
+    keep_response_bodies: z.boolean().describe("Of those longer than the log keeps."),
+    artifact_days: z
+      .int()
+      .min(DAYS.least)
+      .max(DAYS.most)
+      .nullable()
+      .describe(
+        "Days for which artifacts are kept; null: as long as the operator allows, which is the most.",
+      ),
+  })
+  .meta({ id: "StorageSettings" });
+
+export function settingsView(settings: TenantSettings): z.infer<typeof settingsObject> {
+  return {
+    keep_request_bodies: settings.keepRequestBodies,
+    keep_response_bodies: settings.keepResponseBodies,
+    artifact_days: settings.artifactDays,
+  };
+}
+
+export function toSettings(input: z.infer<typeof settingsObject>): TenantSettings {
+  return {
+    keepRequestBodies: input.keep_request_bodies,
+    keepResponseBodies: input.keep_response_bodies,
+    artifactDays: input.artifact_days,
+  };
+}
+
+const CURSOR = /^(.+)_(.+)$/;
+
+export const libraryQuery = z.object({
+  limit: integerText(1, 100, 50),
+  after: z
+    .string()
+    .transform((text, context): LibraryCursor => {
+      const [, availableAt, artifactId] = CURSOR.exec(text) ?? [];
+      const cursor = z
+        .object({ available_at: strictInstant, id: strictUuid })
+        .safeParse({ available_at: availableAt, id: artifactId });
+      if (cursor.success) return cursor.data;
+      context.addIssue({ code: "custom", message: "must be the next of a page" });
+      return z.NEVER;
+    })
+    .meta({ examples: ["2026-01-31T00:00:00.000Z_019a2f00-0000-7000-8000-000000000002"] })
+    .optional()
+    .describe("The `next` of the page before."),
+  kind: artifactKind.optional(),
+});
+
+export function cursorText(cursor: LibraryCursor | null): string | null {
+  return cursor === null ? null : `${cursor.available_at}_${cursor.id}`;
+}
+
+export const exportsQuery = z.object({
+  limit: integerText(1, 100, 50),
+  before: z
+    .string()
+    .transform((text, context) => {
+      const before = parseExportId(text);
+      if (before !== null) return before;
+      context.addIssue({ code: "custom", message: "must be an export's id" });
+      return z.NEVER;
+    })
+    .meta({ pattern: UUID_PATTERN })
+    .optional()
+    .describe("An export's id: the page of exports older than it."),
+});

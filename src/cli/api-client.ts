@@ -1,0 +1,64 @@
+/** Calls to the API of a running Postern, for commands that sign their own session. */
+import { issueToken } from "../api/session-token.ts";
+import { environment, readConfig } from "../config.ts";
+import { ConfigError } from "../shared/config-error.ts";
+
+const TOKEN_LIFE_MS = 60_000;
+
+export const URL_ARGUMENT = {
+  type: "string",
+  description: "Where Postern is; default: HOST, PORT and BASE_PATH of the settings",
+} as const;
+
+export type ApiClient = {
+  /** The answer's body as text; an answer that is no success ends the command with it. */
+  call(method: string, path: string, body?: unknown): Promise<string>;
+};
+
+/** @param claims of the session that the calls have; each call signs it anew. */
+export function openApiClient(
+  claims: { type: string; tid: string } & ({ permissions: string[] } | { role: string }),
+  givenUrl: string | undefined,
+): ApiClient {
+  const { session, host, port, basePath } = readConfig(environment());
+  if (session.kind !== "secret") {
+    throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
+  }
+  const url = givenUrl ?? `http://${hostInUrl(host)}:${port}${basePath}`;
+  return {
+    async call(method, path, body) {
+      const token = await issueToken(session.secret, { sub: "cli", ...claims }, TOKEN_LIFE_MS);
+      const answer = await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }).catch((error: unknown) => {
+        throw new ConfigError(`no answer from ${url}: is Postern running there? (${String(error)})`);
+      });
+      const text = await answer.text();
+      if (!answer.ok) throw new ApiRefusalError(text);
+      return text;
+    },
+  };
+}
+
+/** What the API said no with, to be printed as it is. */
+export class ApiRefusalError extends Error {
+  override readonly name = "ApiRefusalError";
+}
+
+/** Prints a refusal as the API gave it, for whoever reads it by program. */
+export async function printingRefusals(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ApiRefusalError)) throw error;
+    console.log(error.message);
+    process.exitCode = 1;
+  }
+}
+
+/** An IPv6 address stands in brackets. */
+function hostInUrl(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,71 @@
+import { createInterface } from "node:readline/promises";
+import { defineCommand } from "citty";
+import { environment, readConfig } from "../config.ts";
+import { createPool } from "../database/pool.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { parseTenantId } from "../shared/id.ts";
+import { eraseArtifacts, listErasable, type Erasure } from "../storage/erase.ts";
+import { uuid } from "../storage/operations/values.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { withClearErrors } from "./command.ts";
+import { openDatabase } from "./run.ts";
+
+const CONNECTION_TIMEOUT_MS = 5000;
+
+export const eraseCommand = defineCommand({
+  meta: {
+    name: "erase",
+    description:
+      "Erase a tenant's artifacts, or one: nobody can download them from then on, and their bytes are deleted",
+  },
+  args: {
+    tenant: { type: "string", required: true, description: "Tenant id" },
+    object: { type: "string", description: "One artifact's id; default: all of the tenant" },
+    yes: { type: "boolean", description: "Do not ask" },
+    json: { type: "boolean", description: "As JSON" },
+  },
+  run: ({ args }) =>
+    withClearErrors(async () => {
+      const tenantId = parseTenantId(args.tenant);
+      if (tenantId === null) throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
+      const objectId = args.object ?? null;
+      if (objectId !== null && !uuid.safeParse(objectId).success) {
+        throw new ConfigError("--object must be an artifact's id, in lower case");
+      }
+      const database = await openDatabase(readConfig(environment()), makeLog("warn"));
+      const db = createPool({
+        url: database.url,
+        poolSize: 1,
+        applicationName: "postern storage erase",
+        connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+        role: "postern_worker",
+      });
+      try {
+        const { length: count } = await listErasable(db, { tenantId, objectId });
+        if (args.yes !== true && count > 0)
+          await confirm(`Erase ${count} of ${tenantId}? It cannot be undone.`);
+        const erasure = await eraseArtifacts(db, { tenantId, objectId });
+        console.log(args.json === true ? JSON.stringify(erasure, null, 2) : summaryOf(erasure));
+      } finally {
+        await db.end();
+        await database.stop();
+      }
+    }),
+});
+
+async function confirm(question: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new ConfigError(`${question} Add --yes.`);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question(`${question} Type yes: `);
+  lines.close();
+  if (answer.trim() !== "yes") throw new ConfigError("nothing was erased");
+}
+
+function summaryOf({ erased, left }: Erasure): string {
+  const lines = erased.map(({ id, kind, size }) => `erased  ${id}  ${kind}  ${size} bytes`);
+  for (const { id, kind, reason } of left) lines.push(`left    ${id}  ${kind}  ${reason}`);
+  lines.push(
+    `${erased.length} erased: they can no longer be downloaded, and a worker deletes their bytes. ${left.length} left.`,
+  );
+  return lines.join("\n");
+}

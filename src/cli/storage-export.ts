@@ -1,0 +1,85 @@
+import { createWriteStream } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { defineCommand } from "citty";
+import { z } from "zod";
+import { exportObject } from "../api/storage-schemas.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
+import { withClearErrors } from "./command.ts";
+import { makeProgress } from "./progress.ts";
+
+const LOOK_EVERY_MS = 500;
+
+const requested = z.object({ id: z.string() });
+const link = z.object({ url: z.string() });
+type Export = z.infer<typeof exportObject>;
+
+export const exportCommand = defineCommand({
+  meta: {
+    name: "export",
+    description: "Export a tenant's delivery log, and wait until the archive is there",
+  },
+  args: {
+    tenant: { type: "string", required: true, description: "Tenant id" },
+    from: { type: "string", required: true, description: "Created at or after, for example 2026-01-31" },
+    to: { type: "string", description: "Created before; default: now" },
+    endpoint: { type: "string", description: "One endpoint's id; default: all" },
+    output: { type: "string", description: "File to download the archive to" },
+    json: { type: "boolean", description: "As JSON" },
+    url: URL_ARGUMENT,
+  },
+  run: ({ args }) =>
+    withClearErrors(() =>
+      printingRefusals(async () => {
+        const api = openApiClient({ type: "user", tid: args.tenant, role: "owner" }, args.url);
+        const range = { from: instantOf("--from", args.from), to: instantOf("--to", args.to) };
+        const answer = await api.call("POST", "/api/storage/exports", {
+          ...range,
+          endpoint_id: args.endpoint,
+        });
+        const found = await waitFor(api, requested.parse(JSON.parse(answer)).id, args.json === true);
+        if (found.status === "ready" && args.output !== undefined) await download(api, found, args.output);
+        if (args.json === true) console.log(JSON.stringify(found, null, 2));
+        else console.log(summaryOf(found, args.output));
+        if (found.status !== "ready") process.exitCode = 1;
+      }),
+    ),
+});
+
+/** The API takes one spelling of a time; a person may give a day. */
+function instantOf(option: string, text: string | undefined): string {
+  const at = text === undefined ? new Date() : new Date(text);
+  if (Number.isNaN(at.getTime())) throw new ConfigError(`${option} ${text} is no time such as 2026-01-31`);
+  return at.toISOString();
+}
+
+async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Export> {
+  const progress = makeProgress(isQuiet);
+  for (;;) {
+    const found = exportObject.parse(JSON.parse(await api.call("GET", `/api/storage/exports/${id}`)));
+    const { rows_done: done, rows_total: total } = found.progress;
+    progress.show(total === null ? found.status : `${found.status}: ${done} of ${total} deliveries`);
+    if (found.status !== "queued" && found.status !== "running") {
+      progress.end();
+      return found;
+    }
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+async function download(api: ApiClient, found: Export, file: string): Promise<void> {
+  const asked = { delivery_id: found.id };
+  const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
+  const response = await fetch(link.parse(JSON.parse(answer)).url);
+  if (!response.ok || response.body === null) throw new Error(`the link answered ${response.status}`);
+  await pipeline(Readable.fromWeb(response.body), createWriteStream(file, { mode: 0o600 }));
+}
+
+function summaryOf(found: Export, output: string | undefined): string {
+  if (found.status !== "ready") return `The export ${found.id} has failed: ${found.error ?? found.status}`;
+  const { rows_done: rows, bytes } = found.progress;
+  const place = output === undefined ? `artifact ${found.object_id}` : output;
+  return `${rows} deliveries in ${bytes} bytes: ${place}`;
+}

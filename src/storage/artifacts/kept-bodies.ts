@@ -1,0 +1,8 @@
+/** Which bodies of an attempt a tenant keeps. */
+export type KeptBodies = {
+  requestBodies: boolean;
+  /** Of those longer than the log keeps. */
+  responseBodies: boolean;
+  /** Days; null: as long as the operator allows. */
+  days: number | null;
+};

@@ -1,0 +1,165 @@
+/** The first half of a run: the log, page by page, into parts of an archive in a folder of this machine. */
+import { randomUUID } from "node:crypto";
+import { mkdir, open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Db } from "../../database/pool.ts";
+import { ARCHIVE_CEILINGS } from "../operations/validate-archive.ts";
+import { readLogPage, recordPart } from "./export-store.ts";
+import {
+  ExportImpossibleError,
+  ExportLeaseLostError,
+  type LeasedExport,
+  type LogPosition,
+  type StagedPart,
+} from "./log-export.ts";
+import { CSV_HEADER, csvLine, ndjsonLine, type LogRow } from "./log-row.ts";
+import { openPartFile, type PartFile, type StagedFile } from "./part-file.ts";
+
+/** What bounds a run's memory and what a crash can cost it. */
+export type StageLimits = {
+  pageRows: number;
+  /** Bodies in memory at one time, in bytes; one larger than this comes alone. */
+  pageBodyBytes: number;
+  partRows: number;
+  /** Of NDJSON. */
+  partBytes: number;
+};
+
+export const STAGE_LIMITS: StageLimits = {
+  pageRows: 200,
+  pageBodyBytes: 1024 * 1024,
+  partRows: 50_000,
+  partBytes: 64 * 1024 * 1024,
+};
+
+type Staging = {
+  run: LeasedExport;
+  folder: string;
+  /** Of the tenant's role: what it reads is the tenant's, whatever is asked. */
+  log: Db;
+  /** Of the worker's role. */
+  db: Db;
+  limits: StageLimits;
+  leaseMs: number;
+  signal: AbortSignal;
+};
+
+/** Where a staged file lies. */
+export function placeOf(folder: string, { id }: Pick<StagedFile, "id">): string {
+  return join(folder, id);
+}
+
+/** Whether every file that earlier runs staged is here, as long as it was. */
+export async function hasStagedFiles(folder: string, parts: readonly StagedPart[]): Promise<boolean> {
+  for (const file of parts.flatMap(({ files }) => files)) {
+    const size = await stat(placeOf(folder, file)).then(
+      (stats) => stats.size,
+      () => -1,
+    );
+    if (size !== file.compressed_size) return false;
+  }
+  return true;
+}
+
+/** Stages what is still missing of the range; answers all parts. */
+export async function stageLog(staging: Staging): Promise<StagedPart[]> {
+  const { run, folder } = staging;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const parts = [...run.parts];
+  let { after } = run;
+  for (;;) {
+    const staged = await stagePart(staging, { number: parts.length + 1, after });
+    if (staged === null) return parts;
+    parts.push(staged.part);
+    after = staged.after;
+    requireRoom(parts);
+    await record(staging, staged.part, after);
+  }
+}
+
+/** Writes one file that is not of the log, as a part of its own. */
+export async function stageFile(staging: Staging, path: string, content: string): Promise<StagedPart> {
+  const file = openPart(staging.folder, path);
+  await writeAll([file], async () => file.write(Buffer.from(content)));
+  const part = { rows: 0, files: [await file.finish()] };
+  await record(staging, part, null);
+  return part;
+}
+
+async function record(staging: Staging, part: StagedPart, after: LogPosition | null): Promise<void> {
+  const { db, run, leaseMs, folder } = staging;
+  await syncFolder(folder);
+  if (!(await recordPart(db, run, { part, after, leaseMs }))) throw new ExportLeaseLostError();
+}
+
+/** Null at the end of the range: there is no empty part. */
+async function stagePart(
+  staging: Staging,
+  { number, after }: { number: number; after: LogPosition | null },
+): Promise<{ part: StagedPart; after: LogPosition } | null> {
+  const { limits, signal } = staging;
+  let page = await nextPage(staging, after);
+  let position = positionAfter(page);
+  if (position === null) return null;
+  const name = `deliveries-${String(number).padStart(5, "0")}`;
+  const ndjson = openPart(staging.folder, `ndjson/${name}.ndjson`);
+  const csv = openPart(staging.folder, `csv/${name}.csv`);
+  let rows = 0;
+  await writeAll([ndjson, csv], async () => {
+    await csv.write(Buffer.from(CSV_HEADER));
+    for (;;) {
+      signal.throwIfAborted();
+      await ndjson.write(Buffer.from(page.map(ndjsonLine).join("")));
+      await csv.write(Buffer.from(page.map(csvLine).join("")));
+      rows += page.length;
+      position = positionAfter(page) ?? position;
+      if (rows >= limits.partRows || ndjson.size() >= limits.partBytes) return;
+      page = await nextPage(staging, position);
+      if (page.length === 0) return;
+    }
+  });
+  return { part: { rows, files: [await ndjson.finish(), await csv.finish()] }, after: position };
+}
+
+function openPart(folder: string, path: string): PartFile {
+  const id = randomUUID();
+  return openPartFile(placeOf(folder, { id }), { id, path });
+}
+
+/** What fails midway leaves no half file. */
+async function writeAll(files: readonly PartFile[], write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    await Promise.all(files.map((file) => file.discard()));
+    throw error;
+  }
+}
+
+async function nextPage({ run, log, limits }: Staging, after: LogPosition | null): Promise<LogRow[]> {
+  const page = { after, limit: limits.pageRows, maxBodyBytes: limits.pageBodyBytes };
+  return readLogPage(log, run, page);
+}
+
+function positionAfter(page: readonly LogRow[]): LogPosition | null {
+  const last = page.at(-1);
+  return last === undefined ? null : { endpointId: last.endpoint_id, deliveryId: last.id };
+}
+
+/** Before a disk is filled with what no archive may hold. */
+function requireRoom(parts: readonly StagedPart[]): void {
+  const total = parts.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
+  if (total <= ARCHIVE_CEILINGS.total_bytes) return;
+  throw new ExportImpossibleError(
+    "The range holds more than 4 GiB. Ask for a shorter one, or for one endpoint.",
+  );
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

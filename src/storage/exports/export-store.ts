@@ -1,0 +1,292 @@
+/** The rows of exports, and the log that they read. */
+import { z } from "zod";
+import type { Db } from "../../database/pool.ts";
+import { lowestIdAt, type EndpointId, type ExportId, type TenantId } from "../../shared/id.ts";
+import type { LogRow } from "./log-row.ts";
+import {
+  stagedPart,
+  type ExportStatus,
+  type LeasedExport,
+  type LogExport,
+  type LogPosition,
+  type StagedPart,
+} from "./log-export.ts";
+
+type ExportRow = {
+  tenant_id: TenantId;
+  id: ExportId;
+  from_at: Date;
+  to_at: Date;
+  endpoint_id: EndpointId | null;
+  status: ExportStatus;
+  attempt: number;
+  rows_total: number | null;
+  rows_done: number;
+  bytes: number;
+  object_id: string | null;
+  error: string | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
+type LeasedRow = ExportRow & {
+  lease_owner: string;
+  fruitless_runs: number;
+  after_endpoint_id: LogPosition["endpointId"] | null;
+  after_delivery_id: LogPosition["deliveryId"] | null;
+  parts: unknown;
+};
+
+const COLUMNS = /* sql */ `tenant_id, id, from_at, to_at, endpoint_id, status, attempt, rows_total, rows_done, bytes,
+  object_id, error, created_at, updated_at`;
+
+export type NewExport = Pick<LogExport, "tenantId" | "id" | "from" | "to" | "endpointId"> & {
+  /** The subject of the session that asks. */
+  requestedBy: string;
+};
+
+/** Makes concurrent requests of one tenant wait for each other, and counts its unfinished exports. Until the transaction ends. */
+export async function lockUnfinishedExports(db: Db, tenantId: TenantId): Promise<number> {
+  await db.query(/* sql */ `SELECT pg_advisory_xact_lock(hashtextextended('postern.exports ' || $1, 0))`, [
+    tenantId,
+  ]);
+  const { rows } = await db.query<{ count: number }>(
+    /* sql */ `SELECT count(*)::int AS count FROM postern.storage_exports
+      WHERE tenant_id = $1 AND status IN ('queued', 'running')`,
+    [tenantId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** False where the tenant never had the endpoint; a deleted one still has its log. */
+export async function insertExport(db: Db, request: NewExport): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, endpoint_id)
+      SELECT $1, $2, $3, $4, $5, $6
+      WHERE $6::uuid IS NULL OR EXISTS (SELECT FROM postern.endpoints e WHERE e.tenant_id = $1 AND e.id = $6)`,
+    [request.tenantId, request.id, request.requestedBy, request.from, request.to, request.endpointId],
+  );
+  return rowCount === 1;
+}
+
+export async function findExport(db: Db, tenantId: TenantId, id: ExportId): Promise<LogExport | null> {
+  const { rows } = await db.query<ExportRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.storage_exports WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id],
+  );
+  return rows[0] === undefined ? null : toExport(rows[0]);
+}
+
+/** Newest first; `before` is the last of the page before. */
+export async function listExports(
+  db: Db,
+  tenantId: TenantId,
+  page: { before: ExportId | null; limit: number },
+): Promise<LogExport[]> {
+  const { rows } = await db.query<ExportRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.storage_exports
+      WHERE tenant_id = $1 AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+    [tenantId, page.before, page.limit],
+  );
+  return rows.map(toExport);
+}
+
+/** Leases the unfinished export that waits longest and is nobody's; null where there is none. */
+export async function claimExport(db: Db, leaseOwner: string, leaseMs: number): Promise<LeasedExport | null> {
+  const { rows } = await db.query<LeasedRow>(
+    /* sql */ `UPDATE postern.storage_exports SET status = 'running', lease_owner = $1,
+        lease_until = now() + $2 * interval '1 ms', fruitless_runs = fruitless_runs + 1, updated_at = now()
+      WHERE id = (
+        SELECT id FROM postern.storage_exports
+        WHERE status IN ('queued', 'running') AND (lease_until IS NULL OR lease_until <= now())
+        ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+      RETURNING ${COLUMNS}, lease_owner, fruitless_runs, after_endpoint_id, after_delivery_id, parts`,
+    [leaseOwner, leaseMs],
+  );
+  return rows[0] === undefined ? null : toLeased(rows[0]);
+}
+
+/** False where the lease is no longer this one's. */
+export async function renewExport(
+  db: Db,
+  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
+  leaseMs: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `UPDATE postern.storage_exports SET lease_until = now() + $4 * interval '1 ms'
+      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
+    [run.tenantId, run.id, run.leaseOwner, leaseMs],
+  );
+  return rowCount === 1;
+}
+
+/** Begins anew: what earlier runs staged does not count. False where the lease was lost. */
+export async function beginRun(
+  db: Db,
+  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
+  rowsTotal: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `UPDATE postern.storage_exports SET attempt = attempt + 1, rows_total = $4, rows_done = 0, bytes = 0,
+        after_endpoint_id = NULL, after_delivery_id = NULL, parts = '[]', updated_at = now()
+      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
+    [run.tenantId, run.id, run.leaseOwner, rowsTotal],
+  );
+  return rowCount === 1;
+}
+
+/** Adds a staged part and moves the position behind it (null: where it was). False where the lease was lost. */
+export async function recordPart(
+  db: Db,
+  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
+  { part, after, leaseMs }: { part: StagedPart; after: LogPosition | null; leaseMs: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `UPDATE postern.storage_exports SET parts = parts || $4::jsonb, rows_done = rows_done + $5, bytes = bytes + $6,
+        after_endpoint_id = coalesce($7, after_endpoint_id), after_delivery_id = coalesce($8, after_delivery_id),
+        fruitless_runs = 1, lease_until = now() + $9 * interval '1 ms', updated_at = now()
+      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
+    [
+      run.tenantId,
+      run.id,
+      run.leaseOwner,
+      JSON.stringify([part]),
+      part.rows,
+      part.files.reduce((sum, file) => sum + file.compressed_size, 0),
+      after?.endpointId,
+      after?.deliveryId,
+      leaseMs,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Gives the lease back. `delayMs` keeps others from claiming it so long; a run
+ * that was only interrupted (`isFruitless` false) counts as none.
+ */
+export async function releaseExport(
+  db: Db,
+  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
+  { delayMs, isFruitless }: { delayMs: number; isFruitless: boolean },
+): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.storage_exports SET lease_until = now() + $4 * interval '1 ms',
+        fruitless_runs = fruitless_runs - CASE WHEN $5 THEN 0 ELSE 1 END
+      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
+    [run.tenantId, run.id, run.leaseOwner, delayMs, isFruitless],
+  );
+}
+
+/** The export is over: with an object, or with a text that says why not. False where the lease was lost. */
+export async function finishExport(
+  db: Db,
+  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
+  end: { objectId: string; bytes: number } | { error: string },
+): Promise<boolean> {
+  const [status, objectId, bytes, error] =
+    "error" in end ? ["failed", null, null, end.error] : ["ready", end.objectId, end.bytes, null];
+  const { rowCount } = await db.query(
+    /* sql */ `UPDATE postern.storage_exports SET status = $4, object_id = $5, bytes = coalesce($6, bytes), error = $7,
+        parts = '[]', lease_owner = NULL, lease_until = NULL, updated_at = now()
+      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
+    [run.tenantId, run.id, run.leaseOwner, status, objectId, bytes, error],
+  );
+  return rowCount === 1;
+}
+
+/** Which of these exports of all tenants are unfinished: their staged files are still needed. */
+export async function listUnfinishedExports(db: Db, ids: readonly ExportId[]): Promise<Set<ExportId>> {
+  const { rows } = await db.query<{ id: ExportId }>(
+    /* sql */ `SELECT id FROM postern.storage_exports WHERE id = ANY ($1::uuid[]) AND status IN ('queued', 'running')`,
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+type LogRange = Pick<LogExport, "tenantId" | "from" | "to" | "endpointId">;
+
+/** The deliveries of the range that are logged now, `limit` at most. */
+export async function countLog(db: Db, range: LogRange, limit: number): Promise<number> {
+  const { text, values } = rangeCondition(range);
+  const { rows } = await db.query<{ count: number }>(
+    /* sql */ `SELECT count(*)::int AS count FROM (
+      SELECT FROM postern.deliveries d WHERE ${text} LIMIT $${values.push(limit)}) AS logged`,
+    values,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * The next rows of the range behind `after`, by endpoint and id. As many as
+ * `limit` says, and fewer where their bodies together exceed `maxBodyBytes`,
+ * but at least one: none means that the range has ended.
+ */
+export async function readLogPage(
+  db: Db,
+  range: LogRange,
+  page: { after: LogPosition | null; limit: number; maxBodyBytes: number },
+): Promise<LogRow[]> {
+  const { text, values } = rangeCondition(range);
+  let behind = "";
+  if (page.after !== null) {
+    const { endpointId, deliveryId } = page.after;
+    behind = `AND (d.endpoint_id, d.id) > ($${values.push(endpointId)}, $${values.push(deliveryId)})`;
+  }
+  const { rows } = await db.query<LogRow>({
+    name: `export-log-${range.endpointId === null ? "all" : "one"}-${page.after === null ? "first" : "next"}`,
+    // Bodies are looked up for the page alone, and stay unread in the table where they do not fit.
+    text: /* sql */ `WITH page AS MATERIALIZED (
+        SELECT d.* FROM postern.deliveries d WHERE ${text} ${behind}
+        ORDER BY d.endpoint_id, d.id LIMIT $${values.push(page.limit)}
+      ), sized AS (
+        SELECT page.*, coalesce(page.request_body, e.body) AS body,
+          row_number() OVER (ORDER BY page.endpoint_id, page.id) AS place,
+          sum(octet_length(coalesce(page.request_body, e.body, ''))) OVER (ORDER BY page.endpoint_id, page.id) AS bytes
+        FROM page LEFT JOIN LATERAL (
+          SELECT body FROM postern.events e WHERE e.id = page.event_id AND e.tenant_id = page.tenant_id) e ON true
+      )
+      SELECT id, endpoint_id, event_id, event_type, trigger, status, attempt, request_headers, body AS request_body,
+        response_status, response_headers, response_body, latency_ms, error
+      FROM sized WHERE place = 1 OR bytes <= $${values.push(page.maxBodyBytes)} ORDER BY endpoint_id, id`,
+    values,
+  });
+  return rows;
+}
+
+/** Ids carry their time, so a range of times is a range of ids. */
+function rangeCondition({ tenantId, from, to, endpointId }: LogRange): { text: string; values: unknown[] } {
+  const values: unknown[] = [tenantId, lowestIdAt(from.getTime()), lowestIdAt(to.getTime())];
+  const endpoint = endpointId === null ? "" : `AND d.endpoint_id = $${values.push(endpointId)}`;
+  return { text: `d.tenant_id = $1 AND d.id >= $2 AND d.id < $3 ${endpoint}`, values };
+}
+
+function toExport(row: ExportRow): LogExport {
+  return {
+    tenantId: row.tenant_id,
+    id: row.id,
+    from: row.from_at,
+    to: row.to_at,
+    endpointId: row.endpoint_id,
+    status: row.status,
+    attempt: row.attempt,
+    rowsTotal: row.rows_total,
+    rowsDone: row.rows_done,
+    bytes: row.bytes,
+    objectId: row.object_id,
+    error: row.error,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toLeased(row: LeasedRow): LeasedExport {
+  const { after_endpoint_id: endpointId, after_delivery_id: deliveryId } = row;
+  return {
+    ...toExport(row),
+    leaseOwner: row.lease_owner,
+    fruitlessRuns: row.fruitless_runs,
+    after: endpointId === null || deliveryId === null ? null : { endpointId, deliveryId },
+    parts: z.array(stagedPart).parse(row.parts),
+  };
+}

@@ -1,0 +1,143 @@
+/** Makes exports, one at a time in a process: claims, runs, and says how each ended. */
+import { randomUUID } from "node:crypto";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isConnectionLoss } from "../../database/pool.ts";
+import { parseExportId, type ExportId } from "../../shared/id.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { StoreUnavailableError } from "../buckets/bucket.ts";
+import { runExport, type ExportRunServices } from "./export-run.ts";
+import {
+  claimExport,
+  finishExport,
+  listUnfinishedExports,
+  releaseExport,
+  renewExport,
+} from "./export-store.ts";
+import { ExportImpossibleError, ExportLeaseLostError, type LeasedExport } from "./log-export.ts";
+
+const LEASE_MS = 60_000;
+const RENEW_MS = 15_000;
+const POLL_MS = 1000;
+const RETRY_MS = 5000;
+const MAX_FRUITLESS_RUNS = 3;
+const GIVEN_UP = "It could not be made in three tries. The operator's log says why.";
+
+export type ExportWorker = { start(): void; stop(): Promise<void> };
+
+export type ExportWorkerServices = Omit<ExportRunServices, "leaseMs"> & {
+  /** Staged files lie below it. */
+  dataDir: string;
+  log: Log;
+  metrics: Pick<Metrics, "exportsTotal">;
+};
+
+export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
+  const { db, log, metrics } = services;
+  const root = join(services.dataDir, "exports");
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+
+  async function work(): Promise<void> {
+    await tidy().catch((error: unknown) => log.warn({ err: error }, "old staged files could not be removed"));
+    while (!stopping.signal.aborted) {
+      const found = await makeOne().catch((error: unknown) => {
+        log.warn({ err: error }, "no export could be claimed");
+        return false;
+      });
+      if (!found) await delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  /** Whether there was one to make. */
+  async function makeOne(): Promise<boolean> {
+    const leased = await claimExport(db, randomUUID(), LEASE_MS);
+    if (leased === null) return false;
+    if (leased.fruitlessRuns > MAX_FRUITLESS_RUNS) {
+      log.error(
+        { exportId: leased.id, tenantId: leased.tenantId },
+        "an export's runs all died; it has failed",
+      );
+      await end(leased, GIVEN_UP);
+      return true;
+    }
+    const lost = new AbortController();
+    const signal = AbortSignal.any([stopping.signal, lost.signal]);
+    const renewal = setInterval(() => void renew(leased, lost), RENEW_MS);
+    try {
+      await runExport({ ...services, leaseMs: LEASE_MS }, leased, { folder: folderOf(leased.id), signal });
+      await rm(folderOf(leased.id), { recursive: true, force: true });
+      metrics.exportsTotal.inc({ outcome: "ready" });
+      log.info({ exportId: leased.id, tenantId: leased.tenantId }, "an export is ready");
+    } catch (error) {
+      await settle(leased, error);
+    } finally {
+      clearInterval(renewal);
+    }
+    return true;
+  }
+
+  async function renew(leased: LeasedExport, lost: AbortController): Promise<void> {
+    try {
+      if (!(await renewExport(db, leased, LEASE_MS))) lost.abort(new ExportLeaseLostError());
+    } catch (error) {
+      log.warn({ err: error, exportId: leased.id }, "an export's lease could not be renewed yet");
+    }
+  }
+
+  async function settle(leased: LeasedExport, error: unknown): Promise<void> {
+    const about = { err: error, exportId: leased.id, tenantId: leased.tenantId };
+    if (error instanceof ExportLeaseLostError) {
+      log.warn(about, "an export passed to another worker");
+    } else if (stopping.signal.aborted) {
+      await releaseExport(db, leased, { delayMs: 0, isFruitless: false });
+    } else if (error instanceof ExportImpossibleError) {
+      await end(leased, error.message);
+    } else {
+      await failOnce(leased, error);
+    }
+  }
+
+  async function failOnce(leased: LeasedExport, error: unknown): Promise<void> {
+    const isLast = leased.fruitlessRuns >= MAX_FRUITLESS_RUNS;
+    log.error(
+      { err: error, exportId: leased.id, tenantId: leased.tenantId },
+      isLast ? "an export has failed for good" : "an export's run failed; it is tried again",
+    );
+    // What the world refuses, it may allow later; anything else may lie in what was staged.
+    const isOutage = error instanceof StoreUnavailableError || isConnectionLoss(error);
+    if (isLast) return end(leased, GIVEN_UP);
+    if (!isOutage) await rm(folderOf(leased.id), { recursive: true, force: true });
+    await releaseExport(db, leased, { delayMs: RETRY_MS * leased.fruitlessRuns, isFruitless: true });
+  }
+
+  async function end(leased: LeasedExport, error: string): Promise<void> {
+    metrics.exportsTotal.inc({ outcome: "failed" });
+    await finishExport(db, leased, { error });
+    await rm(folderOf(leased.id), { recursive: true, force: true });
+  }
+
+  /** Removes what exports left here that ended elsewhere. */
+  async function tidy(): Promise<void> {
+    const names = await readdir(root).catch(() => []);
+    const ids = names.flatMap((name) => parseExportId(name) ?? []);
+    const needed = await listUnfinishedExports(db, ids);
+    for (const id of ids) if (!needed.has(id)) await rm(folderOf(id), { recursive: true, force: true });
+  }
+
+  function folderOf(id: ExportId): string {
+    return join(root, id);
+  }
+
+  return {
+    start() {
+      running ??= work();
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

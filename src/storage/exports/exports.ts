@@ -1,0 +1,66 @@
+/** Asking for exports, and seeing how far they are. The worker makes them. */
+import type { TenantPool } from "../../database/tenant-pool.ts";
+import { newExportId, parseEndpointId, type ExportId, type TenantId } from "../../shared/id.ts";
+import { Refusal, type Issue } from "../../shared/refusal.ts";
+import { readDatabaseClock } from "../stored-object-store.ts";
+import { findExport, insertExport, listExports, lockUnfinishedExports } from "./export-store.ts";
+import { MAX_EXPORT_RANGE_MS, MAX_UNFINISHED_EXPORTS, type LogExport } from "./log-export.ts";
+
+export type ExportRequest = {
+  from: Date;
+  /** Exclusive; a time to come means now. */
+  to: Date;
+  /** As the caller spells it; null: all endpoints. */
+  endpointId: string | null;
+  /** The subject of the session that asks. */
+  requestedBy: string;
+};
+
+export type Exports = ReturnType<typeof makeExports>;
+
+export function makeExports(tenants: TenantPool) {
+  async function request(tenantId: TenantId, asked: ExportRequest): Promise<ExportId> {
+    const { requestedBy } = asked;
+    const endpointId = asked.endpointId === null ? null : parseEndpointId(asked.endpointId);
+    if (endpointId === null && asked.endpointId !== null) throw new Refusal("endpoint_not_found");
+    const db = tenants.of(tenantId);
+    const now = new Date(await readDatabaseClock(db));
+    const { from } = asked;
+    // Deliveries of the future would make the archive depend on when it is read.
+    const to = asked.to < now ? asked.to : now;
+    requireRange(from, to);
+    const id = newExportId();
+    await db.transaction(async (transaction) => {
+      const unfinished = await lockUnfinishedExports(transaction, tenantId);
+      if (unfinished >= MAX_UNFINISHED_EXPORTS) throw new Refusal("export_limit_reached");
+      if (!(await insertExport(transaction, { tenantId, id, from, to, endpointId, requestedBy }))) {
+        throw new Refusal("endpoint_not_found");
+      }
+    });
+    return id;
+  }
+
+  async function get(tenantId: TenantId, id: ExportId | null): Promise<LogExport> {
+    const found = id === null ? null : await findExport(tenants.of(tenantId), tenantId, id);
+    if (found === null) throw new Refusal("not_found");
+    return found;
+  }
+
+  async function list(
+    tenantId: TenantId,
+    page: { before: ExportId | null; limit: number },
+  ): Promise<LogExport[]> {
+    return listExports(tenants.of(tenantId), tenantId, page);
+  }
+
+  return { request, get, list };
+}
+
+function requireRange(from: Date, to: Date): void {
+  const fault = (path: string, message: string): Issue => ({ path: [path], message, code: "custom" });
+  const issues: Issue[] = [];
+  if (from >= to) issues.push(fault("from", "must be before to, and in the past"));
+  if (to.getTime() - from.getTime() > MAX_EXPORT_RANGE_MS)
+    issues.push(fault("to", "must be within 366 days"));
+  if (issues.length > 0) throw new Refusal("validation_failed", { issues });
+}

@@ -1,0 +1,63 @@
+/** A tenant's request for an archive of its delivery log. */
+import { z } from "zod";
+import type { DeliveryId, EndpointId, ExportId, TenantId } from "../../shared/id.ts";
+import { DAY_MS } from "../operations/instants.ts";
+import { integer } from "../operations/values.ts";
+import { stagedFile } from "./part-file.ts";
+
+/** Queued and running ones of a tenant. */
+export const MAX_UNFINISHED_EXPORTS = 3;
+export const MAX_EXPORT_RANGE_MS = 366 * DAY_MS;
+/** More are not counted, and not exported in one archive. */
+export const MAX_EXPORT_ROWS = 10_000_000;
+
+export type ExportStatus = "queued" | "running" | "ready" | "failed" | "expired";
+
+/** As a tenant sees it. */
+export type LogExport = {
+  tenantId: TenantId;
+  id: ExportId;
+  from: Date;
+  /** Exclusive. */
+  to: Date;
+  /** Null: all endpoints. */
+  endpointId: EndpointId | null;
+  status: ExportStatus;
+  attempt: number;
+  /** Null until counted. */
+  rowsTotal: number | null;
+  rowsDone: number;
+  /** Of the files staged so far, and at the end of the archive. */
+  bytes: number;
+  objectId: string | null;
+  error: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+};
+
+/** The rows of one stretch of the log, in each form. */
+export const stagedPart = z.strictObject({ rows: integer(0), files: z.array(stagedFile) });
+export type StagedPart = z.infer<typeof stagedPart>;
+
+/** The last delivery that a staged part holds. */
+export type LogPosition = { endpointId: EndpointId; deliveryId: DeliveryId };
+
+/** An export whose lease this process holds, and how far earlier runs came. */
+export type LeasedExport = LogExport & {
+  /** Fences every change that the run makes. */
+  leaseOwner: string;
+  /** Runs begun since the last staged part, this one included. */
+  fruitlessRuns: number;
+  after: LogPosition | null;
+  parts: StagedPart[];
+};
+
+/** Why an export cannot be made, in words for its tenant. Another run would end the same. */
+export class ExportImpossibleError extends Error {
+  override readonly name = "ExportImpossibleError";
+}
+
+/** The lease passed to another worker, or somebody ended the export. */
+export class ExportLeaseLostError extends Error {
+  override readonly name = "ExportLeaseLostError";
+}

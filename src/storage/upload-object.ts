@@ -1,0 +1,82 @@
+/** From bytes to an artifact that a tenant may download, in two steps that can each be done again after a crash. */
+import type { Readable } from "node:stream";
+import type { Db } from "../database/pool.ts";
+import { NOT_UPLOADED, type Bucket } from "./buckets/bucket.ts";
+import { applyMutations } from "./mutation-store.ts";
+import { deriveDeadline } from "./operations/derive-deadline.ts";
+import type { InstantUpdate, StateUpdate } from "./operations/mutations.ts";
+import type { StoredObject } from "./operations/stored-object.ts";
+import {
+  validateDelivery,
+  type ValidateDeliveryInput,
+  type ValidateDeliveryOutput,
+} from "./operations/validate-delivery.ts";
+import {
+  findObjectByKey,
+  insertPendingObject,
+  recordUpload,
+  type NewStoredObject,
+} from "./stored-object-store.ts";
+
+/**
+ * Sees to it that the row and the object are there. What an earlier try left is
+ * taken over where it is the same, whether it ended before or after the upload.
+ *
+ * @returns the pending row with its version; null where the key is taken by other bytes, or the row has moved on.
+ */
+export async function uploadObject(
+  services: { db: Db; bucket: Bucket },
+  wanted: NewStoredObject,
+  open: () => Readable,
+): Promise<StoredObject | null> {
+  const { db, bucket } = services;
+  const { tenantId } = wanted;
+  const row = (await insertPendingObject(db, wanted)) ?? (await findObjectByKey(db, wanted));
+  const isSame = row?.sha256 === wanted.sha256 && row.size === wanted.size;
+  if (row === null || !isSame || row.state !== "pending") return null;
+  if (row.version_id !== NOT_UPLOADED) return row;
+  const { key, size, sha256 } = row;
+  const answer = await bucket.put({ key, size, sha256, open });
+  if (answer.code === "stored") return recordUpload(db, tenantId, row, answer);
+  const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
+  if (!head.found || head.version_id === null || head.sha256 !== sha256 || head.size !== size) return null;
+  return recordUpload(db, tenantId, row, { versionId: head.version_id, etag: head.etag });
+}
+
+export type Opening =
+  | { code: "DELIVERABLE"; mutations: (StateUpdate | InstantUpdate)[]; deadline: string }
+  | { code: Exclude<ValidateDeliveryOutput["code"], "DELIVERABLE">; failed: string[] };
+
+/** Decides whether the object becomes available, and until when. Changes nothing. */
+export async function decideOpening(
+  bucket: Bucket,
+  input: ValidateDeliveryInput,
+  days: { plan: number; tenant: number | null },
+): Promise<Opening> {
+  const { output, mutations } = await validateDelivery(input, { storage: bucket });
+  const { code, failed } = output;
+  if (code !== "DELIVERABLE") return { code, failed };
+  const { id, revision, deadline: previous } = input.object;
+  const derived = deriveDeadline({
+    object_id: id,
+    // Of the same row in the same statement.
+    revision,
+    available_at: input.now,
+    plan_days: days.plan,
+    tenant_days: days.tenant,
+    hold_until: null,
+    previous_deadline: previous,
+  });
+  if (derived.output.deadline === null) throw new Error(`no deadline: ${derived.output.code}`);
+  return { code, mutations: [...mutations, ...derived.mutations], deadline: derived.output.deadline };
+}
+
+/** Applies a decision; false where the row has changed since. */
+export async function openObject(
+  db: Db,
+  { mutations }: { mutations: (StateUpdate | InstantUpdate)[] },
+  now: string,
+): Promise<boolean> {
+  const { changedRows } = await applyMutations(db, mutations, { now, bucket: null });
+  return changedRows === 1;
+}

@@ -1,0 +1,212 @@
+/** Exports through the running program: from the request to the rows of the archive. */
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { createEndpoint, publish, wholeLog } from "./support/api.ts";
+import {
+  csvRows,
+  idAt,
+  lastHour,
+  ndjsonRows,
+  seedDeliveries,
+  seedMany,
+  storageOf,
+  unpack,
+} from "./support/exports.ts";
+import { eventually, MEMBER, OTHER_OWNER, startTestService, type TestService } from "./support/service.ts";
+import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
+
+let dataDir: string;
+let service: TestService;
+let storage: ReturnType<typeof storageOf>;
+
+before(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "postern-exports-"));
+  service = await startTestService({ env: { DATA_DIR: dataDir } });
+  storage = storageOf(service);
+});
+after(async () => {
+  await service.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+describe("an export", () => {
+  it("holds each delivery of the log once, as the log shows it, in NDJSON and CSV", async () => {
+    const { endpoint } = await createEndpoint(service, { url: service.receiver.url });
+    for (let n = 0; n < 3; n++) await publish(service, "invoice.paid", { data: { n, text: '=1+1,"\r\n' } });
+    const log = await eventually(async () => {
+      const rows = await wholeLog(service, endpoint.id);
+      return rows.length === 3 && rows.every(({ status }) => status === "delivered") && rows;
+    });
+    const id = await storage.request({ ...lastHour(), endpoint_id: endpoint.id });
+    const found = await storage.waitFor(id);
+    assert.deepEqual(found.progress.rows_done, 3);
+    assert.deepEqual(found.progress.rows_total, 3);
+    const files = await unpack(await storage.download(found));
+    const expected = log.toReversed().map(({ next_attempt_at: _, ...row }) => row);
+    assert.deepEqual(ndjsonRows(files), expected);
+    assert.deepEqual(
+      csvRows(files),
+      expected.map((row) =>
+        Object.fromEntries(
+          Object.entries(row).map(([name, value]) => [
+            name,
+            value === null || typeof value === "string"
+              ? value
+              : typeof value === "object"
+                ? JSON.stringify(value)
+                : String(value),
+          ]),
+        ),
+      ),
+    );
+  });
+
+  it("is told of by the event storage.export.ready, and leaves no staged file behind", async () => {
+    const { endpoint } = await createEndpoint(service, {
+      url: service.receiver.url,
+      events: ["storage.export.ready"],
+    });
+    const id = await storage.request();
+    const found = await storage.waitFor(id);
+    const told = await eventually(async () =>
+      (await wholeLog(service, endpoint.id)).find(({ request_body }) => request_body?.includes(id)),
+    );
+    const { items } = await storage.library("?kind=export&limit=1");
+    assert.deepEqual(JSON.parse(told.request_body ?? "").data, {
+      export_id: id,
+      object_id: found.object_id,
+      expires_at: items[0]?.expires_at,
+    });
+    assert.deepEqual(await readdir(join(dataDir, "exports")).catch(() => []), []);
+  });
+
+  it("is cut into several files where the range is long, each row in exactly one", async () => {
+    await seedMany(service.database.pool, "acme", 2345);
+    const found = await storage.waitFor(await storage.request());
+    const files = await unpack(await storage.download(found));
+    const rows = ndjsonRows(files);
+    assert.equal(rows.length, found.progress.rows_done);
+    assert.equal(new Set(rows.map((row) => row["id"])).size, rows.length);
+    assert.ok(rows.length > 2345);
+    assert.deepEqual(
+      csvRows(files).map((row) => row["id"]),
+      rows.map((row) => row["id"]),
+    );
+    const manifest = JSON.parse(files.get("manifest.json") ?? "");
+    assert.equal(manifest.deliveries, rows.length);
+    assert.deepEqual(
+      manifest.files.map((file: { path: string }) => file.path),
+      [...files.keys()].filter((name) => name !== "manifest.json"),
+    );
+  });
+
+  it("holds nothing outside its range, and nothing of another tenant", async () => {
+    const at = Date.now() - 7_200_000;
+    const [inside] = await seedDeliveries(service.database.pool, "acme", [
+      { id: idAt(at) },
+      { id: idAt(at - 1) },
+      { id: idAt(at + 1) },
+    ]);
+    await seedDeliveries(service.database.pool, "globex", [{ id: idAt(at) }]);
+    const range = { from: new Date(at).toISOString(), to: new Date(at + 1).toISOString() };
+    const found = await storage.waitFor(await storage.request(range));
+    const rows = ndjsonRows(await unpack(await storage.download(found)));
+    assert.deepEqual(
+      rows.map((row) => row["id"]),
+      [inside?.id],
+    );
+  });
+
+  it("of an empty range is an archive with its manifest alone", async () => {
+    const range = { from: "2020-01-01T00:00:00.000Z", to: "2020-01-02T00:00:00.000Z" };
+    const found = await storage.waitFor(await storage.request(range));
+    const files = await unpack(await storage.download(found));
+    assert.deepEqual([...files.keys()], ["manifest.json"]);
+  });
+
+  it("stores a part that deflates too well, instead of making what looks like a bomb", async () => {
+    const at = Date.now() - 10_800_000;
+    await seedDeliveries(service.database.pool, "acme", [
+      { id: idAt(at), request_body: JSON.stringify("x".repeat(900_000)) },
+    ]);
+    const range = { from: new Date(at).toISOString(), to: new Date(at + 1).toISOString() };
+    const found = await storage.waitFor(await storage.request(range));
+    const archive = await storage.download(found);
+    assert.ok(archive.length > 1_800_000);
+    assert.equal(String(ndjsonRows(await unpack(archive))[0]?.["request_body"]).length, 900_002);
+  });
+});
+
+describe("asking for an export", () => {
+  const range = lastHour();
+
+  it("needs a session of a user, and settings:write", async () => {
+    assertRefused(await storage.call("POST", "/exports", { as: null, json: range }), REFUSED.unauthorized);
+    assertRefused(await storage.call("POST", "/exports", { as: MEMBER, json: range }), REFUSED.forbidden);
+  });
+
+  it("tells each fault of the input", async () => {
+    const faults = async (json: unknown) =>
+      Object.keys(issuesOf(await storage.call("POST", "/exports", { json }))).sort();
+    assert.deepEqual(await faults(null), [""]);
+    assert.deepEqual(await faults({}), ["from", "to"]);
+    assert.deepEqual(await faults({ ...range, from: "2026-01-01T00:00:00Z" }), ["from"]);
+    assert.deepEqual(await faults({ ...range, from: "2026-02-30T00:00:00.000Z" }), ["from"]);
+    assert.deepEqual(await faults({ ...range, to: 12 }), ["to"]);
+    assert.deepEqual(await faults({ ...range, endpoint_id: UNKNOWN_ID.toUpperCase() }), ["endpoint_id"]);
+    assert.deepEqual(await faults({ ...range, more: 1 }), [""]);
+    assert.deepEqual(await faults({ from: range.to, to: range.from }), ["from"]);
+    assert.deepEqual(await faults({ from: "2020-01-01T00:00:00.000Z", to: range.to }), ["to"]);
+  });
+
+  it("finds no endpoint that the tenant never had", async () => {
+    const json = { ...range, endpoint_id: UNKNOWN_ID };
+    assertRefused(await storage.call("POST", "/exports", { json }), REFUSED.endpointNotFound);
+    const { endpoint } = await createEndpoint(service, { url: service.receiver.url }, { as: OTHER_OWNER });
+    const foreign = { ...range, endpoint_id: endpoint.id };
+    assertRefused(await storage.call("POST", "/exports", { json: foreign }), REFUSED.endpointNotFound);
+  });
+
+  it("is refused while three of the tenant are unfinished, and of another tenant's makes nothing", async () => {
+    const at = new Date();
+    await service.database.pool.query(
+      `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, lease_owner, lease_until)
+        SELECT 'acme', gen_random_uuid(), '', $1::timestamptz - interval '1 hour', $1, gen_random_uuid(), now() + interval '1 hour'
+        FROM generate_series(1, 3)`,
+      [at],
+    );
+    const answers = await Promise.all([1, 2].map(() => storage.call("POST", "/exports", { json: range })));
+    for (const answer of answers) assertRefused(answer, [409, { error: "Export limit reached" }]);
+    await storageOf(service, OTHER_OWNER).request();
+    await service.database.pool.query("DELETE FROM postern.storage_exports WHERE lease_owner IS NOT NULL");
+  });
+});
+
+describe("looking at exports", () => {
+  it("shows a tenant its own alone, newest first, page by page", async () => {
+    const other = storageOf(service, OTHER_OWNER);
+    const foreign = await other.request();
+    assertRefused(await storage.call("GET", `/exports/${foreign}`), REFUSED.notFound);
+    assertRefused(await storage.call("GET", "/exports/nonsense"), REFUSED.notFound);
+    assertRefused(await storage.call("GET", "/exports", { as: null }), REFUSED.unauthorized);
+    const newest = await storage.request();
+    const { body } = await storage.call("GET", "/exports?limit=100", { as: MEMBER });
+    const ids = Object(body).exports.map(({ id }: { id: string }) => id);
+    assert.equal(ids[0], newest);
+    assert.deepEqual(ids, ids.toSorted().toReversed());
+    assert.ok(!ids.includes(foreign));
+    const next = await storage.call("GET", `/exports?limit=1&before=${newest}`);
+    assert.deepEqual(
+      Object(next.body).exports.map(({ id }: { id: string }) => id),
+      [ids[1]],
+    );
+    assert.deepEqual(
+      Object.keys(issuesOf(await storage.call("GET", "/exports?limit=0&before=x"), "Invalid query")).sort(),
+      ["before", "limit"],
+    );
+    await Promise.all([storage.waitFor(newest), other.waitFor(foreign)]);
+  });
+});
