@@ -20,13 +20,12 @@ import * as upkeep from "../src/dispatch/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
 import * as reseal from "../src/endpoints/reseal-store.ts";
 import * as outbox from "../src/events/outbox-store.ts";
-import { newDeliveryId, newEndpointId, newEventId, newExportId } from "../src/shared/id.ts";
-import * as exports from "../src/storage/exports/export-store.ts";
+import { newDeliveryId, newEndpointId, newEventId } from "../src/shared/id.ts";
 import * as mutations from "../src/storage/mutation-store.ts";
 import { moveState } from "../src/storage/operations/mutations.ts";
 import * as reconcile from "../src/storage/reconcile/reconcile-store.ts";
 import * as objects from "../src/storage/stored-object-store.ts";
-import * as settings from "../src/storage/tenant-settings-store.ts";
+import * as exportQueries from "./support/export-queries.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { randomUUID } from "node:crypto";
 import {
@@ -149,40 +148,12 @@ const foundByKey = async (db: Db, rows: Rows) =>
 const listedObjects = (db: Db, { tenantId }: Rows) =>
   objects.listTenantObjects(db, tenantId, { objectId: null, after: null, limit: 10 });
 
-const keepsBodies = async (db: Db, { tenantId }: Rows) =>
-  (await settings.readTenantSettings(db, tenantId)).keepRequestBodies;
-
-const range = ({ tenantId }: Rows) => ({
-  tenantId,
-  from: new Date(Date.now() - 3_600_000),
-  to: new Date(Date.now() + 3_600_000),
-  endpointId: null,
-});
-
-const leasedExport = ({ tenantId, exportId: id }: Rows) => ({ tenantId, id, leaseOwner: LEASE_OWNER });
-
 const asTenant: Record<string, Run> = {
   findObjectByKey: foundByKey,
   listTenantObjects: listedObjects,
-  readTenantSettings: keepsBodies,
-  writeTenantSettings: (db, { tenantId }) =>
-    settings.writeTenantSettings(db, tenantId, {
-      keepRequestBodies: false,
-      keepResponseBodies: false,
-      artifactDays: 1,
-    }),
-  lockUnfinishedExports: (db, { tenantId }) => exports.lockUnfinishedExports(db, tenantId),
-  insertExport: (db, rows) =>
-    exports.insertExport(db, { ...range(rows), id: newExportId(), requestedBy: "intruder" }),
-  insertExportOfEndpoint: (db, rows) =>
-    exports.insertExport(db, { ...range(rows), ...rows, id: newExportId(), requestedBy: "intruder" }),
-  findExport: (db, { tenantId, exportId }) => exports.findExport(db, tenantId, exportId),
-  listExports: (db, { tenantId }) => exports.listExports(db, tenantId, { before: null, limit: 10 }),
-  countLog: (db, rows) => exports.countLog(db, range(rows), 10),
-  readLogPage: (db, rows) =>
-    exports.readLogPage(db, range(rows), { after: null, limit: 10, maxBodyBytes: 1000 }),
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   listAuditEntries: (db, { tenantId }) => audit.listAuditEntries(db, tenantId, { filter: {}, limit: 5 }),
+  ...exportQueries.asTenant,
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -241,14 +212,7 @@ const asWorker: Record<string, Run> = {
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   findObjectByKey: foundByKey,
   listTenantObjects: listedObjects,
-  readTenantSettings: keepsBodies,
-  renewExport: (db, rows) => exports.renewExport(db, leasedExport(rows), 1000),
-  beginRun: (db, rows) => exports.beginRun(db, leasedExport(rows), 7),
-  recordPart: (db, rows) =>
-    exports.recordPart(db, leasedExport(rows), { part: { rows: 1, files: [] }, after: null, leaseMs: 1000 }),
-  releaseExport: (db, rows) =>
-    exports.releaseExport(db, leasedExport(rows), { delayMs: 1000, isFruitless: true }),
-  finishExport: (db, rows) => exports.finishExport(db, leasedExport(rows), { error: "ended" }),
+  ...exportQueries.asWorker,
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -265,8 +229,7 @@ const asWorker: Record<string, Run> = {
 
 /** For all tenants at once: that the role may run them is all there is to show. */
 const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
-  claimExport: (db) => exports.claimExport(db, LEASE_OWNER, 1000),
-  listUnfinishedExports: (db) => exports.listUnfinishedExports(db, [newExportId()]),
+  ...exportQueries.acrossTenants,
   readDatabaseClock: (db) => objects.readDatabaseClock(db),
   listRowsByKey: (db) => objects.listRowsByKey(db, BUCKET, { after: null, limit: 10 }),
   listDueForExpiry: async (db) => {

@@ -1,0 +1,56 @@
+/** The queries of exports and of a tenant's settings, as `tenancy-queries.test.ts` runs them. */
+import type { Db } from "../../src/database/pool.ts";
+import { newExportId } from "../../src/shared/id.ts";
+import * as exports from "../../src/storage/exports/export-store.ts";
+import * as settings from "../../src/storage/tenant-settings-store.ts";
+import { LEASE_OWNER, type Rows } from "./two-tenants.ts";
+
+type Run = (db: Db, rows: Rows) => Promise<unknown>;
+
+const keepsBodies = async (db: Db, { tenantId }: Rows) =>
+  (await settings.readTenantSettings(db, tenantId)).keepRequestBodies;
+
+const range = ({ tenantId }: Rows) => ({
+  tenantId,
+  from: new Date(Date.now() - 3_600_000),
+  to: new Date(Date.now() + 3_600_000),
+  endpointId: null,
+});
+
+const leasedExport = ({ tenantId, exportId: id }: Rows) => ({ tenantId, id, leaseOwner: LEASE_OWNER });
+
+export const asTenant: Record<string, Run> = {
+  readTenantSettings: keepsBodies,
+  writeTenantSettings: (db, { tenantId }) =>
+    settings.writeTenantSettings(db, tenantId, {
+      keepRequestBodies: false,
+      keepResponseBodies: false,
+      artifactDays: 1,
+    }),
+  lockUnfinishedExports: (db, { tenantId }) => exports.lockUnfinishedExports(db, tenantId),
+  insertExport: (db, rows) =>
+    exports.insertExport(db, { ...range(rows), id: newExportId(), requestedBy: "intruder" }),
+  insertExportOfEndpoint: (db, rows) =>
+    exports.insertExport(db, { ...range(rows), ...rows, id: newExportId(), requestedBy: "intruder" }),
+  findExport: (db, { tenantId, exportId }) => exports.findExport(db, tenantId, exportId),
+  listExports: (db, { tenantId }) => exports.listExports(db, tenantId, { before: null, limit: 10 }),
+  countLog: (db, rows) => exports.countLog(db, range(rows), 10),
+  readLogPage: (db, rows) =>
+    exports.readLogPage(db, range(rows), { after: null, limit: 10, maxBodyBytes: 1000 }),
+};
+
+export const asWorker: Record<string, Run> = {
+  readTenantSettings: keepsBodies,
+  renewExport: (db, rows) => exports.renewExport(db, leasedExport(rows), 1000),
+  beginRun: (db, rows) => exports.beginRun(db, leasedExport(rows), 7),
+  recordPart: (db, rows) =>
+    exports.recordPart(db, leasedExport(rows), { part: { rows: 1, files: [] }, after: null, leaseMs: 1000 }),
+  releaseExport: (db, rows) =>
+    exports.releaseExport(db, leasedExport(rows), { delayMs: 1000, isFruitless: true }),
+  finishExport: (db, rows) => exports.finishExport(db, leasedExport(rows), { error: "ended" }),
+};
+
+export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
+  claimExport: (db) => exports.claimExport(db, LEASE_OWNER, 1000),
+  listUnfinishedExports: (db) => exports.listUnfinishedExports(db, [newExportId()]),
+};
