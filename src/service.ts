@@ -270,7 +270,7 @@ async function makeStorage(config: Config, metrics: Metrics) {
     /** PORT may have left the choice to the system. */
     listensOn: (chosen: number) => void (port = chosen),
     /** Links to the folder lead to clients' address of the API, which this process need not reach: to itself instead. */
-    reach(url: string): string {
+    reach: (url: string): string => {
       if (objectStore.kind !== "directory") return url;
       const own = servedEndpoint({ publicUrl: undefined, host, port, basePath });
       return url.replace(prefixOf(endpoint()), prefixOf(own));

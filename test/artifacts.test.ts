@@ -54,7 +54,7 @@ async function newTenant(settings: object, path = "/long") {
     as,
     storage,
     endpoint,
-    async deliver(data: Record<string, unknown> = {}) {
+    deliver: async (data: Record<string, unknown> = {}) => {
       const event = await publish(service, "invoice.paid", { data, as: producer });
       return eventually(async () =>
         (await listDeliveries(service, endpoint.id, `?event_id=${event.id}`, { as })).find(
@@ -63,7 +63,7 @@ async function newTenant(settings: object, path = "/long") {
       );
     },
     /** Waits for so many artifacts. */
-    async items(count: number): Promise<Artifact[]> {
+    items: async (count: number): Promise<Artifact[]> => {
       return eventually(async () => {
         const { items } = await storage.library();
         return items.length >= count && items;
@@ -287,17 +287,18 @@ describe("one artifact", () => {
   });
 });
 
+async function status(link: string, init: RequestInit = {}): Promise<number> {
+  const answer = await fetch(link, init);
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
 describe("a link", () => {
   it("gives the bytes and ranges of them, and is refused in every other form", async () => {
     const { deliver, items, storage } = await newTenant({ ...KEEP_ALL, keep_request_bodies: false });
     await deliver();
     const item = first(await items(1));
     const { url } = await storage.link(item);
-    const status = async (link: string, init: RequestInit = {}) => {
-      const answer = await fetch(link, init);
-      await answer.arrayBuffer();
-      return answer.status;
-    };
     assert.equal(await status(url), 200);
     const range = await fetch(url, { headers: { range: "bytes=2-5" } });
     assert.deepEqual([range.status, await range.text()], [206, "éé"]);

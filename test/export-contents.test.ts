@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import {
   csvRows,
   idAt,
@@ -80,11 +80,12 @@ describe("an export of any deliveries", () => {
         const found = await storage.waitFor(await storage.request(range));
         const files = await unpack(await storage.download(found));
         assert.deepEqual(ndjsonRows(files).map(pick), seeded.map(pick));
-        const cells = csvRows(files).map((record) => ({
-          ...record,
-          request_headers: JSON.parse(record["request_headers"] ?? "null"),
-          response_headers: JSON.parse(record["response_headers"] ?? "null"),
-        }));
+        const cells = csvRows(files).map((record) =>
+          Object.assign(record, {
+            request_headers: JSON.parse(record["request_headers"] ?? "null"),
+            response_headers: JSON.parse(record["response_headers"] ?? "null"),
+          }),
+        );
         assert.deepEqual(cells.map(pick), seeded.map(pick));
       }),
       { numRuns: 12 },

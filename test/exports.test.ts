@@ -45,7 +45,7 @@ describe("an export", () => {
     assert.deepEqual(found.progress.rows_done, 3);
     assert.deepEqual(found.progress.rows_total, 3);
     const files = await unpack(await storage.download(found));
-    const expected = log.toReversed().map(({ next_attempt_at: _, ...row }) => row);
+    const expected = log.toReversed().map(({ next_attempt_at: _pending, ...row }) => row);
     assert.deepEqual(ndjsonRows(files), expected);
     assert.deepEqual(
       csvRows(files),
@@ -140,6 +140,10 @@ describe("an export", () => {
   });
 });
 
+async function faults(json: unknown): Promise<string[]> {
+  return Object.keys(issuesOf(await storage.call("POST", "/exports", { json }))).sort();
+}
+
 describe("asking for an export", () => {
   const range = lastHour();
 
@@ -149,8 +153,6 @@ describe("asking for an export", () => {
   });
 
   it("tells each fault of the input", async () => {
-    const faults = async (json: unknown) =>
-      Object.keys(issuesOf(await storage.call("POST", "/exports", { json }))).sort();
     assert.deepEqual(await faults(null), [""]);
     assert.deepEqual(await faults({}), ["from", "to"]);
     assert.deepEqual(await faults({ ...range, from: "2026-01-01T00:00:00Z" }), ["from"]);

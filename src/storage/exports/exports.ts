@@ -57,10 +57,13 @@ export function makeExports(tenants: TenantPool) {
 }
 
 function requireRange(from: Date, to: Date): void {
-  const fault = (path: string, message: string): Issue => ({ path: [path], message, code: "custom" });
   const issues: Issue[] = [];
   if (from >= to) issues.push(fault("from", "must be before to, and in the past"));
   if (to.getTime() - from.getTime() > MAX_EXPORT_RANGE_MS)
     issues.push(fault("to", "must be within 366 days"));
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });
+}
+
+function fault(path: string, message: string): Issue {
+  return { path: [path], message, code: "custom" };
 }

@@ -207,20 +207,23 @@ describe("an archive's entries", () => {
   });
 });
 
+const surrounded = (before: string, behind: string): Built => {
+  const built = build([{}]);
+  return { ...built, bytes: Buffer.concat([Buffer.from(before), built.bytes, Buffer.from(behind)]) };
+};
+
+const comment = (record: Buffer) => {
+  record.writeUInt16LE(5, 20);
+  return Buffer.concat([record, Buffer.from("hello")]);
+};
+
+const disks = (record: Buffer) => (record.writeUInt16LE(1, 4), record);
+
 describe("an archive's container", () => {
-  const surrounded = (before: string, behind: string): Built => {
-    const built = build([{}]);
-    return { ...built, bytes: Buffer.concat([Buffer.from(before), built.bytes, Buffer.from(behind)]) };
-  };
   it("may have nothing before, behind or beside it", async () => {
     assert.equal(await codeOf(surrounded("#!/bin/sh\n", "")), "CONTAINER");
     assert.equal(await codeOf(surrounded("", "more")), "CONTAINER");
-    const comment = (record: Buffer) => {
-      record.writeUInt16LE(5, 20);
-      return Buffer.concat([record, Buffer.from("hello")]);
-    };
     assert.equal(await codeOf(build([{}], comment)), "CONTAINER");
-    const disks = (record: Buffer) => (record.writeUInt16LE(1, 4), record);
     assert.equal(await codeOf(build([{}], disks)), "CONTAINER");
   });
 
