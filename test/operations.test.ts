@@ -144,6 +144,11 @@ describe("GET /openapi.json", () => {
     assert.deepEqual(routes.sort(), [
       "delete /api/webhooks/{id}",
       "get /api/audit",
+      "get /api/storage/exports",
+      "get /api/storage/exports/{export_id}",
+      "get /api/storage/library",
+      "get /api/storage/objects/{object_id}",
+      "get /api/storage/settings",
       "get /api/webhooks",
       "get /api/webhooks/events",
       "get /api/webhooks/{id}",
@@ -154,10 +159,13 @@ describe("GET /openapi.json", () => {
       "get /ready",
       "patch /api/webhooks/{id}",
       "post /api/events",
+      "post /api/storage/exports",
+      "post /api/storage/objects/{object_id}/download",
       "post /api/webhooks",
       "post /api/webhooks/{id}/deliveries/{did}/retry",
       "post /api/webhooks/{id}/rotate-secret",
       "post /api/webhooks/{id}/test",
+      "put /api/storage/settings",
     ]);
   });
 });

@@ -14,8 +14,8 @@ const id = z.uuid();
 const instant = z.iso.datetime();
 const DAYS = { least: 1, most: 3650 };
 
+const givenInstant = z.iso.datetime({ offset: true });
 /** One spelling alone, told to readers of the document as what it is. */
-const givenInstant = strictInstant.meta({ format: "date-time" });
 const givenUuid = strictUuid.meta({ format: "uuid" });
 
 export const artifactObject = z
@@ -74,7 +74,7 @@ export function exportView(found: LogExport): z.infer<typeof exportObject> {
 }
 
 export const exportInput = z.strictObject({
-  from: givenInstant.describe("Deliveries created at or after, as 2026-01-31T00:00:00.000Z."),
+  from: givenInstant.describe("Deliveries created at or after, as 2026-01-31T00:00:00Z."),
   to: givenInstant.describe("Created before; a time to come means now."),
   endpoint_id: givenUuid.optional().describe("Absent: all endpoints."),
 });
