@@ -165,7 +165,9 @@ describe("a lease that ran out and was claimed again by the same process", () =>
     await createEndpoint(api, { url: `${receiver.url}/again`, events: ["document.signed"] });
     eventId = (await publish(api, "document.signed")).id;
     const claim = async () => {
-      const claimed = (await queue.claim(100)).find((dispatch) => dispatch.eventId === eventId);
+      const claimed = (await queue.claim({ dispatches: 100, bodyBytes: 1e6 })).claimed.find(
+        (dispatch) => dispatch.eventId === eventId,
+      );
       assert.ok(claimed !== undefined);
       return claimed;
     };
@@ -194,5 +196,28 @@ describe("a lease that ran out and was claimed again by the same process", () =>
     await queue.postpone([{ dispatch: earlier, delayMs: 0 }]);
     await queue.hold([earlier]);
     assert.deepEqual(await queue.complete([outcomeOf(later, "later")]), new Set([later.id]));
+  });
+});
+
+describe("a claim", () => {
+  it("takes no more bytes of bodies than it is allowed, but one body however large, the longest due first", async () => {
+    const queue = makePostgresQueue({ publisher: database.pool, worker: database.pool }, 0);
+    await database.pool.query("DELETE FROM postern.dispatches");
+    await createEndpoint(api, { url: `${receiver.url}/large`, events: ["document.created"] });
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      ids.push((await publish(api, "document.created", { data: { text: "x".repeat(400_000) } })).id);
+    }
+    const limits = { dispatches: 10, bodyBytes: 1_000_000 };
+    const takes: string[][] = [];
+    for (let isAll = false; !isAll;) {
+      const taken = await queue.claim(limits);
+      ({ isAll } = taken);
+      takes.push(taken.claimed.map(({ eventId }) => eventId).toSorted());
+    }
+    assert.deepEqual(takes, [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+    await database.pool.query("UPDATE postern.dispatches SET claimable_at = now()");
+    const one = await queue.claim({ dispatches: 10, bodyBytes: 10 });
+    assert.deepEqual([one.claimed.length, one.isAll], [1, false]);
   });
 });

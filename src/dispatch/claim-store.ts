@@ -1,6 +1,6 @@
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
-import { LEASE_MS, type LeasedDispatch } from "./queue.ts";
+import { LEASE_MS, type ClaimLimits, type LeasedDispatch } from "./queue.ts";
 
 type ClaimedRow = {
   tenant_id: TenantId;
@@ -12,25 +12,41 @@ type ClaimedRow = {
   body: string;
 };
 
-/** Leases what is due and nobody's; rows that another worker is claiming are passed over, not waited for. */
-export async function claimDispatches(db: Db, leaseId: string, limit: number): Promise<LeasedDispatch[]> {
+/**
+ * Leases what is due and nobody's; rows that another worker is claiming are
+ * passed over, not waited for. Bodies are measured before any is read: hundreds
+ * of the largest at once would be more than a process can hold.
+ */
+export async function claimDispatches(
+  db: Db,
+  leaseId: string,
+  limits: ClaimLimits,
+): Promise<{ claimed: LeasedDispatch[]; isAll: boolean }> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const { rows } = await db.query<ClaimedRow>({
+  const { rows } = await db.query<ClaimedRow & { due: number }>({
     name: "claim-dispatches",
     text: /* sql */ `WITH due AS MATERIALIZED (
-        SELECT tenant_id, endpoint_id, id, event_id FROM postern.dispatches
+        SELECT tenant_id, endpoint_id, id, event_id, claimable_at FROM postern.dispatches
         WHERE NOT held AND NOT superseded AND claimable_at <= now()
         ORDER BY claimable_at LIMIT $2
         FOR UPDATE SKIP LOCKED
+      ), sized AS MATERIALIZED (
+        SELECT due.tenant_id, due.endpoint_id, due.id, due.event_id,
+          sum(octet_length(e.body)) OVER longest_due AS size_so_far, row_number() OVER longest_due AS place
+        FROM due JOIN postern.events e ON e.id = due.event_id
+        WINDOW longest_due AS (ORDER BY due.claimable_at, due.id ROWS UNBOUNDED PRECEDING)
+      ), taken AS MATERIALIZED (
+        SELECT * FROM sized WHERE size_so_far <= $4 OR place = 1
       )
       UPDATE postern.dispatches d
       SET lease_owner = $1, claimable_at = now() + $3 * interval '1 ms'
-      FROM due JOIN postern.events e ON e.id = due.event_id
-      WHERE d.tenant_id = due.tenant_id AND d.endpoint_id = due.endpoint_id AND d.id = due.id
-      RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, e.body`,
-    values: [leaseId, limit, LEASE_MS],
+      FROM taken JOIN postern.events e ON e.id = taken.event_id
+      WHERE d.tenant_id = taken.tenant_id AND d.endpoint_id = taken.endpoint_id AND d.id = taken.id
+      RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, e.body,
+        (SELECT count(*)::int FROM due) AS due`,
+    values: [leaseId, limits.dispatches, LEASE_MS, limits.bodyBytes],
   });
-  return rows.map((row) => ({
+  const claimed = rows.map((row) => ({
     id: row.id,
     tenantId: row.tenant_id,
     endpointId: row.endpoint_id,
@@ -41,6 +57,8 @@ export async function claimDispatches(db: Db, leaseId: string, limit: number): P
     leaseId,
     leaseEndsMs,
   }));
+  const due = rows[0]?.due ?? 0;
+  return { claimed, isAll: due < limits.dispatches && claimed.length === due };
 }
 
 export async function postponeDispatches(

@@ -9,6 +9,7 @@ import type { EndpointId } from "../shared/id.ts";
  * full, half for each that hung. Pure bookkeeping: no clock, no I/O.
  */
 import type { EventAtEndpoint, LeasedDispatch } from "./queue.ts";
+import type { LaneProgress } from "./return-delay.ts";
 
 export type LaneLimits = {
   inFlight: number;
@@ -31,6 +32,7 @@ type Lane = {
   head: number;
   bodySize: number;
   inFlight: number;
+  finished: number;
   isPaused: boolean;
 };
 type Tenant = { id: string; ready: Set<Lane>; lanes: number; inFlight: number };
@@ -68,6 +70,13 @@ export class Lanes {
   /** Whether the endpoint was slow lately. */
   isSlow(dispatch: LeasedDispatch): boolean {
     return this.#widthOf(dispatch.endpointId) < this.#limits.firstInFlightPerEndpoint;
+  }
+
+  /** How the endpoint's lane gets on. */
+  progressOf(dispatch: LeasedDispatch): LaneProgress {
+    const lane = this.#lanes.get(dispatch.endpointId);
+    const waiting = lane === undefined ? 0 : lane.waiting.length - lane.head;
+    return { finished: lane?.finished ?? 0, waiting, isSlow: this.isSlow(dispatch) };
   }
 
   /** Queues a dispatch in its endpoint's lane; false when that lane is full. */
@@ -116,6 +125,7 @@ export class Lanes {
     this.#adapt(lane, wasSlow);
     this.#inFlight--;
     lane.inFlight--;
+    lane.finished++;
     lane.tenant.inFlight--;
     this.#refresh(lane);
   }
@@ -202,6 +212,7 @@ export class Lanes {
       head: 0,
       bodySize: 0,
       inFlight: 0,
+      finished: 0,
       isPaused: false,
     };
     tenant.lanes++;

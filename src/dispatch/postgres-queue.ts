@@ -29,7 +29,7 @@ export function makePostgresQueue(
         firstDelayMs,
       }),
     findEarlier: (events, within = publisher) => findEarlierEvents(within, events),
-    claim: (limit) => claimDispatches(worker, nextLeaseId(), limit),
+    claim: (limits) => claimDispatches(worker, nextLeaseId(), limits),
     complete: (attempts) => completeAttempts(worker, attempts),
     postpone: (dispatches) => postponeDispatches(worker, dispatches),
     hold: (dispatches) => holdDispatches(worker, dispatches),

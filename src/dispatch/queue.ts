@@ -74,13 +74,16 @@ export type CompletedAttempt = {
   nextDelayMs: number | null;
 };
 
+/** What one claim takes at most, but one dispatch however large. */
+export type ClaimLimits = { dispatches: number; bodyBytes: number };
+
 export type DispatchQueue = {
   /** Makes events and their dispatches durable; with `lease` the dispatches are at once this process's own. */
   accept(events: readonly NewEvent[], options: { lease: boolean }, db?: Db): Promise<Acceptance>;
   /** For events that {@link accept} passed over: what their idempotency keys stand for, by event id. */
   findEarlier(events: readonly NewEvent[], db?: Db): Promise<Map<EventId, EarlierEvent>>;
-  /** Leases up to `limit` dispatches that are due, the longest due first. */
-  claim(limit: number): Promise<LeasedDispatch[]>;
+  /** Leases dispatches that are due, the longest due first; `isAll` when no more are due than were claimed. */
+  claim(limits: ClaimLimits): Promise<{ claimed: LeasedDispatch[]; isAll: boolean }>;
   /** Logs outcomes; answers the ids that were still this process's to complete. */
   complete(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>>;
   /** Gives leases back: each may be claimed again after its delay. */

@@ -6,6 +6,7 @@
  * is in memory may be lost at any moment, and its lease then runs out.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { isConnectionLoss, isOutOfTime } from "../database/pool.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
@@ -21,10 +22,17 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { Lanes, type LaneLimits } from "./lanes.ts";
 import { endpointDeleted, makeAttempt } from "./make-attempt.ts";
 import { RatePacer } from "./rate-pacer.ts";
-import type { CompletedAttempt, DispatchQueue, EventAtEndpoint, LeasedDispatch } from "./queue.ts";
+import { ReturnDelays } from "./return-delay.ts";
+import type {
+  ClaimLimits,
+  CompletedAttempt,
+  DispatchQueue,
+  EventAtEndpoint,
+  LeasedDispatch,
+} from "./queue.ts";
 import type { TargetCache } from "./target-cache.ts";
 
-const CLAIM_LIMIT = 500;
+const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 };
 /**
  * How often the queue is asked when nobody says that something is due. Retries
  * become due by themselves: asked once a second, those of a busy failing
@@ -37,9 +45,6 @@ const BUSY_POLL_MS = 50;
 const RETRY_MS = 500;
 /** An attempt that takes longer makes its endpoint's lane narrower. */
 const SLOW_ATTEMPT_MS = 3000;
-/** What a full lane turns away comes back within so long, spread out: a slow endpoint's later than a busy one's. */
-const BUSY_RETURN_MS = 1000;
-const SLOW_RETURN_MS = 60_000;
 /** An attempt starts only with so much of its lease left: the longest attempt, and a margin to record it. */
 const LEASE_RESERVE_MS = 25_000;
 
@@ -84,6 +89,7 @@ export function makeWorker(services: WorkerServices): Worker {
   const { queue, targets, log, metrics } = services;
   const lanes = new Lanes(LANE_LIMITS);
   const pacer = new RatePacer();
+  const returnDelays = new ReturnDelays();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
@@ -101,7 +107,11 @@ export function makeWorker(services: WorkerServices): Worker {
   const returns = inGroups((given: { dispatch: LeasedDispatch; delayMs: number }[]) => queue.postpone(given));
   const holds = inGroups((given: LeasedDispatch[]) => queue.hold(given));
 
-  /** A database that is away for a while costs no outcome: the leases are this process's until they end. */
+  /**
+   * A database that is away for a while costs no outcome: the leases are this
+   * process's until they end. An outcome that it will not take is found by
+   * halves, so that it costs none of the others.
+   */
   async function completeUntilDone(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>> {
     for (;;) {
       const lastLeaseEndsMs = Math.max(...attempts.map((attempt) => attempt.dispatch.leaseEndsMs));
@@ -109,10 +119,29 @@ export function makeWorker(services: WorkerServices): Worker {
         return await queue.complete(attempts);
       } catch (error) {
         if (performance.now() > lastLeaseEndsMs) throw error;
+        if (!isConnectionLoss(error) && !isOutOfTime(error)) return completeHalves(attempts, error);
         log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");
         await delay(RETRY_MS);
       }
     }
+  }
+
+  async function completeHalves(
+    attempts: readonly CompletedAttempt[],
+    error: unknown,
+  ): Promise<Set<DeliveryId>> {
+    const [attempt] = attempts;
+    if (attempt !== undefined && attempts.length === 1) {
+      const { tenantId, endpointId, id } = attempt.dispatch;
+      log.error(
+        { err: error, tenantId, endpointId, deliveryId: id },
+        "the outcome cannot be recorded; the attempt is due again when its lease ends",
+      );
+      return new Set();
+    }
+    const middle = Math.floor(attempts.length / 2);
+    const first = await completeUntilDone(attempts.slice(0, middle));
+    return first.union(await completeUntilDone(attempts.slice(middle)));
   }
 
   function pump(): void {
@@ -208,9 +237,13 @@ export function makeWorker(services: WorkerServices): Worker {
     giveBack(
       refused.map((dispatch) => ({
         dispatch,
-        delayMs: isStopping ? 0 : Math.random() * (lanes.isSlow(dispatch) ? SLOW_RETURN_MS : BUSY_RETURN_MS),
+        delayMs: isStopping ? 0 : Math.random() * returnWithin(dispatch),
       })),
     );
+  }
+
+  function returnWithin(dispatch: LeasedDispatch): number {
+    return returnDelays.within(dispatch.endpointId, lanes.progressOf(dispatch), performance.now());
   }
 
   function giveBack(given: { dispatch: LeasedDispatch; delayMs: number }[]): void {
@@ -249,10 +282,10 @@ export function makeWorker(services: WorkerServices): Worker {
     // What SQL published comes first, so that this same look claims it.
     const relayed = await relayOutbox();
     try {
-      const claimed = await queue.claim(CLAIM_LIMIT);
+      const { claimed, isAll } = await queue.claim(CLAIM_LIMITS);
       lastLookAt = performance.now();
       take(claimed);
-      if (claimed.length === CLAIM_LIMIT || relayed === OUTBOX_BATCH) return "more";
+      if (!isAll || relayed === OUTBOX_BATCH) return "more";
       return claimed.length > 0 ? "some" : "nothing";
     } catch (error) {
       log.warn({ err: error }, "nothing could be claimed");
