@@ -203,10 +203,10 @@ describe("a claim", () => {
   it("takes no more bytes of bodies than it is allowed, but one body however large, the longest due first", async () => {
     const queue = makePostgresQueue({ publisher: database.pool, worker: database.pool }, 0);
     await database.pool.query("DELETE FROM postern.dispatches");
-    await createEndpoint(api, { url: `${receiver.url}/large`, events: ["document.created"] });
+    await createEndpoint(api, { url: `${receiver.url}/large`, events: ["document.uploaded"] });
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
-      ids.push((await publish(api, "document.created", { data: { text: "x".repeat(400_000) } })).id);
+      ids.push((await publish(api, "document.uploaded", { data: { text: "x".repeat(400_000) } })).id);
     }
     const limits = { dispatches: 10, bodyBytes: 1_000_000 };
     const takes: string[][] = [];
