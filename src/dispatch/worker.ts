@@ -171,7 +171,7 @@ export function makeWorker(services: WorkerServices): Worker {
     } catch (error) {
       log.error(
         { err: error, tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
-        "an attempt could not be made; it is due again when its lease ends",
+        "an attempt could not be made, or its outcome not be recorded; it is due again when its lease ends",
       );
       const reason = error instanceof SecretBoxError ? "secret" : "internal";
       metrics.attemptsTotal.inc({ outcome: "error", reason });

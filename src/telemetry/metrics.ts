@@ -57,7 +57,7 @@ export function makeMetrics() {
     }),
     deliveryLatency: new Histogram({
       name: "webhook_delivery_latency_seconds",
-      help: "Time from accepting an event to its recorded delivery, first attempts only.",
+      help: "Time from accepting an event to the end of its delivery, first attempts only.",
       buckets: LATENCY_BUCKETS_S,
       registers,
     }),
