@@ -263,7 +263,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
   removeOldAudit: (db) => audit.removeOldAudit(db),
   isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),
-  takeFromOutbox: (db) => outbox.takeFromOutbox(db, ["invoice.paid"], 10),
+  takeFromOutbox: (db) => outbox.takeFromOutbox(db, ["invoice.paid"], { events: 10, bytes: 1024 }),
   mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
   makePartitionsAhead: (db) => upkeep.makePartitionsAhead(db),
   dropOldPartitions: (db) => upkeep.dropOldPartitions(db, 90),

@@ -10,7 +10,7 @@ import { isConnectionLoss, isOutOfTime } from "../database/pool.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
-import { OUTBOX_BATCH, type Outbox } from "../events/outbox.ts";
+import type { Outbox } from "../events/outbox.ts";
 import type { OwnLane } from "../events/publish.ts";
 import type { Sender } from "../outbound/send.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
@@ -285,7 +285,7 @@ export function makeWorker(services: WorkerServices): Worker {
       const { claimed, isAll } = await queue.claim(CLAIM_LIMITS);
       lastLookAt = performance.now();
       take(claimed);
-      if (!isAll || relayed === OUTBOX_BATCH) return "more";
+      if (!isAll || relayed === "more") return "more";
       return claimed.length > 0 ? "some" : "nothing";
     } catch (error) {
       log.warn({ err: error }, "nothing could be claimed");
@@ -297,12 +297,12 @@ export function makeWorker(services: WorkerServices): Worker {
     return lanes.takeAll().map((dispatch) => ({ dispatch, delayMs: 0 }));
   }
 
-  async function relayOutbox(): Promise<number> {
+  async function relayOutbox(): Promise<"all" | "more"> {
     try {
       return await services.outbox.relay();
     } catch (error) {
       log.warn({ err: error }, "the outbox could not be relayed");
-      return 0;
+      return "all";
     }
   }
 

@@ -9,26 +9,43 @@ export async function isOutboxEmpty(db: Db): Promise<boolean> {
   return rowCount === 0;
 }
 
+export type OutboxTake = {
+  events: OutboxEvent[];
+  /** True when the limits, and not the end of the outbox, ended the take. */
+  mayHaveMore: boolean;
+};
+
 /**
- * Takes published events out of the outbox, oldest first; they are back if the
+ * Takes published events out of the outbox, the oldest ones, up to `events` of
+ * them and `bytes` of their bodies, but at least one; they are back if the
  * transaction does not commit. One of a type that is not among `types` is
  * taken only when it has lain for ten minutes.
  */
 export async function takeFromOutbox(
   db: Db,
   types: readonly string[],
-  limit: number,
-): Promise<OutboxEvent[]> {
-  const { rows } = await db.query<OutboxEvent>(
-    /* sql */ `DELETE FROM postern.outbox
-      WHERE id IN (
-        SELECT id FROM postern.outbox
+  limit: { events: number; bytes: number },
+): Promise<OutboxTake> {
+  const { rows } = await db.query<OutboxEvent & { found: number }>(
+    // The length of a stored text is known without reading it.
+    /* sql */ `WITH found AS (
+        SELECT id, octet_length(body) AS bytes FROM postern.outbox
         WHERE type = ANY ($1::text[]) OR id < postern.lowest_id_at(now() - interval '10 minutes')
-        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-      RETURNING id, tenant_id AS "tenantId", type, body`,
-    [types, limit],
+        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+      ), summed AS (
+        SELECT id, sum(bytes) OVER upto AS bytes, row_number() OVER upto AS place, count(*) OVER ()::int AS found
+        FROM found WINDOW upto AS (ORDER BY id)
+      )
+      DELETE FROM postern.outbox AS o USING summed AS s
+      WHERE o.id = s.id AND (s.bytes <= $3 OR s.place = 1)
+      RETURNING o.id, o.tenant_id AS "tenantId", o.type, o.body, s.found`,
+    [types, limit.events, limit.bytes],
   );
-  return rows;
+  const found = rows[0]?.found ?? 0;
+  return {
+    events: rows.map(({ id, tenantId, type, body }) => ({ id, tenantId, type, body })),
+    mayHaveMore: found === limit.events || found > rows.length,
+  };
 }
 
 /** Makes `postern.publish` know exactly these types. */

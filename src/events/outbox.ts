@@ -12,7 +12,8 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Catalog } from "./catalog.ts";
 import { isOutboxEmpty, mirrorEventTypes, takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
 
-export const OUTBOX_BATCH = 500;
+/** A worker holds a take in memory; what is too much for it would be so for each that tries again. */
+const TAKE_LIMIT = { events: 500, bytes: 8 * 1024 * 1024 };
 
 const sentBody = z.object({ data: z.record(z.string(), z.unknown()) });
 
@@ -22,8 +23,8 @@ export async function announceCatalog(db: Pool, catalog: Catalog): Promise<void>
 }
 
 export type Outbox = {
-  /** Relays up to {@link OUTBOX_BATCH} events and answers how many it took. */
-  relay(): Promise<number>;
+  /** Relays up to {@link TAKE_LIMIT} and answers whether more may wait. */
+  relay(): Promise<"all" | "more">;
 };
 
 export function makeOutbox(services: {
@@ -63,18 +64,18 @@ export function makeOutbox(services: {
 
   return {
     async relay() {
-      if (await isOutboxEmpty(db)) return 0;
+      if (await isOutboxEmpty(db)) return "all";
       const { taken, relayed } = await inTransaction(db, async (transaction) => {
-        const taken = await takeFromOutbox(transaction, types, OUTBOX_BATCH);
+        const taken = await takeFromOutbox(transaction, types, TAKE_LIMIT);
         // Their keys were claimed by postern.publish.
-        const events = taken.filter(isValid).map(({ id, tenantId, type, body }) => {
+        const events = taken.events.filter(isValid).map(({ id, tenantId, type, body }) => {
           return { id, tenantId, type, body, idempotencyKey: null };
         });
         if (events.length > 0) await queue.accept(events, { lease: false }, transaction);
         return { taken, relayed: events.length };
       });
       metrics.eventsAccepted.inc(relayed);
-      return taken.length;
+      return taken.mayHaveMore ? "more" : "all";
     },
   };
 }
