@@ -122,6 +122,43 @@ describe("postern.publish", () => {
     assert.match(metrics.text, /^webhook_events_rejected_total\{reason="schema"\} 1$/m);
   });
 
+  const brokenData: [string, string, string][] = [
+    ["nested 6,000 deep", "too_deep", `{"a":${"[".repeat(6000)}${"]".repeat(6000)}}`],
+    ["with a number that no double holds", "number_out_of_range", '{"a":[1e400]}'],
+  ];
+  for (const [name, reason, data] of brokenData) {
+    it(`rejects data ${name} as HTTP does, and relays what comes with them`, async () => {
+      const client = await service.database.pool.connect();
+      await client.query("BEGIN");
+      const { rows } = await client.query<{ bad: string; good: string }>(
+        `SELECT postern.publish('acme', 'order.placed', $1) AS bad,
+          postern.publish('acme', 'order.placed', '{}') AS good`,
+        [data],
+      );
+      await client.query("COMMIT");
+      client.release();
+      const [{ bad, good } = { bad: "", good: "" }] = rows;
+      await eventually(async () => bodiesOf(good).length > 0);
+      const metrics = await eventually(async () => {
+        const { text } = await service.call("GET", "/metrics", { as: null });
+        return text.includes(`reason="${reason}"`) && text;
+      });
+      assert.match(metrics, new RegExp(`^webhook_events_rejected_total\\{reason="${reason}"\\} 1$`, "m"));
+      const kept = await service.database.pool.query(
+        "SELECT id FROM postern.events WHERE id = $1 UNION ALL SELECT id FROM postern.outbox WHERE id = $1",
+        [bad],
+      );
+      assert.deepEqual([kept.rows, bodiesOf(bad)], [[], []]);
+      const overHttp = await service.call("POST", "/api/events", {
+        as: { type: "service", tid: "acme", permissions: ["events:write"] },
+        raw: `{"type":"order.placed","data":${data}}`,
+        headers: { "content-type": "application/json" },
+      });
+      assert.equal(overHttp.status, 400, overHttp.text);
+      assert.ok(overHttp.text.includes(reason), overHttp.text);
+    });
+  }
+
   it("rejects a type that no worker knows, once any that knows it has had its time", async () => {
     const leave = async (age: string) => {
       const { rows } = await service.database.pool.query<{ id: string }>(

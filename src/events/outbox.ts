@@ -10,6 +10,8 @@ import type { DispatchQueue } from "../dispatch/queue.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Catalog } from "./catalog.ts";
+import type { DataFault } from "./data-check.ts";
+import { brokenDataRule, type DataRule } from "./event-data.ts";
 import { isOutboxEmpty, mirrorEventTypes, takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
 
 /** A worker holds a take in memory; what is too much for it would be so for each that tries again. */
@@ -39,27 +41,40 @@ export function makeOutbox(services: {
   const types = typesOf(catalog);
 
   /**
-   * SQL knows types but no schemas; an event whose data break theirs ends here,
-   * visibly. So does one whose type left the catalog. It comes here only when
-   * workers with another catalog, as during an upgrade, have had time to take it.
+   * SQL knows types but no schemas, and its jsonb holds more than event data
+   * may; an event whose data break a rule or their schema ends here, visibly.
+   * So does one whose type left the catalog. It comes here only when workers
+   * with another catalog, as during an upgrade, have had time to take it.
    */
   function isValid(event: OutboxEvent): boolean {
     if (catalog.find(event.type) === undefined) {
-      log.error(
-        { tenantId: event.tenantId, eventId: event.id, eventType: event.type },
-        "an event published from SQL has a type that the catalog lacks and is not sent",
-      );
-      metrics.eventsRejected.inc({ reason: "unknown_event_type" });
+      reject(event, "unknown_event_type", "has a type that the catalog lacks");
       return false;
     }
-    const faults = catalog.faultsOf(event.type, sentBody.parse(JSON.parse(event.body)).data);
+    const { data } = sentBody.parse(JSON.parse(event.body));
+    // Before the schema, whose check follows the data as deep as they go.
+    const rule = brokenDataRule(data);
+    if (rule !== null) {
+      reject(event, rule, "holds data that no event may hold");
+      return false;
+    }
+    const faults = catalog.faultsOf(event.type, data);
     if (faults.length === 0) return true;
-    log.error(
-      { tenantId: event.tenantId, eventId: event.id, eventType: event.type, faults },
-      "an event published from SQL breaks its type's schema and is not sent",
-    );
-    metrics.eventsRejected.inc({ reason: "schema" });
+    reject(event, "schema", "breaks its type's schema", faults);
     return false;
+  }
+
+  function reject(
+    event: OutboxEvent,
+    reason: DataRule | "schema" | "unknown_event_type",
+    fault: string,
+    faults: DataFault[] = [],
+  ): void {
+    log.error(
+      { tenantId: event.tenantId, eventId: event.id, eventType: event.type, reason, faults },
+      `an event published from SQL ${fault} and is not sent`,
+    );
+    metrics.eventsRejected.inc({ reason });
   }
 
   return {
