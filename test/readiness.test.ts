@@ -23,7 +23,7 @@ after(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await sql("TRUNCATE postern.dispatches, postern.endpoints");
+  await sql("TRUNCATE postern.dispatches, postern.endpoints, postern.outbox, postern.event_types");
   endpointId = (await createEndpoint(api, { url: receiver.url })).endpoint.id;
 });
 
@@ -98,6 +98,45 @@ describe("/ready of a process without a worker", () => {
     );
     const [reason] = await reasonsWhen(api, 1);
     assert.match(reason ?? "", /^what is due has waited 36[0-9] s for a worker, more than 300/);
+  });
+});
+
+/** An event in the outbox, as `postern.publish` would have left it so long ago. */
+async function leaveInOutbox(type: string, age: string): Promise<void> {
+  await sql(
+    `INSERT INTO postern.outbox (id, tenant_id, type, body)
+      VALUES (postern.lowest_id_at(now() - $1::interval), 'acme', $2, '{"data":{}}')`,
+    [age, type],
+  );
+}
+
+describe("the outbox", () => {
+  it("makes a process without a worker unready when its oldest event waits, until a worker comes", async (test) => {
+    await sql("INSERT INTO postern.event_types VALUES ('invoice.paid')");
+    await reasonsWhen(api, 0);
+    await leaveInOutbox("invoice.paid", "6 minutes");
+    await leaveInOutbox("invoice.paid", "1 minute");
+    const [reason] = await reasonsWhen(api, 1);
+    assert.match(
+      reason ?? "",
+      /^what was published from SQL has waited 36[0-9] s .*: 2 events; start a worker/,
+    );
+    assert.equal(await gauge(api, "webhook_outbox_waiting"), 2);
+    const age = await gauge(api, "webhook_outbox_oldest_age_seconds");
+    assert.ok(age >= 360 && age < 420, String(age));
+    await startWorker(test);
+    await reasonsWhen(api, 0);
+    assert.equal(await gauge(api, "webhook_outbox_waiting"), 0);
+    assert.equal(await gauge(api, "webhook_outbox_oldest_age_seconds"), 0);
+  });
+
+  it("does not count what waits for a worker that knows its type", async () => {
+    await sql("INSERT INTO postern.event_types VALUES ('invoice.paid')");
+    await leaveInOutbox("order.removed", "9 minutes");
+    await leaveInOutbox("invoice.paid", "1 minute");
+    await eventually(async () => (await gauge(api, "webhook_outbox_waiting")) === 1);
+    assert.deepEqual(await reasonsOf(api), []);
+    assert.ok((await gauge(api, "webhook_outbox_oldest_age_seconds")) < 120);
   });
 });
 

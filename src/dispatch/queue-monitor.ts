@@ -51,4 +51,6 @@ function show(depth: QueueDepth, metrics: Metrics): void {
   metrics.queueOldestAge.set(depth.oldestDueAgeS);
   metrics.queueLongestWait.set(depth.longestWaitS);
   metrics.queueDeadLeases.set(depth.deadLeases);
+  metrics.outboxWaiting.set(depth.outboxWaiting);
+  metrics.outboxOldestAge.set(depth.outboxOldestAgeS);
 }

@@ -2,7 +2,17 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { queueTroubles } from "./queue-troubles.ts";
 
-const QUIET = { due: 0, leased: 0, scheduled: 0, held: 0, oldestDueAgeS: 0, longestWaitS: 0, deadLeases: 0 };
+const QUIET = {
+  due: 0,
+  leased: 0,
+  scheduled: 0,
+  held: 0,
+  oldestDueAgeS: 0,
+  longestWaitS: 0,
+  deadLeases: 0,
+  outboxWaiting: 0,
+  outboxOldestAgeS: 0,
+};
 
 describe("queueTroubles", () => {
   const healthy: [string, Partial<typeof QUIET>][] = [
@@ -11,6 +21,7 @@ describe("queueTroubles", () => {
     ["a slow endpoint: due for hours, put back again and again", { scheduled: 900, oldestDueAgeS: 7200 }],
     ["held dispatches of a disabled endpoint", { held: 5000 }],
     ["a backlog that workers are taking", { due: 100_000, leased: 5000, longestWaitS: 299 }],
+    ["what a long transaction published", { outboxWaiting: 500, outboxOldestAgeS: 299 }],
     ["a pause as short as a worker's start", { due: 10, longestWaitS: 29 }],
   ];
   for (const [name, depth] of healthy) {
@@ -32,6 +43,11 @@ describe("queueTroubles", () => {
       "a backlog that grows faster than workers take it",
       { due: 9, leased: 5, longestWaitS: 301 },
       [/^what is due has waited 301 s for a worker, more than 300: .*add workers/],
+    ],
+    [
+      "events that nobody relays",
+      { outboxWaiting: 4, outboxOldestAgeS: 301 },
+      [/^what was published from SQL has waited 301 s .* more than 300: 4 events; start a worker/],
     ],
     [
       "leases of dead workers and nobody else",

@@ -20,6 +20,10 @@ export type QueueDepth = {
   longestWaitS: number;
   /** Leases that ended {@link DEAD_LEASE_AFTER_S} ago or earlier, with nobody to claim the dispatch again. */
   deadLeases: number;
+  /** Events published from SQL that no worker has relayed to the queue. */
+  outboxWaiting: number;
+  /** Since the oldest of them was published, if its transaction was long then long before it committed; 0 when none waits. */
+  outboxOldestAgeS: number;
 };
 
 /** Workers look five times a second; one that is started or replaced needs some seconds. */
@@ -35,7 +39,7 @@ const BACKLOG_AFTER_S = 300;
 
 /** What is wrong with the queue and what to do about it; empty when nothing is. */
 export function queueTroubles(depth: QueueDepth): string[] {
-  const { due, leased, longestWaitS, deadLeases } = depth;
+  const { due, leased, longestWaitS, deadLeases, outboxWaiting, outboxOldestAgeS } = depth;
   const waited = `${Math.floor(longestWaitS)} s`;
   const troubles: string[] = [];
   if (longestWaitS > UNWORKED_AFTER_S && leased === 0) {
@@ -50,6 +54,12 @@ export function queueTroubles(depth: QueueDepth): string[] {
   if (deadLeases > 0) {
     troubles.push(
       `${deadLeases} leases of workers that died or hang ended more than ${DEAD_LEASE_AFTER_S} s ago and nobody took them over: see the log of the workers, restart or add one`,
+    );
+  }
+  // Not sooner: an event is as old as its producer's transaction is long when workers first see it.
+  if (outboxOldestAgeS > BACKLOG_AFTER_S) {
+    troubles.push(
+      `what was published from SQL has waited ${Math.floor(outboxOldestAgeS)} s in the outbox, more than ${BACKLOG_AFTER_S}: ${outboxWaiting} events; start a worker or add one, or see the log of those that run`,
     );
   }
   return troubles;

@@ -122,5 +122,15 @@ export function makeMetrics() {
       help: "Dispatches whose lease ended over a minute ago and that nobody claimed again.",
       registers,
     }),
+    outboxWaiting: new Gauge({
+      name: "webhook_outbox_waiting",
+      help: "Events published from SQL that no worker has relayed yet.",
+      registers,
+    }),
+    outboxOldestAge: new Gauge({
+      name: "webhook_outbox_oldest_age_seconds",
+      help: "Age of the oldest event published from SQL that no worker has relayed yet.",
+      registers,
+    }),
   };
 }
