@@ -196,6 +196,27 @@ describe("the worker role", () => {
   ]) {
     it(`may not ${sql}`, () => assertDenied(poolOf("postern_worker"), sql));
   }
+
+  for (const call of [
+    "drop_old_partitions(-100)",
+    "drop_old_partitions(0)",
+    "drop_old_partitions(NULL)",
+    "ensure_partitions(current_date - 50, current_date + 51)",
+    "ensure_partitions(current_date, current_date + 62)",
+    "ensure_partitions(current_date - 402, current_date - 400)",
+    "ensure_partitions(current_date, NULL)",
+    "ensure_partitions('-infinity', 'infinity')",
+  ]) {
+    it(`is refused ${call}, and no day of the log comes or goes`, async () => {
+      const days = async () =>
+        (await database.pool.query("SELECT relname FROM pg_class WHERE relkind = 'r' ORDER BY 1")).rows;
+      const earlier = await days();
+      const rows = await snapshot(database.pool, null);
+      await assert.rejects(poolOf("postern_worker").query(`SELECT postern.${call}`), { code: "22023" });
+      assert.deepEqual(await days(), earlier);
+      assert.equal(await snapshot(database.pool, null), rows);
+    });
+  }
 });
 
 describe("the producer role", () => {
