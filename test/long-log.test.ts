@@ -116,4 +116,39 @@ describe("retention", () => {
     await sql("SELECT postern.drop_old_partitions(30)");
     assert.deepEqual(await partitionsOf(), ["deliveries_DAY"]);
   });
+
+  it("deletes events past it from the default partition, and keeps those that a dispatch needs", async () => {
+    const { endpoint } = await createEndpoint(service, {
+      url: service.receiver.url,
+      events: ["invoice.paid"],
+    });
+    // Older than whatever the other tests' dispatches need.
+    await sql("DELETE FROM postern.dispatches WHERE held");
+    await sql(
+      `INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+        SELECT 'acme', postern.lowest_id_at(now() - n * interval '1 day'), 'invoice.paid', '{}', 1
+        FROM unnest('{200, 151, 150, 149, 40, 34}'::int[]) n`,
+    );
+    await sql(
+      `INSERT INTO postern.dispatches
+          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held)
+        SELECT tenant_id, $1, postern.uuid_v7(), id, type, 1, now(), now(), true FROM postern.events_default
+        ORDER BY id OFFSET 2 LIMIT 1`,
+      [endpoint.id],
+    );
+    const agesLeft = async () => {
+      const { rows } = await sql(
+        `SELECT n FROM generate_series(1, 300) n JOIN postern.events_default e
+            ON e.id >= postern.lowest_id_at(now() - n * interval '1 day')
+            AND e.id < postern.lowest_id_at(now() - (n - 1) * interval '1 day')
+          ORDER BY n`,
+      );
+      return rows.map((row) => row["n"]);
+    };
+    await sql("SELECT postern.drop_old_partitions(30)");
+    assert.equal((await agesLeft()).length, 4, "the needed event of 150 days ago and what came after it");
+    await sql("DELETE FROM postern.dispatches WHERE held");
+    await sql("SELECT postern.drop_old_partitions(30)");
+    assert.equal((await agesLeft()).length, 1, "younger than the log by five days");
+  });
 });
