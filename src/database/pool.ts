@@ -118,10 +118,10 @@ export function isConnectionLoss(error: unknown): boolean {
   return error.cause !== undefined && isConnectionLoss(error.cause);
 }
 
-// query_canceled (by statement_timeout), lock_not_available (by lock_timeout)
-const OUT_OF_TIME = new Set(["57014", "55P03"]);
+// query_canceled (by statement_timeout), lock_not_available (by lock_timeout), deadlock_detected
+const OUT_OF_TIME = new Set(["57014", "55P03", "40P01"]);
 
-/** Whether a database call took too long, so that the caller had better try again later (503). */
+/** Whether a database call waited in vain, or too long, so that the caller had better try again later (503). */
 export function isOutOfTime(error: unknown): boolean {
   return error instanceof Error && "code" in error && OUT_OF_TIME.has(String(error.code));
 }

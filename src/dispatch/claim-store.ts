@@ -61,17 +61,26 @@ export async function claimDispatches(
   return { claimed, isAll: due < limits.dispatches && claimed.length === due };
 }
 
+/** Locks in the order of the key, as every statement on several dispatches does. */
 export async function postponeDispatches(
   db: Db,
   postponed: readonly { dispatch: LeasedDispatch; delayMs: number }[],
 ): Promise<void> {
   await db.query(
-    /* sql */ `UPDATE postern.dispatches d
-      SET lease_owner = NULL, claimable_at = now() + given.delay_ms * interval '1 ms'
-      FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::float8[])
-        AS given (tenant_id, endpoint_id, id, lease_id, delay_ms)
-      WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        AND d.lease_owner = given.lease_id`,
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT d.tenant_id, d.endpoint_id, d.id, given.delay_ms
+        FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::float8[])
+          AS given (tenant_id, endpoint_id, id, lease_id, delay_ms)
+        JOIN postern.dispatches d
+          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
+        WHERE d.lease_owner = given.lease_id
+        ORDER BY d.tenant_id, d.endpoint_id, d.id
+        FOR UPDATE OF d
+      )
+      UPDATE postern.dispatches d
+      SET lease_owner = NULL, claimable_at = now() + locked.delay_ms * interval '1 ms'
+      FROM locked
+      WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id`,
     [...leaseArrays(postponed.map((item) => item.dispatch)), postponed.map((item) => item.delayMs)],
   );
 }

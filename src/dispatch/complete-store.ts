@@ -8,9 +8,11 @@ import type { CompletedAttempt } from "./queue.ts";
  * is logged under the same id, and the next attempt's dispatch comes where one
  * is due and nothing made it needless meanwhile.
  *
- * Endpoints that get a next attempt are locked before their dispatches are:
- * deleting an endpoint takes the same locks in the same order, so neither a
- * deadlock nor a dispatch without its endpoint can come of the two.
+ * Endpoints that get a next attempt are locked before their dispatches are,
+ * and dispatches in the order of their key: deleting an endpoint takes the same
+ * locks in the same order, so neither a deadlock nor a dispatch without its
+ * endpoint can come of the two. A batch of delivered outcomes locks no
+ * endpoint, so for it the order of the dispatches is all there is.
  */
 export async function completeAttempts(
   db: Db,
@@ -29,13 +31,19 @@ export async function completeAttempts(
             (SELECT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL)
           AND e.deleted_at IS NULL
         FOR SHARE
+      ), locked AS MATERIALIZED (
+        -- The join to the endpoints is no filter; it has them locked first, for rows are locked once all are sorted.
+        SELECT given.*, given.next_delay_ms IS NOT NULL AND alive.id IS NOT NULL AS may_go_on
+        FROM given LEFT JOIN alive ON alive.tenant_id = given.tenant_id AND alive.id = given.endpoint_id
+        JOIN postern.dispatches d
+          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
+        WHERE d.lease_owner = given.lease_id
+        ORDER BY d.tenant_id, d.endpoint_id, d.id
+        FOR UPDATE OF d
       ), done AS (
-        DELETE FROM postern.dispatches d
-        USING given LEFT JOIN alive ON alive.tenant_id = given.tenant_id AND alive.id = given.endpoint_id
-        WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-          AND d.lease_owner = given.lease_id
-        RETURNING given.*, d.event_id, d.event_type, d.attempt,
-          given.next_delay_ms IS NOT NULL AND alive.id IS NOT NULL AND NOT d.superseded AS goes_on
+        DELETE FROM postern.dispatches d USING locked
+        WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id
+        RETURNING locked.*, d.event_id, d.event_type, d.attempt, locked.may_go_on AND NOT d.superseded AS goes_on
       ), logged AS (
         INSERT INTO postern.deliveries
           (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,

@@ -19,12 +19,20 @@ export async function holdDispatches(db: Db, dispatches: readonly LeasedDispatch
         SELECT e.tenant_id, e.id FROM postern.endpoints e
         WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, endpoint_id FROM given) AND NOT e.enabled
         FOR SHARE
+      ), locked AS MATERIALIZED (
+        SELECT d.tenant_id, d.endpoint_id, d.id, disabled.id IS NOT NULL AS held
+        FROM given
+        LEFT JOIN disabled ON disabled.tenant_id = given.tenant_id AND disabled.id = given.endpoint_id
+        JOIN postern.dispatches d
+          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
+        WHERE d.lease_owner = given.lease_id
+        ORDER BY d.tenant_id, d.endpoint_id, d.id
+        FOR UPDATE OF d
       )
       UPDATE postern.dispatches d
-      SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = disabled.id IS NOT NULL
-      FROM given LEFT JOIN disabled ON disabled.tenant_id = given.tenant_id AND disabled.id = given.endpoint_id
-      WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        AND d.lease_owner = given.lease_id`,
+      SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = locked.held
+      FROM locked
+      WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id`,
     leaseArrays(dispatches),
   );
 }
@@ -36,8 +44,12 @@ export async function holdPendingDispatches(
   endpointId: EndpointId,
 ): Promise<void> {
   await db.query(
-    /* sql */ `UPDATE postern.dispatches SET held = true
-      WHERE tenant_id = $1 AND endpoint_id = $2 AND lease_owner IS NULL AND NOT held`,
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND lease_owner IS NULL AND NOT held
+        ORDER BY id FOR UPDATE
+      )
+      UPDATE postern.dispatches SET held = true
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND id IN (SELECT id FROM locked)`,
     [tenantId, endpointId],
   );
 }
@@ -45,8 +57,12 @@ export async function holdPendingDispatches(
 export async function resumeDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
   await db.query(
     // Claimable from now on: the time on hold is no wait for a worker.
-    /* sql */ `UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now())
-      WHERE tenant_id = $1 AND endpoint_id = $2 AND held`,
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND held
+        ORDER BY id FOR UPDATE
+      )
+      UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now())
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND id IN (SELECT id FROM locked)`,
     [tenantId, endpointId],
   );
   await db.query(/* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', '')`);
@@ -55,8 +71,13 @@ export async function resumeDispatches(db: Db, tenantId: TenantId, endpointId: E
 /** One in flight ends here too: its worker's outcome will find no dispatch to complete. */
 export async function endDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
   await db.query(
-    /* sql */ `WITH ended AS (
-        DELETE FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2
+    // Locked in the order of the key: a batch of outcomes of this endpoint may be recorded at the same moment.
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2
+        ORDER BY id FOR UPDATE
+      ), ended AS (
+        DELETE FROM postern.dispatches
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND id IN (SELECT id FROM locked)
         RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt
       )
       INSERT INTO postern.deliveries

@@ -16,7 +16,10 @@ export async function makePartitionsAhead(db: Db): Promise<void> {
 
 /** What a person's delivery made needless while a worker held it, and what no worker will claim again. */
 export async function deleteSuperseded(db: Db): Promise<void> {
-  await db.query(/* sql */ `DELETE FROM postern.dispatches WHERE superseded AND claimable_at <= now()`);
+  // What somebody else has locked can wait for the next time; waiting for it could become a deadlock.
+  await db.query(/* sql */ `DELETE FROM postern.dispatches WHERE (tenant_id, endpoint_id, id) IN (
+      SELECT tenant_id, endpoint_id, id FROM postern.dispatches
+      WHERE superseded AND claimable_at <= now() FOR UPDATE SKIP LOCKED)`);
 }
 
 /** Forgets some of the idempotency keys that have served their time; true when there may be more. */
