@@ -58,3 +58,38 @@ describe("an automatic attempt that waits in a lane", () => {
     assert.equal(requests.length, 2, "the first attempt and the person's");
   });
 });
+
+describe("a superseded dispatch that a worker still holds", () => {
+  it("is not shown as pending, and not logged as failed when its endpoint is deleted", async () => {
+    const { endpoint } = await createEndpoint(api, { url: receiver.url, events: ["invoice.sent"] });
+    const insert = async (superseded: boolean) => {
+      const { rows } = await database.pool.query<{ id: string }>(
+        `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at,
+            claimable_at, lease_owner, superseded)
+          VALUES ('acme', $1, postern.uuid_v7(), postern.uuid_v7(), 'invoice.sent', 2, now(),
+            now() + interval '1 hour', gen_random_uuid(), $2)
+          RETURNING id`,
+        [endpoint.id, superseded],
+      );
+      return rows[0]?.id;
+    };
+    const superseded = await insert(true);
+    const pending = await insert(false);
+    for (const query of ["", "?status=pending"]) {
+      const shown = await listDeliveries(api, endpoint.id, query);
+      assert.deepEqual(
+        shown.map(({ id }) => id),
+        [pending],
+      );
+    }
+    const path = `/api/webhooks/${endpoint.id}`;
+    assert.equal((await api.call("GET", `${path}/deliveries/${pending}`)).status, 200);
+    assert.equal((await api.call("GET", `${path}/deliveries/${superseded}`)).status, 404);
+    assert.equal((await api.call("DELETE", path)).status, 200);
+    const { rows } = await database.pool.query(
+      "SELECT id, error FROM postern.deliveries WHERE endpoint_id = $1",
+      [endpoint.id],
+    );
+    assert.deepEqual(rows, [{ id: pending, error: "endpoint_deleted" }]);
+  });
+});

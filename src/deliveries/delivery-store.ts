@@ -30,6 +30,7 @@ type DeliveryRow = {
 };
 
 // Both halves of the log in one shape; the body of an event's attempt stands with the event.
+// What a person's delivery superseded is not pending: no attempt is due, and one in flight shows once it is logged.
 const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type, d.trigger,
     d.status, d.attempt, coalesce(d.request_body, e.body) AS request_body, d.request_headers,
     d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, NULL::timestamptz AS due_at
@@ -66,7 +67,7 @@ export async function listDeliveries(
     );
   if (filter.status === undefined || filter.status === "pending") {
     halves.push(
-      `(SELECT id FROM postern.dispatches d WHERE ${shared} ORDER BY id DESC LIMIT $3::bigint + $4)`,
+      `(SELECT id FROM postern.dispatches d WHERE ${shared} AND NOT d.superseded ORDER BY id DESC LIMIT $3::bigint + $4)`,
     );
   }
   const text = /* sql */ `WITH page AS MATERIALIZED (
@@ -74,7 +75,7 @@ export async function listDeliveries(
     )
     (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
     UNION ALL
-    (${PENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
+    (${PENDING} WHERE NOT d.superseded AND d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
     ORDER BY id DESC`;
   const { rows } = await db.query<DeliveryRow>({
     name: statementName("list-deliveries", text),
@@ -111,7 +112,7 @@ export async function findDelivery(
     name: "find-delivery",
     text: /* sql */ `(${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)
       UNION ALL
-      (${PENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)`,
+      (${PENDING} WHERE NOT d.superseded AND d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)`,
     values: [key.tenantId, key.endpointId, key.id],
   });
   return rows[0] === undefined ? null : toDelivery(rows[0]);

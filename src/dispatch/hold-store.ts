@@ -68,12 +68,16 @@ export async function resumeDispatches(db: Db, tenantId: TenantId, endpointId: E
   await db.query(/* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', '')`);
 }
 
-/** One in flight ends here too: its worker's outcome will find no dispatch to complete. */
+/**
+ * One in flight ends here too: its worker's outcome will find no dispatch to
+ * complete. Not one that is superseded: it is no pending attempt that could
+ * fail, its worker logs how it ended, and upkeep removes what is left.
+ */
 export async function endDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
   await db.query(
     // Locked in the order of the key: a batch of outcomes of this endpoint may be recorded at the same moment.
     /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2
+        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND NOT superseded
         ORDER BY id FOR UPDATE
       ), ended AS (
         DELETE FROM postern.dispatches
