@@ -133,4 +133,35 @@ describe("migrate", () => {
       [0, 0, 2],
     );
   });
+
+  it("gives up a lock that somebody has, lets traffic through, and is applied when the lock is free", async () => {
+    await write({ "0001_make.sql": "CREATE TABLE a (n int); CREATE TABLE b (n int);" });
+    await run();
+    // It locks one table and waits for the other.
+    await write({ "0002_add.sql": "ALTER TABLE b ADD COLUMN m int; ALTER TABLE a ADD COLUMN m int;" });
+    const producer = await database.pool.connect();
+    const told = Promise.withResolvers<string>();
+    const log = { info: () => undefined, warn: told.resolve };
+    try {
+      await producer.query("BEGIN; SET LOCAL application_name = 'a producer'; INSERT INTO a VALUES (1)");
+      const migrating = migrate(database.pool, await readMigrations(folder), log);
+      assert.match(
+        await told.promise,
+        /^Migration 0002_add\.sql waits for a lock, and is tried again: process \d+ \(a producer\) has a locked$/,
+      );
+      await database.pool.query("INSERT INTO b VALUES (1)");
+      await producer.query("INSERT INTO b VALUES (2); COMMIT");
+      assert.deepEqual(
+        (await migrating).map(({ file }) => file),
+        ["0002_add.sql"],
+      );
+    } finally {
+      producer.release(true);
+    }
+    const { rows } = await database.pool.query("SELECT n, m FROM b ORDER BY n");
+    assert.deepEqual(rows, [
+      { n: 1, m: null },
+      { n: 2, m: null },
+    ]);
+  });
 });

@@ -10,6 +10,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { DatabaseLog } from "./log.ts";
 import type { Db, Pool, PoolClient } from "./pool.ts";
 import { ensureRoles } from "./roles.ts";
@@ -19,6 +20,9 @@ type Applied = { version: number; name: string; sha256: string };
 
 // Any number, but the same in every release: processes of two releases exclude each other by it.
 const LOCK_KEY = 7_067_831_001;
+const LOCK_TIMEOUT_MS = 2000;
+const LOCK_PAUSE_MS = 1000;
+const LOCK_PATIENCE_MS = 5 * 60_000;
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 
 /** Reads a folder of migrations, in order. Throws on a `.sql` name that does not fit, or a version used twice. */
@@ -47,7 +51,7 @@ async function readMigration(folder: string, file: string): Promise<Migration> {
 /**
  * Makes the roles that are missing, applies the files that are not applied yet
  * and returns these. Throws, naming the file,
- * when one fails, when an applied one was changed or is missing, or when a new
+ * when one fails or waits five minutes for a lock, when an applied one was changed or is missing, or when a new
  * one is numbered before an applied one. What came before the failing file stays applied.
  */
 export async function migrate(pool: Pool, migrations: Migration[], log?: DatabaseLog): Promise<Migration[]> {
@@ -64,7 +68,7 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
     const { pending, newer } = compare(migrations, applied);
     if (newer.length > 0) log?.warn(newerDatabase(newer));
     for (const migration of pending) {
-      await apply(client, migration);
+      await applyPatiently(client, migration, log);
       log?.info(`Applied migration ${migration.file}`);
     }
     return pending;
@@ -131,9 +135,29 @@ function newerDatabase(files: string[]): string {
   );
 }
 
+/**
+ * A statement that waits for a lock keeps waiting whoever comes after it, and
+ * whoever needs what the file has locked so far. So it gives up soon, with the
+ * whole file, lets traffic through, and tries again.
+ */
+async function applyPatiently(client: PoolClient, migration: Migration, log?: DatabaseLog): Promise<void> {
+  const endsAt = performance.now() + LOCK_PATIENCE_MS;
+  for (;;) {
+    try {
+      return await apply(client, migration);
+    } catch (error) {
+      if (!isLockTimeout(error) || performance.now() > endsAt) throw error;
+      await client.query("ROLLBACK");
+      log?.warn(`Migration ${migration.file} waits for a lock, and is tried again: ${await holders(client)}`);
+      await delay(LOCK_PAUSE_MS);
+    }
+  }
+}
+
 async function apply(client: PoolClient, migration: Migration): Promise<void> {
   await client.query("BEGIN");
   try {
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query(migration.sql);
     await client.query(
       /* sql */ `INSERT INTO postern.schema_migrations (version, name, sha256) VALUES ($1, $2, $3)`,
@@ -141,12 +165,35 @@ async function apply(client: PoolClient, migration: Migration): Promise<void> {
     );
     await client.query("COMMIT");
   } catch (error) {
-    // The connection is closed by the caller, which rolls back; only the reason is needed here.
+    // The caller rolls back, or closes the connection; only the reason is needed here.
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Migration ${migration.file}${lineOf(migration.sql, error)} failed: ${reason}`, {
       cause: error,
     });
   }
+}
+
+/** Or a deadlock. Not a cancelled query: whoever cancelled it wants it to end. */
+function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && "code" in cause && (cause.code === "55P03" || cause.code === "40P01");
+}
+
+/** Whose transactions are older than the wait was and have something locked here: PostgreSQL does not say what it waited for. */
+async function holders(client: PoolClient): Promise<string> {
+  const { rows } = await client.query<{ holder: string }>(
+    /* sql */ `SELECT format('process %s%s has %s locked', l.pid, ' (' || nullif(a.application_name, '') || ')',
+        string_agg(DISTINCT l.relation::regclass::text, ', ')) AS holder
+      FROM pg_locks l JOIN pg_class c ON c.oid = l.relation LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+      WHERE l.granted AND l.pid <> pg_backend_pid() AND c.relkind IN ('r', 'p')
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND c.relnamespace <> 'pg_catalog'::regnamespace
+        -- Null where this user may not see it.
+        AND coalesce(a.xact_start <= clock_timestamp() - $1 * interval '1 ms', true)
+      GROUP BY l.pid, a.application_name ORDER BY min(a.xact_start) LIMIT 5`,
+    [LOCK_TIMEOUT_MS],
+  );
+  return rows.length === 0 ? "nobody has it any more" : rows.map(({ holder }) => holder).join("; ");
 }
 
 /** PostgreSQL names the place of an error in characters, from 1. */
