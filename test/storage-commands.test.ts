@@ -88,6 +88,14 @@ describe("postern storage", () => {
       JSON.parse(erased.output).erased.map(({ id, size }: { id: string; size: number }) => [id, size]),
       [[item.id, item.size]],
     );
+    const { rows: told } = await service.database.pool.query(
+      `SELECT tenant_id, actor_type, actor_sub, outcome, details FROM postern.audit_log
+        WHERE action = 'artifact.erased'`,
+    );
+    const details = { object_id: item.id, delivery_id: item.delivery_id, kind: "export" };
+    assert.deepEqual(told, [
+      { tenant_id: "acme", actor_type: "operator", actor_sub: null, outcome: "done", details },
+    ]);
     const json = { delivery_id: item.delivery_id };
     assert.equal((await storage.call("POST", `/objects/${item.id}/download`, { json })).status, 410);
   });

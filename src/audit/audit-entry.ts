@@ -17,6 +17,7 @@ export const AUDIT_ACTIONS = [
   "export.requested",
   "artifact.download_granted",
   "artifact.erased",
+  "storage_settings.updated",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

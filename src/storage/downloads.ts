@@ -1,5 +1,7 @@
 /** A tenant's library, and links to what is in it. */
 import { randomUUID } from "node:crypto";
+import { recordDone } from "../audit/audit.ts";
+import type { Caller } from "../audit/audit-entry.ts";
 import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { TenantId } from "../shared/id.ts";
@@ -72,7 +74,7 @@ export function makeDownloads(services: { tenants: TenantPool; bucket: Bucket; l
   }
 
   async function issueLink(
-    caller: StorageCaller,
+    caller: StorageCaller & Caller,
     asked: { objectId: string | null; deliveryId: string; ttlSeconds: number },
   ): Promise<SignedLink> {
     if (asked.objectId === null) throw new Refusal("not_found");
@@ -99,8 +101,20 @@ export function makeDownloads(services: { tenants: TenantPool; bucket: Bucket; l
       throw new Refusal("unavailable");
     }
     if (output.code !== "ISSUED") throw new Refusal(REFUSAL_OF[output.code]);
-    // Without its record nobody gets the link.
-    await applyMutations(db, mutations, { now, bucket: null });
+    const details = {
+      object_id: asked.objectId,
+      delivery_id: asked.deliveryId,
+      expires_at: output.expires_at,
+    };
+    // Without its records nobody gets the link.
+    await db.transaction(async (transaction) => {
+      await applyMutations(transaction, mutations, { now, bucket: null });
+      await recordDone(transaction, caller, {
+        action: "artifact.download_granted",
+        endpointId: null,
+        details,
+      });
+    });
     return { url: output.url, expiresAt: output.expires_at };
   }
 

@@ -3,7 +3,10 @@
  * be downloaded. Its bytes are deleted by version when a worker next compares
  * rows and bucket, which also sees that they are gone.
  */
-import type { Db } from "../database/pool.ts";
+import { OPERATOR } from "../audit/audit-entry.ts";
+import { recordAudit } from "../audit/audit.ts";
+import type { Db, Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
 import type { TenantId } from "../shared/id.ts";
 import { applyMutations } from "./mutation-store.ts";
 import { moveState } from "./operations/mutations.ts";
@@ -25,12 +28,12 @@ export async function listErasable(db: Db, wanted: Wanted): Promise<StoredObject
 }
 
 /** Erases what can be erased, and says of the rest why not. */
-export async function eraseArtifacts(db: Db, wanted: Wanted): Promise<Erasure> {
+export async function eraseArtifacts(db: Pool, wanted: Wanted): Promise<Erasure> {
   const erasure: Erasure = { erased: [], left: [] };
   for (const object of await listAll(db, wanted)) {
     const { id, kind, key, version_id, size } = object;
     const reason = reasonToLeave(object);
-    if (reason === null && (await expire(db, object))) {
+    if (reason === null && (await expire(db, wanted.tenantId, object))) {
       erasure.erased.push({ id, kind, key, version_id, size });
     } else {
       erasure.left.push({ id, kind, reason: reason ?? "it changed meanwhile: try again" });
@@ -39,10 +42,25 @@ export async function eraseArtifacts(db: Db, wanted: Wanted): Promise<Erasure> {
   return erasure;
 }
 
-async function expire(db: Db, object: StoredObject): Promise<boolean> {
+async function expire(db: Pool, tenantId: TenantId, object: StoredObject): Promise<boolean> {
   const now = await readDatabaseClock(db);
-  const { changedRows } = await applyMutations(db, [moveState(object, "expired")], { now, bucket: null });
-  return changedRows === 1;
+  return inTransaction(db, async (transaction) => {
+    const mutations = [moveState(object, "expired")];
+    const { changedRows } = await applyMutations(transaction, mutations, { now, bucket: null });
+    if (changedRows === 0) return false;
+    const { id, delivery_id, kind } = object;
+    await recordAudit(transaction, {
+      tenantId,
+      actor: OPERATOR,
+      action: "artifact.erased",
+      endpointId: null,
+      outcome: "done",
+      details: { object_id: id, delivery_id, kind },
+      requestId: null,
+      address: null,
+    });
+    return true;
+  });
 }
 
 async function listAll(db: Db, { tenantId, objectId }: Wanted): Promise<StoredObject[]> {

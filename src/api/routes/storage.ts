@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { parseExportId } from "../../shared/id.ts";
+import type { Caller } from "../../audit/audit-entry.ts";
 import type { StorageCaller } from "../../storage/downloads.ts";
 import { uuid } from "../../storage/operations/values.ts";
-import { userOf } from "../access.ts";
+import { callerOf, userOf } from "../access.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
 import { parse } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
@@ -93,7 +94,7 @@ function artifactRoutes(app: FastifyInstance, { downloads }: ApiServices): void 
     },
     async (request, reply) => {
       const input = parse(downloadInput, request.body);
-      const link = await downloads.issueLink(callerOf(request), {
+      const link = await downloads.issueLink(storageCallerOf(request), {
         objectId: parseUuid(request.params.object_id),
         deliveryId: input.delivery_id,
         ttlSeconds: input.ttl_seconds,
@@ -123,9 +124,9 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
       }),
     },
     async (request, reply) => {
-      const { tenantId, subject } = userOf(request);
+      const { subject } = userOf(request);
       const input = parse(exportInput, request.body);
-      const id = await exports.request(tenantId, {
+      const id = await exports.request(callerOf(request), {
         from: new Date(input.from),
         to: new Date(input.to),
         endpointId: input.endpoint_id ?? null,
@@ -204,9 +205,8 @@ function settingsRoutes(app: FastifyInstance, { storageSettings }: ApiServices):
       }),
     },
     async (request) => {
-      const { tenantId } = userOf(request);
       const settings = toSettings(parse(settingsObject, request.body));
-      return settingsView(await storageSettings.put(tenantId, settings));
+      return settingsView(await storageSettings.put(callerOf(request), settings));
     },
   );
 }
@@ -223,10 +223,10 @@ function storable(subject: string | null): string {
 }
 
 /** Storage is told of the permissions that it knows, and of no others. */
-function callerOf(request: FastifyRequest): StorageCaller {
-  const { tenantId, subject, permissions } = userOf(request);
+function storageCallerOf(request: FastifyRequest): StorageCaller & Caller {
+  const { subject, permissions } = userOf(request);
   return {
-    tenantId,
+    ...callerOf(request),
     subject: subject ?? "",
     permissions: PERMISSIONS.filter((permission) => permissions.has(permission)),
   };

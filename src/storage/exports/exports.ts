@@ -1,4 +1,6 @@
 /** Asking for exports, and seeing how far they are. The worker makes them. */
+import { recordDone } from "../../audit/audit.ts";
+import type { Caller } from "../../audit/audit-entry.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { newExportId, parseEndpointId, type ExportId, type TenantId } from "../../shared/id.ts";
 import { Refusal, type Issue } from "../../shared/refusal.ts";
@@ -19,7 +21,8 @@ export type ExportRequest = {
 export type Exports = ReturnType<typeof makeExports>;
 
 export function makeExports(tenants: TenantPool) {
-  async function request(tenantId: TenantId, asked: ExportRequest): Promise<ExportId> {
+  async function request(caller: Caller, asked: ExportRequest): Promise<ExportId> {
+    const { tenantId } = caller;
     const { requestedBy } = asked;
     const endpointId = asked.endpointId === null ? null : parseEndpointId(asked.endpointId);
     if (endpointId === null && asked.endpointId !== null) throw new Refusal("endpoint_not_found");
@@ -36,6 +39,8 @@ export function makeExports(tenants: TenantPool) {
       if (!(await insertExport(transaction, { tenantId, id, from, to, endpointId, requestedBy }))) {
         throw new Refusal("endpoint_not_found");
       }
+      const details = { export_id: id, from: from.toISOString(), to: to.toISOString() };
+      await recordDone(transaction, caller, { action: "export.requested", endpointId, details });
     });
     return id;
   }
