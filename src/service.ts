@@ -149,6 +149,8 @@ async function makeParts(options: ServiceOptions) {
     db: pools.worker,
     bucket,
     publisher,
+    probes,
+    planDays: config.artifactDays,
     lock: {
       url: databaseUrl,
       applicationName: "postern reconcile",

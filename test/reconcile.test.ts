@@ -11,6 +11,8 @@ import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
 
 let artifacts: Artifacts;
 
+const unreachable = () => Promise.reject(new StoreUnavailableError("a signed link could not be tried"));
+
 before(async () => {
   artifacts = await openArtifacts();
 });
@@ -57,11 +59,64 @@ describe("comparing rows with the bucket", () => {
     assert.equal(await artifacts.stateOf(artifact), "missing");
   });
 
-  it("never makes an upload downloadable that nobody has checked", async () => {
+  it("finishes an upload whose process died before it was opened, at the first look", async () => {
     const artifact = await artifacts.store("pending");
-    const [first, second] = await artifacts.agedPasses();
+    await artifacts.age();
+    const { finished } = await runPass(artifacts.services);
+    assert.deepEqual([finished, await artifacts.stateOf(artifact)], [1, "available"]);
+    const { rows } = await artifacts.pool.query(
+      "SELECT extract(day FROM deadline - available_at)::int AS days FROM postern.stored_objects",
+    );
+    assert.deepEqual(rows, [{ days: artifacts.services.planDays }]);
+    assert.deepEqual((await runPass(artifacts.services)).decisions, { recovered: 1 });
+  });
+
+  it("finishes an upload whose process died before it was recorded, for as long as the tenant chose", async () => {
+    const { artifact, upload } = await artifacts.storeUnrecorded();
+    await artifacts.pool.query(
+      "INSERT INTO postern.tenant_settings (tenant_id, artifact_days) VALUES ('acme', 3)",
+    );
+    const passes = await artifacts.agedPasses();
+    assert.deepEqual(
+      passes.map(({ finished }) => finished),
+      [1, 0],
+    );
+    assert.equal(await artifacts.stateOf(artifact), "available");
+    const { rows } = await artifacts.pool.query(
+      `SELECT version_id, extract(day FROM deadline - available_at)::int AS days FROM postern.stored_objects`,
+    );
+    assert.deepEqual(rows, [{ version_id: upload.versionId, days: 3 }]);
+  });
+
+  it("leaves an upload to its process for a quarter of an hour, and an export to its run", async () => {
+    const { artifact } = await artifacts.storeUnrecorded();
+    assert.equal((await runPass(artifacts.services)).finished, 0);
+    assert.equal(await artifacts.stateOf(artifact), "pending");
+    await artifacts.reset();
+    const { artifact: archive } = await artifacts.storeUnrecorded("export");
+    await artifacts.age();
+    assert.equal((await runPass(artifacts.services)).finished, 0);
+    assert.equal(await artifacts.stateOf(archive), "pending");
+  });
+
+  it("never makes an upload downloadable whose links nobody could try, or that failed the trial", async () => {
+    const artifact = await artifacts.store("pending");
+    const away = { ...artifacts.services, probes: { ...artifacts.services.probes, sample: unreachable } };
+    const [first, second] = await artifacts.agedPasses(away);
     assert.deepEqual([first.decisions, second.decisions], [{ suspect: 1 }, { awaiting: 1 }]);
     assert.equal(await artifacts.stateOf(artifact), "pending");
+    const bad = { ...artifacts.services, probes: { ...artifacts.services.probes, sample: async () => [] } };
+    assert.equal((await runPass(bad)).finished, 0);
+    assert.equal(await artifacts.stateOf(artifact), "pending");
+    assert.equal((await runPass(artifacts.services)).finished, 1);
+    assert.equal(await artifacts.stateOf(artifact), "available");
+  });
+
+  it("does not finish an upload of other bytes than the row describes", async () => {
+    const { artifact } = await artifacts.storeUnrecorded();
+    await writeFile(artifact.place, "somebody else's bytes");
+    await artifacts.agedPasses();
+    assert.equal(await artifacts.stateOf(artifact), "quarantined");
   });
 
   it("quarantines other bytes than those that were stored, and keeps them", async () => {
@@ -159,10 +214,11 @@ describe("a pass", () => {
     await artifacts.storeOrphan();
     await artifacts.age();
     await runPass(artifacts.services);
+    await artifacts.storeUnrecorded();
     await artifacts.age();
     const earlier = await artifacts.everything();
     const { decisions } = await runPass(artifacts.services, { isDryRun: true });
-    assert.deepEqual(decisions, { missing: 1, purge: 1 });
+    assert.deepEqual(decisions, { missing: 1, purge: 1, suspect: 1 });
     assert.equal(await artifacts.everything(), earlier);
   });
 

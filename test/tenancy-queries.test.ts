@@ -251,7 +251,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   writeCursor: (db) =>
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, isHalted: false }),
   readStorageState: (db) => reconcile.readStorageState(db, BUCKET),
-  findKeysWithRows: (db) => reconcile.findKeysWithRows(db, BUCKET, ["a key"]),
+  findOwners: (db) => reconcile.findOwners(db, BUCKET, ["a key"]),
   readNextSequence: (db) => reconcile.readNextSequence(db),
   insertEvents: async (db) =>
     reconcile.insertEvents(

@@ -67,9 +67,10 @@ function showPage({ input, result }: JudgedPage, isDryRun: boolean): void {
   }
 }
 
-function tell({ end, keys, decisions, undeleted }: PassSummary, isDryRun: boolean): void {
+function tell({ end, keys, decisions, undeleted, finished }: PassSummary, isDryRun: boolean): void {
   const kinds = Object.entries(decisions).map(([decision, count]) => `${decision} ${count}`);
   console.log(`${keys} keys: ${kinds.length === 0 ? "rows and objects agree" : kinds.join(", ")}`);
+  if (finished > 0) console.log(`${finished} uploads finished that a process which died had left`);
   if (undeleted > 0) console.log(`${undeleted} objects could not be deleted; the next pass tries again`);
   if (isDryRun) console.log("nothing was changed");
   if (end === "halted") {

@@ -1,6 +1,7 @@
 /** From bytes to an artifact that a tenant may download, in two steps that can each be done again after a crash. */
 import type { Readable } from "node:stream";
 import type { Db } from "../database/pool.ts";
+import type { TenantId } from "../shared/id.ts";
 import { NOT_UPLOADED, type Bucket } from "./buckets/bucket.ts";
 import { applyMutations } from "./mutation-store.ts";
 import { deriveDeadline } from "./operations/derive-deadline.ts";
@@ -38,8 +39,22 @@ export async function uploadObject(
   const { key, size, sha256 } = row;
   const answer = await bucket.put({ key, size, sha256, open });
   if (answer.code === "stored") return recordUpload(db, tenantId, row, answer);
-  const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
-  if (!head.found || head.version_id === null || head.sha256 !== sha256 || head.size !== size) return null;
+  return adoptUpload(services, tenantId, row);
+}
+
+/**
+ * Records an upload that an earlier try made and could not record.
+ *
+ * @returns the pending row with its version; null where the bucket holds other bytes than the row's, or none, or the row has moved on.
+ */
+export async function adoptUpload(
+  { db, bucket }: { db: Db; bucket: Bucket },
+  tenantId: TenantId,
+  row: StoredObject,
+): Promise<StoredObject | null> {
+  const head = await bucket.head({ bucket: bucket.name, key: row.key, version_id: null });
+  if (!head.found || head.version_id === null) return null;
+  if (head.sha256 !== row.sha256 || head.size !== row.size) return null;
   return recordUpload(db, tenantId, row, { versionId: head.version_id, etag: head.etag });
 }
 

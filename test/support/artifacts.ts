@@ -5,15 +5,16 @@ import { mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
+import { readConfig, type Environment } from "../../src/config.ts";
 import { openReconciling } from "../../src/service.ts";
 import { newDeliveryId } from "../../src/shared/id.ts";
 import { buildObjectKey } from "../../src/storage/operations/object-key.ts";
 import type { StoredObject } from "../../src/storage/operations/stored-object.ts";
-import { runPass, type PassSummary } from "../../src/storage/reconcile/reconcile-pass.ts";
+import { runPass, type PassServices, type PassSummary } from "../../src/storage/reconcile/reconcile-pass.ts";
 import { insertPendingObject, recordUpload } from "../../src/storage/stored-object-store.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase } from "./postgres.ts";
+import { startTestService } from "./service.ts";
 import { tenant } from "./two-tenants.ts";
 
 const ACME = tenant("acme");
@@ -26,12 +27,9 @@ export type Artifacts = Awaited<ReturnType<typeof openArtifacts>>;
 export async function openArtifacts() {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "postern-test-"));
-  const env: Environment = {
-    ...makeSecrets(),
-    DATABASE_URL: database.url,
-    DATA_DIR: dataDir,
-    LOG_LEVEL: "silent",
-  };
+  // Links are tried over HTTP, so something must serve them.
+  const api = await startTestService({ database, env: { DATA_DIR: dataDir }, roles: ["api"] });
+  const env: Environment = { ...api.env, PORT: new URL(api.url).port };
   const { services, close } = await openReconciling({
     config: readConfig(env),
     databaseUrl: database.url,
@@ -43,25 +41,40 @@ export async function openArtifacts() {
     return join(dataDir, "storage", "objects", ...key.split("/"));
   }
 
-  /** An artifact whose bytes are uploaded; `state` as if it had come there three hours ago. */
-  async function store(state: StoredObject["state"], bytes = randomUUID()): Promise<Artifact> {
+  /** As a process leaves it that dies right after the upload, before it can record it. */
+  async function storeUnrecorded(
+    kind: "request_body" | "export" = "request_body",
+    bytes: string = randomUUID(),
+  ) {
     const row = await insertPendingObject(database.pool, {
       tenantId: ACME,
       id: randomUUID(),
       deliveryId: newDeliveryId(),
       attempt: 1,
-      kind: "request_body",
+      kind,
       bucket: services.bucket.name,
       ...factsOf(bytes),
     });
     assert.ok(row !== null);
-    await recordUpload(database.pool, ACME, row, await put(row.key, bytes));
+    return {
+      row,
+      upload: await put(row.key, bytes),
+      artifact: { id: row.id, key: row.key, place: placeOf(row.key) },
+    };
+  }
+
+  /** An artifact whose bytes are uploaded; `state` as if it had come there three hours ago. */
+  async function store(state: StoredObject["state"]): Promise<Artifact> {
+    const { row, upload, artifact } = await storeUnrecorded();
+    await recordUpload(database.pool, ACME, row, upload);
+    // What is pending has no deadline yet.
+    if (state === "pending") return artifact;
     await database.pool.query(
-      `UPDATE postern.stored_objects SET state = $2, available_at = CASE WHEN $2 <> 'pending' THEN now() END,
-        deadline = now() + interval '1 day' WHERE id = $1`,
+      `UPDATE postern.stored_objects SET state = $2, available_at = now(), deadline = now() + interval '1 day'
+        WHERE id = $1`,
       [row.id, state],
     );
-    return { id: row.id, key: row.key, place: placeOf(row.key) };
+    return artifact;
   }
 
   async function put(key: string, bytes: string) {
@@ -99,11 +112,11 @@ export async function openArtifacts() {
   }
 
   /** Two looks, hours apart: what is wrong is suspected by the first and confirmed by the second. */
-  async function agedPasses(): Promise<[PassSummary, PassSummary]> {
+  async function agedPasses(by: PassServices = services): Promise<[PassSummary, PassSummary]> {
     await age();
-    const first = await runPass(services);
+    const first = await runPass(by);
     await age();
-    return [first, await runPass(services)];
+    return [first, await runPass(by)];
   }
 
   async function stateOf({ id }: Artifact): Promise<string> {
@@ -139,6 +152,7 @@ export async function openArtifacts() {
     services,
     placeOf,
     store,
+    storeUnrecorded,
     storeOrphan,
     age,
     agedPasses,
@@ -148,13 +162,15 @@ export async function openArtifacts() {
     /** Empties tables and folder. */
     async reset(): Promise<void> {
       await database.pool.query(
-        `TRUNCATE postern.stored_objects, postern.storage_marks, postern.storage_events, postern.storage_cursor, postern.events`,
+        `TRUNCATE postern.stored_objects, postern.storage_marks, postern.storage_events, postern.storage_cursor, postern.tenant_settings,
+          postern.events`,
       );
       await rm(join(dataDir, "storage", "objects"), { recursive: true, force: true });
       await mkdir(join(dataDir, "storage", "objects"), { recursive: true });
     },
     async close(): Promise<void> {
       await close();
+      await api.stop();
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
     },

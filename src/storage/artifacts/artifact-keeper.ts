@@ -2,8 +2,8 @@
  * Stores the bodies of attempts for the tenants that keep them, beside the
  * attempts and never in their way: what is handed over waits in memory within a
  * bound, and what does not fit, or finds the store away for long, is lost. That
- * is counted and logged; a row that was begun stays pending and is found
- * missing when rows and bucket are compared.
+ * is counted and logged. A row that was begun stays pending until rows and
+ * bucket are compared: if its bytes came, it is finished there, else found missing.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";

@@ -25,13 +25,7 @@ import type {
   ReconcileObjectsOutput,
 } from "../operations/reconcile-types.ts";
 import { listRowsByKey, readDatabaseClock } from "../stored-object-store.ts";
-import {
-  findKeysWithRows,
-  insertEvents,
-  listMarks,
-  readNextSequence,
-  writeCursor,
-} from "./reconcile-store.ts";
+import { findOwners, insertEvents, listMarks, readNextSequence, writeCursor } from "./reconcile-store.ts";
 
 export type ReconcileServices = {
   db: Pool;
@@ -133,7 +127,7 @@ async function hasNewOwner(
 ): Promise<boolean> {
   const known = new Set(rows.map(({ key }) => key));
   const orphans = deletes.map(({ key }) => key).filter((key) => !known.has(key));
-  return orphans.length > 0 && (await findKeysWithRows(transaction, bucket, orphans)).length > 0;
+  return orphans.length > 0 && (await findOwners(transaction, bucket, orphans)).size > 0;
 }
 
 async function tellTenants(

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "../buckets/bucket.ts";
 import type { ObjectDelete } from "../operations/mutations.ts";
 import type { Decision, ReconcileObjectsOutput } from "../operations/reconcile-types.ts";
+import { finishUploads, type FinishServices } from "./finish-uploads.ts";
 import {
   applyPage,
   judgePage,
@@ -12,6 +13,9 @@ import {
   type ReconcileServices,
 } from "./reconcile-page.ts";
 import { readCursor, writeCursor } from "./reconcile-store.ts";
+
+/** What a pass needs: to compare, and to finish what was left half done. */
+export type PassServices = ReconcileServices & FinishServices;
 
 const BATCH_SIZE = 250;
 /** Of a page's keys. More at once looks like a wrong bucket or a listing that lies, and is for an operator to see. */
@@ -38,14 +42,16 @@ export type PassSummary = {
   decisions: Partial<Record<Decision, number>>;
   /** Objects that are due to go and could not be deleted; the next pass tries again. */
   undeleted: number;
+  /** Uploads that a process which died had left, available now. */
+  finished: number;
 };
 
 /**
  * Only one process at a time may do this. Throws StoreUnavailableError when the
  * bucket cannot be listed, and the database's errors; what was done stays done.
  */
-export async function runPass(services: ReconcileServices, options: PassOptions = {}): Promise<PassSummary> {
-  const summary: PassSummary = { end: "interrupted", keys: 0, decisions: {}, undeleted: 0 };
+export async function runPass(services: PassServices, options: PassOptions = {}): Promise<PassSummary> {
+  const summary: PassSummary = { end: "interrupted", keys: 0, decisions: {}, undeleted: 0, finished: 0 };
   const cursor = options.isDryRun === true ? null : await readCursor(services.db, services.bucket.name);
   if (cursor?.isHalted === true && options.isAcknowledged !== true) return { ...summary, end: "halted" };
   const page = {
@@ -69,6 +75,7 @@ export async function runPass(services: ReconcileServices, options: PassOptions 
       });
     }
     if (output.code === "HALTED") return { ...summary, end: "halted" };
+    if (options.isDryRun !== true) summary.finished += await finishUploads(services, judged);
     if (output.pass_complete) return { ...summary, end: "complete" };
     page.after = output.next_cursor;
   }

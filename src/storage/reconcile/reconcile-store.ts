@@ -107,11 +107,15 @@ export async function insertEvents(
   return new Map(rows.flatMap((row) => (row.tenant_id === null ? [] : [[row.key, row.tenant_id]])));
 }
 
-/** Which of the keys have a row by now. */
-export async function findKeysWithRows(db: Db, bucket: string, keys: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ key: string }>(
-    /* sql */ `SELECT key FROM postern.stored_objects WHERE bucket = $1 AND key = ANY ($2::text[])`,
+/** The tenant of each of the keys that has a row by now. */
+export async function findOwners(
+  db: Db,
+  bucket: string,
+  keys: readonly string[],
+): Promise<Map<string, TenantId>> {
+  const { rows } = await db.query<{ key: string; tenant_id: TenantId }>(
+    /* sql */ `SELECT key, tenant_id FROM postern.stored_objects WHERE bucket = $1 AND key = ANY ($2::text[])`,
     [bucket, keys],
   );
-  return rows.map(({ key }) => key);
+  return new Map(rows.map((row) => [row.key, row.tenant_id]));
 }

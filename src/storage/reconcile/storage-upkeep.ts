@@ -10,7 +10,7 @@ import { evaluateExpiry } from "../operations/evaluate-expiry.ts";
 import { readStorageState } from "./reconcile-store.ts";
 import { listDueForExpiry, readDatabaseClock } from "../stored-object-store.ts";
 import type { ReconcileServices } from "./reconcile-page.ts";
-import { runPass, type PassOptions, type PassSummary } from "./reconcile-pass.ts";
+import { runPass, type PassOptions, type PassServices, type PassSummary } from "./reconcile-pass.ts";
 
 const EXPIRE_EVERY_MS = 60_000;
 /** Well below the two hours after which a suspicion may be confirmed. */
@@ -20,7 +20,7 @@ const EXPIRE_AT_ONCE = 500;
 
 /** Runs one pass unless another process is at it; then null. */
 export async function reconcileOnce(
-  services: ReconcileServices & { lock: LockOptions },
+  services: PassServices & { lock: LockOptions },
   options: PassOptions = {},
 ): Promise<PassSummary | null> {
   const name = `reconcile ${services.bucket.name}`;
@@ -56,7 +56,7 @@ function expiryOf({ id, state, deadline, hold, revision }: Due) {
 }
 
 export function makeStorageUpkeep(
-  services: ReconcileServices & { lock: LockOptions; log: Log; metrics: Metrics },
+  services: PassServices & { lock: LockOptions; log: Log; metrics: Metrics },
 ): { start(): void; stop(): Promise<void> } {
   const { log, metrics } = services;
   const stopping = new AbortController();

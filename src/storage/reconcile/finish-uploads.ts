@@ -1,0 +1,97 @@
+/**
+ * Finishes what a process that died left between an upload and its opening: the
+ * bytes of an attempt are there, but nobody recorded that or checked their
+ * links. Exports are not among them: their run resumes.
+ */
+import type { Pool } from "../../database/pool.ts";
+import type { TenantId } from "../../shared/id.ts";
+import { NOT_UPLOADED, StoreUnavailableError, type Bucket } from "../buckets/bucket.ts";
+import type { LinkProbes } from "../link-probes.ts";
+import type { StoredObject } from "../operations/stored-object.ts";
+import { storageTenantId } from "../storage-ids.ts";
+import { readDatabaseClock } from "../stored-object-store.ts";
+import { readTenantSettings } from "../tenant-settings-store.ts";
+import { adoptUpload, decideOpening, openObject } from "../upload-object.ts";
+import type { JudgedPage } from "./reconcile-page.ts";
+import { findOwners } from "./reconcile-store.ts";
+
+export type FinishServices = {
+  db: Pool;
+  bucket: Bucket;
+  probes: LinkProbes;
+  /** Days that artifacts are kept where a tenant chose nothing shorter. */
+  planDays: number;
+};
+
+type Unfinished = { tenantId: TenantId; object: StoredObject };
+
+/**
+ * For a page that was applied; answers how many became available. What is still
+ * under way is left to whoever is at it, and what cannot be looked at now, or
+ * does not pass the check, to a later pass.
+ */
+export async function finishUploads(services: FinishServices, judged: JudgedPage): Promise<number> {
+  const rows = unfinishedOf(judged);
+  if (rows.length === 0) return 0;
+  const { db, bucket } = services;
+  const owners = await findOwners(
+    db,
+    bucket.name,
+    rows.map(({ key }) => key),
+  );
+  let finished = 0;
+  try {
+    const recorded: Unfinished[] = [];
+    // All before the first link is tried: while links cannot be, a row without its
+    // version would come to look like one whose bytes are another's.
+    for (const row of rows) {
+      const tenantId = owners.get(row.key);
+      const object = tenantId === undefined ? null : await withVersion(services, tenantId, row);
+      if (tenantId !== undefined && object !== null) recorded.push({ tenantId, object });
+    }
+    for (const unfinished of recorded) if (await open(services, unfinished)) finished++;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+  }
+  return finished;
+}
+
+function unfinishedOf({ input, result }: JudgedPage): StoredObject[] {
+  const settled = new Set(
+    result.output.decisions.filter(({ decision }) => decision !== "in_flight").map(({ key }) => key),
+  );
+  const stored = new Set(input.objects.map(({ key }) => key));
+  return input.rows.filter(
+    ({ key, kind, state }) => state === "pending" && kind !== "export" && settled.has(key) && stored.has(key),
+  );
+}
+
+async function withVersion(
+  services: FinishServices,
+  tenantId: TenantId,
+  row: StoredObject,
+): Promise<StoredObject | null> {
+  return row.version_id === NOT_UPLOADED ? adoptUpload(services, tenantId, row) : row;
+}
+
+async function open(services: FinishServices, { tenantId, object }: Unfinished): Promise<boolean> {
+  const { db, bucket, probes, planDays } = services;
+  const now = await readDatabaseClock(db);
+  const { artifactDays } = await readTenantSettings(db, tenantId);
+  const opening = await decideOpening(
+    bucket,
+    {
+      delivery: {
+        id: object.delivery_id,
+        tenant_id: storageTenantId(tenantId),
+        latest_attempt: object.attempt,
+      },
+      object,
+      archive_code: null,
+      probes: await probes.sample(object, now),
+      now,
+    },
+    { plan: planDays, tenant: artifactDays },
+  );
+  return opening.code === "DELIVERABLE" && (await openObject(db, opening, now));
+}
