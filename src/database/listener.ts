@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
+import { assumeRole, type ServingRole } from "./pool.ts";
 
 const CONNECTION_TIMEOUT_MS = 3000;
 /** A server that has gone silent is not waited for. */
@@ -11,10 +12,12 @@ export type Listener = {
   close(): Promise<void>;
 };
 
-/** A connection of its own that hears one channel's notifications; LISTEN does not work through a pool. */
+/**
+ * A connection of its own that hears one channel's notifications; LISTEN does
+ * not work through a pool. It needs no rights, and has only those of `role`.
+ */
 export async function createListener(
-  url: string,
-  channel: string,
+  { url, role, channel }: { url: string; role: ServingRole; channel: string },
   onNotify: (payload: string) => void,
 ): Promise<Listener> {
   const client = new Client({
@@ -31,6 +34,7 @@ export async function createListener(
   client.on("notification", ({ payload = "" }) => onNotify(payload));
   try {
     await client.connect();
+    await client.query(assumeRole(role));
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   } catch (error) {
     await client.end().catch(() => undefined);

@@ -79,8 +79,12 @@ export function createPool(options: PoolOptions): Pool {
 /** A connection that cannot assume its role fails, and with it the query that wanted it. */
 function assume(role: ServingRole) {
   return (client: PoolClient, done: (error?: Error) => void): void => {
-    client.query(`SET ROLE ${role}`, (error) => done(error));
+    client.query(assumeRole(role), (error) => done(error));
   };
+}
+
+export function assumeRole(role: ServingRole): string {
+  return `SET ROLE ${role}`;
 }
 
 function limitsOf(statementTimeoutMs: number) {

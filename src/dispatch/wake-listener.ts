@@ -48,7 +48,8 @@ export function makeWakeListener(services: {
   async function listen(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        const listener = await createListener(databaseUrl, DISPATCH_CHANNEL, hear);
+        const channel = { url: databaseUrl, role: "postern_worker", channel: DISPATCH_CHANNEL } as const;
+        const listener = await createListener(channel, hear);
         // What was announced while nobody listened.
         wakeSoon();
         await Promise.race([listener.ended, stopped]);

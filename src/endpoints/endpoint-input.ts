@@ -42,7 +42,7 @@ export function endpointInputSchemas(catalog: Catalog) {
       .describe("Event types, prefixes such as `invoice.*`, or `*` for all."),
     description: text.max(500).nullable(),
     enabled: z.boolean().describe("False holds what is pending and accepts nothing new."),
-    rate_limit: z.int().min(1).max(1000).nullable().describe("Deliveries a second."),
+    rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts a second, of each worker process."),
     headers: z
       .record(
         z.string().meta({ pattern: HEADER_NAME_PATTERN, maxLength: MAX_NAME_LENGTH }),

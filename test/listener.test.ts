@@ -1,0 +1,40 @@
+/** The connection that hears notifications needs no rights, and has none of the owner's. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createListener } from "../src/database/listener.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+
+let database: TestDatabase;
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+
+describe("a listener", () => {
+  it("hears its channel under a narrow role", async () => {
+    const heard = Promise.withResolvers<string>();
+    const options = { url: database.url, role: "postern_worker", channel: "a channel" } as const;
+    const listener = await createListener(options, heard.resolve);
+    await database.pool.query(`SELECT pg_notify('a channel', 'hello')`);
+    assert.equal(await heard.promise, "hello");
+    await listener.close();
+  });
+
+  it("does not listen where it may not assume the role", async () => {
+    const login = `stranger_${process.pid}`;
+    await database.pool.query(`CREATE ROLE ${login} LOGIN PASSWORD 'pass'`);
+    const url = new URL(database.url);
+    url.username = login;
+    url.password = "pass";
+    const options = { url: url.href, role: "postern_worker", channel: "a channel" } as const;
+    try {
+      await assert.rejects(
+        createListener(options, () => undefined),
+        /permission denied to set role "postern_worker"/,
+      );
+    } finally {
+      await database.pool.query(`DROP ROLE ${login}`);
+    }
+  });
+});
