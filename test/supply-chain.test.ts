@@ -21,6 +21,7 @@ const lock = z
         integrity: z.string().optional(),
         resolved: z.string().optional(),
         link: z.boolean().optional(),
+        hasInstallScript: z.boolean().optional(),
       }),
     ),
   })
@@ -75,6 +76,17 @@ describe("the lockfile", () => {
 });
 
 describe("an installation", () => {
+  it("meets install scripts of those packages alone that the page names with what they do", () => {
+    const [, sentence = ""] =
+      /Some packages have such scripts: (.*)/.exec(read("docs/dependencies.md")) ?? [];
+    const named = [...sentence.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+    const withScript = Object.entries(lock.packages)
+      .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+      .map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length));
+    assert.ok(withScript.length > 0);
+    assert.deepEqual(named.sort(), [...new Set(withScript)].sort());
+  });
+
   it("runs no install script, wherever the project installs", () => {
     const files = [
       "tools/*.{mjs,ts}",
