@@ -246,6 +246,7 @@ async function makeParts(options: ServiceOptions) {
         migrations: options.migrations,
         queueMonitor: makeQueueMonitor({ db: pools.worker, metrics }),
         lastLookAt: () => lane.worker?.lastLookAt() ?? null,
+        log,
       }),
     },
     async close() {

@@ -140,6 +140,21 @@ describe("the outbox", () => {
   });
 });
 
+describe("/ready of a database that answers with an error", () => {
+  it("does not say that it is out of reach", async (test) => {
+    await sql("REVOKE SELECT ON postern.dispatches FROM postern_worker");
+    test.after(() => sql("GRANT SELECT ON postern.dispatches TO postern_worker"));
+    // What an earlier measuring found is believed for a second.
+    await eventually(async () => {
+      const reasons = await reasonsOf(api);
+      assert.ok(!reasons.includes("the database cannot be reached"));
+      return reasons.includes("the queue could not be looked at: see the log");
+    });
+    await sql("GRANT SELECT ON postern.dispatches TO postern_worker");
+    await reasonsWhen(api, 0);
+  });
+});
+
 describe("/ready stays 200", () => {
   it("while a rate-limited endpoint's dispatches are late for an hour", async (test) => {
     await patchEndpoint(api, endpointId, { rate_limit: 1 });
