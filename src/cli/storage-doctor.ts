@@ -2,7 +2,6 @@ import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { defineCommand } from "citty";
 import { environment, readConfig, type Config } from "../config.ts";
-import { openReconciling } from "../service.ts";
 import { StoreUnavailableError, type Bucket } from "../storage/buckets/bucket.ts";
 import { buildObjectKey } from "../storage/operations/object-key.ts";
 import { readReconcileState } from "../storage/reconcile/storage-upkeep.ts";
@@ -10,7 +9,7 @@ import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
 import { checkObjectStore, type Finding } from "./doctor-checks.ts";
 import { tellFindings } from "./doctor.ts";
-import { loadMigrations, openDatabase } from "./run.ts";
+import { withReconciling } from "./reconciling.ts";
 
 const PROBE = "{}";
 
@@ -30,20 +29,11 @@ export const storageDoctor = defineCommand({
     }),
 });
 
-async function examineStorage(config: Config): Promise<Finding[]> {
-  const log = makeLog("silent");
-  const database = await openDatabase(config, log);
-  try {
-    const databaseUrl = database.url;
-    const opened = await openReconciling({ config, databaseUrl, migrations: await loadMigrations(), log });
-    try {
-      return [await checkRoundTrip(opened.services.bucket), ...(await checkReconciling(opened.services))];
-    } finally {
-      await opened.close();
-    }
-  } finally {
-    await database.stop();
-  }
+function examineStorage(config: Config): Promise<Finding[]> {
+  return withReconciling(config, makeLog("silent"), async (services) => [
+    await checkRoundTrip(services.bucket),
+    ...(await checkReconciling(services)),
+  ]);
 }
 
 /** What an upload needs. Should the deletion fail, the object is one without a row, which reconciling removes. */

@@ -1,13 +1,12 @@
 import { defineCommand } from "citty";
 import { environment, readConfig } from "../config.ts";
-import { openReconciling } from "../service.ts";
 import type { JudgedPage } from "../storage/reconcile/reconcile-page.ts";
 import type { PassSummary } from "../storage/reconcile/reconcile-pass.ts";
 import { reconcileOnce } from "../storage/reconcile/storage-upkeep.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
-import { loadMigrations, openDatabase } from "./run.ts";
+import { withReconciling } from "./reconciling.ts";
 
 export const reconcile = defineCommand({
   meta: {
@@ -33,28 +32,13 @@ export const reconcile = defineCommand({
 });
 
 /** Progress goes to the standard error, so that the standard output is the result alone. */
-async function runOnce(options: { isDryRun: boolean; isAcknowledged: boolean }): Promise<PassSummary> {
-  const config = readConfig(environment());
-  const log = makeLog("warn");
-  const database = await openDatabase(config, log);
-  try {
-    const databaseUrl = database.url;
-    const opened = await openReconciling({ config, databaseUrl, migrations: await loadMigrations(), log });
-    try {
-      const onPage = (page: JudgedPage) => showPage(page, options.isDryRun);
-      const summary = await reconcileOnce(opened.services, { ...options, onPage });
-      if (summary === null) {
-        throw new ConfigError(
-          "another process is reconciling this bucket right now; try again when it is done",
-        );
-      }
-      return summary;
-    } finally {
-      await opened.close();
-    }
-  } finally {
-    await database.stop();
-  }
+function runOnce(options: { isDryRun: boolean; isAcknowledged: boolean }): Promise<PassSummary> {
+  return withReconciling(readConfig(environment()), makeLog("warn"), async (services) => {
+    const onPage = (page: JudgedPage) => showPage(page, options.isDryRun);
+    const summary = await reconcileOnce(services, { ...options, onPage });
+    if (summary !== null) return summary;
+    throw new ConfigError("another process is reconciling this bucket right now; try again when it is done");
+  });
 }
 
 function showPage({ input, result }: JudgedPage, isDryRun: boolean): void {

@@ -1,9 +1,9 @@
 /** What the worker does beside attempts: partitions ahead, retention and old keys. */
-import { setTimeout as delay } from "node:timers/promises";
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { announceCatalog } from "../events/outbox.ts";
+import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import {
   deleteOldIdempotencyKeys,
@@ -41,26 +41,21 @@ export function makeUpkeep(services: {
     while (!stopping.signal.aborted && (await forgetOldAudit(db)));
   }
 
-  async function every(ms: number, name: string, work: () => Promise<void>): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await work();
-      } catch (error) {
-        log.warn({ err: error, work: name }, "upkeep failed; it is tried again");
-      }
-      await delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
+  function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
+    const failed = (error: unknown) =>
+      log.warn({ err: error, work: name }, "upkeep failed; it is tried again");
+    return every(ms, work, { signal: stopping.signal, failed });
   }
 
   return {
     start() {
       running ??= Promise.all([
-        every(TIDY_EVERY_MS, "announcing the catalog", () => announceCatalog(db, services.catalog)),
-        every(TIDY_EVERY_MS, "removing needless dispatches", () => deleteSuperseded(db)),
-        every(PARTITIONS_EVERY_MS, "making partitions", () => makePartitionsAhead(db)),
-        every(PARTITIONS_EVERY_MS, "dropping partitions", dropOld),
-        every(PARTITIONS_EVERY_MS, "deleting old idempotency keys", deleteOldKeys),
-        every(PARTITIONS_EVERY_MS, "forgetting old audit entries", forgetAudit),
+        repeat(TIDY_EVERY_MS, "announcing the catalog", () => announceCatalog(db, services.catalog)),
+        repeat(TIDY_EVERY_MS, "removing needless dispatches", () => deleteSuperseded(db)),
+        repeat(PARTITIONS_EVERY_MS, "making partitions", () => makePartitionsAhead(db)),
+        repeat(PARTITIONS_EVERY_MS, "dropping partitions", dropOld),
+        repeat(PARTITIONS_EVERY_MS, "deleting old idempotency keys", deleteOldKeys),
+        repeat(PARTITIONS_EVERY_MS, "forgetting old audit entries", forgetAudit),
       ]);
     },
     async stop() {

@@ -1,8 +1,8 @@
 /** What the worker does for stored artifacts beside exports: expiry at the deadline, and comparing rows with the bucket. */
-import { setTimeout as delay } from "node:timers/promises";
 import { withAdvisoryLock, type LockOptions } from "../../database/advisory-lock.ts";
 import type { Db } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
+import { every, pause } from "../../shared/every.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { applyMutations } from "../mutation-store.ts";
@@ -85,26 +85,19 @@ export function makeStorageUpkeep(
     }
   }
 
-  async function every(ms: number, name: string, work: () => Promise<void>): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await work();
-      } catch (error) {
-        log.warn({ err: error, work: name }, "upkeep of stored artifacts failed; it is tried again");
-      }
-      await pause(ms);
-    }
-  }
-
-  function pause(ms: number): Promise<void> {
-    return delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
+    const failed = (error: unknown) =>
+      log.warn({ err: error, work: name }, "upkeep of stored artifacts failed; it is tried again");
+    return every(ms, work, { signal: stopping.signal, failed });
   }
 
   return {
     start() {
       running ??= Promise.all([
-        every(EXPIRE_EVERY_MS, "expiring", expire),
-        pause(FIRST_PASS_AFTER_MS).then(() => every(RECONCILE_EVERY_MS, "reconciling", reconcile)),
+        repeat(EXPIRE_EVERY_MS, "expiring", expire),
+        pause(FIRST_PASS_AFTER_MS, stopping.signal).then(() =>
+          repeat(RECONCILE_EVERY_MS, "reconciling", reconcile),
+        ),
       ]);
     },
     async stop() {

@@ -1,0 +1,23 @@
+/** Work that a process does again and again until it stops. */
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Does the work, and again `ms` after each end, until the signal; a failure is told and ends nothing. */
+export async function every(
+  ms: number,
+  work: () => Promise<void>,
+  { signal, failed }: { signal: AbortSignal; failed: (error: unknown) => void },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+    } catch (error) {
+      failed(error);
+    }
+    await pause(ms, signal);
+  }
+}
+
+/** Waits, but not beyond the signal. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}
