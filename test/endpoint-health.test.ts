@@ -7,6 +7,7 @@ import { eventually, startTestService, type TestService } from "./support/servic
 let service: TestService;
 let gate = Promise.withResolvers<void>();
 let status = 200;
+let flaps = 0;
 
 before(async () => {
   service = await startTestService({
@@ -16,6 +17,7 @@ before(async () => {
         await gate.promise;
         return { status: 410 };
       }
+      if (request.path === "/flapping") return { status: flaps++ % 2 === 0 ? 500 : 200 };
       return { status };
     },
   });
@@ -60,6 +62,36 @@ describe("an endpoint", () => {
     const retried = await service.call("POST", `/api/webhooks/${endpoint.id}/deliveries/${failed.id}/retry`);
     assert.equal(retried.status, 200);
     assert.equal(await failingSince(endpoint.id), null);
+  });
+
+  it("is not written at each answer when it answers now well and now badly, and ends as its answers do", async () => {
+    const { endpoint } = await createEndpoint(service, {
+      url: urlOf("/flapping"),
+      events: ["payment.refunded"],
+    });
+    await service.database.pool.query(
+      `CREATE TABLE public.writes (id uuid);
+      CREATE FUNCTION public.count_write() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+        'BEGIN INSERT INTO public.writes VALUES (new.id); RETURN NULL; END';
+      CREATE TRIGGER count_write AFTER UPDATE ON postern.endpoints FOR EACH ROW EXECUTE FUNCTION public.count_write()`,
+    );
+    const startedAt = performance.now();
+    const events = await Promise.all(Array.from({ length: 300 }, () => publish(service, "payment.refunded")));
+    await eventually(async () => {
+      const { rows } = await service.database.pool.query<{ ended: number }>(
+        "SELECT count(*)::int AS ended FROM postern.deliveries WHERE endpoint_id = $1",
+        [endpoint.id],
+      );
+      return rows[0]?.ended === events.length;
+    });
+    const { rows } = await service.database.pool.query<{ writes: number }>(
+      "SELECT count(*)::int AS writes FROM public.writes WHERE id = $1",
+      [endpoint.id],
+    );
+    // Two for each time that the endpoint was read, which is twice a second at most.
+    const most = 2 * Math.ceil((performance.now() - startedAt) / 500 + 1);
+    const writes = rows[0]?.writes ?? 0;
+    assert.ok(writes >= 1 && writes <= most, `${writes} writes, not more than ${most}`);
   });
 
   it("is disabled after only failures for DISABLE_AFTER, and told so by an event", async () => {

@@ -180,10 +180,10 @@ describe("a lease that ran out and was claimed again by the same process", () =>
 
   it("is completed by the later claim's attempt, not by the earlier one's", async () => {
     const [earlier, later] = await claimTwice();
-    assert.deepEqual(await queue.complete([outcomeOf(earlier, "earlier")]), new Set());
+    assert.deepEqual(await queue.complete([outcomeOf(earlier, "earlier")], "wait"), new Set());
     // Both in one batch: each with its own lease.
     const outcomes = [outcomeOf(earlier, "earlier"), outcomeOf(later, "later")];
-    assert.deepEqual(await queue.complete(outcomes), new Set([later.id]));
+    assert.deepEqual(await queue.complete(outcomes, "wait"), new Set([later.id]));
     const { rows } = await database.pool.query(
       "SELECT response_body FROM postern.deliveries WHERE event_id = $1",
       [eventId],
@@ -195,7 +195,7 @@ describe("a lease that ran out and was claimed again by the same process", () =>
     const [earlier, later] = await claimTwice();
     await queue.postpone([{ dispatch: earlier, delayMs: 0 }]);
     await queue.hold([earlier]);
-    assert.deepEqual(await queue.complete([outcomeOf(later, "later")]), new Set([later.id]));
+    assert.deepEqual(await queue.complete([outcomeOf(later, "later")], "wait"), new Set([later.id]));
   });
 });
 

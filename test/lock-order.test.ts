@@ -70,6 +70,7 @@ const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
       error: null,
       nextDelayMs: null,
     })),
+    "wait",
   );
 
 const BATCHES: [string, (db: Db, dispatches: readonly LeasedDispatch[]) => Promise<unknown>][] = [

@@ -224,7 +224,7 @@ const asWorker: Record<string, Run> = {
     hold.holdPendingDispatches(db, tenantId, endpointId),
   postponeDispatches: (db, rows) => claim.postponeDispatches(db, [{ dispatch: leased(rows), delayMs: 5000 }]),
   holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)]),
-  completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)]),
+  completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait"),
 };
 
 /** For all tenants at once: that the role may run them is all there is to show. */

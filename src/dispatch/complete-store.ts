@@ -13,33 +13,39 @@ import type { CompletedAttempt } from "./queue.ts";
  * locks in the same order, so neither a deadlock nor a dispatch without its
  * endpoint can come of the two. A batch of delivered outcomes locks no
  * endpoint, so for it the order of the dispatches is all there is.
+ *
+ * Whether an endpoint was deleted is read with its lock: an endpoint whose lock
+ * another transaction has is neither alive nor deleted, and with `skip` what
+ * needs to know is left for another call.
  */
 export async function completeAttempts(
   db: Db,
   attempts: readonly CompletedAttempt[],
+  whenLocked: "skip" | "wait",
 ): Promise<Set<DeliveryId>> {
+  const skip = whenLocked === "skip" ? "SKIP LOCKED" : "";
   const { rows } = await db.query<{ id: DeliveryId }>({
-    name: "complete-attempts",
+    name: `complete-attempts-${whenLocked}`,
     text: /* sql */ `WITH given AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
             $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[])
           AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
             response_headers, response_body, latency_ms, error, next_delay_ms)
-      ), alive AS MATERIALIZED (
-        SELECT e.tenant_id, e.id FROM postern.endpoints e
+      ), endpoint AS MATERIALIZED (
+        SELECT e.tenant_id, e.id, e.deleted_at IS NULL AS is_alive FROM postern.endpoints e
         WHERE (e.tenant_id, e.id) IN
             (SELECT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL)
-          AND e.deleted_at IS NULL
-        FOR SHARE
+        FOR SHARE ${skip}
       ), locked AS MATERIALIZED (
-        -- The join to the endpoints is no filter; it has them locked first, for rows are locked once all are sorted.
-        SELECT given.*, given.next_delay_ms IS NOT NULL AND alive.id IS NOT NULL AS may_go_on
-        FROM given LEFT JOIN alive ON alive.tenant_id = given.tenant_id AND alive.id = given.endpoint_id
+        -- The join has the endpoints locked first, for dispatches are locked once all are sorted.
+        SELECT given.*, given.next_delay_ms IS NOT NULL AND endpoint.is_alive AS may_go_on
+        FROM given LEFT JOIN endpoint
+          ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
         JOIN postern.dispatches d
           ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        WHERE d.lease_owner = given.lease_id
+        WHERE d.lease_owner = given.lease_id AND (given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL)
         ORDER BY d.tenant_id, d.endpoint_id, d.id
-        FOR UPDATE OF d
+        FOR UPDATE OF d ${skip}
       ), done AS (
         DELETE FROM postern.dispatches d USING locked
         WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id

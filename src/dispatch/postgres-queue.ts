@@ -30,7 +30,7 @@ export function makePostgresQueue(
       }),
     findEarlier: (events, within = publisher) => findEarlierEvents(within, events),
     claim: (limits) => claimDispatches(worker, nextLeaseId(), limits),
-    complete: (attempts) => completeAttempts(worker, attempts),
+    complete: (attempts, whenLocked) => completeAttempts(worker, attempts, whenLocked),
     postpone: (dispatches) => postponeDispatches(worker, dispatches),
     hold: (dispatches) => holdDispatches(worker, dispatches),
   };

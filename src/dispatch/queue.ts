@@ -84,8 +84,11 @@ export type DispatchQueue = {
   findEarlier(events: readonly NewEvent[], db?: Db): Promise<Map<EventId, EarlierEvent>>;
   /** Leases dispatches that are due, the longest due first; `isAll` when no more are due than were claimed. */
   claim(limits: ClaimLimits): Promise<{ claimed: LeasedDispatch[]; isAll: boolean }>;
-  /** Logs outcomes; answers the ids that were still this process's to complete. */
-  complete(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>>;
+  /**
+   * Logs outcomes; answers the ids that were still this process's to complete.
+   * Those that somebody has locked are waited for, or left for another call.
+   */
+  complete(attempts: readonly CompletedAttempt[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
   /** Gives leases back: each may be claimed again after its delay. */
   postpone(dispatches: readonly { dispatch: LeasedDispatch; delayMs: number }[]): Promise<void>;
   /** Sets aside the dispatches of endpoints that are disabled, until they are enabled. */

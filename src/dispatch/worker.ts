@@ -6,7 +6,6 @@
  * is in memory may be lost at any moment, and its lease then runs out.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { isConnectionLoss, isOutOfTime } from "../database/pool.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
@@ -15,12 +14,13 @@ import type { OwnLane } from "../events/publish.ts";
 import type { Sender } from "../outbound/send.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
-import { idTimeMs, type DeliveryId } from "../shared/id.ts";
+import { idTimeMs } from "../shared/id.ts";
 import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { Lanes, type LaneLimits } from "./lanes.ts";
 import { endpointDeleted, makeAttempt } from "./make-attempt.ts";
+import { makeOutcomes } from "./outcomes.ts";
 import { RatePacer } from "./rate-pacer.ts";
 import { ReturnDelays } from "./return-delay.ts";
 import type {
@@ -41,8 +41,6 @@ const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 
 const POLL_MS = 200;
 /** How soon it is asked again after something was due: retries of a busy endpoint trickle on, better in small groups. */
 const BUSY_POLL_MS = 50;
-/** After a failed claim or completion, the database gets a moment. */
-const RETRY_MS = 500;
 /** An attempt that takes longer makes its endpoint's lane narrower. */
 const SLOW_ATTEMPT_MS = 3000;
 /** An attempt starts only with so much of its lease left: the longest attempt, and a margin to record it. */
@@ -96,53 +94,9 @@ export function makeWorker(services: WorkerServices): Worker {
   let claiming: Promise<void> | null = null;
   let lastLookAt = performance.now();
 
-  const completions = new GroupCommit<CompletedAttempt, boolean>(
-    async (attempts) => {
-      const completed = await completeUntilDone(attempts);
-      return attempts.map((attempt) => completed.has(attempt.dispatch.id));
-    },
-    { maxItems: 500, maxConcurrent: 1 },
-  );
-
+  const outcomes = makeOutcomes({ queue, log });
   const returns = inGroups((given: { dispatch: LeasedDispatch; delayMs: number }[]) => queue.postpone(given));
   const holds = inGroups((given: LeasedDispatch[]) => queue.hold(given));
-
-  /**
-   * A database that is away for a while costs no outcome: the leases are this
-   * process's until they end. An outcome that it will not take is found by
-   * halves, so that it costs none of the others.
-   */
-  async function completeUntilDone(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>> {
-    for (;;) {
-      const lastLeaseEndsMs = Math.max(...attempts.map((attempt) => attempt.dispatch.leaseEndsMs));
-      try {
-        return await queue.complete(attempts);
-      } catch (error) {
-        if (performance.now() > lastLeaseEndsMs) throw error;
-        if (!isConnectionLoss(error) && !isOutOfTime(error)) return completeHalves(attempts, error);
-        log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");
-        await delay(RETRY_MS);
-      }
-    }
-  }
-
-  async function completeHalves(
-    attempts: readonly CompletedAttempt[],
-    error: unknown,
-  ): Promise<Set<DeliveryId>> {
-    const [attempt] = attempts;
-    if (attempt !== undefined && attempts.length === 1) {
-      const { tenantId, endpointId, id } = attempt.dispatch;
-      log.error(
-        { err: error, tenantId, endpointId, deliveryId: id },
-        "the outcome cannot be recorded; the attempt is due again when its lease ends",
-      );
-      return new Set();
-    }
-    const middle = Math.floor(attempts.length / 2);
-    const first = await completeUntilDone(attempts.slice(0, middle));
-    return first.union(await completeUntilDone(attempts.slice(middle)));
-  }
 
   function pump(): void {
     while (!stopping.signal.aborted) {
@@ -165,7 +119,7 @@ export function makeWorker(services: WorkerServices): Worker {
       // Too late to be sure of the lease: whoever claims it next makes the attempt.
       if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS)
         await returns.add({ dispatch, delayMs: 0 });
-      else if (target === null) await record(endpointDeleted(dispatch));
+      else if (target === null) await outcomes.record(endpointDeleted(dispatch));
       else if (!target.enabled) await holds.add(dispatch);
       else await runAgainst(dispatch, target);
     } catch (error) {
@@ -186,7 +140,7 @@ export function makeWorker(services: WorkerServices): Worker {
     if (completed.error === "blocked_target") services.blockedTarget(target);
     if (target.keeps !== null) keepBodies(dispatch, target.keeps, longResponseBody);
     await observeHealth(target, completed.status, isGone);
-    if (!(await record(completed))) {
+    if (!(await outcomes.record(completed))) {
       log.warn(
         { tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
         "the outcome was not recorded: the dispatch had ended or passed to another worker",
@@ -224,10 +178,6 @@ export function makeWorker(services: WorkerServices): Worker {
       lanes.unpause(dispatch);
       pump();
     }, waitMs).unref();
-  }
-
-  function record(completed: CompletedAttempt): Promise<boolean> {
-    return completions.add(completed);
   }
 
   function take(dispatches: readonly LeasedDispatch[]): void {

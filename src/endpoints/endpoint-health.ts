@@ -17,7 +17,12 @@ import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
 type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "url" | "failingSince">;
 
 export type EndpointHealth = {
-  /** After each automatic attempt; touches the database only when something changes, and then answers true. */
+  /**
+   * After each automatic attempt, with the very object that the attempt was
+   * made from; true when that must be used no more. Touches the database only
+   * when something changes, and once for each object and kind of change: an
+   * endpoint that answers now well and now badly is not written at each answer.
+   */
   observe(endpoint: Observed, outcome: { status: "delivered" | "failed"; isGone: boolean }): Promise<boolean>;
 };
 
@@ -55,19 +60,46 @@ export function makeEndpointHealth(services: {
     });
   }
 
+  const disabled = new WeakMap<Observed, Promise<void>>();
+  const failed = new WeakMap<Observed, Promise<void>>();
+  const worked = new WeakMap<Observed, Promise<void>>();
+
+  async function noteWorks(endpoint: Observed): Promise<void> {
+    // After a note of its failing that is under way, for the later word counts.
+    await failed.get(endpoint)?.catch(() => undefined);
+    await setFailingSince(db, endpoint, false);
+  }
+
   return {
     async observe(endpoint, { status, isGone }) {
       const isFailing = endpoint.failingSince !== null;
-      if (isGone) await disable(endpoint, "gone");
-      else if (status === "delivered" && isFailing) await setFailingSince(db, endpoint, false);
-      else if (status === "failed" && !isFailing) await setFailingSince(db, endpoint, true);
-      else if (status === "failed" && hasFailedLong(endpoint)) await disable(endpoint, "failing");
-      else return false;
-      return true;
+      if (isGone || (status === "failed" && hasFailedLong(endpoint))) {
+        await once(disabled, endpoint, () => disable(endpoint, isGone ? "gone" : "failing"));
+        return true;
+      }
+      if (status === "failed" && !isFailing)
+        await once(failed, endpoint, () => setFailingSince(db, endpoint, true));
+      if (status === "delivered" && (isFailing || failed.has(endpoint)))
+        await once(worked, endpoint, () => noteWorks(endpoint));
+      return false;
     },
   };
 
   function hasFailedLong({ failingSince }: Observed): boolean {
     return failingSince !== null && Date.now() - failingSince.getTime() >= disableAfterMs;
   }
+}
+
+/** All who ask while it is under way wait for the same; after a failure the next one tries again. */
+function once<Key extends object>(
+  done: WeakMap<Key, Promise<void>>,
+  key: Key,
+  work: () => Promise<void>,
+): Promise<void> {
+  const known = done.get(key);
+  if (known !== undefined) return known;
+  const working = work();
+  done.set(key, working);
+  working.catch(() => done.delete(key));
+  return working;
 }

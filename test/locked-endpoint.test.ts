@@ -1,0 +1,95 @@
+/** Another transaction has an endpoint's row, or its dispatches, for long: nobody else's outcomes wait for it. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, it } from "node:test";
+import type { PoolClient } from "pg";
+import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
+import { eventually, startTestService, type TestService } from "./support/service.ts";
+
+let service: TestService;
+let holder: PoolClient;
+let busy: string;
+let other: string;
+let answer: PromiseWithResolvers<{ status: number }>;
+
+before(async () => {
+  service = await startTestService({
+    respond: ({ path }) => (path.endsWith("/busy") ? answer.promise : {}),
+    env: { RETRY_SCHEDULE: "0s,1h" },
+  });
+});
+after(() => service.stop());
+beforeEach(async () => {
+  busy = await endpointAt("/busy", "invoice.overdue");
+  other = await endpointAt("/other", "invoice.paid");
+  answer = Promise.withResolvers();
+  holder = await service.database.pool.connect();
+  await holder.query("BEGIN");
+});
+afterEach(async () => {
+  holder.release(true);
+  for (const id of [busy, other]) await service.call("DELETE", `/api/webhooks/${id}`);
+});
+
+async function endpointAt(path: string, type: string): Promise<string> {
+  const { endpoint } = await createEndpoint(service, { url: service.receiver.url + path, events: [type] });
+  return endpoint.id;
+}
+
+async function arrived(eventId: string): Promise<void> {
+  await eventually(async () =>
+    service.receiver.requests.some(({ headers }) => headers["webhook-id"] === eventId),
+  );
+}
+
+async function logOf(endpointId: string): Promise<[string, number][]> {
+  const log = await listDeliveries(service, endpointId);
+  return log.map(({ status, attempt }) => [status, attempt]);
+}
+
+/** So that the failure after it changes nothing of the endpoint, and only its outcome is left to record. */
+async function failOnce(): Promise<void> {
+  answer.resolve({ status: 500 });
+  await publish(service, "invoice.overdue");
+  await eventually(async () => (await logOf(busy)).length === 2);
+  answer = Promise.withResolvers();
+  // The endpoint as the next attempt reads it has to know of the failure.
+  await eventually(async () => {
+    const { rows } = await service.database.pool.query(
+      "SELECT FROM postern.endpoints WHERE id = $1 AND failing_since < now() - interval '0.6 s'",
+      [busy],
+    );
+    return rows.length === 1;
+  });
+}
+
+/** The busy endpoint's attempt ends, then the other's; the latter is recorded first. */
+async function othersComeFirst(status: number): Promise<void> {
+  answer.resolve({ status });
+  await publish(service, "invoice.paid");
+  await eventually(async () => (await logOf(other))[0]?.[0] === "delivered");
+  assert.deepEqual((await logOf(busy))[0], ["pending", 1]);
+  await holder.query("ROLLBACK");
+}
+
+it("an endpoint's lock delays its own outcomes alone", async () => {
+  await failOnce();
+  await arrived((await publish(service, "invoice.overdue")).id);
+  await holder.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [busy]);
+  await othersComeFirst(500);
+  await eventually(async () => (await logOf(busy)).length === 4);
+});
+
+it("an endpoint that is about to be deleted is not yet taken for deleted", async () => {
+  await failOnce();
+  await arrived((await publish(service, "invoice.overdue")).id);
+  await holder.query("UPDATE postern.endpoints SET deleted_at = now() WHERE id = $1", [busy]);
+  await othersComeFirst(500);
+  await eventually(async () => (await logOf(busy)).length === 4);
+});
+
+it("a dispatch's lock delays its own outcome alone", async () => {
+  await arrived((await publish(service, "invoice.overdue")).id);
+  await holder.query("SELECT FROM postern.dispatches WHERE endpoint_id = $1 FOR UPDATE", [busy]);
+  await othersComeFirst(200);
+  await eventually(async () => (await logOf(busy))[0]?.[0] === "delivered");
+});
