@@ -94,7 +94,7 @@ describe("ending an endpoint's dispatches", () => {
         const [first] = dispatches;
         assert.ok(first !== undefined);
         await Promise.all([
-          inTransaction(database.pool, (client) => endDispatches(client, tenantId, first.endpointId)),
+          inTransaction(database.pool, (client) => endDispatches(client, first, null)),
           work(database.pool, dispatches.toReversed()),
         ]);
         const { rows } = await database.pool.query(

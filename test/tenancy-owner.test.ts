@@ -155,8 +155,11 @@ describe("a user for whom an administrator prepared the roles", () => {
       "SELECT postern.ensure_partitions((now() - interval '101 days')::date, (now() - interval '99 days')::date)",
     );
     assert.equal(await left(), 0);
-    const { rows } = await worker.query("SELECT postern.drop_old_partitions(90) AS name");
-    assert.equal(rows.length, 6);
+    for (let count = 0; count < 6; count += 1) {
+      const { rows } = await worker.query("SELECT postern.drop_old_partitions(90) AS name");
+      assert.equal(rows.length, 1);
+    }
+    assert.deepEqual((await worker.query("SELECT postern.drop_old_partitions(90)")).rows, []);
   });
 });
 

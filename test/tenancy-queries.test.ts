@@ -185,14 +185,14 @@ const asTenant: Record<string, Run> = {
     endpoints.replaceSecret(db, tenantId, endpointId, { secret, graceSeconds: 60 }),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
+  setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, true),
   listDeliveries: (db, { tenantId, endpointId }) => deliveries.listDeliveries(db, tenantId, endpointId, page),
   findDelivery: (db, { tenantId, endpointId, deliveryId: id }) =>
     deliveries.findDelivery(db, { tenantId, endpointId, id }),
   insertDelivery: (db, rows) => deliveries.insertDelivery(db, logged(rows)),
-  holdPendingDispatches: (db, { tenantId, endpointId }) =>
-    hold.holdPendingDispatches(db, tenantId, endpointId),
-  resumeDispatches: (db, { tenantId, endpointId }) => hold.resumeDispatches(db, tenantId, endpointId),
-  endDispatches: (db, { tenantId, endpointId }) => hold.endDispatches(db, tenantId, endpointId),
+  holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
+  resumeDispatches: (db, rows) => hold.resumeDispatches(db, rows, null),
+  endDispatches: (db, rows) => hold.endDispatches(db, rows, null),
   supersedeDispatches: (db, rows) => hold.supersedeDispatches(db, rows),
 };
 
@@ -218,10 +218,16 @@ const asWorker: Record<string, Run> = {
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
+  setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, true),
+  lockUnsettled: async (db, rows) => {
+    await database.pool.query("UPDATE postern.endpoints SET unsettled = true WHERE tenant_id = $1", [
+      rows.tenantId,
+    ]);
+    return endpoints.lockUnsettled(db, rows);
+  },
   disableEndpoint: (db, rows) =>
     endpoints.disableEndpoint(db, { ...rows, url: "https://example.com/" }, "gone"),
-  holdPendingDispatches: (db, { tenantId, endpointId }) =>
-    hold.holdPendingDispatches(db, tenantId, endpointId),
+  holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
   postponeDispatches: (db, rows) => claim.postponeDispatches(db, [{ dispatch: leased(rows), delayMs: 5000 }]),
   holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)]),
   completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait"),
@@ -266,7 +272,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   takeFromOutbox: (db) => outbox.takeFromOutbox(db, ["invoice.paid"], { events: 10, bytes: 1024 }),
   mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
   makePartitionsAhead: (db) => upkeep.makePartitionsAhead(db),
-  dropOldPartitions: (db) => upkeep.dropOldPartitions(db, 90),
+  dropOldPartition: (db) => upkeep.dropOldPartition(db, 90),
+  findUnsettled: (db) => endpoints.findUnsettled(db),
   deleteSuperseded: (db) => upkeep.deleteSuperseded(db),
   deleteOldIdempotencyKeys: (db) => upkeep.deleteOldIdempotencyKeys(db),
   measureQueue: (db) => depth.measureQueue(db),

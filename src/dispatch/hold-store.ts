@@ -1,9 +1,13 @@
 /** What happens to pending dispatches when their endpoint is disabled, enabled or deleted, or their event delivered. */
 import type { Db } from "../database/pool.ts";
-import type { EndpointId, EventId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
 import { DISPATCH_CHANNEL } from "./accept-store.ts";
 import { leaseArrays } from "./claim-store.ts";
-import type { LeasedDispatch } from "./queue.ts";
+import type { FollowSlice, LeasedDispatch } from "./queue.ts";
+
+/** Dispatches in one transaction: some ten milliseconds, in which nobody else gets at them or their endpoint. */
+const SLICE = 5000;
+const FIRST = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Holds the dispatches whose endpoint is disabled. The endpoint's row is
@@ -37,62 +41,72 @@ export async function holdDispatches(db: Db, dispatches: readonly LeasedDispatch
   );
 }
 
-/** Holds at once what no worker has leased; a worker that has sees the endpoint disabled and holds the rest. */
-export async function holdPendingDispatches(
-  db: Db,
-  tenantId: TenantId,
-  endpointId: EndpointId,
-): Promise<void> {
-  await db.query(
-    /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND lease_owner IS NULL AND NOT held
-        ORDER BY id FOR UPDATE
-      )
-      UPDATE postern.dispatches SET held = true
-      WHERE tenant_id = $1 AND endpoint_id = $2 AND id IN (SELECT id FROM locked)`,
-    [tenantId, endpointId],
-  );
-}
+// An array of the locked ids, not `IN`: without statistics of a young table, PostgreSQL would compare each with each.
 
-export async function resumeDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
-  await db.query(
+/** Holds at once what no worker has leased; a worker that has sees the endpoint disabled and holds the rest. */
+export const holdPendingDispatches: FollowSlice = async (db, { tenantId, endpointId }, after) => {
+  const { rows } = await db.query<{ id: DeliveryId }>(
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT id FROM postern.dispatches
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND id > $3 AND lease_owner IS NULL AND NOT held
+        ORDER BY id LIMIT $4 FOR UPDATE
+      ), held AS (
+        UPDATE postern.dispatches SET held = true
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND id = ANY (ARRAY(SELECT id FROM locked))
+      )
+      SELECT id FROM locked ORDER BY id OFFSET $4 - 1`,
+    [tenantId, endpointId, after ?? FIRST, SLICE],
+  );
+  return rows[0]?.id ?? null;
+};
+
+export const resumeDispatches: FollowSlice = async (db, { tenantId, endpointId }, after) => {
+  const { rows } = await db.query<{ id: DeliveryId }>(
     // Claimable from now on: the time on hold is no wait for a worker.
     /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND held
-        ORDER BY id FOR UPDATE
+        SELECT id FROM postern.dispatches
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND id > $3 AND held
+        ORDER BY id LIMIT $4 FOR UPDATE
+      ), resumed AS (
+        UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now())
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND id = ANY (ARRAY(SELECT id FROM locked))
       )
-      UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now())
-      WHERE tenant_id = $1 AND endpoint_id = $2 AND id IN (SELECT id FROM locked)`,
-    [tenantId, endpointId],
+      SELECT id FROM locked ORDER BY id OFFSET $4 - 1`,
+    [tenantId, endpointId, after ?? FIRST, SLICE],
   );
   await db.query(/* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', '')`);
-}
+  return rows[0]?.id ?? null;
+};
 
 /**
  * One in flight ends here too: its worker's outcome will find no dispatch to
  * complete. Not one that is superseded: it is no pending attempt that could
  * fail, its worker logs how it ended, and upkeep removes what is left.
  */
-export async function endDispatches(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void> {
-  await db.query(
+export const endDispatches: FollowSlice = async (db, { tenantId, endpointId }, after) => {
+  const { rows } = await db.query<{ id: DeliveryId }>(
     // Locked in the order of the key: a batch of outcomes of this endpoint may be recorded at the same moment.
     /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND NOT superseded
-        ORDER BY id FOR UPDATE
+        SELECT id FROM postern.dispatches
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND id > $3 AND NOT superseded
+        ORDER BY id LIMIT $4 FOR UPDATE
       ), ended AS (
         DELETE FROM postern.dispatches
-        WHERE tenant_id = $1 AND endpoint_id = $2 AND id IN (SELECT id FROM locked)
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND id = ANY (ARRAY(SELECT id FROM locked))
         RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt
+      ), logged AS (
+        INSERT INTO postern.deliveries
+          (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
+           latency_ms, error)
+        SELECT tenant_id, endpoint_id, id, event_id, event_type,
+          CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, 'failed', attempt, '{}', 0, 'endpoint_deleted'
+        FROM ended
       )
-      INSERT INTO postern.deliveries
-        (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-         latency_ms, error)
-      SELECT tenant_id, endpoint_id, id, event_id, event_type,
-        CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, 'failed', attempt, '{}', 0, 'endpoint_deleted'
-      FROM ended`,
-    [tenantId, endpointId],
+      SELECT id FROM locked ORDER BY id OFFSET $4 - 1`,
+    [tenantId, endpointId, after ?? FIRST, SLICE],
   );
-}
+  return rows[0]?.id ?? null;
+};
 
 /** Cancels the pending automatic attempt; one in flight goes on, but none follows it. Workers hear of one that waits in a lane. */
 export async function supersedeDispatches(

@@ -37,9 +37,9 @@ export function makePostgresQueue(
 }
 
 export const postgresDispatchHold: DispatchHold = {
-  holdAll: holdPendingDispatches,
+  hold: holdPendingDispatches,
   resume: resumeDispatches,
-  endAll: endDispatches,
+  end: endDispatches,
   supersede: supersedeDispatches,
 };
 

@@ -95,14 +95,25 @@ export type DispatchQueue = {
   hold(dispatches: readonly LeasedDispatch[]): Promise<void>;
 };
 
-/** What a change of an endpoint does to its pending dispatches, within the change's own transaction. */
+/**
+ * One slice of an endpoint's pending dispatches, those after the given one,
+ * within a transaction that has the endpoint locked. Answers the last of the
+ * slice, or null when no more are left.
+ */
+export type FollowSlice = (
+  db: Db,
+  endpoint: { tenantId: TenantId; endpointId: EndpointId },
+  after: DeliveryId | null,
+) => Promise<DeliveryId | null>;
+
+/** What a change of an endpoint, or a person, does to pending dispatches. */
 export type DispatchHold = {
-  /** The endpoint was disabled: what is pending waits until it is enabled. */
-  holdAll(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void>;
-  /** The endpoint was enabled: what was held is due again. */
-  resume(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void>;
-  /** The endpoint was deleted: each pending dispatch ends as a failed delivery. */
-  endAll(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<void>;
+  /** The endpoint is disabled: what is pending waits until it is enabled. */
+  hold: FollowSlice;
+  /** The endpoint is enabled: what was held is due again. */
+  resume: FollowSlice;
+  /** The endpoint is deleted: each pending dispatch ends as a failed delivery. */
+  end: FollowSlice;
   /** A person delivered the event: no further automatic attempt follows. */
   supersede(db: Db, event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId }): Promise<void>;
 };

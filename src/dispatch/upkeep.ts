@@ -1,17 +1,20 @@
-/** What the worker does beside attempts: partitions ahead, retention and old keys. */
+/** What the worker does beside attempts: dispatches that follow their endpoint, partitions ahead, retention and old keys. */
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import type { Catalog } from "../events/catalog.ts";
+import { settleDispatches } from "../endpoints/settle-dispatches.ts";
 import { announceCatalog } from "../events/outbox.ts";
 import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
+import { postgresDispatchHold } from "./postgres-queue.ts";
 import {
   deleteOldIdempotencyKeys,
   deleteSuperseded,
-  dropOldPartitions,
+  dropOldPartition,
   makePartitionsAhead,
 } from "./upkeep-store.ts";
 
+const SETTLE_EVERY_MS = 1000;
 const TIDY_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
 
@@ -28,9 +31,11 @@ export function makeUpkeep(services: {
   let running: Promise<unknown> | null = null;
 
   async function dropOld(): Promise<void> {
-    const dropped = await dropOldPartitions(db, services.retentionDays);
-    if (dropped.length > 0)
-      log.info({ partitions: dropped }, "dropped partitions that are past their retention");
+    while (!stopping.signal.aborted) {
+      const partition = await dropOldPartition(db, services.retentionDays);
+      if (partition === null) return;
+      log.info({ partition }, "dropped a partition that is past its retention");
+    }
   }
 
   async function deleteOldKeys(): Promise<void> {
@@ -51,6 +56,9 @@ export function makeUpkeep(services: {
     start() {
       running ??= Promise.all([
         repeat(TIDY_EVERY_MS, "announcing the catalog", () => announceCatalog(db, services.catalog)),
+        repeat(SETTLE_EVERY_MS, "settling dispatches", () =>
+          settleDispatches(db, postgresDispatchHold, stopping.signal),
+        ),
         repeat(TIDY_EVERY_MS, "removing needless dispatches", () => deleteSuperseded(db)),
         repeat(PARTITIONS_EVERY_MS, "making partitions", () => makePartitionsAhead(db)),
         repeat(PARTITIONS_EVERY_MS, "dropping partitions", dropOld),

@@ -8,11 +8,11 @@ import { POSTERN } from "../audit/audit-entry.ts";
 import { maskUrl } from "../audit/mask-url.ts";
 import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
-import type { DispatchHold } from "../dispatch/queue.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { EndpointTarget } from "./endpoint.ts";
 import type { TargetKey } from "./send-target.ts";
 import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
+import { followState, type Followed } from "./settle-dispatches.ts";
 
 type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "url" | "failingSince">;
 
@@ -34,7 +34,7 @@ export async function noteDelivered(db: Db, endpoint: TargetKey): Promise<void> 
 export function makeEndpointHealth(services: {
   db: Pool;
   publisher: Pick<Publisher, "publishOwn">;
-  dispatches: Pick<DispatchHold, "holdAll">;
+  dispatches: Followed;
   disableAfterMs: number;
 }): EndpointHealth {
   const { db, publisher, dispatches, disableAfterMs } = services;
@@ -42,7 +42,7 @@ export function makeEndpointHealth(services: {
   async function disable(endpoint: Observed, reason: "gone" | "failing"): Promise<void> {
     await inTransaction(db, async (transaction) => {
       if (!(await disableEndpoint(transaction, endpoint, reason))) return;
-      await dispatches.holdAll(transaction, endpoint.tenantId, endpoint.endpointId);
+      await followState(transaction, dispatches, endpoint, "disabled");
       await publisher.publishOwn(transaction, endpoint.tenantId, {
         type: "endpoint.disabled",
         data: { endpoint_id: endpoint.endpointId, url: endpoint.url, reason },

@@ -1,6 +1,6 @@
 import type { Db } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
-import type { DisabledReason, Endpoint, EndpointChange, EndpointTarget } from "./endpoint.ts";
+import type { DisabledReason, Endpoint, EndpointChange, EndpointState, EndpointTarget } from "./endpoint.ts";
 
 type EndpointRow = {
   tenant_id: TenantId;
@@ -201,6 +201,44 @@ export async function disableEndpoint(
     [seen.tenantId, seen.endpointId, reason, seen.url],
   );
   return rowCount === 1;
+}
+
+const UNSETTLED_AT_ONCE = 100;
+
+/** Endpoints whose pending dispatches have not all followed their state yet. */
+export async function findUnsettled(db: Db): Promise<{ tenantId: TenantId; endpointId: EndpointId }[]> {
+  const { rows } = await db.query<{ tenantId: TenantId; endpointId: EndpointId }>(
+    /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId" FROM postern.endpoints
+      WHERE unsettled ORDER BY tenant_id, id LIMIT $1`,
+    [UNSETTLED_AT_ONCE],
+  );
+  return rows;
+}
+
+/** Null where the endpoint is settled, or somebody else has it locked. */
+export async function lockUnsettled(
+  db: Db,
+  endpoint: { tenantId: TenantId; endpointId: EndpointId },
+): Promise<EndpointState | null> {
+  const { rows } = await db.query<{ state: EndpointState }>(
+    /* sql */ `SELECT CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN enabled THEN 'enabled' ELSE 'disabled' END
+        AS state
+      FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND unsettled FOR NO KEY UPDATE SKIP LOCKED`,
+    [endpoint.tenantId, endpoint.endpointId],
+  );
+  return rows[0]?.state ?? null;
+}
+
+export async function setUnsettled(
+  db: Db,
+  endpoint: { tenantId: TenantId; endpointId: EndpointId },
+  unsettled: boolean,
+): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.endpoints SET unsettled = $3
+      WHERE tenant_id = $1 AND id = $2 AND unsettled <> $3`,
+    [endpoint.tenantId, endpoint.endpointId, unsettled],
+  );
 }
 
 function onlyEndpoint(rows: EndpointRow[]): Endpoint {

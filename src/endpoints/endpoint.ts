@@ -20,6 +20,9 @@ export type Endpoint = {
   updatedAt: Date;
 };
 
+/** What decides over an endpoint's pending dispatches. */
+export type EndpointState = "enabled" | "disabled" | "deleted";
+
 /** What a caller may set; on an update an absent member stays as it is. */
 export type EndpointChange = {
   url?: string | undefined;

@@ -21,6 +21,7 @@ import {
   softDeleteEndpoint,
   updateEndpoint,
 } from "./endpoint-store.ts";
+import { followState } from "./settle-dispatches.ts";
 import { sealSigningSecret } from "./signing-secret.ts";
 
 export type EndpointServices = {
@@ -95,8 +96,10 @@ export function makeEndpoints(services: EndpointServices) {
     const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
       const changed = await updateEndpoint(transaction, tenantId, id, { ...change, url });
       if (changed === null) return null;
-      if (change.enabled === true) await dispatches.resume(transaction, tenantId, id);
-      if (change.enabled === false) await dispatches.holdAll(transaction, tenantId, id);
+      if (change.enabled !== undefined) {
+        const state = change.enabled ? "enabled" : "disabled";
+        await followState(transaction, dispatches, { tenantId, endpointId: id }, state);
+      }
       await recordChange(transaction, caller, id, { ...change, url });
       return changed;
     });
@@ -111,7 +114,7 @@ export function makeEndpoints(services: EndpointServices) {
       (await tenants.of(tenantId).transaction(async (transaction) => {
         const existed = await softDeleteEndpoint(transaction, tenantId, id);
         if (!existed) return false;
-        await dispatches.endAll(transaction, tenantId, id);
+        await followState(transaction, dispatches, { tenantId, endpointId: id }, "deleted");
         await recordDone(transaction, caller, { action: "endpoint.deleted", endpointId: id, details: {} });
         return true;
       }));

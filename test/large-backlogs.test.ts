@@ -1,0 +1,106 @@
+/** Endpoints with more pending dispatches than one transaction takes along: all follow, in slices. */
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createEndpoint, listDeliveries, patchEndpoint } from "./support/api.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+
+const BACKLOG = 12_000;
+
+let database: TestDatabase;
+let receiver: TlsReceiver;
+let api: TestService;
+let worker: TestService | null = null;
+let endpointId: string;
+
+before(async () => {
+  database = await createTestDatabase();
+  receiver = await startReceiver();
+  api = await startTestService({ database, receiver, roles: ["api"] });
+});
+after(async () => {
+  await worker?.stop();
+  await api.stop();
+  await receiver.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  await worker?.stop();
+  worker = null;
+  const { endpoint } = await createEndpoint(api, { url: receiver.url });
+  endpointId = endpoint.id;
+  await database.pool.query(
+    `INSERT INTO postern.dispatches
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      SELECT 'acme', $1, postern.uuid_v7(), postern.uuid_v7(), 'invoice.paid', 2, now() + interval '1 hour',
+        now() + interval '1 hour'
+      FROM generate_series(1, $2)`,
+    [endpointId, BACKLOG],
+  );
+});
+
+async function startWorker(): Promise<void> {
+  worker = await startTestService({ database, receiver, roles: ["worker"], env: api.env });
+}
+
+async function count(what: "pending" | "held" | "ended"): Promise<number> {
+  const query = {
+    pending: "SELECT count(*)::int AS n FROM postern.dispatches WHERE endpoint_id = $1",
+    held: "SELECT count(*)::int AS n FROM postern.dispatches WHERE endpoint_id = $1 AND held",
+    ended:
+      "SELECT count(*)::int AS n FROM postern.deliveries WHERE endpoint_id = $1 AND error = 'endpoint_deleted'",
+  }[what];
+  const { rows } = await database.pool.query<{ n: number }>(query, [endpointId]);
+  return rows[0]?.n ?? 0;
+}
+
+async function isSettled(): Promise<boolean> {
+  const { rows } = await database.pool.query<{ unsettled: boolean }>(
+    "SELECT unsettled FROM postern.endpoints WHERE id = $1",
+    [endpointId],
+  );
+  return rows[0]?.unsettled === false;
+}
+
+describe("a backlog of an endpoint that is", () => {
+  it("disabled and enabled again: all is held, then all is due as before", async () => {
+    await startWorker();
+    await patchEndpoint(api, endpointId, { enabled: false });
+    await eventually(isSettled);
+    assert.equal(await count("held"), BACKLOG);
+    await patchEndpoint(api, endpointId, { enabled: true });
+    await eventually(isSettled);
+    assert.deepEqual([await count("held"), await count("pending")], [0, BACKLOG]);
+  });
+
+  it("deleted: each ends once, and is told in the log", async () => {
+    await startWorker();
+    assert.equal((await api.call("DELETE", `/api/webhooks/${endpointId}`)).status, 200);
+    await eventually(isSettled);
+    assert.deepEqual([await count("pending"), await count("ended")], [0, BACKLOG]);
+    assert.equal((await listDeliveries(api, endpointId))[0]?.error, "endpoint_deleted");
+  });
+
+  it("changed while nobody works: the first slice follows at once, the rest when a worker comes", async () => {
+    await patchEndpoint(api, endpointId, { enabled: false });
+    const first = await count("held");
+    assert.ok(first > 0 && first < BACKLOG, `${first}`);
+    await startWorker();
+    await eventually(isSettled);
+    assert.equal(await count("held"), BACKLOG);
+  });
+
+  it("changed again in the middle: the last state counts", async () => {
+    await patchEndpoint(api, endpointId, { enabled: false });
+    await patchEndpoint(api, endpointId, { enabled: true });
+    await patchEndpoint(api, endpointId, { enabled: false });
+    await startWorker();
+    await patchEndpoint(api, endpointId, { enabled: true });
+    await eventually(isSettled);
+    assert.deepEqual([await count("held"), await count("pending")], [0, BACKLOG]);
+    assert.equal((await api.call("DELETE", `/api/webhooks/${endpointId}`)).status, 200);
+    await eventually(isSettled);
+    assert.deepEqual([await count("pending"), await count("ended")], [0, BACKLOG]);
+  });
+});
