@@ -185,7 +185,7 @@ const asTenant: Record<string, Run> = {
     endpoints.replaceSecret(db, tenantId, endpointId, { secret, graceSeconds: 60 }),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
-  setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, true),
+  setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, false),
   listDeliveries: (db, { tenantId, endpointId }) => deliveries.listDeliveries(db, tenantId, endpointId, page),
   findDelivery: (db, { tenantId, endpointId, deliveryId: id }) =>
     deliveries.findDelivery(db, { tenantId, endpointId, id }),
@@ -218,13 +218,8 @@ const asWorker: Record<string, Run> = {
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
-  setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, true),
-  lockUnsettled: async (db, rows) => {
-    await database.pool.query("UPDATE postern.endpoints SET unsettled = true WHERE tenant_id = $1", [
-      rows.tenantId,
-    ]);
-    return endpoints.lockUnsettled(db, rows);
-  },
+  setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, false),
+  lockUnsettled: (db, rows) => endpoints.lockUnsettled(db, rows),
   disableEndpoint: (db, rows) =>
     endpoints.disableEndpoint(db, { ...rows, url: "https://example.com/" }, "gone"),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),

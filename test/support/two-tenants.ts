@@ -82,8 +82,8 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
   };
   const { tenantId, endpointId, eventId } = rows;
   await admin.query(
-    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
-      VALUES ($1, $2, 'https://example.com/', '{*}', '\\x0102030405060708', now(), now())`,
+    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at, unsettled)
+      VALUES ($1, $2, 'https://example.com/', '{*}', '\\x0102030405060708', now(), now(), true)`,
     [tenantId, endpointId],
   );
   await admin.query("INSERT INTO postern.events VALUES ($1, $2, $3, $4, 3)", [
