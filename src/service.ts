@@ -169,6 +169,7 @@ async function makeParts(options: ServiceOptions) {
         publisher,
         dispatches: postgresDispatchHold,
         disableAfterMs: config.disableAfterMs,
+        metrics,
       }),
       blockedTarget: (target) => auditTally.blockedTarget(target),
       artifacts,
@@ -186,7 +187,7 @@ async function makeParts(options: ServiceOptions) {
         withdraw: (superseded) => worker.withdraw(superseded),
       }),
       worker,
-      makeUpkeep({ db: pools.worker, catalog, log, retentionDays: config.retentionDays }),
+      makeUpkeep({ db: pools.worker, catalog, log, metrics, retentionDays: config.retentionDays }),
       makeStorageUpkeep({ ...reconciling, log, metrics }),
       makeExportWorker({
         db: pools.worker,

@@ -6,6 +6,7 @@ import { settleDispatches } from "../endpoints/settle-dispatches.ts";
 import { announceCatalog } from "../events/outbox.ts";
 import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { postgresDispatchHold } from "./postgres-queue.ts";
 import {
   deleteOldIdempotencyKeys,
@@ -24,9 +25,10 @@ export function makeUpkeep(services: {
   db: Pool;
   catalog: Catalog;
   log: Log;
+  metrics: Metrics;
   retentionDays: number;
 }): Upkeep {
-  const { db, log } = services;
+  const { db, log, metrics } = services;
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
 
@@ -47,23 +49,25 @@ export function makeUpkeep(services: {
   }
 
   function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
-    const failed = (error: unknown) =>
+    const failed = (error: unknown) => {
+      metrics.upkeepFailures.inc({ work: name });
       log.warn({ err: error, work: name }, "upkeep failed; it is tried again");
+    };
     return every(ms, work, { signal: stopping.signal, failed });
   }
 
   return {
     start() {
       running ??= Promise.all([
-        repeat(TIDY_EVERY_MS, "announcing the catalog", () => announceCatalog(db, services.catalog)),
-        repeat(SETTLE_EVERY_MS, "settling dispatches", () =>
+        repeat(TIDY_EVERY_MS, "announce_catalog", () => announceCatalog(db, services.catalog)),
+        repeat(SETTLE_EVERY_MS, "settle_dispatches", () =>
           settleDispatches(db, postgresDispatchHold, stopping.signal),
         ),
-        repeat(TIDY_EVERY_MS, "removing needless dispatches", () => deleteSuperseded(db)),
-        repeat(PARTITIONS_EVERY_MS, "making partitions", () => makePartitionsAhead(db)),
-        repeat(PARTITIONS_EVERY_MS, "dropping partitions", dropOld),
-        repeat(PARTITIONS_EVERY_MS, "deleting old idempotency keys", deleteOldKeys),
-        repeat(PARTITIONS_EVERY_MS, "forgetting old audit entries", forgetAudit),
+        repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
+        repeat(PARTITIONS_EVERY_MS, "make_partitions", () => makePartitionsAhead(db)),
+        repeat(PARTITIONS_EVERY_MS, "drop_partitions", dropOld),
+        repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", deleteOldKeys),
+        repeat(PARTITIONS_EVERY_MS, "forget_audit", forgetAudit),
       ]);
     },
     async stop() {

@@ -12,7 +12,6 @@ import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import type { Outbox } from "../events/outbox.ts";
 import type { OwnLane } from "../events/publish.ts";
 import type { Sender } from "../outbound/send.ts";
-import { GroupCommit } from "../shared/group-commit.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
 import { idTimeMs } from "../shared/id.ts";
 import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
@@ -22,6 +21,7 @@ import { Lanes, type LaneLimits } from "./lanes.ts";
 import { endpointDeleted, makeAttempt } from "./make-attempt.ts";
 import { makeOutcomes } from "./outcomes.ts";
 import { RatePacer } from "./rate-pacer.ts";
+import { makeReturns, type Postponed } from "./returns.ts";
 import { ReturnDelays } from "./return-delay.ts";
 import type {
   ClaimLimits,
@@ -86,6 +86,7 @@ export type WorkerServices = {
 export function makeWorker(services: WorkerServices): Worker {
   const { queue, targets, log, metrics } = services;
   const lanes = new Lanes(LANE_LIMITS);
+  metrics.watchLanes(lanes);
   const pacer = new RatePacer();
   const returnDelays = new ReturnDelays();
   const running = new Set<Promise<void>>();
@@ -95,8 +96,7 @@ export function makeWorker(services: WorkerServices): Worker {
   let lastLookAt = performance.now();
 
   const outcomes = makeOutcomes({ queue, log });
-  const returns = inGroups((given: { dispatch: LeasedDispatch; delayMs: number }[]) => queue.postpone(given));
-  const holds = inGroups((given: LeasedDispatch[]) => queue.hold(given));
+  const returns = makeReturns(services);
 
   function pump(): void {
     while (!stopping.signal.aborted) {
@@ -116,11 +116,9 @@ export function makeWorker(services: WorkerServices): Worker {
     try {
       const known = targets.fresh(dispatch);
       const target = known === undefined ? await targets.get(dispatch) : known;
-      // Too late to be sure of the lease: whoever claims it next makes the attempt.
-      if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS)
-        await returns.add({ dispatch, delayMs: 0 });
+      if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS) await returns.late(dispatch);
       else if (target === null) await outcomes.record(endpointDeleted(dispatch));
-      else if (!target.enabled) await holds.add(dispatch);
+      else if (!target.enabled) await returns.hold(dispatch);
       else await runAgainst(dispatch, target);
     } catch (error) {
       log.error(
@@ -189,6 +187,7 @@ export function makeWorker(services: WorkerServices): Worker {
         dispatch,
         delayMs: isStopping ? 0 : Math.random() * returnWithin(dispatch),
       })),
+      isStopping ? "stopping" : "no_room",
     );
   }
 
@@ -196,14 +195,9 @@ export function makeWorker(services: WorkerServices): Worker {
     return returnDelays.within(dispatch.endpointId, lanes.progressOf(dispatch), performance.now());
   }
 
-  function giveBack(given: { dispatch: LeasedDispatch; delayMs: number }[]): void {
+  function giveBack(given: readonly Postponed[], reason: "no_room" | "stopping" | "withdrawn"): void {
     if (given.length === 0) return;
-    const returning = queue
-      .postpone(given)
-      .catch((error: unknown) => {
-        log.warn({ err: error }, "leases could not be given back; they end by themselves");
-      })
-      .finally(() => running.delete(returning));
+    const returning = returns.giveBack(given, reason).finally(() => running.delete(returning));
     running.add(returning);
   }
 
@@ -243,7 +237,7 @@ export function makeWorker(services: WorkerServices): Worker {
     }
   }
 
-  function unsent(): { dispatch: LeasedDispatch; delayMs: number }[] {
+  function unsent(): Postponed[] {
     return lanes.takeAll().map((dispatch) => ({ dispatch, delayMs: 0 }));
   }
 
@@ -262,7 +256,10 @@ export function makeWorker(services: WorkerServices): Worker {
     },
     wake: () => wakeUp.resolve(),
     withdraw(superseded) {
-      giveBack(lanes.withdraw(superseded).map((dispatch) => ({ dispatch, delayMs: 0 })));
+      giveBack(
+        lanes.withdraw(superseded).map((dispatch) => ({ dispatch, delayMs: 0 })),
+        "withdrawn",
+      );
     },
     hasRoom: () => lanes.hasRoom && !stopping.signal.aborted,
     take,
@@ -271,25 +268,14 @@ export function makeWorker(services: WorkerServices): Worker {
       stopping.abort();
       wakeUp.resolve();
       await claiming;
-      giveBack(unsent());
+      giveBack(unsent(), "stopping");
       // What ends now may leave more behind: an attempt that was only to wait for its turn.
       while (running.size > 0) {
         await Promise.all(running);
-        giveBack(unsent());
+        giveBack(unsent(), "stopping");
       }
     },
   };
-}
-
-/** One statement for all that is asked while the one before runs; nothing is answered but that it is done. */
-function inGroups<Item>(work: (items: Item[]) => Promise<void>): GroupCommit<Item, void> {
-  return new GroupCommit<Item, void>(
-    async (items) => {
-      await work(items);
-      return items.map(() => undefined);
-    },
-    { maxItems: 1000, maxConcurrent: 1 },
-  );
 }
 
 function observe(completed: CompletedAttempt, metrics: Metrics): void {

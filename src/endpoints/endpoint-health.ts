@@ -9,6 +9,7 @@ import { maskUrl } from "../audit/mask-url.ts";
 import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Publisher } from "../events/publish.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { EndpointTarget } from "./endpoint.ts";
 import type { TargetKey } from "./send-target.ts";
 import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
@@ -36,12 +37,13 @@ export function makeEndpointHealth(services: {
   publisher: Pick<Publisher, "publishOwn">;
   dispatches: Followed;
   disableAfterMs: number;
+  metrics: Metrics;
 }): EndpointHealth {
-  const { db, publisher, dispatches, disableAfterMs } = services;
+  const { db, publisher, dispatches, disableAfterMs, metrics } = services;
 
   async function disable(endpoint: Observed, reason: "gone" | "failing"): Promise<void> {
-    await inTransaction(db, async (transaction) => {
-      if (!(await disableEndpoint(transaction, endpoint, reason))) return;
+    const isDone = await inTransaction(db, async (transaction) => {
+      if (!(await disableEndpoint(transaction, endpoint, reason))) return false;
       await followState(transaction, dispatches, endpoint, "disabled");
       await publisher.publishOwn(transaction, endpoint.tenantId, {
         type: "endpoint.disabled",
@@ -57,7 +59,9 @@ export function makeEndpointHealth(services: {
         requestId: null,
         address: null,
       });
+      return true;
     });
+    if (isDone) metrics.endpointsDisabled.inc({ reason });
   }
 
   const disabled = new WeakMap<Observed, Promise<void>>();

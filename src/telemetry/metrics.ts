@@ -11,8 +11,25 @@ export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+
+  /** For a process with a worker: what it has in memory, read when somebody asks. */
+  function watchLanes(lanes: { readonly waiting: number; readonly inFlight: number }): void {
+    const dispatches = new Gauge({
+      name: "webhook_worker_dispatches",
+      help: "Dispatches in this worker's memory by state: waiting, in_flight.",
+      labelNames: ["state"] as const,
+      registers: [],
+      collect() {
+        this.set({ state: "waiting" }, lanes.waiting);
+        this.set({ state: "in_flight" }, lanes.inFlight);
+      },
+    });
+    registry.registerMetric(dispatches);
+  }
+
   return {
     registry,
+    watchLanes,
     requestDuration: new Histogram({
       name: "http_server_request_duration_seconds",
       help: "Time to answer a request of the API.",
@@ -59,6 +76,24 @@ export function makeMetrics() {
       name: "webhook_delivery_latency_seconds",
       help: "Time from accepting an event to the end of its delivery, first attempts only.",
       buckets: LATENCY_BUCKETS_S,
+      registers,
+    }),
+    leasesReturned: new Counter({
+      name: "webhook_leases_returned_total",
+      help: "Dispatches given back without an attempt, by reason (no_room, late, held, withdrawn, stopping).",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
+    endpointsDisabled: new Counter({
+      name: "webhook_endpoints_disabled_total",
+      help: "Endpoints that were disabled by what they answered, by reason (gone, failing).",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
+    upkeepFailures: new Counter({
+      name: "webhook_upkeep_failures_total",
+      help: "Upkeep that failed and is tried again, by work.",
+      labelNames: ["work"] as const,
       registers,
     }),
     storageDuration: new Histogram({
