@@ -31,11 +31,11 @@ async function deleteEndpoints(stand: Stand): Promise<void> {
   await stand.sql("UPDATE postern.endpoints SET deleted_at = now() WHERE deleted_at IS NULL");
 }
 
-/** Waits until the receiver has had so many requests, and answers what it saw. */
-async function received(stand: Stand, count: number) {
+/** Waits until the receiver has had so many requests, or so many that are timed, and answers what it saw. */
+async function received(stand: Stand, count: number, { timed = false } = {}) {
   for (;;) {
     const report = await stand.receiver("look");
-    if (report.requests >= count) return report;
+    if ((timed ? report.latenciesMs.length : report.requests) >= count) return report;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -147,24 +147,34 @@ async function steady(stand: Stand): Promise<Row> {
   return { task: "B steady 100/s", ...latencyFigures(latenciesMs), "idle MiB": idleMib };
 }
 
+/** The same load beside two healthy endpoints tells what is due to the load, and what to the neighbours' state. */
 async function neighbours(stand: Stand): Promise<Row> {
+  const healthy = await latenciesBeside(stand, ["/ok/1", "/ok/2"]);
+  const sick = await latenciesBeside(stand, ["/hang", "/fail"]);
+  return {
+    task: "F healthy beside hanging and failing",
+    ...latencyFigures(sick),
+    "p99 ms beside healthy": round(percentile(healthy, 0.99)),
+  };
+}
+
+async function latenciesBeside(stand: Stand, neighbourPaths: readonly string[]): Promise<number[]> {
   const program = await stand.start("up");
   const { httpsPort } = await stand.receiver("reset");
   const url = (path: string): string => `https://127.0.0.1:${httpsPort}${path}`;
-  await createEndpoint(stand, program, url("/hang"), ["payment.failed"]);
-  await createEndpoint(stand, program, url("/fail"), ["payment.failed"]);
+  for (const path of neighbourPaths) await createEndpoint(stand, program, url(path), ["payment.failed"]);
   await createEndpoint(stand, program, url("/ok"), ["invoice.paid"]);
   const target = await stand.target(program, "/api/events", PRODUCER);
   await warmUp(stand, target);
-  const bad = `{"type":"payment.failed","data":{"note":"${PADDING}"}}`;
+  const others = `{"type":"payment.failed","data":{"note":"${PADDING}"}}`;
   await Promise.all([
-    sendSteadily(target, { perSecond: 500, seconds: 20, body: () => bad }),
+    sendSteadily(target, { perSecond: 500, seconds: 20, body: () => others }),
     sendSteadily(target, { perSecond: 100, seconds: 20, body: eventBody }),
   ]);
-  const { latenciesMs } = await received(stand, 2000);
+  const { latenciesMs } = await received(stand, 2000, { timed: true });
   await deleteEndpoints(stand);
   await program.stop("SIGKILL");
-  return { task: "F healthy beside hanging and failing", ...latencyFigures(latenciesMs) };
+  return latenciesMs;
 }
 
 async function apart(stand: Stand): Promise<Row> {

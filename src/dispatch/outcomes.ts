@@ -12,7 +12,11 @@ import type { CompletedAttempt, DispatchQueue } from "./queue.ts";
 
 /** After a failure, the database gets a moment. */
 const RETRY_MS = 500;
-const LIMITS = { maxItems: 500, maxConcurrent: 1 };
+/**
+ * Nobody waits for an outcome, and each group is a commit that publishers'
+ * commits have to share the disk with: so a few milliseconds of rest between two.
+ */
+const LIMITS = { maxItems: 500, maxConcurrent: 1, restMs: 5 };
 
 export type Outcomes = {
   /** False when the dispatch had ended meanwhile, or passed to another worker. */

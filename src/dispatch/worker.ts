@@ -5,7 +5,6 @@
  * claimed from the queue. Either way the row in the queue is the record; what
  * is in memory may be lost at any moment, and its lease then runs out.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
@@ -17,34 +16,23 @@ import { idTimeMs } from "../shared/id.ts";
 import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { makeClaims, POLL_MS } from "./claims.ts";
 import { Lanes, type LaneLimits } from "./lanes.ts";
 import { endpointDeleted, makeAttempt } from "./make-attempt.ts";
 import { makeOutcomes } from "./outcomes.ts";
 import { RatePacer } from "./rate-pacer.ts";
 import { makeReturns, type Postponed } from "./returns.ts";
 import { ReturnDelays } from "./return-delay.ts";
-import type {
-  ClaimLimits,
-  CompletedAttempt,
-  DispatchQueue,
-  EventAtEndpoint,
-  LeasedDispatch,
-} from "./queue.ts";
+import type { CompletedAttempt, DispatchQueue, EventAtEndpoint, LeasedDispatch } from "./queue.ts";
 import type { TargetCache } from "./target-cache.ts";
 
-const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 };
-/**
- * How often the queue is asked when nobody says that something is due. Retries
- * become due by themselves: asked once a second, those of a busy failing
- * endpoint came as one burst that made its neighbours wait 50 ms.
- */
-const POLL_MS = 200;
-/** How soon it is asked again after something was due: retries of a busy endpoint trickle on, better in small groups. */
-const BUSY_POLL_MS = 50;
 /** An attempt that takes longer makes its endpoint's lane narrower. */
 const SLOW_ATTEMPT_MS = 3000;
 /** An attempt starts only with so much of its lease left: the longest attempt, and a margin to record it. */
 const LEASE_RESERVE_MS = 25_000;
+
+/** Attempts in flight, and outcomes that are being recorded. */
+const MOST_RUNNING = 4096;
 
 export const LANE_LIMITS: LaneLimits = {
   inFlight: 2048,
@@ -91,35 +79,28 @@ export function makeWorker(services: WorkerServices): Worker {
   const returnDelays = new ReturnDelays();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
-  let wakeUp = Promise.withResolvers<void>();
-  let claiming: Promise<void> | null = null;
-  let lastLookAt = performance.now();
 
   const outcomes = makeOutcomes({ queue, log });
   const returns = makeReturns(services);
+  const hasRoom = (): boolean => lanes.hasRoom && !stopping.signal.aborted;
+  const claims = makeClaims({ ...services, hasRoom, take });
 
   function pump(): void {
-    while (!stopping.signal.aborted) {
+    while (!stopping.signal.aborted && running.size < MOST_RUNNING) {
       const dispatch = lanes.next();
       if (dispatch === null) return;
-      const startedAt = performance.now();
-      const attempt = run(dispatch).finally(() => {
-        running.delete(attempt);
-        lanes.finished(dispatch, performance.now() - startedAt > SLOW_ATTEMPT_MS);
+      const work = carryOut(dispatch).finally(() => {
+        running.delete(work);
         pump();
       });
-      running.add(attempt);
+      running.add(work);
     }
   }
 
-  async function run(dispatch: LeasedDispatch): Promise<void> {
+  async function carryOut(dispatch: LeasedDispatch): Promise<void> {
     try {
-      const known = targets.fresh(dispatch);
-      const target = known === undefined ? await targets.get(dispatch) : known;
-      if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS) await returns.late(dispatch);
-      else if (target === null) await outcomes.record(endpointDeleted(dispatch));
-      else if (!target.enabled) await returns.hold(dispatch);
-      else await runAgainst(dispatch, target);
+      const completed = await inLane(dispatch);
+      if (completed !== null) await record(completed);
     } catch (error) {
       log.error(
         { err: error, tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
@@ -130,24 +111,53 @@ export function makeWorker(services: WorkerServices): Worker {
     }
   }
 
-  async function runAgainst(dispatch: LeasedDispatch, target: SendTarget): Promise<void> {
+  /** The lane goes on when the attempt is over: its endpoint need not wait until the outcome is recorded. */
+  async function inLane(dispatch: LeasedDispatch): Promise<CompletedAttempt | null> {
+    const startedAt = performance.now();
+    try {
+      return await attempt(dispatch);
+    } finally {
+      lanes.finished(dispatch, performance.now() - startedAt > SLOW_ATTEMPT_MS);
+      pump();
+    }
+  }
+
+  /** Null when the dispatch was given back. */
+  async function attempt(dispatch: LeasedDispatch): Promise<CompletedAttempt | null> {
+    const known = targets.fresh(dispatch);
+    const target = known === undefined ? await targets.get(dispatch) : known;
+    if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS) await returns.late(dispatch);
+    else if (target === null) return endpointDeleted(dispatch);
+    else if (!target.enabled) await returns.hold(dispatch);
+    else return attemptAt(target, dispatch);
+    return null;
+  }
+
+  async function attemptAt(target: SendTarget, dispatch: LeasedDispatch): Promise<CompletedAttempt | null> {
     const waitMs = pacer.waitMs(dispatch.endpointId, target.rateLimit, performance.now());
-    if (waitMs > 0) return pauseLane(dispatch, waitMs);
+    if (waitMs > 0) {
+      pauseLane(dispatch, waitMs);
+      return null;
+    }
     const { completed, isGone, longResponseBody } = await makeAttempt(dispatch, target, services);
     observe(completed, metrics);
     if (completed.error === "blocked_target") services.blockedTarget(target);
     if (target.keeps !== null) keepBodies(dispatch, target.keeps, longResponseBody);
     await observeHealth(target, completed.status, isGone);
+    return completed;
+  }
+
+  async function record(completed: CompletedAttempt): Promise<void> {
     if (!(await outcomes.record(completed))) {
+      const { tenantId, endpointId, id } = completed.dispatch;
       log.warn(
-        { tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
+        { tenantId, endpointId, deliveryId: id },
         "the outcome was not recorded: the dispatch had ended or passed to another worker",
       );
       return;
     }
     const { nextDelayMs } = completed;
-    if (nextDelayMs !== null && nextDelayMs < POLL_MS)
-      setTimeout(() => wakeUp.resolve(), nextDelayMs).unref();
+    if (nextDelayMs !== null && nextDelayMs < POLL_MS) setTimeout(() => claims.wake(), nextDelayMs).unref();
   }
 
   /** Beside recording: neither waits for the other. */
@@ -201,73 +211,25 @@ export function makeWorker(services: WorkerServices): Worker {
     running.add(returning);
   }
 
-  async function claimLoop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const woken = wakeUp.promise;
-      const found = await claimOnce();
-      if (found === "more") continue;
-      await Promise.race([
-        woken,
-        delay(found === "some" ? BUSY_POLL_MS : POLL_MS, undefined, { signal: stopping.signal }).catch(
-          () => undefined,
-        ),
-      ]);
-      wakeUp = Promise.withResolvers<void>();
-    }
-  }
-
-  /** What was due: "more" when the rest is to be claimed at once. */
-  async function claimOnce(): Promise<"nothing" | "some" | "more"> {
-    if (!lanes.hasRoom) {
-      // Busy, not stuck.
-      lastLookAt = performance.now();
-      return "nothing";
-    }
-    // What SQL published comes first, so that this same look claims it.
-    const relayed = await relayOutbox();
-    try {
-      const { claimed, isAll } = await queue.claim(CLAIM_LIMITS);
-      lastLookAt = performance.now();
-      take(claimed);
-      if (!isAll || relayed === "more") return "more";
-      return claimed.length > 0 ? "some" : "nothing";
-    } catch (error) {
-      log.warn({ err: error }, "nothing could be claimed");
-      return "nothing";
-    }
-  }
-
   function unsent(): Postponed[] {
     return lanes.takeAll().map((dispatch) => ({ dispatch, delayMs: 0 }));
   }
 
-  async function relayOutbox(): Promise<"all" | "more"> {
-    try {
-      return await services.outbox.relay();
-    } catch (error) {
-      log.warn({ err: error }, "the outbox could not be relayed");
-      return "all";
-    }
-  }
-
   return {
-    start() {
-      claiming ??= claimLoop();
-    },
-    wake: () => wakeUp.resolve(),
+    start: () => claims.start(),
+    wake: () => claims.wake(),
     withdraw(superseded) {
       giveBack(
         lanes.withdraw(superseded).map((dispatch) => ({ dispatch, delayMs: 0 })),
         "withdrawn",
       );
     },
-    hasRoom: () => lanes.hasRoom && !stopping.signal.aborted,
+    hasRoom,
     take,
-    lastLookAt: () => lastLookAt,
+    lastLookAt: () => claims.lastLookAt(),
     async stop() {
       stopping.abort();
-      wakeUp.resolve();
-      await claiming;
+      await claims.stop();
       giveBack(unsent(), "stopping");
       // What ends now may leave more behind: an attempt that was only to wait for its turn.
       while (running.size > 0) {

@@ -91,4 +91,22 @@ describe("GroupCommit", () => {
       ["rejected", "rejected"],
     );
   });
+
+  it("rests after a flush, however that ended, and gathers meanwhile", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const { flushes, flush } = manualFlush();
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, restMs: 5 });
+    const first = group.add(1);
+    await turn();
+    flushes[0]?.fail(new Error("once"));
+    await assert.rejects(first, /once/);
+    const rest = [group.add(2), group.add(3)];
+    await turn();
+    assert.equal(flushes.length, 1);
+    test.mock.timers.tick(5);
+    await turn();
+    assert.deepEqual(flushes[1]?.items, [2, 3]);
+    flushes[1]?.end();
+    assert.deepEqual(await Promise.all(rest), ["2", "3"]);
+  });
 });

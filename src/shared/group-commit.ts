@@ -13,17 +13,23 @@ export class GroupCommit<Item, Result> {
   readonly #flush: (items: Item[]) => Promise<Result[]>;
   readonly #maxItems: number;
   readonly #maxConcurrent: number;
+  readonly #restMs: number;
   #waiting: Entry<Item, Result>[] = [];
   #flushing = 0;
 
-  /** `flush` answers one result for each item, in their order; when it throws, every item of the group fails. */
+  /**
+   * `flush` answers one result for each item, in their order; when it throws,
+   * every item of the group fails. With `restMs` the next flush waits so long
+   * after one has ended: fewer and larger groups, where nobody waits for them.
+   */
   constructor(
     flush: (items: Item[]) => Promise<Result[]>,
-    limits: { maxItems: number; maxConcurrent: number },
+    limits: { maxItems: number; maxConcurrent: number; restMs?: number },
   ) {
     this.#flush = flush;
     this.#maxItems = limits.maxItems;
     this.#maxConcurrent = limits.maxConcurrent;
+    this.#restMs = limits.restMs ?? 0;
   }
 
   add(item: Item): Promise<Result> {
@@ -49,9 +55,12 @@ export class GroupCommit<Item, Result> {
       for (const [index, result] of results.entries()) group[index]?.resolve(result);
     } catch (error) {
       for (const entry of group) entry.reject(error);
-    } finally {
+    }
+    const goOn = (): void => {
       this.#flushing--;
       this.#start();
-    }
+    };
+    if (this.#restMs > 0) setTimeout(goOn, this.#restMs);
+    else goOn();
   }
 }
