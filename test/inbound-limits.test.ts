@@ -1,6 +1,8 @@
 /** What reaches the API's socket before anybody is known: each limit holds, and each no is JSON with a request id. */
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import { Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { exchange, exchangeSlowly, open, parseAnswer } from "./support/raw-http.ts";
 import { OWNER, startTestService, type TestService } from "./support/service.ts";
@@ -14,7 +16,13 @@ let authorization: string;
 before(async () => {
   service = await startTestService({
     roles: ["api"],
-    httpLimits: { headersTimeoutMs: 150, requestTimeoutMs: 300, keepAliveTimeoutMs: 100, checkEveryMs: 50 },
+    httpLimits: {
+      headersTimeoutMs: 150,
+      requestTimeoutMs: 300,
+      keepAliveTimeoutMs: 100,
+      stallTimeoutMs: 3_000,
+      checkEveryMs: 50,
+    },
   });
   authorization = `Authorization: Bearer ${await service.token(OWNER)}\r\n`;
 });
@@ -154,3 +162,77 @@ describe("a request that never ends", () => {
     assert.equal((await service.call("GET", "/health", { as: null })).status, 200);
   });
 });
+
+describe("requests that do not wait for the answers before them", () => {
+  it("are answered in their order, the first and eight behind it", async () => {
+    const paths = Array.from({ length: 9 }, (_, place) => (place % 2 === 0 ? "/health" : "/nowhere"));
+    const sent = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join("");
+    const received = await exchange(service.url, sent, paths.length);
+    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+    assert.deepEqual(
+      statuses,
+      paths.map((path) => (path === "/health" ? "200" : "404")),
+    );
+  });
+
+  it("close the connection when there are more, and the rest is not looked at", async () => {
+    const remove = `DELETE /api/webhooks/x HTTP/1.1\r\nHost: x\r\n${authorization}\r\n`;
+    await exchange(service.url, remove.repeat(100), 101);
+    const { text } = await service.call("GET", "/metrics", { as: null });
+    const [, removed = "0"] =
+      /^http_server_request_duration_seconds_count\{[^}]*"DELETE"[^}]*\} (\d+)$/m.exec(text) ?? [];
+    assert.ok(Number(removed) <= 9, `${removed} were looked at`);
+  });
+});
+
+describe("an answer that nobody reads", () => {
+  it("is thrown away with its connection once nothing of it has gone for a while", async () => {
+    // More than the sockets' own buffers take.
+    await service.database.pool.query(
+      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, test_id, event_type, trigger, status, attempt,
+          request_body, request_headers, latency_ms)
+        SELECT 'acme', postern.lowest_id_at(now()), postern.lowest_id_at(now()), gen_random_uuid(), 'invoice.paid', 'test',
+          'test', 1, repeat('x', 15000000), '{}', 1`,
+    );
+    const { rows } = await service.database.pool.query("SELECT endpoint_id AS id FROM postern.deliveries");
+    const { socket, served } = await connected();
+    socket.pause();
+    const path = `/api/webhooks/${rows[0]?.id}/deliveries`;
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${authorization}\r\n`);
+    await once(served, "close");
+    let received = 0;
+    socket.on("data", (bytes: Buffer) => (received += bytes.length));
+    await once(socket.resume(), "close");
+    assert.ok(received > 1_000 && received < 15_000_000, `${received} bytes`);
+  });
+});
+
+describe("more connections than are served at once", () => {
+  it("are closed, and those that are open go on", async (test) => {
+    const small = await startTestService({ roles: ["api"], httpLimits: { maxConnections: 2 } });
+    test.after(() => small.stop());
+    const first = open(small.url);
+    const second = open(small.url);
+    await Promise.all([once(first, "connect"), once(second, "connect")]);
+    await once(open(small.url).resume(), "close");
+    first.write(HEALTH);
+    const [answer] = await once(first.setEncoding("utf8"), "data");
+    assert.match(answer, /^HTTP\/1\.1 200 /);
+    first.destroy();
+    second.destroy();
+  });
+});
+
+/** A connection, and the service's end of it. */
+async function connected(): Promise<{ socket: Socket; served: Socket }> {
+  const accepted = Promise.withResolvers<Socket>();
+  const onAccept = (message: unknown): void => {
+    const { socket } = Object(message);
+    if (socket instanceof Socket) accepted.resolve(socket);
+  };
+  subscribe("net.server.socket", onAccept);
+  const socket = open(service.url);
+  const served = await accepted.promise;
+  unsubscribe("net.server.socket", onAccept);
+  return { socket, served };
+}

@@ -1,8 +1,15 @@
 /**
- * How much and how long a client may send before anybody knows who it is.
- * Node's server has a limit for each; here they are set and not inherited.
+ * How much and how long a client may send before anybody knows who it is, and
+ * how long it may leave an answer unread. Node's server has a limit for most;
+ * here they are set and not inherited.
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { randomUUID } from "node:crypto";
 
 export type HttpLimits = {
@@ -12,6 +19,10 @@ export type HttpLimits = {
   requestTimeoutMs: number;
   /** How long a connection may wait for its next request. */
   keepAliveTimeoutMs: number;
+  /** How long a connection may move no byte either way while a request is answered on it. */
+  stallTimeoutMs: number;
+  /** At once, in a process; further ones are closed as they come. */
+  maxConnections: number;
   /** How often the clients are looked at that are too slow. */
   checkEveryMs: number;
   /** Request line and headers together; trailers by themselves. */
@@ -23,24 +34,30 @@ export const HTTP_LIMITS: HttpLimits = {
   requestTimeoutMs: 30_000,
   // Longer than load balancers usually keep idle connections, so that it is they who close them.
   keepAliveTimeoutMs: 72_000,
+  // Longer than any answer takes to begin: a person's test waits 15 s for its receiver.
+  stallTimeoutMs: 60_000,
+  maxConnections: 4_000,
   checkEveryMs: 1_000,
   maxHeaderBytes: 16 * 1024,
 };
 
-/** The limits as Fastify takes them. */
-export function serverOptions(limits: HttpLimits) {
-  return {
+/** A server with these limits. What comes behind too many requests of its connection ends the connection. */
+export function makeHttpServer(limits: HttpLimits, handle: RequestListener): Server {
+  const options = {
+    headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    http: {
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      connectionsCheckingInterval: limits.checkEveryMs,
-      maxHeaderSize: limits.maxHeaderBytes,
-      // Node's own answer to a missing one has neither body nor request id: see `namesOneHost`.
-      requireHostHeader: false,
-    },
+    connectionsCheckingInterval: limits.checkEveryMs,
+    maxHeaderSize: limits.maxHeaderBytes,
+    // Node's own answer to a missing one has neither body nor request id: see `namesOneHost`.
+    requireHostHeader: false,
   };
+  const server = createServer(options, (request, response) => {
+    if (comesBehindTooMany(request, response)) request.socket.destroy();
+    else handle(request, response);
+  });
+  server.maxConnections = limits.maxConnections;
+  return server.setTimeout(limits.stallTimeoutMs);
 }
 
 /**
@@ -51,6 +68,26 @@ export function serverOptions(limits: HttpLimits) {
 export function namesOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length;
   return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
+}
+
+/** How many requests may wait on a connection behind the one that is being answered. */
+const MAX_WAITING = 8;
+
+const waiting = new WeakMap<IncomingMessage["socket"], number>();
+
+/**
+ * Whether a request comes behind too many on its connection that still wait for
+ * their answers. Node takes in all that one packet holds, some thousand small
+ * ones, and keeps each answer until those before it are read.
+ */
+function comesBehindTooMany({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  // The one that is being answered has the connection; those behind it have none yet.
+  if (response.socket !== null) return false;
+  const count = waiting.get(socket) ?? 0;
+  if (count === MAX_WAITING) return true;
+  waiting.set(socket, count + 1);
+  response.once("close", () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+  return false;
 }
 
 /** Answers expectations other than 100-continue, which Node would refuse without a body or request id. */

@@ -9,7 +9,7 @@ import { requireService, requireUser } from "./access.ts";
 import { makeCallerLimits } from "./caller-limits.ts";
 import { answerClientError, watchExchanges } from "./client-errors.ts";
 import { answerError } from "./error-answers.ts";
-import { namesOneHost, refuseExpectations, serverOptions, type HttpLimits } from "./http-limits.ts";
+import { makeHttpServer, namesOneHost, refuseExpectations, type HttpLimits } from "./http-limits.ts";
 import { openApiHead } from "./openapi.ts";
 import { acceptLenientJson } from "./parse.ts";
 import { auditRoutes } from "./routes/audit.ts";
@@ -43,7 +43,7 @@ export async function makeServer(
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
-    ...serverOptions(httpLimits),
+    serverFactory: (handle) => makeHttpServer(httpLimits, handle),
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",

@@ -65,7 +65,12 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
     },
   );
 
-  app.get("/openapi.json", { schema: { hide: true } }, () => openApiDocument(app));
+  // Made once: anybody may ask for it, and however many do not read it share these bytes.
+  let document: Buffer | null = null;
+  app.get("/openapi.json", { schema: { hide: true } }, (_request, reply) => {
+    document ??= Buffer.from(JSON.stringify(openApiDocument(app)));
+    return reply.type("application/json; charset=utf-8").send(document);
+  });
 }
 
 function requireMetricsToken(authorization: string | undefined, token: string | undefined): void {
