@@ -72,6 +72,23 @@ describe("the limit on a tenant's changes", () => {
     for (const [method, path] of changes) assertLimited(await call(method, path), "writes");
   });
 
+  it("includes what a tenant does with stored artifacts: each leaves rows, in the audit log too", async () => {
+    const changes: [string, string][] = [
+      ["PUT", "/settings"],
+      ["POST", "/exports"],
+      ["POST", `/objects/${UNKNOWN_ID}/download`],
+    ];
+    for (const [method, path] of changes) {
+      const { as, call } = newTenant();
+      const change = (raw: string) => service.call(method, `/api/storage${path}`, { as: as("owner"), raw });
+      assert.deepEqual(limitOf(await change("{")), ['"writes";q=1;w=60', '"writes";r=0;t=60']);
+      assertLimited(await change(HUGE), "writes");
+      assertLimited(await call("DELETE", `/${UNKNOWN_ID}`), "writes");
+      const read = await service.call("GET", "/api/storage/library", { as: as("owner") });
+      assert.deepEqual([read.status, ...limitOf(read)], [200, null, null]);
+    }
+  });
+
   it("counts what is refused as invalid or too large, and tells so", async () => {
     for (const [raw, status] of [
       ["{", 400],
@@ -122,6 +139,26 @@ describe("the limit on a tenant's changes", () => {
     for (let again = 0; again < 3; again++) {
       const answer = await proxied.call("DELETE", `/api/webhooks/${UNKNOWN_ID}`, { as });
       assert.deepEqual([answer.status, ...limitOf(answer)], [404, null, null]);
+    }
+  });
+});
+
+describe("every route that a tenant's user can change something by", () => {
+  it("has one of the two limits", async () => {
+    const document = await service.call("GET", "/openapi.json", { as: null });
+    const paths: Record<string, object> = Object(document.body).paths;
+    const changes = Object.entries(paths)
+      .filter(([path]) => path !== "/api/events")
+      .flatMap(([path, item]) => Object.keys(item).map((method) => [method.toUpperCase(), path] as const))
+      .filter(([method]) => method !== "GET");
+    assert.ok(changes.length >= 9, String(changes.length));
+    for (const [method, path] of changes) {
+      const { as } = newTenant();
+      const answer = await service.call(method, path.replaceAll(/\{\w+\}/g, UNKNOWN_ID), {
+        as: as("owner"),
+        raw: "{",
+      });
+      assert.match(limitOf(answer)[0] ?? "", /^"(writes|dispatches)";/, `${method} ${path}`);
     }
   });
 });

@@ -134,6 +134,7 @@ export async function makeServer(
   await app.register(
     async (storage) => {
       storage.addHook("onRequest", requireUser(services.sessions));
+      storage.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
       withOtherMethods(storage, () => storageRoutes(storage, services));
     },
     { prefix: `${basePath}/api/storage` },

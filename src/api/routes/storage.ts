@@ -28,7 +28,9 @@ type ObjectParams = { Params: { object_id: string } };
 type ExportParams = { Params: { export_id: string } };
 
 const READ = { permission: "settings:read" } as const;
-const WRITE = { permission: "settings:write" } as const;
+const WRITE = { permission: "settings:write", limit: "writes" } as const;
+/** Whoever may read may have a link, but each link given out is a row. */
+const GIVE_LINK = { ...READ, limit: "writes" } as const;
 
 /** A tenant's artifacts and exports: everything under /api/storage but the files. */
 export function storageRoutes(app: FastifyInstance, services: ApiServices): void {
@@ -81,7 +83,7 @@ function artifactRoutes(app: FastifyInstance, { downloads }: ApiServices): void 
   app.post<ObjectParams>(
     "/objects/:object_id/download",
     {
-      config: READ,
+      config: GIVE_LINK,
       schema: describeRoute({
         operationId: "downloadArtifact",
         tag: "Storage",
