@@ -57,7 +57,7 @@ const SETTINGS = {
   MAX_ENDPOINTS_PER_TENANT: { about: "endpoints that one tenant may have", fallback: "100" },
   RETENTION_DAYS: { about: "days for which deliveries and events are kept", fallback: "30" },
   RATE_LIMIT_WRITES: {
-    about: "changes of endpoints that a tenant may make a minute; 0: any number",
+    about: "changes that a tenant may make a minute; 0: any number",
     fallback: "1200",
   },
   RATE_LIMIT_DISPATCHES: {

@@ -66,7 +66,7 @@ async function keyServerFor(test: TestContext, keys: JWK[]): Promise<KeyServer> 
 const withKeys = (server: KeyServer, times?: Partial<KeySetTimes>) =>
   makeSessionVerifier(
     { kind: "jwks", url: server.url, issuer: ISSUER, audience: AUDIENCE },
-    { cooldownMs: 0, maxAgeMs: 600_000, ...times },
+    { cooldownMs: 0, maxAgeMs: 600_000, pauseMs: 0, ...times },
   );
 
 describe("a token whose algorithm is another than its key's", () => {
@@ -182,6 +182,18 @@ describe("a key set", () => {
     const tokens = await Promise.all(Array.from({ length: 50 }, byFresh));
     const judged = await Promise.all(tokens.map((token) => judge(verifier, token)));
     deepEqual([new Set(judged), server.fetches], [new Set(["unauthorized"]), 1]);
+  });
+
+  it("that is out of reach is not asked for by each token, and found again soon", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    const verifier = withKeys(server, { pauseMs: 600_000 });
+    server.isUp = false;
+    for (let again = 0; again < 20; again++) equal(await judge(verifier, await byOld()), "unavailable");
+    equal(server.fetches, 1);
+    const soon = withKeys(server, { pauseMs: 0 });
+    equal(await judge(soon, await byOld()), "unavailable");
+    server.isUp = true;
+    equal(await judge(soon, await byOld()), "ok");
   });
 
   it("that is out of reach is no fault of the token: known keys go on, others get unavailable", async (test) => {

@@ -2,8 +2,10 @@
 import { hash } from "node:crypto";
 import {
   createRemoteJWKSet,
+  customFetch,
   errors,
   jwtVerify,
+  type FetchImplementation,
   type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
@@ -41,9 +43,13 @@ const MAX_SUBJECT_LENGTH = 256;
 const REMEMBER_MS = 30_000;
 const REMEMBERED_TOKENS = 10_000;
 
-/** How a key set is kept: a token with an unknown key makes it be fetched again, but not more often than this. */
-export type KeySetTimes = { cooldownMs: number; maxAgeMs: number };
-const KEY_SET_TIMES: KeySetTimes = { cooldownMs: 30_000, maxAgeMs: 600_000 };
+/**
+ * How a key set is kept: a token with an unknown key makes it be fetched again,
+ * but not sooner than `cooldownMs` after it was, nor than `pauseMs` after it
+ * could not be.
+ */
+export type KeySetTimes = { cooldownMs: number; maxAgeMs: number; pauseMs: number };
+const KEY_SET_TIMES: KeySetTimes = { cooldownMs: 30_000, maxAgeMs: 600_000, pauseMs: 2_000 };
 
 const claims = z.object({
   exp: z.number(),
@@ -83,7 +89,7 @@ export function makeSessionVerifier(
 
 function tokenCheck(
   source: SessionSource,
-  { cooldownMs, maxAgeMs }: KeySetTimes,
+  { cooldownMs, maxAgeMs, pauseMs }: KeySetTimes,
 ): (token: string) => Promise<JWTPayload> {
   const common = { clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ["exp"] };
   if (source.kind === "secret") {
@@ -95,6 +101,7 @@ function tokenCheck(
     timeoutDuration: 3000,
     cooldownDuration: cooldownMs,
     cacheMaxAge: maxAgeMs,
+    [customFetch]: fetchWithPause(pauseMs),
   });
   const options: JWTVerifyOptions = {
     ...common,
@@ -103,6 +110,23 @@ function tokenCheck(
     audience: source.audience,
   };
   return (token) => verified(jwtVerify(token, keys, options));
+}
+
+/** Fetches, but not while the last try failed a moment ago: callers by the thousand would keep a server from coming back. */
+function fetchWithPause(pauseMs: number): FetchImplementation {
+  let failed: { error: unknown; atMs: number } | null = null;
+  return async (url, options) => {
+    if (failed !== null && performance.now() - failed.atMs < pauseMs) throw failed.error;
+    try {
+      const response = await fetch(url, options);
+      if (response.status !== 200) throw new errors.JOSEError(`the key set was answered with ${response.status}`);
+      failed = null;
+      return response;
+    } catch (error) {
+      failed = { error, atMs: performance.now() };
+      throw error;
+    }
+  };
 }
 
 async function verified(verification: Promise<{ payload: JWTPayload }>): Promise<JWTPayload> {
