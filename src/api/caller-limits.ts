@@ -66,11 +66,11 @@ export function makeCallerLimits(
     },
     judge(error, request, reply) {
       if (!(error instanceof Refusal) || error.code !== "unauthorized") return error;
-      const address = callerAddress(request);
+      const address = addressKey(callerAddress(request));
       const by = { address, requestId: request.id };
       tally.failedAuthentication(by);
       const limit = "authentications";
-      const refusal = refusalOf(limit, addressKey(address), reply);
+      const refusal = refusalOf(limit, address, reply);
       if (refusal === null) return error;
       tally.limitReached({ limit, tenantId: null, ...by });
       return refusal;

@@ -119,7 +119,8 @@ function fetchWithPause(pauseMs: number): FetchImplementation {
     if (failed !== null && performance.now() - failed.atMs < pauseMs) throw failed.error;
     try {
       const response = await fetch(url, options);
-      if (response.status !== 200) throw new errors.JOSEError(`the key set was answered with ${response.status}`);
+      if (response.status !== 200)
+        throw new errors.JOSEError(`the key set was answered with ${response.status}`);
       failed = null;
       return response;
     } catch (error) {

@@ -14,7 +14,7 @@ import { insertAuditEntries } from "./audit-store.ts";
 import { maskUrl } from "./mask-url.ts";
 
 const FLUSH_MS = 60_000;
-/** Addresses that get an entry of their own for a minute; those beyond share one. */
+/** Addresses, or IPv6 networks, that get an entry of their own for a minute; those beyond share one. */
 const MAX_ADDRESSES = 100;
 const MAX_UNSAVED = 2000;
 /** An endpoint whose name leads somewhere private is tried again and again: one entry an hour tells it. */
@@ -23,6 +23,7 @@ const MAX_BLOCKED_ENDPOINTS = 10_000;
 
 type Counted = { entry: NewAuditEntry; count: number; firstAt: Date; lastAt: Date };
 
+/** `address`: one that its owner cannot change at will, and so for IPv6 his network. */
 export type AuditTally = {
   failedAuthentication(by: { address: string; requestId: string }): void;
   /** `tenantId` null: the limit is on the address. */
