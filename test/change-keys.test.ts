@@ -60,6 +60,13 @@ async function seal(count: number): Promise<Stored[]> {
   return stored;
 }
 
+async function audited() {
+  const { rows } = await database.pool.query(
+    "SELECT tenant_id, actor_type, action, details FROM postern.audit_log ORDER BY id",
+  );
+  return rows;
+}
+
 /** Every stored secret opens to what it was, by the keys given; a former one too. */
 async function assertAllOpen(stored: readonly Stored[], keys: string | undefined): Promise<void> {
   const box = boxOf(keys);
@@ -86,11 +93,17 @@ describe("postern keys rotate", () => {
       new RegExp(`^${formerId} {5}0 secrets {2}may be removed from INTEGRATION_ENCRYPTION_KEY$`, "m"),
     );
     await assertAllOpen(stored, next);
-    const { rows } = await database.pool.query(
-      "SELECT tenant_id, actor_type, action, details FROM postern.audit_log",
-    );
-    const details = { endpoints: 1201, failures: 0, secrets_by_key: { [nextId]: 1602, [formerId ?? ""]: 0 } };
-    assert.deepEqual(rows, [{ tenant_id: null, actor_type: "operator", action: "keys.rotated", details }]);
+    const by = { tenant_id: null, actor_type: "operator" };
+    const counts = (first: number, second: number) => ({ [nextId]: first, [formerId ?? ""]: second });
+    const told = [
+      { ...by, action: "keys.rotation_started", details: { secrets_by_key: counts(0, 1602) } },
+      {
+        ...by,
+        action: "keys.rotated",
+        details: { endpoints: 1201, failures: 0, secrets_by_key: counts(1602, 0) },
+      },
+    ];
+    assert.deepEqual(await audited(), told);
 
     const again = await runProgram(["keys", "rotate", "--json"], env);
     assert.equal(again.code, 0);
@@ -99,6 +112,7 @@ describe("postern keys rotate", () => {
       { keyId: formerId, place: "former", secrets: 0 },
     ];
     assert.deepEqual(JSON.parse(again.output), { endpoints: 0, failures: [], keys });
+    assert.deepEqual(await audited(), told);
   });
 
   it("loses nothing when it is killed, and goes on where it was", async () => {
@@ -113,6 +127,10 @@ describe("postern keys rotate", () => {
       `${first?.secrets} were done`,
     );
     await assertAllOpen(stored, ring);
+    assert.deepEqual(
+      (await audited()).map(({ action }) => action),
+      ["keys.rotation_started"],
+    );
     const { code, output } = await runProgram(["keys", "rotate", "--json"], env);
     assert.equal(code, 0, output);
     await assertAllOpen(stored, next);

@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   "url.refused",
   "authentication.failed",
   "limit.reached",
+  "keys.rotation_started",
   "keys.rotated",
   "export.requested",
   "artifact.download_granted",

@@ -6,7 +6,7 @@
  * anywhere has lost nothing: the next goes on with what is left.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { OPERATOR } from "../audit/audit-entry.ts";
+import { OPERATOR, type NewAuditEntry } from "../audit/audit-entry.ts";
 import { recordAudit } from "../audit/audit.ts";
 import type { Db } from "../database/pool.ts";
 import { SecretBoxError, type SecretBox } from "../shared/secret-box.ts";
@@ -58,6 +58,11 @@ export async function changeKeys(
   onProgress: (endpoints: number) => void,
 ): Promise<KeyChange> {
   await clearEndedGraces(db);
+  const before = await readKeyUse(db, box);
+  // Told first: a run that is killed after its last batch has no other entry.
+  if (before.some(({ place, secrets }) => place !== "first" && secrets > 0)) {
+    await recordByOperator(db, "keys.rotation_started", { secrets_by_key: byKey(before) });
+  }
   const failures = new Map<string, string>();
   let endpoints = 0;
   for (let round = 0; round < ROUNDS; round++) {
@@ -67,7 +72,10 @@ export async function changeKeys(
     await delay(ROUND_PAUSE_MS);
   }
   const keys = await readKeyUse(db, box);
-  if (endpoints > 0 || failures.size > 0) await recordChange(db, { endpoints, failures, keys });
+  if (endpoints > 0 || failures.size > 0) {
+    const details = { endpoints, failures: failures.size, secrets_by_key: byKey(keys) };
+    await recordByOperator(db, "keys.rotated", details);
+  }
   return { endpoints, failures: [...failures.values()], keys };
 }
 
@@ -108,21 +116,22 @@ function reseal(box: SecretBox, old: SealedSecrets, failures: Map<string, string
   }
 }
 
-async function recordChange(
+function byKey(keys: readonly KeyUse[]): Record<string, number> {
+  return Object.fromEntries(keys.map(({ keyId, secrets }) => [keyId, secrets]));
+}
+
+async function recordByOperator(
   db: Db,
-  { endpoints, failures, keys }: { endpoints: number; failures: Map<string, string>; keys: KeyUse[] },
+  action: NewAuditEntry["action"],
+  details: NewAuditEntry["details"],
 ): Promise<void> {
   await recordAudit(db, {
     tenantId: null,
     actor: OPERATOR,
-    action: "keys.rotated",
+    action,
     endpointId: null,
     outcome: "done",
-    details: {
-      endpoints,
-      failures: failures.size,
-      secrets_by_key: Object.fromEntries(keys.map(({ keyId, secrets }) => [keyId, secrets])),
-    },
+    details,
     requestId: null,
     address: null,
   });
