@@ -48,10 +48,11 @@ describe("the headers of a request", () => {
     equal(headers["X-Team"], "billing");
   });
 
-  it("are never overridden by the endpoint's own, in any case of letters", () => {
+  it("are never overridden by the endpoint's own, in any case of letters, nor with an underscore", () => {
     const own = Object.keys(buildRequestHeaders(input()));
     for (const name of own) {
-      for (const form of [name, name.toLowerCase(), name.toUpperCase()]) {
+      const underscored = name.replaceAll("-", "_");
+      for (const form of [name, name.toLowerCase(), name.toUpperCase(), underscored]) {
         deepEqual(buildRequestHeaders(input({ [form]: "evil" })), buildRequestHeaders(input()));
       }
     }
@@ -76,6 +77,7 @@ describe("an endpoint's own header", () => {
       "Upgrade",
       "Expect",
       "HTTP2-Settings",
+      "Transfer_Encoding",
     ],
     reserved_name: [
       "Host",
@@ -89,6 +91,9 @@ describe("an endpoint's own header", () => {
       "x-service-new",
       "Webhook-Id",
       "webhook-signature",
+      "Content_Length",
+      "X_Service_Signature",
+      "webhook_id",
       "__proto__",
     ],
     name_syntax: ["", "a b", "a:b", "ä", "a\n", "a\0"],

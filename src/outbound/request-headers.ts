@@ -53,8 +53,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "http2-settings",
   "expect",
 ]);
-// `__proto__` is a valid token that a plain object would lose or take for its prototype.
-const RESERVED: ReadonlySet<string> = new Set(["host", "user-agent", "accept-encoding", "__proto__"]);
+const RESERVED: ReadonlySet<string> = new Set(["host", "user-agent", "accept-encoding"]);
 const RESERVED_PREFIXES: readonly string[] = ["content-", "proxy-", "x-service-", "webhook-"];
 
 /** Why an endpoint may not add this header, or null when it may. Any case of the name. */
@@ -68,7 +67,10 @@ export function refuseStaticHeader(name: string, value: string): HeaderRule | nu
 function refuseName(name: string): HeaderRule | null {
   if (name.length > MAX_NAME_LENGTH) return "name_too_long";
   if (!TOKEN.test(name)) return "name_syntax";
-  const lower = name.toLowerCase();
+  // A valid token that a plain object would lose or take for its prototype.
+  if (name === "__proto__") return "reserved_name";
+  // Receivers behind CGI or WSGI see no difference between the two characters.
+  const lower = name.toLowerCase().replaceAll("_", "-");
   if (HOP_BY_HOP.has(lower)) return "hop_by_hop";
   if (RESERVED.has(lower)) return "reserved_name";
   return RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix)) ? "reserved_name" : null;
