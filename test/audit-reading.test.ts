@@ -1,5 +1,8 @@
 /** Reading the audit log: over HTTP for a tenant's owners, at the command line for the operator. */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { auditObject } from "../src/api/schemas.ts";
@@ -8,6 +11,7 @@ import { runProgram } from "./support/program.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, first, issuesOf, REFUSED } from "./support/webhooks.ts";
 
+const MAIN = join(import.meta.dirname, "..", "src", "main.ts");
 let service: TestService;
 
 before(async () => {
@@ -120,5 +124,36 @@ describe("postern audit", () => {
       assert.equal(code, 1);
       assert.match(output, /^postern cannot start:\n {2}--/);
     }
+  });
+
+  it("leaves the terminal alone, whatever a subject or a refused URL is made of", async () => {
+    const { tid, webhooks } = newTenant(service);
+    const as = { type: "user", tid, sub: "a\u009b31m\u202eb\u2028c\u007f\u{e0041}", role: "owner" };
+    const json = { url: "https://10.0.0.1/\u202e\u2066\u200b" };
+    assertRefused(await webhooks.call("POST", "", { as, json }), REFUSED.unsafeUrl);
+    for (const form of [[], ["--json"]]) {
+      const { code, output } = await runProgram(["audit", "--tenant", tid, ...form], service.env);
+      assert.equal(code, 0, output);
+      assert.doesNotMatch(output, /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\n]]/v);
+      assert.ok(output.includes(String.raw`a\u009b31m\u202eb\u2028c\u007f\udb40\udc41`), output);
+    }
+  });
+
+  it("ends quietly when nobody reads on, as in a pipe to head", async () => {
+    const { tid } = newTenant(service);
+    await service.database.pool.query(
+      `INSERT INTO postern.audit_log
+        SELECT $1, overlay(postern.lowest_id_at(now())::text placing right(gen_random_uuid()::text, 21) from 16)::uuid,
+          now(), 'user', 'ada', 'endpoint.created', NULL, 'done', '{}' FROM generate_series(1, 5000)`,
+      [tid],
+    );
+    const child = spawn(MAIN, ["audit", "--tenant", tid], {
+      env: { PATH: process.env["PATH"], ...service.env },
+    });
+    let errors = "";
+    child.stderr.on("data", (bytes: Buffer) => (errors += bytes.toString()));
+    child.stdout.once("data", () => child.stdout.destroy());
+    assert.deepEqual(await once(child, "exit"), [0, null], errors);
+    assert.equal(errors, "");
   });
 });

@@ -28,14 +28,7 @@ export const audit = defineCommand({
         throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
       }
       const filter = { action: parseAction(args.action), fromMs: Date.now() - sinceMs };
-      await asOwner("audit", async (db) => {
-        const shown: object[] = [];
-        for await (const entry of entriesOf(db, tenantId, filter)) {
-          if (args.json === true) shown.push({ tenant_id: entry.tenantId, ...auditView(entry) });
-          else console.log(lineOf(entry));
-        }
-        if (args.json === true) console.log(JSON.stringify(shown, null, 2));
-      });
+      await asOwner("audit", (db) => print(entriesOf(db, tenantId, filter), args.json === true));
     }),
 });
 
@@ -60,9 +53,41 @@ async function* entriesOf(
   }
 }
 
+/** Piece by piece, since a year of entries is more than fits into memory; until nobody reads on, as `head` does. */
+async function print(entries: AsyncIterable<AuditEntry>, asJson: boolean): Promise<void> {
+  const { stdout } = process;
+  let isRead = true;
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    isRead = false;
+  });
+  if (asJson) stdout.write("[");
+  let comma = "";
+  for await (const entry of entries) {
+    if (!isRead) return;
+    stdout.write(asJson ? `${comma}\n  ${jsonOf(entry)}` : `${lineOf(entry)}\n`);
+    comma = ",";
+  }
+  if (asJson) stdout.write("\n]\n");
+}
+
+function jsonOf(entry: AuditEntry): string {
+  return printable(JSON.stringify({ tenant_id: entry.tenantId, ...auditView(entry) }));
+}
+
 function lineOf({ at, tenantId, actor, action, outcome, endpointId, address, details }: AuditEntry): string {
   const who = actor.sub === null ? actor.type : `${actor.type}:${JSON.stringify(actor.sub)}`;
   const what = outcome === "done" ? action : `${action} (${outcome})`;
   const parts = [at.toISOString(), tenantId ?? "-", who, what, endpointId ?? "-", address ?? "-"];
-  return [...parts, JSON.stringify(details)].join("  ");
+  return printable([...parts, JSON.stringify(details)].join("  "));
+}
+
+/** Escapes as JSON may what would steer a terminal or turn its text around: callers choose subjects and URLs. */
+function printable(json: string): string {
+  return json.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 }
