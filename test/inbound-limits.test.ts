@@ -145,6 +145,16 @@ describe("a request that never ends", () => {
     });
   }
 
+  it("ends, also when it is a body that goes on after its refusal", async () => {
+    for (const [headers, drop] of [
+      ["Content-Length: 100000\r\n", "a"],
+      ["Transfer-Encoding: chunked\r\n", "1\r\na\r\n"],
+    ] as const) {
+      const start = `POST /api/webhooks HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+      assert.match(await exchangeSlowly(service.url, start, drop), /^HTTP\/1\.1 401 /);
+    }
+  });
+
   it("does not begin on a connection that was idle for too long: that is closed", async () => {
     const socket = open(service.url);
     socket.write(HEALTH);
