@@ -34,9 +34,22 @@ describe("INTEGRATION_ENCRYPTION_KEY", () => {
     assert.equal(code, 1);
     assert.match(
       output,
-      /lacks key [0-9a-f]{8}, which encrypts secrets in this database.*Add the former key/,
+      /lacks key [0-9a-f]{8}, which encrypts secrets in this database \(1\).*Add the former key/,
     );
     assert.ok(!output.includes(other));
+  });
+
+  it("does not stop the start for a secret that is cut off or of no known form: no key opens that", async () => {
+    const { rows } = await database.pool.query("SELECT secret FROM postern.endpoints");
+    for (const spoilt of ["''", "substring(secret FROM 1 FOR 3)", "set_byte(secret, 0, 9)"]) {
+      await database.pool.query(`UPDATE postern.endpoints SET secret = ${spoilt}`);
+      const program = await startProgram(["up"], env);
+      const test = { json: { event_type: "invoice.paid" } };
+      const answer = await program.call("POST", `/api/webhooks/${endpointId}/test`, test);
+      assert.equal(answer.status, 500, answer.text);
+      await program.end("SIGTERM");
+      await database.pool.query("UPDATE postern.endpoints SET secret = $1", [rows[0]?.secret]);
+    }
   });
 
   it("starts as a ring of a new key and the former one", async () => {

@@ -1,6 +1,7 @@
 /** Stored signing secrets as a change of keys meets them: of all tenants, with the owner's rights. */
 import type { Db } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
+import { MIN_SEALED_BYTES, SEALED_VERSION } from "../shared/secret-box.ts";
 
 export type SealedSecrets = {
   tenantId: TenantId;
@@ -74,7 +75,11 @@ export async function clearEndedGraces(db: Db): Promise<void> {
       AND previous_secret_until <= now()`);
 }
 
-/** How many secrets of live endpoints each key has sealed, former ones in their grace time included. */
+/**
+ * How many secrets of live endpoints each key has sealed, former ones in their
+ * grace time included. What is of no known form, so that its key cannot be
+ * told, is in no count.
+ */
 export async function countSecretsByKey(db: Db): Promise<{ keyId: string; count: number }[]> {
   const { rows } = await db.query<{
     keyId: string;
@@ -82,6 +87,9 @@ export async function countSecretsByKey(db: Db): Promise<{ keyId: string; count:
   }>(/* sql */ `SELECT ${keyIdOf("sealed")} AS "keyId", count(*)::int AS count
       FROM postern.endpoints,
         unnest(ARRAY[secret, CASE WHEN previous_secret_until > now() THEN previous_secret END]) AS sealed
-      WHERE deleted_at IS NULL AND sealed IS NOT NULL GROUP BY 1 ORDER BY 1`);
+      WHERE deleted_at IS NULL
+        AND CASE WHEN octet_length(sealed) >= ${MIN_SEALED_BYTES}
+          THEN get_byte(sealed, 0) = ${SEALED_VERSION} END
+      GROUP BY 1 ORDER BY 1`);
   return rows;
 }

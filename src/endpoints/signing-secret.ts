@@ -18,10 +18,12 @@ export function openSigningSecret(box: SecretBox, sealed: Buffer, owner: Owner):
 
 /** Stops the start when live endpoints' secrets are encrypted with keys that the ring lacks. */
 export async function requireKeysInUse(db: Db, box: SecretBox): Promise<void> {
-  const missing = (await countSecretsByKey(db)).map(({ keyId }) => keyId).filter((id) => !box.holds(id));
+  const missing = (await countSecretsByKey(db)).filter(({ keyId }) => !box.holds(keyId));
   if (missing.length === 0) return;
+  const keyIds = missing.map(({ keyId }) => keyId).join(", ");
+  const counts = missing.map(({ count }) => count).join(", ");
   throw new ConfigError(
-    `INTEGRATION_ENCRYPTION_KEY lacks key ${missing.join(", ")}, which encrypts secrets in this database. ` +
+    `INTEGRATION_ENCRYPTION_KEY lacks key ${keyIds}, which encrypts secrets in this database (${counts}). ` +
       "Add the former key behind a comma: the first key encrypts, all decrypt.",
   );
 }

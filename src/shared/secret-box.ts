@@ -15,11 +15,13 @@ import {
   type KeyObject,
 } from "node:crypto";
 
-const VERSION = 1;
+export const SEALED_VERSION = 1;
 const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES;
+/** What is shorter is no box. */
+export const MIN_SEALED_BYTES = HEADER_BYTES + TAG_BYTES;
 
 /** What a box belongs to, for example `["signing-secret", tenantId, endpointId]`. */
 export type SecretOwner = readonly [purpose: string, ...ids: string[]];
@@ -66,10 +68,10 @@ export function makeSecretBox(
       const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce, { authTagLength: TAG_BYTES });
       cipher.setAAD(additionalData(owner));
       const sealed = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
-      return Buffer.concat([Buffer.of(VERSION), sealingId, nonce, sealed, cipher.getAuthTag()]);
+      return Buffer.concat([Buffer.of(SEALED_VERSION), sealingId, nonce, sealed, cipher.getAuthTag()]);
     },
     open(box, owner) {
-      if (box.length < HEADER_BYTES + TAG_BYTES || box[0] !== VERSION) {
+      if (box.length < MIN_SEALED_BYTES || box[0] !== SEALED_VERSION) {
         throw unopened(owner, "form", "not an encrypted secret of a known form");
       }
       const keyId = box.subarray(1, 1 + KEY_ID_BYTES).toString("hex");
