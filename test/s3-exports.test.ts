@@ -40,9 +40,11 @@ describe("an export to an object store", { skip: unavailable ?? false }, () => {
     const { url } = await storage.link({ id: found.object_id ?? "", delivery_id: found.id });
     assert.ok(url.startsWith(store.endpoint));
     assert.equal(ndjsonRows(await unpack(await storage.download(found))).length, 50);
-    const last = url.at(-1) === "0" ? "1" : "0";
+    const forged = url.replace(/(?<=X-Amz-Signature=[0-9a-f]{63})[0-9a-f]/, (digit) =>
+      digit === "0" ? "1" : "0",
+    );
     for (const [link, init] of [
-      [url.replace(/X-Amz-Signature=([0-9a-f]+)[0-9a-f]/, `X-Amz-Signature=$1${last}`), {}],
+      [forged, {}],
       [url.replace("/a/1/", "/a/2/"), {}],
       [url.split("?")[0] ?? "", {}],
       [url, { method: "HEAD" }],
