@@ -144,6 +144,44 @@ async function faults(json: unknown): Promise<string[]> {
   return Object.keys(issuesOf(await storage.call("POST", "/exports", { json }))).sort();
 }
 
+describe("an export that was ready", () => {
+  it("has expired from its archive's deadline on, to the end and in every answer", async () => {
+    const { pool } = service.database;
+    const { id, object_id } = await storage.waitFor(await storage.request());
+    const statusNow = async () => {
+      const shown = await storage.get(id);
+      const { body } = await storage.call("GET", "/exports?limit=100");
+      assert.deepEqual(
+        Object(body).exports.find((one: { id: string }) => one.id === id),
+        shown,
+      );
+      assert.equal(shown.object_id, object_id);
+      return shown.status;
+    };
+    const change = async (set: string) =>
+      pool.query(`UPDATE postern.stored_objects SET ${set} WHERE id = $1`, [object_id]);
+    assert.equal(await statusNow(), "ready");
+    await change("deadline = now(), hold = true");
+    assert.equal(await statusNow(), "ready");
+    await change("hold = false");
+    assert.equal(await statusNow(), "expired");
+    await change("state = 'purged'");
+    assert.equal(await statusNow(), "expired");
+    await pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [object_id]);
+    assert.equal(await statusNow(), "expired");
+    const json = { delivery_id: id };
+    assertRefused(await storage.call("POST", `/objects/${object_id}/download`, { json }), REFUSED.notFound);
+  });
+
+  it("stays so while its bytes are missing, for they may come back", async () => {
+    const { id, object_id } = await storage.waitFor(await storage.request());
+    await service.database.pool.query("UPDATE postern.stored_objects SET state = 'missing' WHERE id = $1", [
+      object_id,
+    ]);
+    assert.equal((await storage.get(id)).status, "ready");
+  });
+});
+
 describe("asking for an export", () => {
   const range = lastHour();
 

@@ -42,7 +42,9 @@ export function artifactView(item: LibraryItem): z.infer<typeof artifactObject> 
 export const exportObject = z
   .object({
     id,
-    status: z.enum(["queued", "running", "ready", "failed", "expired"]),
+    status: z
+      .enum(["queued", "running", "ready", "failed", "expired"])
+      .describe("`expired`: it was ready, and its archive can no longer be downloaded; ask for another."),
     from: instant,
     to: instant.describe("Exclusive."),
     endpoint_id: id.nullable(),

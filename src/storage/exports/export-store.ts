@@ -2,10 +2,12 @@
 import { z } from "zod";
 import type { Db } from "../../database/pool.ts";
 import { lowestIdAt, type EndpointId, type ExportId, type TenantId } from "../../shared/id.ts";
+import type { ObjectState } from "../operations/stored-object.ts";
 import type { LogRow } from "./log-row.ts";
 import {
   stagedPart,
   type ExportStatus,
+  type ExportWithArchive,
   type LeasedExport,
   type LogExport,
   type LogPosition,
@@ -29,6 +31,12 @@ type ExportRow = {
   updated_at: Date;
 };
 
+type ArchiveColumns = {
+  archive_state: ObjectState | null;
+  archive_deadline: Date | null;
+  archive_hold: boolean | null;
+};
+
 type LeasedRow = ExportRow & {
   lease_owner: string;
   fruitless_runs: number;
@@ -39,6 +47,12 @@ type LeasedRow = ExportRow & {
 
 const COLUMNS = /* sql */ `tenant_id, id, from_at, to_at, endpoint_id, status, attempt, rows_total, rows_done, bytes,
   object_id, error, created_at, updated_at`;
+
+/** Exports with what is known of their archives: nothing before there is one, and nothing when its row is gone. */
+const WITH_ARCHIVE = /* sql */ `SELECT ${COLUMNS}, archive_state, archive_deadline, archive_hold
+  FROM postern.storage_exports e LEFT JOIN LATERAL (
+    SELECT state AS archive_state, deadline AS archive_deadline, hold AS archive_hold
+    FROM postern.stored_objects WHERE tenant_id = e.tenant_id AND id = e.object_id) archive ON true`;
 
 export type NewExport = Pick<LogExport, "tenantId" | "id" | "from" | "to" | "endpointId"> & {
   /** The subject of the session that asks. */
@@ -69,12 +83,16 @@ export async function insertExport(db: Db, request: NewExport): Promise<boolean>
   return rowCount === 1;
 }
 
-export async function findExport(db: Db, tenantId: TenantId, id: ExportId): Promise<LogExport | null> {
-  const { rows } = await db.query<ExportRow>(
-    /* sql */ `SELECT ${COLUMNS} FROM postern.storage_exports WHERE tenant_id = $1 AND id = $2`,
+export async function findExport(
+  db: Db,
+  tenantId: TenantId,
+  id: ExportId,
+): Promise<ExportWithArchive | null> {
+  const { rows } = await db.query<ExportRow & ArchiveColumns>(
+    /* sql */ `${WITH_ARCHIVE} WHERE tenant_id = $1 AND id = $2`,
     [tenantId, id],
   );
-  return rows[0] === undefined ? null : toExport(rows[0]);
+  return rows[0] === undefined ? null : withArchive(rows[0]);
 }
 
 /** Newest first; `before` is the last of the page before. */
@@ -82,13 +100,13 @@ export async function listExports(
   db: Db,
   tenantId: TenantId,
   page: { before: ExportId | null; limit: number },
-): Promise<LogExport[]> {
-  const { rows } = await db.query<ExportRow>(
-    /* sql */ `SELECT ${COLUMNS} FROM postern.storage_exports
+): Promise<ExportWithArchive[]> {
+  const { rows } = await db.query<ExportRow & ArchiveColumns>(
+    /* sql */ `${WITH_ARCHIVE}
       WHERE tenant_id = $1 AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
     [tenantId, page.before, page.limit],
   );
-  return rows.map(toExport);
+  return rows.map(withArchive);
 }
 
 /** Leases the unfinished export that waits longest and is nobody's; null where there is none. */
@@ -106,50 +124,50 @@ export async function claimExport(db: Db, leaseOwner: string, leaseMs: number): 
   return rows[0] === undefined ? null : toLeased(rows[0]);
 }
 
-/** False where the lease is no longer this one's. */
-export async function renewExport(
+type Lease = Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">;
+
+/** Every change of a run is fenced by its lease; false where that is another's by now. */
+async function updateLeased(
   db: Db,
-  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
-  leaseMs: number,
+  lease: Lease,
+  change: { set: string; values: unknown[] },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    /* sql */ `UPDATE postern.storage_exports SET lease_until = now() + $4 * interval '1 ms'
+    /* sql */ `UPDATE postern.storage_exports SET ${change.set}
       WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
-    [run.tenantId, run.id, run.leaseOwner, leaseMs],
+    [lease.tenantId, lease.id, lease.leaseOwner, ...change.values],
   );
   return rowCount === 1;
 }
 
+/** False where the lease is no longer this one's. */
+export async function renewExport(db: Db, run: Lease, leaseMs: number): Promise<boolean> {
+  return updateLeased(db, run, {
+    set: /* sql */ `lease_until = now() + $4 * interval '1 ms'`,
+    values: [leaseMs],
+  });
+}
+
 /** Begins anew: what earlier runs staged does not count. False where the lease was lost. */
-export async function beginRun(
-  db: Db,
-  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
-  rowsTotal: number,
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    /* sql */ `UPDATE postern.storage_exports SET attempt = attempt + 1, rows_total = $4, rows_done = 0, bytes = 0,
-        after_endpoint_id = NULL, after_delivery_id = NULL, parts = '[]', updated_at = now()
-      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
-    [run.tenantId, run.id, run.leaseOwner, rowsTotal],
-  );
-  return rowCount === 1;
+export async function beginRun(db: Db, run: Lease, rowsTotal: number): Promise<boolean> {
+  return updateLeased(db, run, {
+    set: /* sql */ `attempt = attempt + 1, rows_total = $4, rows_done = 0, bytes = 0,
+      after_endpoint_id = NULL, after_delivery_id = NULL, parts = '[]', updated_at = now()`,
+    values: [rowsTotal],
+  });
 }
 
 /** Adds a staged part and moves the position behind it (null: where it was). False where the lease was lost. */
 export async function recordPart(
   db: Db,
-  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
+  run: Lease,
   { part, after, leaseMs }: { part: StagedPart; after: LogPosition | null; leaseMs: number },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    /* sql */ `UPDATE postern.storage_exports SET parts = parts || $4::jsonb, rows_done = rows_done + $5, bytes = bytes + $6,
-        after_endpoint_id = coalesce($7, after_endpoint_id), after_delivery_id = coalesce($8, after_delivery_id),
-        fruitless_runs = 1, lease_until = now() + $9 * interval '1 ms', updated_at = now()
-      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
-    [
-      run.tenantId,
-      run.id,
-      run.leaseOwner,
+  return updateLeased(db, run, {
+    set: /* sql */ `parts = parts || $4::jsonb, rows_done = rows_done + $5, bytes = bytes + $6,
+      after_endpoint_id = coalesce($7, after_endpoint_id), after_delivery_id = coalesce($8, after_delivery_id),
+      fruitless_runs = 1, lease_until = now() + $9 * interval '1 ms', updated_at = now()`,
+    values: [
       JSON.stringify([part]),
       part.rows,
       part.files.reduce((sum, file) => sum + file.compressed_size, 0),
@@ -157,42 +175,37 @@ export async function recordPart(
       after?.deliveryId,
       leaseMs,
     ],
-  );
-  return rowCount === 1;
+  });
 }
 
 /**
  * Gives the lease back. `delayMs` keeps others from claiming it so long; a run
- * that was only interrupted (`isFruitless` false) counts as none.
+ * that was only interrupted (`isFruitless` false) counts as none. False where
+ * the lease was lost.
  */
 export async function releaseExport(
   db: Db,
-  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
+  run: Lease,
   { delayMs, isFruitless }: { delayMs: number; isFruitless: boolean },
-): Promise<void> {
-  await db.query(
-    /* sql */ `UPDATE postern.storage_exports SET lease_until = now() + $4 * interval '1 ms',
-        fruitless_runs = fruitless_runs - CASE WHEN $5 THEN 0 ELSE 1 END
-      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
-    [run.tenantId, run.id, run.leaseOwner, delayMs, isFruitless],
-  );
+): Promise<boolean> {
+  return updateLeased(db, run, {
+    set: /* sql */ `lease_until = now() + $4 * interval '1 ms',
+      fruitless_runs = fruitless_runs - CASE WHEN $5 THEN 0 ELSE 1 END`,
+    values: [delayMs, isFruitless],
+  });
 }
 
 /** The export is over: with an object, or with a text that says why not. False where the lease was lost. */
 export async function finishExport(
   db: Db,
-  run: Pick<LeasedExport, "tenantId" | "id" | "leaseOwner">,
+  run: Lease,
   end: { objectId: string; bytes: number } | { error: string },
 ): Promise<boolean> {
-  const [status, objectId, bytes, error] =
-    "error" in end ? ["failed", null, null, end.error] : ["ready", end.objectId, end.bytes, null];
-  const { rowCount } = await db.query(
-    /* sql */ `UPDATE postern.storage_exports SET status = $4, object_id = $5, bytes = coalesce($6, bytes), error = $7,
-        parts = '[]', lease_owner = NULL, lease_until = NULL, updated_at = now()
-      WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3`,
-    [run.tenantId, run.id, run.leaseOwner, status, objectId, bytes, error],
-  );
-  return rowCount === 1;
+  return updateLeased(db, run, {
+    set: /* sql */ `status = $4, object_id = $5, bytes = coalesce($6, bytes), error = $7,
+      parts = '[]', lease_owner = NULL, lease_until = NULL, updated_at = now()`,
+    values: "error" in end ? ["failed", null, null, end.error] : ["ready", end.objectId, end.bytes, null],
+  });
 }
 
 /** Which of these exports of all tenants are unfinished: their staged files are still needed. */
@@ -278,6 +291,13 @@ function toExport(row: ExportRow): LogExport {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+function withArchive(row: ExportRow & ArchiveColumns): ExportWithArchive {
+  const { archive_state: state, archive_deadline: deadline, archive_hold: hold } = row;
+  const archive =
+    state === null ? null : { state, deadline: deadline?.toISOString() ?? null, hold: hold === true };
+  return { ...toExport(row), archive };
 }
 
 function toLeased(row: LeasedRow): LeasedExport {

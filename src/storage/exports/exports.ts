@@ -6,7 +6,7 @@ import { newExportId, parseEndpointId, type ExportId, type TenantId } from "../.
 import { Refusal, type Issue } from "../../shared/refusal.ts";
 import { readDatabaseClock } from "../stored-object-store.ts";
 import { findExport, insertExport, listExports, lockUnfinishedExports } from "./export-store.ts";
-import { MAX_EXPORT_RANGE_MS, MAX_UNFINISHED_EXPORTS, type LogExport } from "./log-export.ts";
+import { exportAt, MAX_EXPORT_RANGE_MS, MAX_UNFINISHED_EXPORTS, type LogExport } from "./log-export.ts";
 
 export type ExportRequest = {
   from: Date;
@@ -46,16 +46,20 @@ export function makeExports(tenants: TenantPool) {
   }
 
   async function get(tenantId: TenantId, id: ExportId | null): Promise<LogExport> {
-    const found = id === null ? null : await findExport(tenants.of(tenantId), tenantId, id);
+    const db = tenants.of(tenantId);
+    const found = id === null ? null : await findExport(db, tenantId, id);
     if (found === null) throw new Refusal("not_found");
-    return found;
+    return exportAt(found, await readDatabaseClock(db));
   }
 
   async function list(
     tenantId: TenantId,
     page: { before: ExportId | null; limit: number },
   ): Promise<LogExport[]> {
-    return listExports(tenants.of(tenantId), tenantId, page);
+    const db = tenants.of(tenantId);
+    const found = await listExports(db, tenantId, page);
+    const now = await readDatabaseClock(db);
+    return found.map((one) => exportAt(one, now));
   }
 
   return { request, get, list };

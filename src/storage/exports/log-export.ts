@@ -1,7 +1,9 @@
 /** A tenant's request for an archive of its delivery log. */
 import { z } from "zod";
 import type { DeliveryId, EndpointId, ExportId, TenantId } from "../../shared/id.ts";
+import { deadlinePhase } from "../operations/evaluate-expiry.ts";
 import { DAY_MS } from "../operations/instants.ts";
+import type { StoredObject } from "../operations/stored-object.ts";
 import { integer } from "../operations/values.ts";
 import { stagedFile } from "./part-file.ts";
 
@@ -11,6 +13,7 @@ export const MAX_EXPORT_RANGE_MS = 366 * DAY_MS;
 /** More are not counted, and not exported in one archive. */
 export const MAX_EXPORT_ROWS = 10_000_000;
 
+/** `expired`: it was ready, and its archive can no longer be downloaded. */
 export type ExportStatus = "queued" | "running" | "ready" | "failed" | "expired";
 
 /** As a tenant sees it. */
@@ -34,6 +37,25 @@ export type LogExport = {
   createdAt: Date;
   updatedAt: Date;
 };
+
+/** An export as stored, with its archive's row: null before there is one, and when it is gone. */
+export type ExportWithArchive = LogExport & {
+  archive: Pick<StoredObject, "state" | "deadline" | "hold"> | null;
+};
+
+/**
+ * The export as a tenant sees it now. What is stored says that it became ready;
+ * for how long its archive is there is told by the archive alone, so that both
+ * end at the same millisecond, whatever job has run.
+ */
+export function exportAt({ archive, ...found }: ExportWithArchive, now: string): LogExport {
+  const isOver =
+    archive === null ||
+    archive.state === "expired" ||
+    archive.state === "purged" ||
+    deadlinePhase(archive, now).phase === "EXPIRED";
+  return found.status === "ready" && isOver ? { ...found, status: "expired" } : found;
+}
 
 /** The rows of one stretch of the log, in each form. */
 export const stagedPart = z.strictObject({ rows: integer(0), files: z.array(stagedFile) });
