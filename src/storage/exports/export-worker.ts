@@ -4,6 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isConnectionLoss } from "../../database/pool.ts";
+import { every } from "../../shared/every.ts";
 import { parseExportId, type ExportId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -22,6 +23,7 @@ const LEASE_MS = 60_000;
 const RENEW_MS = 15_000;
 const POLL_MS = 1000;
 const RETRY_MS = 5000;
+const TIDY_EVERY_MS = 3_600_000;
 const MAX_FRUITLESS_RUNS = 3;
 const GIVEN_UP = "It could not be made in three tries. The operator's log says why.";
 
@@ -38,10 +40,9 @@ export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
   const { db, log, metrics } = services;
   const root = join(services.dataDir, "exports");
   const stopping = new AbortController();
-  let running: Promise<void> | null = null;
+  let running: Promise<unknown> | null = null;
 
   async function work(): Promise<void> {
-    await tidy().catch((error: unknown) => log.warn({ err: error }, "old staged files could not be removed"));
     while (!stopping.signal.aborted) {
       const found = await makeOne().catch((error: unknown) => {
         log.warn({ err: error }, "no export could be claimed");
@@ -109,17 +110,19 @@ export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
     // What the world refuses, it may allow later; anything else may lie in what was staged.
     const isOutage = error instanceof StoreUnavailableError || isConnectionLoss(error);
     if (isLast) return end(leased, GIVEN_UP);
-    if (!isOutage) await rm(folderOf(leased.id), { recursive: true, force: true });
-    await releaseExport(db, leased, { delayMs: RETRY_MS * leased.fruitlessRuns, isFruitless: true });
+    const delayMs = RETRY_MS * leased.fruitlessRuns;
+    const isOurs = await releaseExport(db, leased, { delayMs, isFruitless: true });
+    // Another process of this machine may have it by now, and be at work on these very files.
+    if (isOurs && !isOutage) await rm(folderOf(leased.id), { recursive: true, force: true });
   }
 
   async function end(leased: LeasedExport, error: string): Promise<void> {
+    if (!(await finishExport(db, leased, { error }))) return;
     metrics.exportsTotal.inc({ outcome: "failed" });
-    await finishExport(db, leased, { error });
     await rm(folderOf(leased.id), { recursive: true, force: true });
   }
 
-  /** Removes what exports left here that ended elsewhere. */
+  /** Removes what exports left here that ended elsewhere: a process on another machine may have taken one over. */
   async function tidy(): Promise<void> {
     const names = await readdir(root).catch(() => []);
     const ids = names.flatMap((name) => parseExportId(name) ?? []);
@@ -133,7 +136,8 @@ export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
 
   return {
     start() {
-      running ??= work();
+      const failed = (error: unknown) => log.warn({ err: error }, "old staged files could not be removed");
+      running ??= Promise.all([work(), every(TIDY_EVERY_MS, tidy, { signal: stopping.signal, failed })]);
     },
     async stop() {
       stopping.abort();
