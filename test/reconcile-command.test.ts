@@ -1,12 +1,13 @@
 /** `postern storage reconcile`, run by hand, and killed at any moment. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { runPass } from "../src/storage/reconcile/reconcile-pass.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
 import { runProgram, startCommand } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
+import { freePort } from "./support/versitygw.ts";
 
 let artifacts: Artifacts;
 
@@ -31,6 +32,27 @@ describe("postern storage reconcile", () => {
     assert.equal(real.code, 0, real.output);
     assert.match(real.output, /"purge": 1/);
     assert.ok(!existsSync(artifacts.placeOf(key)));
+  });
+
+  it("names each key that it did something with, or left alone though it is not its own", async () => {
+    const { key, place } = await artifacts.store("available");
+    await rm(place);
+    await artifacts.age();
+    await writeFile(artifacts.placeOf("read-me.txt"), "not ours");
+    const { code, output } = await runProgram(["storage", "reconcile"], artifacts.env);
+    assert.equal(code, 0, output);
+    assert.match(output, new RegExp(`^suspect +row_without_object +${key}$`, "m"));
+    assert.match(output, /^ignored +foreign +read-me\.txt$/m);
+  });
+
+  it("says why an upload that is whole is not made available", async () => {
+    await artifacts.store("pending");
+    await artifacts.age();
+    // Nobody serves the files at this port, so no link can be tried.
+    const env = { ...artifacts.env, PORT: String(await freePort()) };
+    const { code, output } = await runProgram(["storage", "reconcile"], env);
+    assert.equal(code, 0, output);
+    assert.match(output, /An upload is whole and waits.*a signed link could not be tried/);
   });
 
   it("killed at any moment and run again comes to the same end, and tells nothing twice", async () => {

@@ -5,6 +5,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { StoreUnavailableError } from "../src/storage/buckets/bucket.ts";
+import type { LinkProbes } from "../src/storage/link-probes.ts";
 import { runPass } from "../src/storage/reconcile/reconcile-pass.ts";
 import { expireDue, reconcileOnce } from "../src/storage/reconcile/storage-upkeep.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
@@ -104,9 +105,20 @@ describe("comparing rows with the bucket", () => {
     const away = { ...artifacts.services, probes: { ...artifacts.services.probes, sample: unreachable } };
     const [first, second] = await artifacts.agedPasses(away);
     assert.deepEqual([first.decisions, second.decisions], [{ suspect: 1 }, { awaiting: 1 }]);
+    assert.deepEqual([first.refusal, second.refusal], Array(2).fill("a signed link could not be tried"));
     assert.equal(await artifacts.stateOf(artifact), "pending");
-    const bad = { ...artifacts.services, probes: { ...artifacts.services.probes, sample: async () => [] } };
-    assert.equal((await runPass(bad)).finished, 0);
+    const { probes } = artifacts.services;
+    const careless: LinkProbes["sample"] = async (object, now) =>
+      (await probes.run(object, now)).map((one) =>
+        one.probe === "tampered_get" ? { ...one, status: 200 } : one,
+      );
+    const bad = { ...artifacts.services, probes: { ...probes, sample: careless } };
+    const { finished, refusal } = await runPass(bad);
+    assert.equal(finished, 0);
+    assert.match(
+      refusal ?? "",
+      /PROBE_FAILED.*tampered_get was answered 200 instead of 403.*must not be public/,
+    );
     assert.equal(await artifacts.stateOf(artifact), "pending");
     assert.equal((await runPass(artifacts.services)).finished, 1);
     assert.equal(await artifacts.stateOf(artifact), "available");

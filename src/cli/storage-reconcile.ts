@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { environment, readConfig } from "../config.ts";
 import type { JudgedPage } from "../storage/reconcile/reconcile-page.ts";
-import type { PassSummary } from "../storage/reconcile/reconcile-pass.ts";
+import type { PassOptions, PassSummary } from "../storage/reconcile/reconcile-pass.ts";
 import { reconcileOnce } from "../storage/reconcile/storage-upkeep.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
@@ -24,38 +24,43 @@ export const reconcile = defineCommand({
   run: ({ args }) =>
     withClearErrors(async () => {
       const isDryRun = args["dry-run"] === true;
-      const summary = await runOnce({ isDryRun, isAcknowledged: args.acknowledge === true });
+      // The keys are a result for people; JSON is the summary alone.
+      const tellKey = args.json === true ? console.error : console.log;
+      const onPage = (page: JudgedPage) => showPage(page, tellKey);
+      const summary = await runOnce({ isDryRun, isAcknowledged: args.acknowledge === true, onPage });
       if (args.json === true) console.log(JSON.stringify({ dry_run: isDryRun, ...summary }, null, 2));
       else tell(summary, isDryRun);
       if (summary.end !== "complete") process.exitCode = 1;
     }),
 });
 
-/** Progress goes to the standard error, so that the standard output is the result alone. */
-function runOnce(options: { isDryRun: boolean; isAcknowledged: boolean }): Promise<PassSummary> {
+function runOnce(options: PassOptions): Promise<PassSummary> {
   return withReconciling(readConfig(environment()), makeLog("warn"), async (services) => {
-    const onPage = (page: JudgedPage) => showPage(page, options.isDryRun);
-    const summary = await reconcileOnce(services, { ...options, onPage });
+    const summary = await reconcileOnce(services, options);
     if (summary !== null) return summary;
     throw new ConfigError("another process is reconciling this bucket right now; try again when it is done");
   });
 }
 
-function showPage({ input, result }: JudgedPage, isDryRun: boolean): void {
+/** Progress goes to the standard error, so that the standard output is the result alone. */
+function showPage({ input, result }: JudgedPage, tellKey: (line: string) => void): void {
   const { decisions } = result.output;
   const last = decisions.at(-1)?.key ?? input.after ?? "the beginning";
   console.error(`${decisions.length} keys compared, up to ${last}`);
-  if (!isDryRun) return;
   for (const { key, class: keyClass, decision } of decisions) {
-    if (decision !== "none") console.error(`  ${decision.padEnd(11)}  ${keyClass.padEnd(18)}  ${key}`);
+    if (decision !== "none") tellKey(`${decision.padEnd(11)}  ${keyClass.padEnd(18)}  ${key}`);
   }
 }
 
-function tell({ end, keys, decisions, undeleted, finished }: PassSummary, isDryRun: boolean): void {
+function tell({ end, keys, decisions, undeleted, finished, refusal }: PassSummary, isDryRun: boolean): void {
   const kinds = Object.entries(decisions).map(([decision, count]) => `${decision} ${count}`);
   console.log(`${keys} keys: ${kinds.length === 0 ? "rows and objects agree" : kinds.join(", ")}`);
   if (finished > 0) console.log(`${finished} uploads finished that a process which died had left`);
   if (undeleted > 0) console.log(`${undeleted} objects could not be deleted; the next pass tries again`);
+  if (refusal !== null)
+    console.log(
+      `An upload is whole and waits; the next pass tries again. Why it could not be made available: ${refusal}`,
+    );
   if (isDryRun) console.log("nothing was changed");
   if (end === "halted") {
     console.log(

@@ -12,12 +12,18 @@ import { authorizeDownload } from "./operations/authorize-download.ts";
 import { fromMs, toMs } from "./operations/instants.ts";
 import { buildObjectKey, parseObjectKey } from "./operations/object-key.ts";
 import type { StoredObject } from "./operations/stored-object.ts";
-import type { ProbeName, ValidateDeliveryInput } from "./operations/validate-delivery.ts";
+import {
+  REQUIRED_PROBES,
+  type ProbeName,
+  type ValidateDeliveryInput,
+} from "./operations/validate-delivery.ts";
 
 const ANSWER_LIMIT_MS = 30_000;
 const LINK_SECONDS = 300;
 /** A store found to be right is believed for so long, for artifacts that are many and small. */
 const TRUST_MS = 600_000;
+/** One found to be wrong is tried again soon: the fault may be mended, or have been of the moment. */
+const DISTRUST_MS = 1000;
 
 export type Probes = ValidateDeliveryInput["probes"];
 
@@ -35,7 +41,7 @@ export function makeLinkProbes(services: {
   reach: (url: string) => string;
 }): LinkProbes {
   const { bucket, tenants, reach } = services;
-  let trusted: { probes: Probes; untilMs: number } | null = null;
+  let known: { probes: Probes; untilMs: number } | null = null;
 
   async function run(object: StoredObject, now: string): Promise<Probes> {
     const good = reach(await sign(object, { issuedAtMs: toMs(now), seconds: LINK_SECONDS }));
@@ -86,12 +92,38 @@ export function makeLinkProbes(services: {
   return {
     run,
     async sample(object, now) {
-      if (trusted === null || performance.now() > trusted.untilMs) {
-        trusted = { probes: await run(object, now), untilMs: performance.now() + TRUST_MS };
-      }
-      return trusted.probes;
+      if (known !== null && performance.now() <= known.untilMs) return known.probes;
+      const probes = await run(object, now);
+      const isRight = probes.every(({ probe, status }) => status === REQUIRED_PROBES[probe]);
+      known = { probes, untilMs: performance.now() + (isRight ? TRUST_MS : DISTRUST_MS) };
+      return probes;
     },
   };
+}
+
+const REMEDY_OF_GOOD =
+  "set this machine's clock right, let the credential do s3:GetObject and s3:GetObjectVersion, and let no proxy before the store drop Range";
+const REMEDY_OF_BAD =
+  "the bucket must not be public and the store must check signatures: see Links in docs/storage.md";
+
+const REMEDIES: Readonly<Record<ProbeName, string>> = {
+  owner_get: REMEDY_OF_GOOD,
+  range_get: REMEDY_OF_GOOD,
+  head_with_get_url: REMEDY_OF_BAD,
+  unsigned_get: REMEDY_OF_BAD,
+  tampered_get: REMEDY_OF_BAD,
+  expired_get: REMEDY_OF_BAD,
+  other_key_get: REMEDY_OF_BAD,
+  foreign_tenant_api: "the database shows a tenant another's artifacts: stop, and look at its policies",
+};
+
+/** What was wrong with these, and what to do, for an operator. */
+export function describeTrial(probes: Probes, failed: readonly ProbeName[]): string {
+  const wrong = probes.filter(({ probe }) => failed.includes(probe));
+  const answers = wrong.map(
+    ({ probe, status }) => `${probe} was answered ${status} instead of ${REQUIRED_PROBES[probe]}`,
+  );
+  return [...answers, ...new Set(failed.map((probe) => REMEDIES[probe]))].join("; ");
 }
 
 async function statusOf(url: string, init: RequestInit): Promise<number> {
@@ -99,6 +131,7 @@ async function statusOf(url: string, init: RequestInit): Promise<number> {
     const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
     const answer = await fetch(url, { ...init, redirect: "manual", signal });
     await answer.body?.cancel();
+    if (answer.status >= 500) throw new Error(`the answer was ${answer.status}`);
     return answer.status;
   } catch (error) {
     throw new StoreUnavailableError("a signed link could not be tried", { cause: error });

@@ -3,15 +3,12 @@ import type { Readable } from "node:stream";
 import type { Db } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
 import { NOT_UPLOADED, type Bucket } from "./buckets/bucket.ts";
+import { describeTrial } from "./link-probes.ts";
 import { applyMutations } from "./mutation-store.ts";
 import { deriveDeadline } from "./operations/derive-deadline.ts";
 import type { InstantUpdate, StateUpdate } from "./operations/mutations.ts";
 import type { StoredObject } from "./operations/stored-object.ts";
-import {
-  validateDelivery,
-  type ValidateDeliveryInput,
-  type ValidateDeliveryOutput,
-} from "./operations/validate-delivery.ts";
+import { validateDelivery, type ValidateDeliveryInput } from "./operations/validate-delivery.ts";
 import {
   findObjectByKey,
   insertPendingObject,
@@ -58,11 +55,18 @@ export async function adoptUpload(
   return recordUpload(db, tenantId, row, { versionId: head.version_id, etag: head.etag });
 }
 
-export type Opening =
-  | { code: "DELIVERABLE"; mutations: (StateUpdate | InstantUpdate)[]; deadline: string }
-  | { code: Exclude<ValidateDeliveryOutput["code"], "DELIVERABLE">; failed: string[] };
+export type Opening = { mutations: (StateUpdate | InstantUpdate)[]; deadline: string };
 
-/** Decides whether the object becomes available, and until when. Changes nothing. */
+/** The object stays pending: something of it, or of how its links are answered, is not as it must be. */
+export class OpeningRefusedError extends Error {
+  override readonly name = "OpeningRefusedError";
+}
+
+/**
+ * Decides whether the object becomes available, and until when. Changes nothing.
+ *
+ * @throws OpeningRefusedError where it does not, with what to do about it.
+ */
 export async function decideOpening(
   bucket: Bucket,
   input: ValidateDeliveryInput,
@@ -70,7 +74,10 @@ export async function decideOpening(
 ): Promise<Opening> {
   const { output, mutations } = await validateDelivery(input, { storage: bucket });
   const { code, failed } = output;
-  if (code !== "DELIVERABLE") return { code, failed };
+  if (code !== "DELIVERABLE") {
+    const told = failed.length === 0 ? "" : `: ${describeTrial(input.probes, failed)}`;
+    throw new OpeningRefusedError(`the artifact may not be downloaded yet, ${code}${told}`);
+  }
   const { id, revision, deadline: previous } = input.object;
   const derived = deriveDeadline({
     object_id: id,
@@ -83,7 +90,7 @@ export async function decideOpening(
     previous_deadline: previous,
   });
   if (derived.output.deadline === null) throw new Error(`no deadline: ${derived.output.code}`);
-  return { code, mutations: [...mutations, ...derived.mutations], deadline: derived.output.deadline };
+  return { mutations: [...mutations, ...derived.mutations], deadline: derived.output.deadline };
 }
 
 /** Applies a decision; false where the row has changed since. */

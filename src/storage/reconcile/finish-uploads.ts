@@ -11,7 +11,7 @@ import type { StoredObject } from "../operations/stored-object.ts";
 import { storageTenantId } from "../storage-ids.ts";
 import { readDatabaseClock } from "../stored-object-store.ts";
 import { readTenantSettings } from "../tenant-settings-store.ts";
-import { adoptUpload, decideOpening, openObject } from "../upload-object.ts";
+import { adoptUpload, decideOpening, openObject, OpeningRefusedError } from "../upload-object.ts";
 import type { JudgedPage } from "./reconcile-page.ts";
 import { findOwners } from "./reconcile-store.ts";
 
@@ -25,23 +25,25 @@ export type FinishServices = {
 
 type Unfinished = { tenantId: TenantId; object: StoredObject };
 
+/** How many became available; where one that is whole could not, why, and what to do. */
+export type FinishedUploads = { finished: number; refusal: string | null };
+
 /**
- * For a page that was applied; answers how many became available. What is still
- * under way is left to whoever is at it, and what cannot be looked at now, or
- * does not pass the check, to a later pass.
+ * For a page that was applied. What is still under way is left to whoever is at
+ * it, and what cannot be looked at now, or does not pass the check, to a later pass.
  */
-export async function finishUploads(services: FinishServices, judged: JudgedPage): Promise<number> {
+export async function finishUploads(services: FinishServices, judged: JudgedPage): Promise<FinishedUploads> {
   const rows = unfinishedOf(judged);
-  if (rows.length === 0) return 0;
+  const done: FinishedUploads = { finished: 0, refusal: null };
+  if (rows.length === 0) return done;
   const { db, bucket } = services;
   const owners = await findOwners(
     db,
     bucket.name,
     rows.map(({ key }) => key),
   );
-  let finished = 0;
+  const recorded: Unfinished[] = [];
   try {
-    const recorded: Unfinished[] = [];
     // All before the first link is tried: while links cannot be, a row without its
     // version would come to look like one whose bytes are another's.
     for (const row of rows) {
@@ -49,11 +51,21 @@ export async function finishUploads(services: FinishServices, judged: JudgedPage
       const object = tenantId === undefined ? null : await withVersion(services, tenantId, row);
       if (tenantId !== undefined && object !== null) recorded.push({ tenantId, object });
     }
-    for (const unfinished of recorded) if (await open(services, unfinished)) finished++;
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
+    done.refusal = error.message;
   }
-  return finished;
+  for (const unfinished of recorded) {
+    try {
+      if (await open(services, unfinished)) done.finished++;
+    } catch (error) {
+      if (!(error instanceof OpeningRefusedError || error instanceof StoreUnavailableError)) throw error;
+      done.refusal = error.message;
+      // One wait for a store that is away is enough of a page.
+      if (error instanceof StoreUnavailableError) break;
+    }
+  }
+  return done;
 }
 
 function unfinishedOf({ input, result }: JudgedPage): StoredObject[] {
@@ -93,5 +105,5 @@ async function open(services: FinishServices, { tenantId, object }: Unfinished):
     },
     { plan: planDays, tenant: artifactDays },
   );
-  return opening.code === "DELIVERABLE" && (await openObject(db, opening, now));
+  return openObject(db, opening, now);
 }

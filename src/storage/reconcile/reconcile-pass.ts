@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "../buckets/bucket.ts";
 import type { ObjectDelete } from "../operations/mutations.ts";
 import type { Decision, ReconcileObjectsOutput } from "../operations/reconcile-types.ts";
-import { finishUploads, type FinishServices } from "./finish-uploads.ts";
+import { finishUploads, type FinishedUploads, type FinishServices } from "./finish-uploads.ts";
 import {
   applyPage,
   judgePage,
@@ -44,6 +44,8 @@ export type PassSummary = {
   undeleted: number;
   /** Uploads that a process which died had left, available now. */
   finished: number;
+  /** Why an upload that is whole could not be made available, and what to do; the next pass tries again. */
+  refusal: string | null;
 };
 
 /**
@@ -51,7 +53,8 @@ export type PassSummary = {
  * bucket cannot be listed, and the database's errors; what was done stays done.
  */
 export async function runPass(services: PassServices, options: PassOptions = {}): Promise<PassSummary> {
-  const summary: PassSummary = { end: "interrupted", keys: 0, decisions: {}, undeleted: 0, finished: 0 };
+  const uploads: FinishedUploads = { finished: 0, refusal: null };
+  const summary: PassSummary = { end: "interrupted", keys: 0, decisions: {}, undeleted: 0, ...uploads };
   const cursor = options.isDryRun === true ? null : await readCursor(services.db, services.bucket.name);
   if (cursor?.isHalted === true && options.isAcknowledged !== true) return { ...summary, end: "halted" };
   const page = {
@@ -75,7 +78,11 @@ export async function runPass(services: PassServices, options: PassOptions = {})
       });
     }
     if (output.code === "HALTED") return { ...summary, end: "halted" };
-    if (options.isDryRun !== true) summary.finished += await finishUploads(services, judged);
+    if (options.isDryRun !== true) {
+      const { finished, refusal } = await finishUploads(services, judged);
+      summary.finished += finished;
+      summary.refusal = refusal ?? summary.refusal;
+    }
     if (output.pass_complete) return { ...summary, end: "complete" };
     page.after = output.next_cursor;
   }

@@ -70,7 +70,7 @@ export function makeStorageUpkeep(
   async function reconcile(): Promise<void> {
     const summary = await reconcileOnce(services, { signal: stopping.signal });
     if (summary === null) return;
-    const { end, decisions, undeleted } = summary;
+    const { end, decisions, undeleted, refusal } = summary;
     for (const [decision, count] of Object.entries(decisions))
       metrics.storageDecisionsTotal.inc({ decision }, count);
     metrics.storageReconcileHalted.set(end === "halted" ? 1 : 0);
@@ -82,6 +82,9 @@ export function makeStorageUpkeep(
       );
     } else if (undeleted > 0) {
       log.warn({ undeleted }, "objects that are due to go could not be deleted; the next pass tries again");
+    }
+    if (refusal !== null) {
+      log.warn({ refusal }, "an upload is whole and could not be made available; the next pass tries again");
     }
   }
 
