@@ -36,7 +36,11 @@ import { makeSecretBox } from "./shared/secret-box.ts";
 import { makeArtifactKeeper } from "./storage/artifacts/artifact-keeper.ts";
 import { checkBucket } from "./storage/bucket-check.ts";
 import { StoreUnavailableError, type Bucket } from "./storage/buckets/bucket.ts";
-import { makeStorageUpkeep } from "./storage/reconcile/storage-upkeep.ts";
+import {
+  makeStorageUpkeep,
+  STORAGE_UPKEEP_TIMES,
+  type StorageUpkeepTimes,
+} from "./storage/reconcile/storage-upkeep.ts";
 import { makeLinkSigner } from "./storage/buckets/file-links.ts";
 import { measuredBucket } from "./storage/buckets/measured-bucket.ts";
 import { openBucket, servedEndpoint } from "./storage/buckets/open-bucket.ts";
@@ -63,6 +67,7 @@ export type ServiceOptions = {
   /** Other than usual; only tests, which cannot wait so long, have them. */
   httpLimits?: Partial<HttpLimits>;
   senderLimits?: Partial<SenderLimits>;
+  storageTimes?: Partial<StorageUpkeepTimes>;
 };
 
 export type Service = {
@@ -188,7 +193,12 @@ async function makeParts(options: ServiceOptions) {
       }),
       worker,
       makeUpkeep({ db: pools.worker, catalog, log, metrics, retentionDays: config.retentionDays }),
-      makeStorageUpkeep({ ...reconciling, log, metrics }),
+      makeStorageUpkeep({
+        ...reconciling,
+        log,
+        metrics,
+        times: { ...STORAGE_UPKEEP_TIMES, ...options.storageTimes },
+      }),
       makeExportWorker({
         db: pools.worker,
         tenants,

@@ -1,39 +1,21 @@
-/** Exports and bodies of attempts in a real object store, whose own links are followed. */
+/** Exports in a real object store, whose own links are followed. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { CreateBucketCommand, PutBucketVersioningCommand, S3Client } from "@aws-sdk/client-s3";
 import { ndjsonRows, seedMany, storageOf, unpack } from "./support/exports.ts";
-import { startTestService, type TestService } from "./support/service.ts";
-import { prepareVersitygw, startVersitygw, type ObjectStoreProcess } from "./support/versitygw.ts";
+import { startOnObjectStore, type OnObjectStore } from "./support/object-store.ts";
+import { prepareVersitygw } from "./support/versitygw.ts";
 
 const unavailable = prepareVersitygw();
 
 describe("an export to an object store", { skip: unavailable ?? false }, () => {
-  let dataDir: string;
-  let store: ObjectStoreProcess;
-  let service: TestService;
+  let running: OnObjectStore;
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "postern-s3-exports-"));
-    store = await startVersitygw();
-    const bucket = "exports";
-    const client = new S3Client({ region: "us-east-1", endpoint: store.endpoint, forcePathStyle: true });
-    await client.send(new CreateBucketCommand({ Bucket: bucket }));
-    const VersioningConfiguration = { Status: "Enabled" } as const;
-    await client.send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration }));
-    client.destroy();
-    const url = `s3://${bucket}?endpoint=${store.endpoint}&region=us-east-1&waive=BR-01,BR-05,BR-07,BR-08,BR-09`;
-    service = await startTestService({ env: { DATA_DIR: dataDir, OBJECT_STORE_URL: url } });
+    running = await startOnObjectStore();
   });
-  after(async () => {
-    await service?.stop();
-    await store?.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  after(() => running?.stop());
 
   it("is tried by the store's own links, and downloaded by one", async () => {
+    const { service, store } = running;
     await seedMany(service.database.pool, "acme", 50);
     const storage = storageOf(service);
     const found = await storage.waitFor(await storage.request());

@@ -1,6 +1,7 @@
 /** A command that tells an operator's mistake in a line or two, and every other fault whole. */
 import { isConnectionLoss } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { StoreUnavailableError } from "../storage/buckets/bucket.ts";
 
 export async function withClearErrors(work: () => Promise<void>): Promise<void> {
   try {
@@ -24,6 +25,9 @@ function operatorsMistake(error: unknown): string | null {
   const isRefusedLogin = ["28000", "28P01", "3D000"].includes(code);
   if ((isRefusedLogin || isConnectionLoss(error)) && error instanceof Error) {
     return `The database cannot be used: ${error.message}. Check DATABASE_URL, and that PostgreSQL runs there.`;
+  }
+  if (error instanceof StoreUnavailableError) {
+    return `Stored artifacts cannot be reached: ${error.message}. \`postern storage doctor\` tries what is needed of the store, and docs/storage.md tells what it needs.`;
   }
   return null;
 }

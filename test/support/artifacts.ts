@@ -1,11 +1,12 @@
 /** Artifacts with rows in a real database and bytes in a real folder, for tests that make the two differ. */
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { readConfig, type Environment } from "../../src/config.ts";
+import type { Pool } from "../../src/database/pool.ts";
 import { openReconciling } from "../../src/service.ts";
 import { newDeliveryId } from "../../src/shared/id.ts";
 import { buildObjectKey } from "../../src/storage/operations/object-key.ts";
@@ -98,17 +99,9 @@ export async function openArtifacts() {
 
   /** Makes all that was seen and stored three hours older. */
   async function age(): Promise<void> {
-    await database.pool.query(
-      `UPDATE postern.stored_objects SET state_since = state_since - interval '3 hours'`,
-    );
-    await database.pool.query(
-      `UPDATE postern.storage_marks SET first_seen_at = first_seen_at - interval '3 hours'`,
-    );
+    await ageRows(database.pool);
     const { objects } = await services.bucket.list({ after: null, limit: 1000 });
-    for (const { key, last_modified } of objects) {
-      const earlier = new Date(Date.parse(last_modified) - THREE_HOURS_MS);
-      await utimes(placeOf(key), earlier, earlier);
-    }
+    for (const { key } of objects) await ageFile(placeOf(key));
   }
 
   /** Two looks, hours apart: what is wrong is suspected by the first and confirmed by the second. */
@@ -175,6 +168,22 @@ export async function openArtifacts() {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Rows and marks, as the database's clock sees them. */
+export async function ageRows(pool: Pool): Promise<void> {
+  for (const [table, column] of [
+    ["stored_objects", "state_since"],
+    ["storage_marks", "first_seen_at"],
+  ]) {
+    await pool.query(`UPDATE postern.${table} SET ${column} = ${column} - interval '3 hours'`);
+  }
+}
+
+/** The file of an object, by which its store tells when it was changed. */
+export async function ageFile(place: string): Promise<void> {
+  const earlier = new Date((await stat(place)).mtimeMs - THREE_HOURS_MS);
+  await utimes(place, earlier, earlier);
 }
 
 function factsOf(bytes: string) {

@@ -6,6 +6,7 @@ import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
 import { readMigrations } from "../../src/database/migrate.ts";
 import { startService, type Role } from "../../src/service.ts";
 import type { SenderLimits } from "../../src/outbound/send.ts";
+import type { StorageUpkeepTimes } from "../../src/storage/reconcile/storage-upkeep.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { startReceiver, type Respond, type TlsReceiver } from "./tls-receiver.ts";
@@ -57,6 +58,7 @@ export type TestServiceOptions = {
   receiver?: TlsReceiver;
   httpLimits?: Partial<HttpLimits>;
   senderLimits?: Partial<SenderLimits>;
+  storageTimes?: Partial<StorageUpkeepTimes>;
 };
 
 /** Starts the program within this process, so that a test file can look at everything it does. */
@@ -84,6 +86,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     extraCaPems: [receiver.caPem],
     ...(options.httpLimits === undefined ? {} : { httpLimits: options.httpLimits }),
     ...(options.senderLimits === undefined ? {} : { senderLimits: options.senderLimits }),
+    ...(options.storageTimes === undefined ? {} : { storageTimes: options.storageTimes }),
   });
   const url = `${service.address}${config.basePath}`;
   const token = (claims: Claims): Promise<string> => issueTestToken(env, claims);

@@ -17,7 +17,7 @@ const CACHE = join(import.meta.dirname, "..", "..", ".cache", `versitygw-${VERSI
 const BINARY = join(CACHE, "versitygw");
 const BUILD_LIMIT_MS = 600_000;
 /** As the SDK finds them in the environment. */
-const CREDENTIALS = { AWS_ACCESS_KEY_ID: "test-access", AWS_SECRET_ACCESS_KEY: "test-secret" };
+export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "test-access", AWS_SECRET_ACCESS_KEY: "test-secret" };
 
 /** Builds it where it is not there yet. Null when it is ready, else why it cannot be had. */
 export function prepareVersitygw(tell: (line: string) => void = () => undefined): string | null {
@@ -40,8 +40,11 @@ export function prepareVersitygw(tell: (line: string) => void = () => undefined)
 
 export type ObjectStoreProcess = { endpoint: string; stop(): Promise<void> };
 
+/** `objects`: its folder of each bucket's current objects. */
+export type Versitygw = ObjectStoreProcess & { objects: string };
+
 /** Starts an empty one, and gives this process the credential for it. Call `prepareVersitygw` first. */
-export async function startVersitygw(): Promise<ObjectStoreProcess> {
+export async function startVersitygw(): Promise<Versitygw> {
   const folder = await mkdtemp(join(tmpdir(), "postern-versitygw-"));
   for (const name of ["objects", "versions"]) await mkdir(join(folder, name));
   const port = await freePort();
@@ -61,6 +64,7 @@ export async function startVersitygw(): Promise<ObjectStoreProcess> {
   );
   return {
     endpoint: store.endpoint,
+    objects: join(folder, "objects"),
     async stop() {
       await store.stop();
       await rm(folder, { recursive: true, force: true });

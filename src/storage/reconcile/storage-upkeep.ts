@@ -12,10 +12,19 @@ import { listDueForExpiry, readDatabaseClock } from "../stored-object-store.ts";
 import type { ReconcileServices } from "./reconcile-page.ts";
 import { runPass, type PassOptions, type PassServices, type PassSummary } from "./reconcile-pass.ts";
 
-const EXPIRE_EVERY_MS = 60_000;
-/** Well below the two hours after which a suspicion may be confirmed. */
-const RECONCILE_EVERY_MS = 1_800_000;
-const FIRST_PASS_AFTER_MS = 60_000;
+export type StorageUpkeepTimes = {
+  expireEveryMs: number;
+  firstPassAfterMs: number;
+  /** Well below the two hours after which a suspicion may be confirmed. */
+  reconcileEveryMs: number;
+};
+
+export const STORAGE_UPKEEP_TIMES: StorageUpkeepTimes = {
+  expireEveryMs: 60_000,
+  firstPassAfterMs: 60_000,
+  reconcileEveryMs: 1_800_000,
+};
+
 const EXPIRE_AT_ONCE = 500;
 
 /** Runs one pass unless another process is at it; then null. */
@@ -56,9 +65,9 @@ function expiryOf({ id, state, deadline, hold, revision }: Due) {
 }
 
 export function makeStorageUpkeep(
-  services: PassServices & { lock: LockOptions; log: Log; metrics: Metrics },
+  services: PassServices & { lock: LockOptions; log: Log; metrics: Metrics; times: StorageUpkeepTimes },
 ): { start(): void; stop(): Promise<void> } {
-  const { log, metrics } = services;
+  const { log, metrics, times } = services;
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
 
@@ -97,9 +106,9 @@ export function makeStorageUpkeep(
   return {
     start() {
       running ??= Promise.all([
-        repeat(EXPIRE_EVERY_MS, "expiring", expire),
-        pause(FIRST_PASS_AFTER_MS, stopping.signal).then(() =>
-          repeat(RECONCILE_EVERY_MS, "reconciling", reconcile),
+        repeat(times.expireEveryMs, "expiring", expire),
+        pause(times.firstPassAfterMs, stopping.signal).then(() =>
+          repeat(times.reconcileEveryMs, "reconciling", reconcile),
         ),
       ]);
     },

@@ -1,0 +1,52 @@
+/** The whole program on a real object store. Call `prepareVersitygw` first. */
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateBucketCommand, PutBucketVersioningCommand, S3Client } from "@aws-sdk/client-s3";
+import { ageFile, ageRows } from "./artifacts.ts";
+import { startTestService, type TestService, type TestServiceOptions } from "./service.ts";
+import { startVersitygw, type Versitygw } from "./versitygw.ts";
+
+export type OnObjectStore = {
+  store: Versitygw;
+  /** Sees the store as its owner does. */
+  client: S3Client;
+  bucket: string;
+  service: TestService;
+  /** Makes all that was seen and stored three hours older. */
+  age(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Starts both, with a bucket that keeps versions. */
+export async function startOnObjectStore(options: TestServiceOptions = {}): Promise<OnObjectStore> {
+  const dataDir = await mkdtemp(join(tmpdir(), "postern-object-store-"));
+  const store = await startVersitygw();
+  const bucket = "artifacts-of-tests";
+  const client = new S3Client({ region: "us-east-1", endpoint: store.endpoint, forcePathStyle: true });
+  await client.send(new CreateBucketCommand({ Bucket: bucket }));
+  const VersioningConfiguration = { Status: "Enabled" } as const;
+  await client.send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration }));
+  const OBJECT_STORE_URL = `s3://${bucket}?endpoint=${store.endpoint}&region=us-east-1&waive=BR-01,BR-05,BR-07,BR-08,BR-09`;
+  const env = { DATA_DIR: dataDir, OBJECT_STORE_URL, ...options.env };
+  const service = await startTestService({ ...options, env });
+  return {
+    store,
+    client,
+    bucket,
+    service,
+    async age() {
+      await ageRows(service.database.pool);
+      const place = join(store.objects, bucket);
+      for (const entry of await readdir(place, { recursive: true, withFileTypes: true })) {
+        if (entry.isFile()) await ageFile(join(entry.parentPath, entry.name));
+      }
+    },
+    async stop() {
+      await service.stop();
+      client.destroy();
+      await store.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
