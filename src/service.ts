@@ -195,6 +195,7 @@ async function makeParts(options: ServiceOptions) {
       makeUpkeep({ db: pools.worker, catalog, log, metrics, retentionDays: config.retentionDays }),
       makeStorageUpkeep({
         ...reconciling,
+        retentionDays: config.retentionDays,
         log,
         metrics,
         times: { ...STORAGE_UPKEEP_TIMES, ...options.storageTimes },

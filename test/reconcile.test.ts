@@ -7,6 +7,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { StoreUnavailableError } from "../src/storage/buckets/bucket.ts";
 import type { LinkProbes } from "../src/storage/link-probes.ts";
 import { runPass } from "../src/storage/reconcile/reconcile-pass.ts";
+import { forgetOldStorage } from "../src/storage/reconcile/reconcile-store.ts";
 import { expireDue, reconcileOnce } from "../src/storage/reconcile/storage-upkeep.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
 
@@ -204,6 +205,70 @@ describe("comparing rows with the bucket", () => {
     const [first, second] = await artifacts.agedPasses();
     assert.deepEqual([first.decisions, second.decisions], [{ ignored: 1 }, { ignored: 1 }]);
     assert.ok(existsSync(artifacts.placeOf("read-me.txt")));
+  });
+});
+
+describe("what is over", () => {
+  async function exportOf({ delivery_id }: { delivery_id: string }, status: string, attempt: number) {
+    await artifacts.pool.query(
+      `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, attempt)
+        VALUES ('acme', $1, 'ada', now() - interval '1 day', now(), $2, $3)`,
+      [delivery_id, status, attempt],
+    );
+  }
+
+  async function forget(days = 30): Promise<number> {
+    return forgetOldStorage(artifacts.services.db, days);
+  }
+
+  it("among archives are those that their runs gave up: row and bytes go", async () => {
+    const current = await artifacts.storeUnrecorded("export");
+    const superseded = await artifacts.storeUnrecorded("export");
+    const failed = await artifacts.storeUnrecorded("export");
+    await exportOf(current.row, "running", 1);
+    await exportOf(superseded.row, "running", 2);
+    await exportOf(failed.row, "failed", 1);
+    assert.equal(await forget(), 0);
+    await artifacts.age();
+    // Whatever comparing made of it in the meantime.
+    await artifacts.pool.query("UPDATE postern.stored_objects SET state = 'quarantined' WHERE id = $1", [
+      failed.row.id,
+    ]);
+    assert.equal(await forget(), 2);
+    await artifacts.agedPasses();
+    assert.deepEqual(
+      [current, superseded, failed].map(({ artifact }) => existsSync(artifact.place)),
+      [true, false, false],
+    );
+    const { rows } = await artifacts.pool.query("SELECT id FROM postern.stored_objects");
+    assert.deepEqual(rows, [{ id: current.row.id }]);
+  });
+
+  it("is remembered for as long as the log, and then forgotten, the last number excepted", async () => {
+    const purged = await artifacts.store("purged");
+    const lost = await artifacts.store("available");
+    await rm(purged.place);
+    await rm(lost.place);
+    await artifacts.agedPasses();
+    await artifacts.pool.query(
+      `INSERT INTO postern.storage_grants (tenant_id, id, object_id, user_id, issued_at, expires_at)
+        VALUES ('acme', gen_random_uuid(), $1, gen_random_uuid(), now(), now())`,
+      [purged.id],
+    );
+    assert.equal(await forget(), 0);
+    for (const [table, column] of [
+      ["stored_objects", "state_since"],
+      ["storage_grants", "expires_at"],
+      ["storage_events", "at"],
+    ]) {
+      await artifacts.pool.query(`UPDATE postern.${table} SET ${column} = ${column} - interval '31 days'`);
+    }
+    assert.equal(await forget(32), 0);
+    assert.equal(await forget(), 3);
+    const { rows } = await artifacts.pool.query("SELECT sequence, type FROM postern.storage_events");
+    assert.deepEqual(rows, [{ sequence: 2, type: "object.missing" }]);
+    assert.equal(await artifacts.stateOf(lost), "missing");
+    assert.equal(await forget(), 0);
   });
 });
 

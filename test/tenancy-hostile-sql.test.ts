@@ -201,13 +201,15 @@ describe("the worker role", () => {
     "drop_old_partitions(-100)",
     "drop_old_partitions(0)",
     "drop_old_partitions(NULL)",
+    "forget_old_storage(0)",
+    "forget_old_storage(NULL)",
     "ensure_partitions(current_date - 50, current_date + 51)",
     "ensure_partitions(current_date, current_date + 62)",
     "ensure_partitions(current_date - 402, current_date - 400)",
     "ensure_partitions(current_date, NULL)",
     "ensure_partitions('-infinity', 'infinity')",
   ]) {
-    it(`is refused ${call}, and no day of the log comes or goes`, async () => {
+    it(`is refused ${call}, and nothing comes or goes`, async () => {
       const days = async () =>
         (await database.pool.query("SELECT relname FROM pg_class WHERE relkind = 'r' ORDER BY 1")).rows;
       const earlier = await days();

@@ -254,6 +254,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   readStorageState: (db) => reconcile.readStorageState(db, BUCKET),
   findOwners: (db) => reconcile.findOwners(db, BUCKET, ["a key"]),
   readNextSequence: (db) => reconcile.readNextSequence(db),
+  forgetOldStorage: (db) => reconcile.forgetOldStorage(db, 30),
   insertEvents: async (db) =>
     reconcile.insertEvents(
       db,

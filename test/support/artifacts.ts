@@ -155,7 +155,8 @@ export async function openArtifacts() {
     /** Empties tables and folder. */
     async reset(): Promise<void> {
       await database.pool.query(
-        `TRUNCATE postern.stored_objects, postern.storage_marks, postern.storage_events, postern.storage_cursor, postern.tenant_settings,
+        `TRUNCATE postern.stored_objects, postern.storage_marks, postern.storage_events, postern.storage_cursor, postern.storage_exports,
+          postern.storage_grants, postern.tenant_settings,
           postern.events`,
       );
       await rm(join(dataDir, "storage", "objects"), { recursive: true, force: true });

@@ -119,3 +119,15 @@ export async function findOwners(
   );
   return new Map(rows.map((row) => [row.key, row.tenant_id]));
 }
+
+/**
+ * Removes some of what is past its days (rows of what is gone, links given out,
+ * events), and the rows of archives that their runs gave up. Answers how many.
+ */
+export async function forgetOldStorage(db: Db, retentionDays: number): Promise<number> {
+  const { rows } = await db.query<{ removed: number }>(
+    /* sql */ `SELECT postern.forget_old_storage($1) AS removed`,
+    [retentionDays],
+  );
+  return rows[0]?.removed ?? 0;
+}

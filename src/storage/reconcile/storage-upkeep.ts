@@ -1,4 +1,4 @@
-/** What the worker does for stored artifacts beside exports: expiry at the deadline, and comparing rows with the bucket. */
+/** What the worker does for stored artifacts beside exports: expiry at the deadline, comparing rows with the bucket, forgetting what is over. */
 import { withAdvisoryLock, type LockOptions } from "../../database/advisory-lock.ts";
 import type { Db } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
@@ -7,7 +7,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { applyMutations } from "../mutation-store.ts";
 import { evaluateExpiry } from "../operations/evaluate-expiry.ts";
-import { readStorageState } from "./reconcile-store.ts";
+import { forgetOldStorage, readStorageState } from "./reconcile-store.ts";
 import { listDueForExpiry, readDatabaseClock } from "../stored-object-store.ts";
 import type { ReconcileServices } from "./reconcile-page.ts";
 import { runPass, type PassOptions, type PassServices, type PassSummary } from "./reconcile-pass.ts";
@@ -65,7 +65,14 @@ function expiryOf({ id, state, deadline, hold, revision }: Due) {
 }
 
 export function makeStorageUpkeep(
-  services: PassServices & { lock: LockOptions; log: Log; metrics: Metrics; times: StorageUpkeepTimes },
+  services: PassServices & {
+    lock: LockOptions;
+    /** As the log's. */
+    retentionDays: number;
+    log: Log;
+    metrics: Metrics;
+    times: StorageUpkeepTimes;
+  },
 ): { start(): void; stop(): Promise<void> } {
   const { log, metrics, times } = services;
   const stopping = new AbortController();
@@ -97,6 +104,10 @@ export function makeStorageUpkeep(
     }
   }
 
+  async function forget(): Promise<void> {
+    while (!stopping.signal.aborted && (await forgetOldStorage(services.db, services.retentionDays)) > 0);
+  }
+
   function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
     const failed = (error: unknown) =>
       log.warn({ err: error, work: name }, "upkeep of stored artifacts failed; it is tried again");
@@ -107,6 +118,7 @@ export function makeStorageUpkeep(
     start() {
       running ??= Promise.all([
         repeat(times.expireEveryMs, "expiring", expire),
+        repeat(times.reconcileEveryMs, "forgetting", forget),
         pause(times.firstPassAfterMs, stopping.signal).then(() =>
           repeat(times.reconcileEveryMs, "reconciling", reconcile),
         ),
