@@ -103,6 +103,20 @@ describe("a folder as a bucket, on disk", () => {
     );
   });
 
+  it("lists page by page what is there when each page is asked for", async () => {
+    for (let n = 0; n < 7; n++) await put(`page ${n}`);
+    const keysBehind = async (after: string | null, limit: number) =>
+      (await bucket.list({ after, limit })).objects.map(({ key }) => key);
+    const all = await keysBehind(null, 1000);
+    assert.deepEqual(await keysBehind(null, 3), all.slice(0, 3));
+    const gone = all[3] ?? "";
+    await rm(served.placeOf(gone));
+    assert.deepEqual(await keysBehind(all[2] ?? "", 2), all.slice(4, 6));
+    // Another page than the next one begins anew.
+    assert.deepEqual(await keysBehind(all[0] ?? "", 2), all.slice(1, 3));
+    assert.deepEqual(await keysBehind(all[2] ?? "", 1000), all.slice(4));
+  });
+
   it("says that it cannot tell, instead of not found, where the folder of all objects is gone", async () => {
     const { key, versionId } = await put("out of reach");
     const objects = join(served.root, "objects");

@@ -37,7 +37,7 @@ import type { SignedUrlEndpoint } from "../operations/signed-url.ts";
 import { MAX_OBJECT_BYTES } from "../operations/values.ts";
 import { kindOfKey, requireBucket, StoreUnavailableError, type Bucket, type Upload } from "./bucket.ts";
 import { openRegular, placeExclusively, removeFile } from "./directory-files.ts";
-import { isAbsent, walkKeys } from "./directory-listing.ts";
+import { beginWalk, isAbsent, type KeyWalk } from "./directory-listing.ts";
 import type { LinkSigner } from "./file-links.ts";
 
 /** The name in rows and links; there is one folder for each service. */
@@ -48,6 +48,8 @@ const ABANDONED_AFTER_MS = 86_400_000;
 const VERIFIED_FILES = 10_000;
 const LONGEST_KEY = 1024;
 const DIGEST_BYTES = 256 * 1024;
+/** Well below the quarter of an hour for which comparing leaves alone what is new and may be absent from a walk. */
+const WALK_LIMIT_MS = 300_000;
 
 const note = z.strictObject({ size: z.string(), mtime_ns: z.string(), sha256: z.string() });
 
@@ -69,6 +71,9 @@ export function makeDirectoryBucket(options: {
   let prepared: Promise<void> | null = null;
   /** Files whose bytes this process has read, by what changes when anyone writes to them. */
   const verified = new LRUCache<string, string>({ max: VERIFIED_FILES });
+
+  /** Where the last page ended. */
+  let resting: KeyWalk | null = null;
 
   const placeOf = (key: string): string => join(folders.objects, key);
   const noteOf = (key: string): string => join(folders.digests, `${key}.json`);
@@ -132,6 +137,15 @@ export function makeDirectoryBucket(options: {
     return { code: "stored", versionId: sha256, etag: sha256 };
   }
 
+  /** Goes on with the walk of the page before, if this is the next page. */
+  function takeWalk(after: string | null): KeyWalk {
+    const walk = resting;
+    resting = null;
+    const isNext =
+      walk !== null && walk.after === after && performance.now() - walk.beganAtMs < WALK_LIMIT_MS;
+    return isNext ? walk : beginWalk(folders.objects, after);
+  }
+
   async function listed(key: string): Promise<ListedObject | null> {
     // A planted file is told of and not read.
     const isOurs = isArtifactKey(key);
@@ -184,14 +198,17 @@ export function makeDirectoryBucket(options: {
     },
     async list({ after, limit }) {
       return orUnavailable(async () => {
+        const walk = takeWalk(after);
         const objects: ListedObject[] = [];
-        for await (const key of walkKeys(folders.objects, after)) {
+        while (objects.length < limit) {
+          const key = await walk.next();
+          if (key === null) return { objects, isTruncated: false };
           const object = key.length > LONGEST_KEY ? null : await listed(key);
-          if (object === null) continue;
-          if (objects.length === limit) return { objects, isTruncated: true };
-          objects.push(object);
+          if (object !== null) objects.push(object);
         }
-        return { objects, isTruncated: false };
+        const isTruncated = await walk.hasMore();
+        if (isTruncated) resting = walk;
+        return { objects, isTruncated };
       });
     },
     async get({ key, versionId, range }) {

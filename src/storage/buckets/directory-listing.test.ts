@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { compareBytes } from "../operations/values.ts";
-import { walkKeys } from "./directory-listing.ts";
+import { beginWalk, walkKeys } from "./directory-listing.ts";
 
 // "." and "-" are less than "/", which is less than "0" and every letter.
 const KEYS = ["a-b", "a.txt", "a/b", "a/b.c/d", "a/b.c/é", "a/b/c", "a0", "b/1", "b/10", "b/2", "ü/x", "z"];
 
-describe("walkKeys", () => {
+describe("a walk of keys", () => {
   let root: string;
   before(async () => {
     root = await mkdtemp(join(tmpdir(), "postern-walk-"));
@@ -34,6 +34,19 @@ describe("walkKeys", () => {
       const rest = expected.filter((one) => compareBytes(one, key) > 0);
       assert.deepEqual(await Array.fromAsync(walkKeys(root, key, 2)), rest, key);
     }
+  });
+
+  it("waits between keys, tells where it is, and looks ahead without going on", async () => {
+    const walk = beginWalk(root, "a-b");
+    const given: (string | null)[] = [walk.after];
+    while (await walk.hasMore()) {
+      assert.ok(await walk.hasMore());
+      assert.equal(walk.after, given.at(-1));
+      given.push(await walk.next());
+      assert.equal(walk.after, given.at(-1));
+    }
+    assert.deepEqual(given, expected);
+    assert.deepEqual([await walk.next(), walk.after], [null, expected.at(-1)]);
   });
 
   it("finds nothing where there is no folder", async () => {

@@ -9,7 +9,7 @@ import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { compareBytes } from "../operations/values.ts";
 
-const NAMES_AT_ONCE = 1000;
+const NAMES_AT_ONCE = 20_000;
 
 type Entry = { name: string; isFolder: boolean };
 
@@ -26,6 +26,37 @@ export async function* walkKeys(
   namesAtOnce = NAMES_AT_ONCE,
 ): AsyncGenerator<string> {
   yield* walkFolder({ root, namesAtOnce }, "", after ?? "");
+}
+
+/** A walk that is taken a key at a time, with pauses of any length. */
+export type KeyWalk = {
+  /** The last key that it gave, or the one that it began behind. */
+  after: string | null;
+  beganAtMs: number;
+  /** Null at the end. */
+  next(): Promise<string | null>;
+  hasMore(): Promise<boolean>;
+};
+
+/** As {@link walkKeys}. What appears after the beginning may be left out. */
+export function beginWalk(root: string, after: string | null): KeyWalk {
+  const keys = walkKeys(root, after);
+  let ahead: string | null = null;
+  const pull = async (): Promise<string | null> => (await keys.next()).value ?? null;
+  return {
+    after,
+    beganAtMs: performance.now(),
+    async next() {
+      const key = ahead ?? (await pull());
+      ahead = null;
+      this.after = key ?? this.after;
+      return key;
+    },
+    async hasMore() {
+      ahead ??= await pull();
+      return ahead !== null;
+    },
+  };
 }
 
 async function* walkFolder(
