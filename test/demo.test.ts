@@ -1,7 +1,7 @@
 /** `npm start` as a newcomer meets it: the printed lines are pasted into a shell as they are. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { deliveryObject, endpointObject, publishedObject } from "../src/api/schemas.ts";
 import type { Environment } from "../src/config.ts";
+import { ndjsonRows, unpack } from "./support/exports.ts";
 import { createTestDatabase } from "./support/postgres.ts";
 import { startProgram, type Program } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
@@ -32,7 +33,7 @@ function startDemo(dataDir: string, env: Environment = {}): Promise<Program> {
   return startProgram(["up", "--demo"], { PORT: "0", DATA_DIR: dataDir, ...env });
 }
 
-/** The lines that the welcome text tells the newcomer to paste. */
+/** The lines of calls that the welcome text tells the newcomer to paste. */
 function linesToPaste(demo: Program): string[] {
   return demo
     .output()
@@ -93,6 +94,27 @@ describe("postern up --demo", () => {
     const readLine = linesToPaste(second)[2];
     assert.equal(deliveryList.parse(await paste(readLine)).deliveries.length, 1);
     assert.deepEqual(await second.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("leads by a fourth line to the log in an archive, with no setting but its folder", async (context) => {
+    const dataDir = await makeDataDir(context);
+    const demo = await startDemo(dataDir);
+    await followWelcome(demo);
+    const line = demo
+      .output()
+      .split("\n")
+      .find((text) => text.includes("npm run -s postern"));
+    const archive = join(dataDir, "log.zip");
+    const { stdout } = await run("bash", ["-c", line?.replace("log.zip", archive) ?? "false"], {
+      env: { PATH: process.env["PATH"] },
+    });
+    assert.match(stdout, /^1 deliveries in \d+ bytes/);
+    const files = await unpack(await readFile(archive));
+    assert.deepEqual(
+      ndjsonRows(files).map((row) => row["event_type"]),
+      ["invoice.paid"],
+    );
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
   });
 
   it("keeps its secrets in a file that only its owner can read", async (context) => {

@@ -53,6 +53,20 @@ describe("postern storage", () => {
     assert.match(mistaken.output, /--from yesterday is no time/);
   });
 
+  it("asks for no export that could not be put where it should", async () => {
+    const { code, output } = await run(
+      "export",
+      "--tenant",
+      "acme",
+      "--from",
+      "2026-01-01",
+      "--output",
+      "/absent/log.zip",
+    );
+    assert.equal(code, 1);
+    assert.match(output, /--output \/absent\/log\.zip: the folder \/absent is not there/);
+  });
+
   it("lists the library, as lines and as JSON", async () => {
     const { items } = await storageOf(service).library();
     const [item] = items;

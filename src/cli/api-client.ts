@@ -1,7 +1,7 @@
 /** Calls to the API of a running Postern, for commands that sign their own session. */
 import { issueToken } from "../api/session-token.ts";
-import { environment, readConfig } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { readCommandConfig } from "./command-config.ts";
 
 const TOKEN_LIFE_MS = 60_000;
 
@@ -16,11 +16,11 @@ export type ApiClient = {
 };
 
 /** @param claims of the session that the calls have; each call signs it anew. */
-export function openApiClient(
+export async function openApiClient(
   claims: { type: string; tid: string } & ({ permissions: string[] } | { role: string }),
   givenUrl: string | undefined,
-): ApiClient {
-  const { session, host, port, basePath } = readConfig(environment());
+): Promise<ApiClient> {
+  const { session, host, port, basePath } = await readCommandConfig();
   if (session.kind !== "secret") {
     throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
   }

@@ -1,9 +1,10 @@
 /** For commands that work on all tenants at once: a connection with the rights of the schema's owner. */
-import { environment, readConfig, type Config } from "../config.ts";
+import type { Config } from "../config.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
+import { readCommandConfig } from "./command-config.ts";
 import { loadMigrations, openDatabase } from "./run.ts";
 
 const CONNECTION_TIMEOUT_MS = 5000;
@@ -13,7 +14,7 @@ export async function asOwner(
   name: string,
   work: (db: Pool, config: Config) => Promise<void>,
 ): Promise<void> {
-  const config = readConfig(environment());
+  const config = await readCommandConfig();
   const database = await openDatabase(config, makeLog("warn"));
   const db = createPool({
     url: database.url,

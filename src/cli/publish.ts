@@ -17,7 +17,8 @@ export const publish = defineCommand({
       printingRefusals(async () => {
         const session = { type: "service", tid: args.tenant, permissions: ["events:write"] };
         const event = { type: args.type, data: parseData(args.data), id: args.id };
-        console.log(await openApiClient(session, args.url).call("POST", "/api/events", event));
+        const api = await openApiClient(session, args.url);
+        console.log(await api.call("POST", "/api/events", event));
       }),
     ),
 });

@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { defineCommand } from "citty";
-import { environment, readConfig, type Config } from "../config.ts";
+import type { Config } from "../config.ts";
 import { StoreUnavailableError, type Bucket } from "../storage/buckets/bucket.ts";
 import { buildObjectKey } from "../storage/operations/object-key.ts";
 import { readReconcileState } from "../storage/reconcile/storage-upkeep.ts";
 import { makeLog } from "../telemetry/log.ts";
+import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { checkObjectStore, type Finding } from "./doctor-checks.ts";
 import { tellFindings } from "./doctor.ts";
@@ -21,7 +22,7 @@ export const storageDoctor = defineCommand({
   args: { json: { type: "boolean", description: "As JSON" } },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const config = readConfig(environment());
+      const config = await readCommandConfig();
       tellFindings(
         [...(await checkObjectStore(config)), ...(await examineStorage(config))],
         args.json === true,

@@ -1,12 +1,12 @@
 import { createInterface } from "node:readline/promises";
 import { defineCommand } from "citty";
-import { environment, readConfig } from "../config.ts";
 import { createPool } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId } from "../shared/id.ts";
 import { eraseArtifacts, listErasable, type Erasure } from "../storage/erase.ts";
 import { uuid } from "../storage/operations/values.ts";
 import { makeLog } from "../telemetry/log.ts";
+import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { openDatabase } from "./run.ts";
 
@@ -32,7 +32,7 @@ export const eraseCommand = defineCommand({
       if (objectId !== null && !uuid.safeParse(objectId).success) {
         throw new ConfigError("--object must be an artifact's id, in lower case");
       }
-      const database = await openDatabase(readConfig(environment()), makeLog("warn"));
+      const database = await openDatabase(await readCommandConfig(), makeLog("warn"));
       const db = createPool({
         url: database.url,
         poolSize: 1,

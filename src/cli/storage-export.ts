@@ -1,4 +1,6 @@
-import { createWriteStream } from "node:fs";
+import { constants, createWriteStream } from "node:fs";
+import { access, rename, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -33,7 +35,8 @@ export const exportCommand = defineCommand({
   run: ({ args }) =>
     withClearErrors(() =>
       printingRefusals(async () => {
-        const api = openApiClient({ type: "user", tid: args.tenant, role: "owner" }, args.url);
+        if (args.output !== undefined) await requirePlace(args.output);
+        const api = await openApiClient({ type: "user", tid: args.tenant, role: "owner" }, args.url);
         const range = { from: instantOf("--from", args.from), to: instantOf("--to", args.to) };
         const answer = await api.call("POST", "/api/storage/exports", {
           ...range,
@@ -69,12 +72,28 @@ async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Ex
   }
 }
 
+/** Before an export is made that could not be put there. */
+async function requirePlace(file: string): Promise<void> {
+  const folder = dirname(resolve(file));
+  await access(folder, constants.W_OK).catch(() => {
+    throw new ConfigError(`--output ${file}: the folder ${folder} is not there, or may not be written to`);
+  });
+}
+
+/** The file is there whole or not at all. */
 async function download(api: ApiClient, found: Export, file: string): Promise<void> {
   const asked = { delivery_id: found.id };
   const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
   const response = await fetch(link.parse(JSON.parse(answer)).url);
   if (!response.ok || response.body === null) throw new Error(`the link answered ${response.status}`);
-  await pipeline(Readable.fromWeb(response.body), createWriteStream(file, { mode: 0o600 }));
+  const draft = `${file}.part`;
+  try {
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(draft, { mode: 0o600 }));
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 function summaryOf(found: Export, output: string | undefined): string {

@@ -19,7 +19,7 @@ export const libraryCommand = defineCommand({
   run: ({ args }) =>
     withClearErrors(() =>
       printingRefusals(async () => {
-        const api = openApiClient({ type: "user", tid: args.tenant, role: "member" }, args.url);
+        const api = await openApiClient({ type: "user", tid: args.tenant, role: "member" }, args.url);
         const query = new URLSearchParams({ limit: args.limit });
         if (args.kind !== undefined) query.set("kind", args.kind);
         if (args.after !== undefined) query.set("after", args.after);

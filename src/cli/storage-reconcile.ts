@@ -1,10 +1,10 @@
 import { defineCommand } from "citty";
-import { environment, readConfig } from "../config.ts";
 import type { JudgedPage } from "../storage/reconcile/reconcile-page.ts";
 import type { PassOptions, PassSummary } from "../storage/reconcile/reconcile-pass.ts";
 import { reconcileOnce } from "../storage/reconcile/storage-upkeep.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
+import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { withReconciling } from "./reconciling.ts";
 
@@ -34,8 +34,8 @@ export const reconcile = defineCommand({
     }),
 });
 
-function runOnce(options: PassOptions): Promise<PassSummary> {
-  return withReconciling(readConfig(environment()), makeLog("warn"), async (services) => {
+async function runOnce(options: PassOptions): Promise<PassSummary> {
+  return withReconciling(await readCommandConfig(), makeLog("warn"), async (services) => {
     const summary = await reconcileOnce(services, options);
     if (summary !== null) return summary;
     throw new ConfigError("another process is reconciling this bucket right now; try again when it is done");

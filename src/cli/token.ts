@@ -1,9 +1,9 @@
 import { defineCommand } from "citty";
 import { issueToken } from "../api/session-token.ts";
-import { environment, readConfig } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseDurationMs } from "../shared/duration.ts";
 import { parseTenantId } from "../shared/id.ts";
+import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 
 export const token = defineCommand({
@@ -21,7 +21,7 @@ export const token = defineCommand({
   },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const { session } = readConfig(environment());
+      const { session } = await readCommandConfig();
       if (session.kind !== "secret") {
         throw new ConfigError("SESSION_JWKS_URL is set: tokens come from the issuer that owns its keys");
       }

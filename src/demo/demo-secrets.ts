@@ -4,6 +4,9 @@ import { z } from "zod";
 
 const secretsSchema = z.object({ INTEGRATION_ENCRYPTION_KEY: z.string(), SESSION_JWT_SECRET: z.string() });
 
+/** In the data folder. */
+export const SECRETS_FILE = "demo-secrets.json";
+
 export type DemoSecrets = z.infer<typeof secretsSchema>;
 
 /** The secrets of the last start, or new ones kept in a file that only its owner can read. */
@@ -15,5 +18,19 @@ export async function keptSecrets(file: string, make: () => DemoSecrets): Promis
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
+  return readSecrets(file);
+}
+
+/** Null where no demonstration was started. */
+export async function findSecrets(file: string): Promise<DemoSecrets | null> {
+  try {
+    return await readSecrets(file);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function readSecrets(file: string): Promise<DemoSecrets> {
   return secretsSchema.parse(JSON.parse(await readFile(file, "utf8")));
 }

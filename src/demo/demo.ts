@@ -12,7 +12,7 @@ import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
 import { makeDemoCertificates } from "./demo-certificates.ts";
 import { startDemoReceiver } from "./demo-receiver.ts";
-import { keptSecrets, type DemoSecrets } from "./demo-secrets.ts";
+import { keptSecrets, SECRETS_FILE, type DemoSecrets } from "./demo-secrets.ts";
 import { welcomeText } from "./welcome.ts";
 
 const TOKEN_LIFE_MS = 12 * 3_600_000;
@@ -36,7 +36,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
       "--demo signs tokens of its own: unset SESSION_JWKS_URL, or run postern up without --demo",
     );
   }
-  const secretsFile = join(dataDirOf(env), "demo-secrets.json");
+  const secretsFile = join(dataDirOf(env), SECRETS_FILE);
   const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
   const certificates = await makeDemoCertificates(RECEIVER_HOST);
   const tenantId = demoTenant();
@@ -76,6 +76,9 @@ export async function startDemo(env: Environment): Promise<Demo> {
         apiUrl,
         receiverUrl: receiver.url,
         secretsFile,
+        dataDir: env["DATA_DIR"] ?? null,
+        today: new Date().toISOString().slice(0, 10),
+        tenant: TENANT,
         userToken: await sign(secrets, { type: "user", tid: TENANT, sub: "you", role: "owner" }),
         serviceToken: await sign(secrets, {
           type: "service",

@@ -3,6 +3,10 @@ export function welcomeText(at: {
   apiUrl: string;
   receiverUrl: string;
   secretsFile: string;
+  /** Where it is not the usual one. */
+  dataDir: string | null;
+  today: string;
+  tenant: string;
   userToken: string;
   serviceToken: string;
 }): string {
@@ -11,6 +15,7 @@ export function welcomeText(at: {
   const endpoint = JSON.stringify({ url: at.receiverUrl, events: ["invoice.*"] });
   const event = JSON.stringify({ type: "invoice.paid", data: { invoice_id: "inv_1", amount: 12900 } });
   const newestEndpoint = `$(curl -s ${at.apiUrl}/api/webhooks ${user} | grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4)`;
+  const folder = at.dataDir === null ? "" : `DATA_DIR='${at.dataDir}' `;
   return `
 Postern is running.
 
@@ -39,6 +44,10 @@ curl -s ${at.apiUrl}/api/events ${service} -d '${event}'
 3. Read the delivery log:
 
 curl -s ${at.apiUrl}/api/webhooks/${newestEndpoint}/deliveries ${user}
+
+4. Export the log, in this folder:
+
+${folder}npm run -s postern -- storage export --tenant ${at.tenant} --from ${at.today} --output log.zip --url ${at.apiUrl}
 
 Ctrl-C stops everything; the next start finds the data again.
 `;
