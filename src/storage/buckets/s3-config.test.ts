@@ -143,6 +143,9 @@ describe("refusesPlainHttp", () => {
     assert.ok(refuses(DENY_PLAIN_HTTP));
     assert.ok(refuses([{ Effect: "Allow" }, DENY_PLAIN_HTTP]));
     assert.ok(refuses({ ...DENY_PLAIN_HTTP, Principal: { AWS: "*" }, Action: ["s3:*"] }));
+    // As MinIO gives it back.
+    const Condition = { Bool: { "aws:SecureTransport": ["false"] } };
+    assert.ok(refuses({ ...DENY_PLAIN_HTTP, Principal: { AWS: ["*"] }, Action: ["s3:*"], Condition }));
     assert.ok(refuses({ ...DENY_PLAIN_HTTP, Resource: ["arn:aws:s3:::mine", "arn:aws:s3:::mine/*"] }));
     assert.ok(refuses({ ...DENY_PLAIN_HTTP, Condition: { Bool: { "aws:SecureTransport": false } } }));
   });
@@ -151,6 +154,7 @@ describe("refusesPlainHttp", () => {
     const less = [
       { Effect: "Allow" },
       { Principal: { AWS: "arn:aws:iam::123456789012:root" } },
+      { Principal: { AWS: ["arn:aws:iam::123456789012:root"] } },
       { Action: "s3:GetObject" },
       { Resource: "arn:aws:s3:::other/*" },
       { Condition: { Bool: { "aws:SecureTransport": "true" } } },

@@ -155,8 +155,9 @@ export function refusesPlainHttp(text: string, bucket: string): boolean {
   );
 }
 
+/** In each form in which stores give it back. */
 function isEveryone(principal: unknown): boolean {
-  return principal === "*" || JSON.stringify(principal) === '{"AWS":"*"}';
+  return ['"*"', '{"AWS":"*"}', '{"AWS":["*"]}'].includes(JSON.stringify(principal) ?? "");
 }
 
 function parseJson(text: string): unknown {
