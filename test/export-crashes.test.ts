@@ -1,6 +1,6 @@
 /** Exports whose worker is killed, and what another makes of what it left. */
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -58,11 +58,15 @@ async function killAt(
   const id = given ?? (await storageOf(program).request());
   while (!(await moment(id))) await new Promise((resolve) => setTimeout(resolve, 1));
   await program.end("SIGKILL");
-  // Nobody waits for the dead process's lease here.
+  await endLeases();
+  return id;
+}
+
+/** Nobody waits for a dead process's lease here. */
+async function endLeases(): Promise<void> {
   await database.pool.query(
     "UPDATE postern.storage_exports SET lease_until = now() WHERE lease_until IS NOT NULL",
   );
-  return id;
 }
 
 /** Lets a process that is not killed finish it, and looks at everything it should have left. */
@@ -145,6 +149,41 @@ describe("an export whose worker is killed", () => {
     } finally {
       await worker.stop();
     }
+  });
+});
+
+describe("an export whose object store is away", () => {
+  it("waits with what it has staged, and is made when the store is back", async () => {
+    const dataDir = await newDataDir();
+    // Where the folder of artifacts should be there is a file.
+    await writeFile(join(dataDir, "storage"), "");
+    const service = await startTestService({
+      env: { ...env, DATA_DIR: dataDir, LOG_LEVEL: "silent" },
+      database,
+      receiver,
+    });
+    const id = await storageOf(service).request();
+    const waitsForStore = async () => {
+      const { rows } = await database.pool.query(
+        `SELECT fruitless_runs = 0 AND lease_until > now() + interval '20 seconds' AS waits
+          FROM postern.storage_exports WHERE id = $1 AND rows_done = rows_total`,
+        [id],
+      );
+      return rows[0]?.waits === true;
+    };
+    for (let run = 0; run < 4; run++) {
+      await eventually(waitsForStore);
+      await endLeases();
+    }
+    await eventually(waitsForStore);
+    await service.stop();
+    await rm(join(dataDir, "storage"));
+    await endLeases();
+    await finish(dataDir, id);
+    const { rows } = await database.pool.query("SELECT attempt FROM postern.storage_exports WHERE id = $1", [
+      id,
+    ]);
+    assert.equal(rows[0]?.["attempt"], 1);
   });
 });
 

@@ -23,6 +23,9 @@ const LEASE_MS = 60_000;
 const RENEW_MS = 15_000;
 const POLL_MS = 1000;
 const RETRY_MS = 5000;
+/** Of the object store or the database, from the moment of asking; until then it counts as no failure. */
+const OUTAGE_LIMIT_MS = 3_600_000;
+const OUTAGE_RETRY_MS = 30_000;
 const TIDY_EVERY_MS = 3_600_000;
 const MAX_FRUITLESS_RUNS = 3;
 const GIVEN_UP = "It could not be made in three tries. The operator's log says why.";
@@ -102,13 +105,16 @@ export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
   }
 
   async function failOnce(leased: LeasedExport, error: unknown): Promise<void> {
-    const isLast = leased.fruitlessRuns >= MAX_FRUITLESS_RUNS;
-    log.error(
-      { err: error, exportId: leased.id, tenantId: leased.tenantId },
-      isLast ? "an export has failed for good" : "an export's run failed; it is tried again",
-    );
+    const about = { err: error, exportId: leased.id, tenantId: leased.tenantId };
     // What the world refuses, it may allow later; anything else may lie in what was staged.
     const isOutage = error instanceof StoreUnavailableError || isConnectionLoss(error);
+    if (isOutage && Date.now() - leased.createdAt.getTime() < OUTAGE_LIMIT_MS) {
+      log.warn(about, "an export waits for the object store or the database; it goes on when they are back");
+      await releaseExport(db, leased, { delayMs: OUTAGE_RETRY_MS, isFruitless: false });
+      return;
+    }
+    const isLast = leased.fruitlessRuns >= MAX_FRUITLESS_RUNS;
+    log.error(about, isLast ? "an export has failed for good" : "an export's run failed; it is tried again");
     if (isLast) return end(leased, GIVEN_UP);
     const delayMs = RETRY_MS * leased.fruitlessRuns;
     const isOurs = await releaseExport(db, leased, { delayMs, isFruitless: true });
