@@ -110,9 +110,10 @@ describe("comparing rows with the bucket", () => {
     assert.equal(await artifacts.stateOf(artifact), "pending");
     const { probes } = artifacts.services;
     const careless: LinkProbes["sample"] = async (object, now) =>
-      (await probes.run(object, now)).map((one) =>
-        one.probe === "tampered_get" ? { ...one, status: 200 } : one,
-      );
+      (await probes.run(object, now)).map(({ probe, status }) => ({
+        probe,
+        status: probe === "tampered_get" ? 200 : status,
+      }));
     const bad = { ...artifacts.services, probes: { ...probes, sample: careless } };
     const { finished, refusal } = await runPass(bad);
     assert.equal(finished, 0);
@@ -208,19 +209,19 @@ describe("comparing rows with the bucket", () => {
   });
 });
 
+async function exportOf({ delivery_id }: { delivery_id: string }, status: string, attempt: number) {
+  await artifacts.pool.query(
+    `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, attempt)
+      VALUES ('acme', $1, 'ada', now() - interval '1 day', now(), $2, $3)`,
+    [delivery_id, status, attempt],
+  );
+}
+
+async function forget(days = 30): Promise<number> {
+  return forgetOldStorage(artifacts.services.db, days);
+}
+
 describe("what is over", () => {
-  async function exportOf({ delivery_id }: { delivery_id: string }, status: string, attempt: number) {
-    await artifacts.pool.query(
-      `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, attempt)
-        VALUES ('acme', $1, 'ada', now() - interval '1 day', now(), $2, $3)`,
-      [delivery_id, status, attempt],
-    );
-  }
-
-  async function forget(days = 30): Promise<number> {
-    return forgetOldStorage(artifacts.services.db, days);
-  }
-
   it("among archives are those that their runs gave up: row and bytes go", async () => {
     const current = await artifacts.storeUnrecorded("export");
     const superseded = await artifacts.storeUnrecorded("export");

@@ -74,11 +74,11 @@ describe("bodies of attempts in an object store", { skip: unavailable ?? false }
     const beyond = await fetch(url, { headers: { range: "bytes=3000-" } });
     assert.equal(beyond.status, 416);
     const { url: other } = await storage.link(await artifactOf("request_body"));
-    const query = (link: string) => link.slice(link.indexOf("?"));
-    const place = (link: string) => link.slice(0, link.indexOf("?"));
+    const [place = ""] = url.split("?");
+    const [, othersQuery = ""] = other.split("?");
     const foul: [string, string, RequestInit?][] = [
-      ["unsigned", place(url)],
-      ["another's signature", place(url) + query(other)],
+      ["unsigned", place],
+      ["another's signature", `${place}?${othersQuery}`],
       ["tampered", changed(url, /X-Amz-Signature=[0-9a-f]*([0-9a-f])/)],
       ["longer life", url.replace("X-Amz-Expires=300", "X-Amz-Expires=604800")],
       ["other version", changed(url, /versionId=([0-9A-Za-z])/)],

@@ -3,7 +3,7 @@ import { defineCommand } from "citty";
 import { createPool } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId } from "../shared/id.ts";
-import { eraseArtifacts, listErasable, type Erasure } from "../storage/erase.ts";
+import { countErasable, eraseArtifacts, type Erasure } from "../storage/erase.ts";
 import { uuid } from "../storage/operations/values.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
@@ -41,11 +41,11 @@ export const eraseCommand = defineCommand({
         role: "postern_worker",
       });
       try {
-        const { length: count } = await listErasable(db, { tenantId, objectId });
+        const count = await countErasable(db, { tenantId, objectId });
         if (args.yes !== true && count > 0)
           await confirm(`Erase ${count} of ${tenantId}? It cannot be undone.`);
-        const erasure = await eraseArtifacts(db, { tenantId, objectId });
-        console.log(args.json === true ? JSON.stringify(erasure, null, 2) : summaryOf(erasure));
+        const each = eraseArtifacts(db, { tenantId, objectId });
+        await (args.json === true ? printJson(each) : printLines(each));
       } finally {
         await db.end();
         await database.stop();
@@ -61,11 +61,22 @@ async function confirm(question: string): Promise<void> {
   if (answer.trim() !== "yes") throw new ConfigError("nothing was erased");
 }
 
-function summaryOf({ erased, left }: Erasure): string {
-  const lines = erased.map(({ id, kind, size }) => `erased  ${id}  ${kind}  ${size} bytes`);
-  for (const { id, kind, reason } of left) lines.push(`left    ${id}  ${kind}  ${reason}`);
-  lines.push(
-    `${erased.length} erased: they can no longer be downloaded, and a worker deletes their bytes. ${left.length} left.`,
+async function printJson(each: AsyncIterable<Erasure>): Promise<void> {
+  const all = await Array.fromAsync(each);
+  const artifactsOf = (wanted: Erasure["outcome"]) =>
+    all.filter(({ outcome }) => outcome === wanted).map(({ artifact }) => artifact);
+  console.log(JSON.stringify({ erased: artifactsOf("erased"), left: artifactsOf("left") }, null, 2));
+}
+
+/** As each is done: who ends it in the middle knows what was erased. */
+async function printLines(each: AsyncIterable<Erasure>): Promise<void> {
+  const counts = { erased: 0, left: 0 };
+  for await (const { outcome, artifact } of each) {
+    counts[outcome]++;
+    const told = "size" in artifact ? `${artifact.size} bytes` : artifact.reason;
+    console.log(`${outcome.padEnd(6)}  ${artifact.id}  ${artifact.kind}  ${told}`);
+  }
+  console.log(
+    `${counts.erased} erased: they can no longer be downloaded, and a worker deletes their bytes. ${counts.left} left.`,
   );
-  return lines.join("\n");
 }

@@ -84,7 +84,7 @@ async function requirePlace(file: string): Promise<void> {
 async function download(api: ApiClient, found: Export, file: string): Promise<void> {
   const asked = { delivery_id: found.id };
   const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
-  const response = await fetch(link.parse(JSON.parse(answer)).url);
+  const response = await follow(link.parse(JSON.parse(answer)).url);
   if (!response.ok || response.body === null) throw new Error(`the link answered ${response.status}`);
   const draft = `${file}.part`;
   try {
@@ -94,6 +94,14 @@ async function download(api: ApiClient, found: Export, file: string): Promise<vo
     await rm(draft, { force: true });
     throw error;
   }
+}
+
+/** Links lead to the object store, or to PUBLIC_URL: not every machine that reaches the API reaches those. */
+async function follow(url: string): Promise<Response> {
+  return fetch(url).catch((error: unknown) => {
+    // The rest of the link is a permission in itself.
+    throw new ConfigError(`no answer from ${new URL(url).origin}, where the archive is (${String(error)})`);
+  });
 }
 
 function summaryOf(found: Export, output: string | undefined): string {

@@ -15,31 +15,32 @@ import { listTenantObjects, readDatabaseClock } from "./stored-object-store.ts";
 
 const PAGE = 1000;
 
-export type Erasure = {
-  erased: Pick<StoredObject, "id" | "kind" | "key" | "version_id" | "size">[];
-  left: (Pick<StoredObject, "id" | "kind"> & { reason: string })[];
-};
+/** What became of one artifact; `reason` says why it was left. */
+export type Erasure =
+  | { outcome: "erased"; artifact: Pick<StoredObject, "id" | "kind" | "key" | "version_id" | "size"> }
+  | { outcome: "left"; artifact: Pick<StoredObject, "id" | "kind"> & { reason: string } };
 
 type Wanted = { tenantId: TenantId; objectId: string | null };
 
-/** What the tenant can still download, or could if it were not missing. */
-export async function listErasable(db: Db, wanted: Wanted): Promise<StoredObject[]> {
-  return (await listAll(db, wanted)).filter((object) => reasonToLeave(object) === null);
+/** How many the tenant can still download, or could if they were not missing. */
+export async function countErasable(db: Db, wanted: Wanted): Promise<number> {
+  let count = 0;
+  for await (const object of eachObject(db, wanted)) if (reasonToLeave(object) === null) count++;
+  return count;
 }
 
-/** Erases what can be erased, and says of the rest why not. */
-export async function eraseArtifacts(db: Pool, wanted: Wanted): Promise<Erasure> {
-  const erasure: Erasure = { erased: [], left: [] };
-  for (const object of await listAll(db, wanted)) {
+/** Erases what can be erased, one by one, and says of the rest why not. */
+export async function* eraseArtifacts(db: Pool, wanted: Wanted): AsyncGenerator<Erasure> {
+  for await (const object of eachObject(db, wanted)) {
     const { id, kind, key, version_id, size } = object;
     const reason = reasonToLeave(object);
     if (reason === null && (await expire(db, wanted.tenantId, object))) {
-      erasure.erased.push({ id, kind, key, version_id, size });
+      yield { outcome: "erased", artifact: { id, kind, key, version_id, size } };
     } else {
-      erasure.left.push({ id, kind, reason: reason ?? "it changed meanwhile: try again" });
+      const why = reason ?? "it changed meanwhile: try again";
+      yield { outcome: "left", artifact: { id, kind, reason: why } };
     }
   }
-  return erasure;
 }
 
 async function expire(db: Pool, tenantId: TenantId, object: StoredObject): Promise<boolean> {
@@ -63,13 +64,13 @@ async function expire(db: Pool, tenantId: TenantId, object: StoredObject): Promi
   });
 }
 
-async function listAll(db: Db, { tenantId, objectId }: Wanted): Promise<StoredObject[]> {
-  const found: StoredObject[] = [];
+async function* eachObject(db: Db, { tenantId, objectId }: Wanted): AsyncGenerator<StoredObject> {
+  let after: string | null = null;
   for (;;) {
-    const after = found.at(-1)?.id ?? null;
-    const page = await listTenantObjects(db, tenantId, { objectId, after, limit: PAGE });
-    found.push(...page);
-    if (page.length < PAGE) return found;
+    const page: StoredObject[] = await listTenantObjects(db, tenantId, { objectId, after, limit: PAGE });
+    yield* page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)?.id ?? null;
   }
 }
 

@@ -103,10 +103,12 @@ describe("a folder as a bucket, on disk", () => {
     );
   });
 
+  async function keysBehind(after: string | null, limit: number): Promise<string[]> {
+    return (await bucket.list({ after, limit })).objects.map(({ key }) => key);
+  }
+
   it("lists page by page what is there when each page is asked for", async () => {
     for (let n = 0; n < 7; n++) await put(`page ${n}`);
-    const keysBehind = async (after: string | null, limit: number) =>
-      (await bucket.list({ after, limit })).objects.map(({ key }) => key);
     const all = await keysBehind(null, 1000);
     assert.deepEqual(await keysBehind(null, 3), all.slice(0, 3));
     const gone = all[3] ?? "";

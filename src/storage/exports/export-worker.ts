@@ -136,14 +136,20 @@ export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
     for (const id of ids) if (!needed.has(id)) await rm(folderOf(id), { recursive: true, force: true });
   }
 
+  function tidyFailed(error: unknown): void {
+    log.warn({ err: error }, "old staged files could not be removed");
+  }
+
   function folderOf(id: ExportId): string {
     return join(root, id);
   }
 
   return {
     start() {
-      const failed = (error: unknown) => log.warn({ err: error }, "old staged files could not be removed");
-      running ??= Promise.all([work(), every(TIDY_EVERY_MS, tidy, { signal: stopping.signal, failed })]);
+      running ??= Promise.all([
+        work(),
+        every(TIDY_EVERY_MS, tidy, { signal: stopping.signal, failed: tidyFailed }),
+      ]);
     },
     async stop() {
       stopping.abort();
