@@ -1,6 +1,6 @@
 -- What storage remembers and nobody needs any more, so that its tables do not
 -- grow for ever. As with the audit log, the worker may remove only what this
--- function removes.
+-- function removes. Several may call it at once: each passes over what another is removing.
 
 CREATE FUNCTION postern.forget_old_storage(retention_days integer) RETURNS integer LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -25,19 +25,21 @@ BEGIN
   DELETE FROM postern.stored_objects WHERE id IN (
     SELECT id FROM postern.stored_objects
     WHERE (state = 'purged' OR state = 'missing' AND available_at IS NULL) AND state_since < past
-    ORDER BY state_since LIMIT 10000);
+    ORDER BY state_since LIMIT 10000 FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS deleted = ROW_COUNT;
   removed := removed + deleted;
 
   DELETE FROM postern.storage_grants WHERE id IN (
-    SELECT id FROM postern.storage_grants WHERE expires_at < past ORDER BY expires_at LIMIT 10000);
+    SELECT id FROM postern.storage_grants WHERE expires_at < past ORDER BY expires_at LIMIT 10000
+    FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS deleted = ROW_COUNT;
   removed := removed + deleted;
 
   -- The last one stays: the next gets the number behind it.
   DELETE FROM postern.storage_events WHERE at < past AND sequence IN (
     SELECT sequence FROM postern.storage_events
-    WHERE sequence < (SELECT max(sequence) FROM postern.storage_events) ORDER BY sequence LIMIT 10000);
+    WHERE sequence < (SELECT max(sequence) FROM postern.storage_events) ORDER BY sequence LIMIT 10000
+    FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS deleted = ROW_COUNT;
   RETURN removed + deleted;
 END

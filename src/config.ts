@@ -55,7 +55,10 @@ const SETTINGS = {
   RETRY_SCHEDULE: { about: "delay of each attempt after the one before", fallback: DEFAULT_RETRY_SCHEDULE },
   DISABLE_AFTER: { about: "an endpoint with only failures for so long is disabled", fallback: "5d" },
   MAX_ENDPOINTS_PER_TENANT: { about: "endpoints that one tenant may have", fallback: "100" },
-  RETENTION_DAYS: { about: "days for which deliveries, events and notes of storage are kept", fallback: "30" },
+  RETENTION_DAYS: {
+    about: "days for which deliveries, events and notes of storage are kept",
+    fallback: "30",
+  },
   RATE_LIMIT_WRITES: {
     about: "changes that a tenant may make a minute; 0: any number",
     fallback: "1200",

@@ -192,6 +192,35 @@ describe("comparing rows with the bucket", () => {
     assert.equal(await artifacts.stateOf(artifact), "purged");
   });
 
+  it("deletes what appears under the key of a purged artifact, as it has no row that wants it", async () => {
+    const artifact = await artifacts.store("purged");
+    const [first, second] = await artifacts.agedPasses();
+    assert.deepEqual([first.decisions, second.decisions], [{ suspect: 1 }, { purge: 1 }]);
+    assert.ok(!existsSync(artifact.place));
+    assert.equal(await artifacts.stateOf(artifact), "purged");
+  });
+
+  it("keeps other bytes that lie where those of an expired artifact were", async () => {
+    const artifact = await artifacts.store("expired");
+    await writeFile(artifact.place, "somebody else's bytes");
+    const [first, second] = await artifacts.agedPasses();
+    assert.deepEqual([first.decisions, second.decisions], [{ deferred: 1 }, { deferred: 1 }]);
+    assert.equal(await readFile(artifact.place, "utf8"), "somebody else's bytes");
+    assert.equal(await artifacts.stateOf(artifact), "expired");
+  });
+
+  it("gives back what was quarantined when its own bytes are there again", async () => {
+    const artifact = await artifacts.store("available");
+    const own = await readFile(artifact.place);
+    await writeFile(artifact.place, "somebody else's bytes");
+    await artifacts.agedPasses();
+    assert.equal(await artifacts.stateOf(artifact), "quarantined");
+    await writeFile(artifact.place, own);
+    await artifacts.age();
+    assert.deepEqual((await runPass(artifacts.services)).decisions, { healed: 1 });
+    assert.equal(await artifacts.stateOf(artifact), "available");
+  });
+
   it("expires nothing that is held", async () => {
     const artifact = await artifacts.store("available");
     await artifacts.pool.query(
