@@ -13,8 +13,8 @@ BEGIN
     RAISE EXCEPTION 'postern: what storage did is remembered for 1 day at least' USING ERRCODE = '22023';
   END IF;
 
-  -- Archives that never became available and whose run gave them up: the export is over, or begun anew. Without a row the bytes are
-  -- nobody's, and comparing deletes them. The quarter of an hour is that of comparing.
+  -- Archives that never became available and whose run gave them up: the export is over, or begun anew.
+  -- Without a row the bytes are nobody's, and comparing deletes them. The quarter of an hour is that of comparing.
   DELETE FROM postern.stored_objects o USING postern.storage_exports e
   WHERE o.kind = 'export' AND o.available_at IS NULL AND o.state_since < now() - interval '15 minutes'
     AND e.id = o.delivery_id AND (e.status NOT IN ('queued', 'running') OR e.attempt > o.attempt);
