@@ -261,7 +261,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
       [{ sequence: await reconcile.readNextSequence(db), type: "object.missing", key: "a key" }],
       { bucket: BUCKET, runId: randomUUID(), now: NOW },
     ),
-  claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }),
+  claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
   removeOldAudit: (db) => audit.removeOldAudit(db),
   isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),

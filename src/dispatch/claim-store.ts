@@ -1,33 +1,52 @@
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
-import { LEASE_MS, type ClaimLimits, type LeasedDispatch } from "./queue.ts";
+import {
+  LEASE_MS,
+  type Claimed,
+  type ClaimLimits,
+  type CrowdedEndpoint,
+  type LeasedDispatch,
+} from "./queue.ts";
+import { LONGEST_RETURN_MS } from "./return-delay.ts";
 
-type ClaimedRow = {
-  tenant_id: TenantId;
-  endpoint_id: EndpointId;
-  id: DeliveryId;
-  event_id: EventId;
-  event_type: string;
-  attempt: number;
-  body: string;
-};
+/** Turning a row away is one update without its body: so many more are turned away at once than are claimed. */
+const TURNED_AWAY_AT_ONCE = 5000;
+
+type ClaimRow = { due: number; turned_away: { endpoint_id: EndpointId; count: number }[] | null } & (
+  | { id: null }
+  | {
+      tenant_id: TenantId;
+      endpoint_id: EndpointId;
+      id: DeliveryId;
+      event_id: EventId;
+      event_type: string;
+      attempt: number;
+      body: string;
+    }
+);
 
 /**
  * Leases what is due and nobody's; rows that another worker is claiming are
  * passed over, not waited for. Bodies are measured before any is read: hundreds
- * of the largest at once would be more than a process can hold.
+ * of the largest at once would be more than a process can hold. What is due of
+ * crowded endpoints is passed over, and some of it put back: the backlog of one
+ * tenant would otherwise be claimed and given back before the rows of all others.
  */
 export async function claimDispatches(
   db: Db,
   leaseId: string,
   limits: ClaimLimits,
-): Promise<{ claimed: LeasedDispatch[]; isAll: boolean }> {
+  crowded: readonly CrowdedEndpoint[],
+): Promise<Claimed> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const { rows } = await db.query<ClaimedRow & { due: number }>({
+  const { rows } = await db.query<ClaimRow>({
     name: "claim-dispatches",
-    text: /* sql */ `WITH due AS MATERIALIZED (
+    text: /* sql */ `WITH crowded AS MATERIALIZED (
+        SELECT * FROM unnest($6::uuid[], $7::float8[], $8::float8[], $9::float8[])
+          AS crowded (endpoint_id, after_ms, spread_ms, every_ms)
+      ), due AS MATERIALIZED (
         SELECT tenant_id, endpoint_id, id, event_id, claimable_at FROM postern.dispatches
-        WHERE NOT held AND NOT superseded AND claimable_at <= now()
+        WHERE NOT held AND NOT superseded AND claimable_at <= now() AND endpoint_id <> ALL ($6)
         ORDER BY claimable_at LIMIT $2
         FOR UPDATE SKIP LOCKED
       ), sized AS MATERIALIZED (
@@ -37,28 +56,66 @@ export async function claimDispatches(
         WINDOW longest_due AS (ORDER BY due.claimable_at, due.id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
         SELECT * FROM sized WHERE size_so_far <= $4 OR place = 1
+      ), claimed AS (
+        UPDATE postern.dispatches d
+        SET lease_owner = $1, claimable_at = now() + $3 * interval '1 ms'
+        FROM taken JOIN postern.events e ON e.id = taken.event_id
+        WHERE d.tenant_id = taken.tenant_id AND d.endpoint_id = taken.endpoint_id AND d.id = taken.id
+        RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, e.body
+      ), too_many AS MATERIALIZED (
+        SELECT tenant_id, endpoint_id, id, claimable_at FROM postern.dispatches
+        -- Decided before it is looked for: without crowded endpoints nothing is.
+        WHERE cardinality($6) > 0
+          AND NOT held AND NOT superseded AND claimable_at <= now() AND endpoint_id = ANY ($6)
+        ORDER BY claimable_at LIMIT $5
+        FOR UPDATE SKIP LOCKED
+      ), put_off AS MATERIALIZED (
+        SELECT tenant_id, too_many.endpoint_id, id,
+          least($10 - spread_ms, after_ms + every_ms * row_number() OVER (
+            PARTITION BY too_many.endpoint_id ORDER BY claimable_at)) + random() * spread_ms AS delay_ms
+        FROM too_many JOIN crowded ON crowded.endpoint_id = too_many.endpoint_id
+      ), put_back AS (
+        UPDATE postern.dispatches d
+        SET lease_owner = NULL, claimable_at = now() + r.delay_ms * interval '1 ms'
+        FROM put_off r WHERE d.tenant_id = r.tenant_id AND d.endpoint_id = r.endpoint_id AND d.id = r.id
       )
-      UPDATE postern.dispatches d
-      SET lease_owner = $1, claimable_at = now() + $3 * interval '1 ms'
-      FROM taken JOIN postern.events e ON e.id = taken.event_id
-      WHERE d.tenant_id = taken.tenant_id AND d.endpoint_id = taken.endpoint_id AND d.id = taken.id
-      RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, e.body,
-        (SELECT count(*)::int FROM due) AS due`,
-    values: [leaseId, limits.dispatches, LEASE_MS, limits.bodyBytes],
+      SELECT found.*, claimed.* FROM (
+        SELECT (SELECT count(*)::int FROM due) AS due, (
+          SELECT json_agg(counts) FROM (
+            SELECT endpoint_id, count(*) FROM too_many GROUP BY endpoint_id) AS counts) AS turned_away
+      ) AS found LEFT JOIN claimed ON true`,
+    values: [
+      leaseId,
+      limits.dispatches,
+      LEASE_MS,
+      limits.bodyBytes,
+      TURNED_AWAY_AT_ONCE,
+      crowded.map(({ endpointId }) => endpointId),
+      crowded.map(({ returns }) => returns.afterMs),
+      crowded.map(({ returns }) => returns.spreadMs),
+      crowded.map(({ returns }) => returns.everyMs),
+      LONGEST_RETURN_MS,
+    ],
   });
-  const claimed = rows.map((row) => ({
-    id: row.id,
-    tenantId: row.tenant_id,
-    endpointId: row.endpoint_id,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    body: row.body,
-    attempt: row.attempt,
-    leaseId,
-    leaseEndsMs,
-  }));
-  const due = rows[0]?.due ?? 0;
-  return { claimed, isAll: due < limits.dispatches && claimed.length === due };
+  const claimed = rows.flatMap((row) => {
+    if (row.id === null) return [];
+    return {
+      id: row.id,
+      tenantId: row.tenant_id,
+      endpointId: row.endpoint_id,
+      eventId: row.event_id,
+      eventType: row.event_type,
+      body: row.body,
+      attempt: row.attempt,
+      leaseId,
+      leaseEndsMs,
+    };
+  });
+  const [{ due = 0, turned_away = null } = {}] = rows;
+  const turnedAway = new Map((turned_away ?? []).map(({ endpoint_id, count }) => [endpoint_id, count]));
+  const away = [...turnedAway.values()].reduce((sum, count) => sum + count, 0);
+  const isAll = due < limits.dispatches && claimed.length === due && away < TURNED_AWAY_AT_ONCE;
+  return { claimed, turnedAway, isAll };
 }
 
 /** Locks in the order of the key, as every statement on several dispatches does. */

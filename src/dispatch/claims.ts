@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Outbox } from "../events/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { ClaimLimits, DispatchQueue, LeasedDispatch } from "./queue.ts";
+import type { ClaimLimits, CrowdedEndpoint, DispatchQueue, LeasedDispatch } from "./queue.ts";
 
 const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 };
 /**
@@ -30,9 +30,12 @@ export function makeClaims(services: {
   /** Whether more can be taken; without room the queue is left to others. */
   hasRoom: () => boolean;
   take: (claimed: readonly LeasedDispatch[]) => void;
+  /** Endpoints for which more cannot be taken; what is due of them is turned away. */
+  crowded: () => CrowdedEndpoint[];
+  turnedAway: (endpoint: CrowdedEndpoint, count: number) => void;
   log: Log;
 }): Claims {
-  const { queue, outbox, hasRoom, take, log } = services;
+  const { queue, outbox, hasRoom, take, crowded, turnedAway, log } = services;
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
   let claiming: Promise<void> | null = null;
@@ -63,8 +66,10 @@ export function makeClaims(services: {
     // What SQL published comes first, so that this same look claims it.
     const relayed = await relayOutbox();
     try {
-      const { claimed, isAll } = await queue.claim(CLAIM_LIMITS);
+      const without = crowded();
+      const { claimed, isAll, turnedAway: counts } = await queue.claim(CLAIM_LIMITS, without);
       lastLookAt = performance.now();
+      for (const endpoint of without) turnedAway(endpoint, counts.get(endpoint.endpointId) ?? 0);
       take(claimed);
       if (!isAll || relayed === "more") return "more";
       return claimed.length > 0 ? "some" : "nothing";

@@ -14,6 +14,7 @@ const LIMITS: LaneLimits = {
   leastInFlightPerEndpoint: 1,
   waitingPerEndpoint: 5,
   waitingBodySize: 100,
+  waitingBodySizePerTenant: 100,
   waitingBodySizePerEndpoint: 100,
 };
 const ENDPOINTS_PER_TENANT = 3;
@@ -251,7 +252,7 @@ describe("lanes narrow", () => {
       widths.push(inFlight.length);
     }
     assert.deepEqual(widths, [4, 1, 1, 2, 3, 4]);
-    assert.equal(lanes.isSlow(dispatchFor(0)), false);
+    assert.equal(lanes.isSlow(dispatchFor(0).endpointId), false);
   });
 
   it("at the start: an endpoint begins with few attempts at once and earns more", () => {
@@ -280,7 +281,10 @@ describe("lanes narrow", () => {
     const lanes = new Lanes(limits);
     for (let n = 0; n < 10; n++) for (const endpoint of [0, 1]) lanes.offer(dispatchFor(endpoint));
     for (const dispatch of startAll(lanes)) lanes.finished(dispatch, dispatch.endpointId.endsWith("0"));
-    assert.deepEqual([lanes.isSlow(dispatchFor(0)), lanes.isSlow(dispatchFor(1))], [true, false]);
+    assert.deepEqual(
+      [lanes.isSlow(dispatchFor(0).endpointId), lanes.isSlow(dispatchFor(1).endpointId)],
+      [true, false],
+    );
     assert.equal(startAll(lanes).length, 1 + 4);
   });
 });
@@ -314,5 +318,28 @@ describe("withdrawing an event", () => {
     lanes.finished(started, false);
     const rest = [lanes.next(), lanes.takeAll()].flat();
     assert.deepEqual(new Set(rest), new Set([kept, elsewhere]));
+  });
+
+  it("turns away what a tenant has too much of in all its lanes, and takes others'", () => {
+    const lanes = new Lanes({ ...LIMITS, waitingBodySizePerTenant: 10 });
+    for (const endpoint of [0, 1, 0, 1, 2]) assert.ok(lanes.offer(dispatchFor(endpoint, "xx")));
+    assert.ok(!lanes.offer(dispatchFor(2)));
+    assert.ok(lanes.offer(dispatchFor(ENDPOINTS_PER_TENANT)));
+    assert.ok(lanes.next() !== null);
+    assert.ok(lanes.offer(dispatchFor(2)));
+  });
+
+  it("names the crowded endpoints for as long as their lanes are full", () => {
+    const lanes = new Lanes(LIMITS);
+    for (let n = 0; n < LIMITS.waitingPerEndpoint; n++) lanes.offer(dispatchFor(0));
+    assert.deepEqual(lanes.crowded(), []);
+    assert.ok(!lanes.offer(dispatchFor(0)));
+    assert.deepEqual(lanes.crowded(), [dispatchFor(0).endpointId]);
+    lanes.next();
+    assert.deepEqual(lanes.crowded(), []);
+    lanes.offer(dispatchFor(0));
+    lanes.offer(dispatchFor(0));
+    lanes.takeAll();
+    assert.deepEqual(lanes.crowded(), []);
   });
 });

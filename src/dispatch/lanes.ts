@@ -20,8 +20,9 @@ export type LaneLimits = {
   /** What an endpoint keeps however slow it is. */
   leastInFlightPerEndpoint: number;
   waitingPerEndpoint: number;
-  /** Characters of bodies that may wait in all, and for one endpoint. */
+  /** Characters of bodies that may wait in all, for one tenant, and for one endpoint. */
   waitingBodySize: number;
+  waitingBodySizePerTenant: number;
   waitingBodySizePerEndpoint: number;
 };
 
@@ -35,7 +36,7 @@ type Lane = {
   finished: number;
   isPaused: boolean;
 };
-type Tenant = { id: string; ready: Set<Lane>; lanes: number; inFlight: number };
+type Tenant = { id: string; ready: Set<Lane>; lanes: number; inFlight: number; bodySize: number };
 
 const MAX_WIDTHS = 10_000;
 
@@ -46,6 +47,7 @@ export class Lanes {
   /** How many attempts an endpoint may have in flight, as far as that is known; a fraction is the way to one more. */
   readonly #widths = new LRUCache<EndpointId, number>({ max: MAX_WIDTHS });
   readonly #readyTenants = new Set<Tenant>();
+  readonly #crowded = new Set<Lane>();
   #waiting = 0;
   #waitingBodySize = 0;
   #inFlight = 0;
@@ -68,27 +70,32 @@ export class Lanes {
   }
 
   /** Whether the endpoint was slow lately. */
-  isSlow(dispatch: LeasedDispatch): boolean {
-    return this.#widthOf(dispatch.endpointId) < this.#limits.firstInFlightPerEndpoint;
+  isSlow(endpointId: EndpointId): boolean {
+    return this.#widthOf(endpointId) < this.#limits.firstInFlightPerEndpoint;
   }
 
   /** How the endpoint's lane gets on. */
-  progressOf(dispatch: LeasedDispatch): LaneProgress {
-    const lane = this.#lanes.get(dispatch.endpointId);
+  progressOf(endpointId: EndpointId): LaneProgress {
+    const lane = this.#lanes.get(endpointId);
     const waiting = lane === undefined ? 0 : lane.waiting.length - lane.head;
-    return { finished: lane?.finished ?? 0, waiting, isSlow: this.isSlow(dispatch) };
+    return { finished: lane?.finished ?? 0, waiting, isSlow: this.isSlow(endpointId) };
   }
 
-  /** Queues a dispatch in its endpoint's lane; false when that lane is full. */
+  /** The endpoints whose lanes turned something away and are still full. */
+  crowded(): EndpointId[] {
+    for (const lane of this.#crowded) if (!this.#isFull(lane)) this.#crowded.delete(lane);
+    return [...this.#crowded].map((lane) => lane.key);
+  }
+
+  /** Queues a dispatch in its endpoint's lane; false when that lane is full, or its tenant has enough in others. */
   offer(dispatch: LeasedDispatch): boolean {
     const lane = this.#laneOf(dispatch);
-    const isLong = lane.waiting.length - lane.head >= this.#limits.waitingPerEndpoint;
-    const isHeavy = lane.bodySize >= this.#limits.waitingBodySizePerEndpoint;
-    if (isLong || isHeavy) return false;
+    if (this.#isFull(lane)) {
+      this.#crowded.add(lane);
+      return false;
+    }
     lane.waiting.push(dispatch);
-    lane.bodySize += dispatch.body.length;
-    this.#waiting++;
-    this.#waitingBodySize += dispatch.body.length;
+    this.#count(lane, 1, dispatch.body.length);
     this.#refresh(lane);
     return true;
   }
@@ -105,9 +112,7 @@ export class Lanes {
       lane.waiting = lane.waiting.slice(lane.head);
       lane.head = 0;
     }
-    this.#waiting--;
-    this.#waitingBodySize -= dispatch.body.length;
-    lane.bodySize -= dispatch.body.length;
+    this.#count(lane, -1, -dispatch.body.length);
     this.#inFlight++;
     lane.inFlight++;
     tenant.inFlight++;
@@ -136,9 +141,7 @@ export class Lanes {
     lane.waiting = [dispatch, ...lane.waiting.slice(lane.head)];
     lane.head = 0;
     lane.isPaused = true;
-    lane.bodySize += dispatch.body.length;
-    this.#waiting++;
-    this.#waitingBodySize += dispatch.body.length;
+    this.#count(lane, 1, dispatch.body.length);
     this.#refresh(lane);
   }
 
@@ -158,9 +161,7 @@ export class Lanes {
     lane.waiting = waiting.filter((dispatch) => dispatch.eventId !== eventId);
     lane.head = 0;
     const bodySize = withdrawn.reduce((sum, dispatch) => sum + dispatch.body.length, 0);
-    lane.bodySize -= bodySize;
-    this.#waiting -= withdrawn.length;
-    this.#waitingBodySize -= bodySize;
+    this.#count(lane, -withdrawn.length, -bodySize);
     this.#refresh(lane);
     return withdrawn;
   }
@@ -169,15 +170,29 @@ export class Lanes {
   takeAll(): LeasedDispatch[] {
     const taken: LeasedDispatch[] = [];
     for (const lane of this.#lanes.values()) {
-      taken.push(...lane.waiting.slice(lane.head));
+      const waiting = lane.waiting.slice(lane.head);
+      taken.push(...waiting);
       lane.waiting = [];
       lane.head = 0;
-      lane.bodySize = 0;
+      this.#count(lane, -waiting.length, -lane.bodySize);
       this.#refresh(lane);
     }
-    this.#waiting = 0;
-    this.#waitingBodySize = 0;
     return taken;
+  }
+
+  #isFull(lane: Lane): boolean {
+    return (
+      lane.waiting.length - lane.head >= this.#limits.waitingPerEndpoint ||
+      lane.bodySize >= this.#limits.waitingBodySizePerEndpoint ||
+      lane.tenant.bodySize >= this.#limits.waitingBodySizePerTenant
+    );
+  }
+
+  #count(lane: Lane, dispatches: number, bodySize: number): void {
+    lane.bodySize += bodySize;
+    lane.tenant.bodySize += bodySize;
+    this.#waiting += dispatches;
+    this.#waitingBodySize += bodySize;
   }
 
   #widthOf(endpointId: EndpointId): number {
@@ -202,7 +217,7 @@ export class Lanes {
     if (known !== undefined) return known;
     let tenant = this.#tenants.get(dispatch.tenantId);
     if (tenant === undefined) {
-      tenant = { id: dispatch.tenantId, ready: new Set(), lanes: 0, inFlight: 0 };
+      tenant = { id: dispatch.tenantId, ready: new Set(), lanes: 0, inFlight: 0, bodySize: 0 };
       this.#tenants.set(tenant.id, tenant);
     }
     const lane = {
@@ -229,6 +244,7 @@ export class Lanes {
     else tenant.ready.delete(lane);
     if (!isWaiting && lane.inFlight === 0) {
       this.#lanes.delete(lane.key);
+      this.#crowded.delete(lane);
       tenant.lanes--;
     }
     if (tenant.ready.size > 0 && tenant.inFlight < this.#limits.inFlightPerTenant)

@@ -29,7 +29,7 @@ export function makePostgresQueue(
         firstDelayMs,
       }),
     findEarlier: (events, within = publisher) => findEarlierEvents(within, events),
-    claim: (limits) => claimDispatches(worker, nextLeaseId(), limits),
+    claim: (limits, crowded) => claimDispatches(worker, nextLeaseId(), limits, crowded),
     complete: (attempts, whenLocked) => completeAttempts(worker, attempts, whenLocked),
     postpone: (dispatches) => postponeDispatches(worker, dispatches),
     hold: (dispatches) => holdDispatches(worker, dispatches),

@@ -77,13 +77,30 @@ export type CompletedAttempt = {
 /** What one claim takes at most, but one dispatch however large. */
 export type ClaimLimits = { dispatches: number; bodyBytes: number };
 
+/** When dispatches that are turned away together come back: after so long, at random within so long, one every so long. */
+export type ReturnTimes = { afterMs: number; spreadMs: number; everyMs: number };
+
+/** An endpoint that this worker has no room for. */
+export type CrowdedEndpoint = { endpointId: EndpointId; returns: ReturnTimes };
+
+export type Claimed = {
+  claimed: LeasedDispatch[];
+  /** How many were due of endpoints without room, and come back later. */
+  turnedAway: Map<EndpointId, number>;
+  /** No more are due than were claimed or turned away. */
+  isAll: boolean;
+};
+
 export type DispatchQueue = {
   /** Makes events and their dispatches durable; with `lease` the dispatches are at once this process's own. */
   accept(events: readonly NewEvent[], options: { lease: boolean }, db?: Db): Promise<Acceptance>;
   /** For events that {@link accept} passed over: what their idempotency keys stand for, by event id. */
   findEarlier(events: readonly NewEvent[], db?: Db): Promise<Map<EventId, EarlierEvent>>;
-  /** Leases dispatches that are due, the longest due first; `isAll` when no more are due than were claimed. */
-  claim(limits: ClaimLimits): Promise<{ claimed: LeasedDispatch[]; isAll: boolean }>;
+  /**
+   * Leases dispatches that are due, the longest due first. Those of crowded
+   * endpoints are put back unread, so that the others behind them are reached.
+   */
+  claim(limits: ClaimLimits, crowded: readonly CrowdedEndpoint[]): Promise<Claimed>;
   /**
    * Logs outcomes; answers the ids that were still this process's to complete.
    * Those that somebody has locked are waited for, or left for another call.

@@ -27,16 +27,16 @@ export function makeReturns(services: {
   return {
     async late(dispatch) {
       await late.add({ dispatch, delayMs: 0 });
-      metrics.leasesReturned.inc({ reason: "late" });
+      metrics.dispatchesReturned.inc({ reason: "late" });
     },
     async hold(dispatch) {
       await holds.add(dispatch);
-      metrics.leasesReturned.inc({ reason: "held" });
+      metrics.dispatchesReturned.inc({ reason: "held" });
     },
     async giveBack(given, reason) {
       try {
         await queue.postpone(given);
-        metrics.leasesReturned.inc({ reason }, given.length);
+        metrics.dispatchesReturned.inc({ reason }, given.length);
       } catch (error) {
         log.warn({ err: error }, "leases could not be given back; they end by themselves");
       }

@@ -12,7 +12,7 @@ import type { Outbox } from "../events/outbox.ts";
 import type { OwnLane } from "../events/publish.ts";
 import type { Sender } from "../outbound/send.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
-import { idTimeMs } from "../shared/id.ts";
+import { idTimeMs, type EndpointId } from "../shared/id.ts";
 import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -22,8 +22,14 @@ import { endpointDeleted, makeAttempt } from "./make-attempt.ts";
 import { makeOutcomes } from "./outcomes.ts";
 import { RatePacer } from "./rate-pacer.ts";
 import { makeReturns, type Postponed } from "./returns.ts";
-import { ReturnDelays } from "./return-delay.ts";
-import type { CompletedAttempt, DispatchQueue, EventAtEndpoint, LeasedDispatch } from "./queue.ts";
+import { returnDelay, ReturnDelays } from "./return-delay.ts";
+import type {
+  CompletedAttempt,
+  CrowdedEndpoint,
+  DispatchQueue,
+  EventAtEndpoint,
+  LeasedDispatch,
+} from "./queue.ts";
 import type { TargetCache } from "./target-cache.ts";
 
 /** An attempt that takes longer makes its endpoint's lane narrower. */
@@ -42,6 +48,7 @@ export const LANE_LIMITS: LaneLimits = {
   leastInFlightPerEndpoint: 4,
   waitingPerEndpoint: 10_000,
   waitingBodySize: 32 * 1024 * 1024,
+  waitingBodySizePerTenant: 16 * 1024 * 1024,
   waitingBodySizePerEndpoint: 8 * 1024 * 1024,
 };
 
@@ -83,7 +90,13 @@ export function makeWorker(services: WorkerServices): Worker {
   const outcomes = makeOutcomes({ queue, log });
   const returns = makeReturns(services);
   const hasRoom = (): boolean => lanes.hasRoom && !stopping.signal.aborted;
-  const claims = makeClaims({ ...services, hasRoom, take });
+  const claims = makeClaims({
+    ...services,
+    hasRoom,
+    take,
+    crowded: () => lanes.crowded().map(crowdedEndpoint),
+    turnedAway,
+  });
 
   function pump(): void {
     while (!stopping.signal.aborted && running.size < MOST_RUNNING) {
@@ -192,17 +205,24 @@ export function makeWorker(services: WorkerServices): Worker {
     const isStopping = stopping.signal.aborted;
     const refused = dispatches.filter((dispatch) => isStopping || !lanes.offer(dispatch));
     pump();
-    giveBack(
-      refused.map((dispatch) => ({
-        dispatch,
-        delayMs: isStopping ? 0 : Math.random() * returnWithin(dispatch),
-      })),
-      isStopping ? "stopping" : "no_room",
-    );
+    if (isStopping) giveBack(withoutDelay(refused), "stopping");
+    else giveBack(refused.map(inLine), "no_room");
   }
 
-  function returnWithin(dispatch: LeasedDispatch): number {
-    return returnDelays.within(dispatch.endpointId, lanes.progressOf(dispatch), performance.now());
+  function inLine(dispatch: LeasedDispatch): Postponed {
+    const { endpointId, returns: times } = crowdedEndpoint(dispatch.endpointId);
+    returnDelays.turnedAway(endpointId, 1, times, performance.now());
+    return { dispatch, delayMs: returnDelay(times) };
+  }
+
+  function crowdedEndpoint(endpointId: EndpointId): CrowdedEndpoint {
+    const returns = returnDelays.timesFor(endpointId, lanes.progressOf(endpointId), performance.now());
+    return { endpointId, returns };
+  }
+
+  function turnedAway({ endpointId, returns }: CrowdedEndpoint, count: number): void {
+    returnDelays.turnedAway(endpointId, count, returns, performance.now());
+    metrics.dispatchesReturned.inc({ reason: "no_room" }, count);
   }
 
   function giveBack(given: readonly Postponed[], reason: "no_room" | "stopping" | "withdrawn"): void {
@@ -211,18 +231,11 @@ export function makeWorker(services: WorkerServices): Worker {
     running.add(returning);
   }
 
-  function unsent(): Postponed[] {
-    return lanes.takeAll().map((dispatch) => ({ dispatch, delayMs: 0 }));
-  }
-
   return {
     start: () => claims.start(),
     wake: () => claims.wake(),
     withdraw(superseded) {
-      giveBack(
-        lanes.withdraw(superseded).map((dispatch) => ({ dispatch, delayMs: 0 })),
-        "withdrawn",
-      );
+      giveBack(withoutDelay(lanes.withdraw(superseded)), "withdrawn");
     },
     hasRoom,
     take,
@@ -230,14 +243,18 @@ export function makeWorker(services: WorkerServices): Worker {
     async stop() {
       stopping.abort();
       await claims.stop();
-      giveBack(unsent(), "stopping");
+      giveBack(withoutDelay(lanes.takeAll()), "stopping");
       // What ends now may leave more behind: an attempt that was only to wait for its turn.
       while (running.size > 0) {
         await Promise.all(running);
-        giveBack(unsent(), "stopping");
+        giveBack(withoutDelay(lanes.takeAll()), "stopping");
       }
     },
   };
+}
+
+function withoutDelay(dispatches: readonly LeasedDispatch[]): Postponed[] {
+  return dispatches.map((dispatch) => ({ dispatch, delayMs: 0 }));
 }
 
 function observe(completed: CompletedAttempt, metrics: Metrics): void {

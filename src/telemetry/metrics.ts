@@ -78,8 +78,8 @@ export function makeMetrics() {
       buckets: LATENCY_BUCKETS_S,
       registers,
     }),
-    leasesReturned: new Counter({
-      name: "webhook_leases_returned_total",
+    dispatchesReturned: new Counter({
+      name: "webhook_dispatches_returned_total",
       help: "Dispatches given back without an attempt, by reason (no_room, late, held, withdrawn, stopping).",
       labelNames: ["reason"] as const,
       registers,
