@@ -12,17 +12,19 @@ import { LONGEST_RETURN_MS } from "./return-delay.ts";
 /** Turning a row away is one update without its body: so many more are turned away at once than are claimed. */
 const TURNED_AWAY_AT_ONCE = 5000;
 
-type ClaimRow = { due: number; turned_away: { endpoint_id: EndpointId; count: number }[] | null } & (
+type ClaimedRow = {
+  tenant_id: TenantId;
+  endpoint_id: EndpointId;
+  id: DeliveryId;
+  event_id: EventId;
+  event_type: string;
+  attempt: number;
+  body: string;
+};
+/** The counts stand in every row, and in one without a dispatch where none was claimed. */
+type FoundRow = { due: number; turned_away: { endpoint_id: EndpointId; count: number }[] | null } & (
+  | ClaimedRow
   | { id: null }
-  | {
-      tenant_id: TenantId;
-      endpoint_id: EndpointId;
-      id: DeliveryId;
-      event_id: EventId;
-      event_type: string;
-      attempt: number;
-      body: string;
-    }
 );
 
 /**
@@ -39,7 +41,7 @@ export async function claimDispatches(
   crowded: readonly CrowdedEndpoint[],
 ): Promise<Claimed> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const { rows } = await db.query<ClaimRow>({
+  const { rows } = await db.query<FoundRow>({
     name: "claim-dispatches",
     text: /* sql */ `WITH crowded AS MATERIALIZED (
         SELECT * FROM unnest($6::uuid[], $7::float8[], $8::float8[], $9::float8[])
@@ -97,25 +99,28 @@ export async function claimDispatches(
       LONGEST_RETURN_MS,
     ],
   });
-  const claimed = rows.flatMap((row) => {
-    if (row.id === null) return [];
-    return {
-      id: row.id,
-      tenantId: row.tenant_id,
-      endpointId: row.endpoint_id,
-      eventId: row.event_id,
-      eventType: row.event_type,
-      body: row.body,
-      attempt: row.attempt,
-      leaseId,
-      leaseEndsMs,
-    };
-  });
-  const [{ due = 0, turned_away = null } = {}] = rows;
-  const turnedAway = new Map((turned_away ?? []).map(({ endpoint_id, count }) => [endpoint_id, count]));
-  const away = [...turnedAway.values()].reduce((sum, count) => sum + count, 0);
-  const isAll = due < limits.dispatches && claimed.length === due && away < TURNED_AWAY_AT_ONCE;
+  const claimed = rows.flatMap((row) =>
+    row.id === null ? [] : { ...toDispatch(row), leaseId, leaseEndsMs },
+  );
+  const [found] = rows;
+  if (found === undefined) throw new Error("the claim answered nothing");
+  const counts = found.turned_away ?? [];
+  const turnedAway = new Map(counts.map(({ endpoint_id, count }) => [endpoint_id, count]));
+  const away = counts.reduce((sum, { count }) => sum + count, 0);
+  const isAll = found.due < limits.dispatches && claimed.length === found.due && away < TURNED_AWAY_AT_ONCE;
   return { claimed, turnedAway, isAll };
+}
+
+function toDispatch(row: ClaimedRow): Omit<LeasedDispatch, "leaseId" | "leaseEndsMs"> {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    body: row.body,
+    attempt: row.attempt,
+  };
 }
 
 /** Locks in the order of the key, as every statement on several dispatches does. */
