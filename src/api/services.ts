@@ -5,6 +5,7 @@ import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
 import type { Publisher } from "../events/publish.ts";
+import type { Readiness } from "../readiness.ts";
 import type { Downloads } from "../storage/downloads.ts";
 import type { Exports } from "../storage/exports/exports.ts";
 import type { StorageSettings } from "../storage/settings.ts";
@@ -33,10 +34,5 @@ export type ApiServices = {
   auditTally: AuditTally;
   rateLimits: RateLimits;
   metricsToken: string | undefined;
-  readiness: {
-    /** Why the work is not done now, each with what to do; empty when it is. */
-    reasons(): Promise<string[]>;
-    /** Before the metrics are read: brings those that are measured up to date. */
-    refreshGauges(): Promise<void>;
-  };
+  readiness: Readiness;
 };

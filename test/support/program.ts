@@ -1,6 +1,6 @@
 /** The `postern` command as a process of its own, for tests that stop or kill it. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,6 +13,12 @@ import { issueTestToken, OWNER, request } from "./service.ts";
 const MAIN = join(import.meta.dirname, "..", "..", "src", "main.ts");
 /** In the log line of a start, or in the demonstration's welcome with the last of its hints. */
 const ADDRESS = /(?:"address":"|^ {2}API +(?=[^]*^Ctrl-C ))(http:[^"\s]+)/m;
+
+const running = new Set<ChildProcess>();
+// A test that fails must not leave its programs behind.
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
 
 export type Program = {
   url: string;
@@ -99,9 +105,7 @@ function launch(main: string, args: readonly string[], env: Environment) {
       text += chunk.toString("utf8");
     });
   }
-  // A test that fails must not leave its program behind.
-  const kill = () => void child.kill("SIGKILL");
-  process.once("exit", kill);
-  child.once("exit", () => process.off("exit", kill));
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   return { child, output: () => text };
 }
