@@ -12,7 +12,9 @@ const FIRST = "00000000-0000-0000-0000-000000000000";
 /**
  * Holds the dispatches whose endpoint is disabled. The endpoint's row is
  * locked, so an enabling at the same moment either comes first, and the
- * dispatch is not held, or finds it held and resumes it.
+ * dispatch is not held, or finds it held and resumes it. Where the endpoint
+ * was deleted since, nobody would ever resume it: it is only given back, and
+ * ends when it is claimed again.
  */
 export async function holdDispatches(db: Db, dispatches: readonly LeasedDispatch[]): Promise<void> {
   await db.query(
@@ -21,7 +23,8 @@ export async function holdDispatches(db: Db, dispatches: readonly LeasedDispatch
           AS given (tenant_id, endpoint_id, id, lease_id)
       ), disabled AS MATERIALIZED (
         SELECT e.tenant_id, e.id FROM postern.endpoints e
-        WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, endpoint_id FROM given) AND NOT e.enabled
+        WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, endpoint_id FROM given)
+          AND NOT e.enabled AND e.deleted_at IS NULL
         FOR SHARE
       ), locked AS MATERIALIZED (
         SELECT d.tenant_id, d.endpoint_id, d.id, disabled.id IS NOT NULL AS held
