@@ -17,6 +17,10 @@ before(async () => {
         await gate.promise;
         return { status: 410 };
       }
+      if (request.path === "/slow-failing") {
+        await gate.promise;
+        return { status: 500 };
+      }
       if (request.path === "/flapping") return { status: flaps++ % 2 === 0 ? 500 : 200 };
       return { status };
     },
@@ -92,6 +96,27 @@ describe("an endpoint", () => {
     const most = 2 * Math.ceil((performance.now() - startedAt) / 500 + 1);
     const writes = rows[0]?.writes ?? 0;
     assert.ok(writes >= 1 && writes <= most, `${writes} writes, not more than ${most}`);
+  });
+
+  it("is not disabled by an attempt that began before it worked again, though it fails anew", async () => {
+    gate = Promise.withResolvers();
+    const { endpoint } = await createEndpoint(service, {
+      url: urlOf("/slow-failing"),
+      events: ["invoice.sent"],
+    });
+    const failsSince = (since: string) =>
+      service.database.pool.query(`UPDATE postern.endpoints SET failing_since = ${since} WHERE id = $1`, [
+        endpoint.id,
+      ]);
+    await failsSince("now() - interval '6 days'");
+    await publish(service, "invoice.sent");
+    await eventually(async () => service.receiver.requests.some(({ path }) => path === "/slow-failing"));
+    // As after a success and a failure meanwhile.
+    await failsSince("now()");
+    gate.resolve();
+    await eventually(async () => (await listDeliveries(service, endpoint.id, "?status=failed"))[0]);
+    const { endpoint: now } = await getEndpoint(service, endpoint.id);
+    assert.deepEqual([now.enabled, now.disabled_reason], [true, null]);
   });
 
   it("is disabled after only failures for DISABLE_AFTER, and told so by an event", async () => {

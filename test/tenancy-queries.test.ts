@@ -221,7 +221,7 @@ const asWorker: Record<string, Run> = {
   setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, false),
   lockUnsettled: (db, rows) => endpoints.lockUnsettled(db, rows),
   disableEndpoint: (db, rows) =>
-    endpoints.disableEndpoint(db, { ...rows, url: "https://example.com/" }, "gone"),
+    endpoints.disableEndpoint(db, { ...rows, url: "https://example.com/", failingSince: null }, "gone"),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
   postponeDispatches: (db, rows) => claim.postponeDispatches(db, [{ dispatch: leased(rows), delayMs: 5000 }]),
   holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)]),

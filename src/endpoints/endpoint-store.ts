@@ -187,18 +187,22 @@ export async function setFailingSince(
   );
 }
 
-/** Disables an enabled endpoint that is still what the attempt saw; false where it changed meanwhile. */
+/**
+ * Disables an enabled endpoint that is still what the attempt saw; false where
+ * it changed meanwhile: as `failing` not one that has worked since and fails anew.
+ */
 export async function disableEndpoint(
   db: Db,
-  seen: Pick<EndpointTarget, "tenantId" | "endpointId" | "url">,
+  seen: Pick<EndpointTarget, "tenantId" | "endpointId" | "url" | "failingSince">,
   reason: DisabledReason,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `UPDATE postern.endpoints
       SET enabled = false, disabled_reason = $3, updated_at = date_trunc('milliseconds', now())
       WHERE tenant_id = $1 AND id = $2 AND enabled AND deleted_at IS NULL AND url = $4
-        AND ($3 <> 'failing' OR failing_since IS NOT NULL)`,
-    [seen.tenantId, seen.endpointId, reason, seen.url],
+        -- What was seen has lost its microseconds.
+        AND ($3 <> 'failing' OR failing_since < $5::timestamptz + interval '1 ms')`,
+    [seen.tenantId, seen.endpointId, reason, seen.url, seen.failingSince],
   );
   return rowCount === 1;
 }
