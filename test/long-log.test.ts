@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
+import { createTestDatabase } from "./support/postgres.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 
 const WALKED = 100_000;
@@ -154,5 +155,32 @@ describe("retention", () => {
     await sql("DELETE FROM postern.dispatches WHERE held");
     await sql("SELECT postern.drop_old_partitions(30)");
     assert.equal((await agesLeft()).length, 1, "younger than the log by five days");
+  });
+
+  it("keeps the day of an event that waits in the outbox, which no worker may have emptied for long", async (test) => {
+    // Without a worker.
+    const database = await createTestDatabase();
+    test.after(() => database.drop());
+    const sql = (text: string) => database.pool.query(text);
+    await sql("SELECT postern.ensure_partitions(current_date - 70, current_date - 67)");
+    await sql(
+      `INSERT INTO postern.outbox (id, tenant_id, type, body)
+        VALUES (postern.lowest_id_at((current_date - 68)::timestamp AT TIME ZONE 'UTC'), 'acme', 'unknown', '{}')`,
+    );
+    const left = async () => {
+      for (;;) {
+        const { rowCount } = await sql("SELECT postern.drop_old_partitions(30)");
+        if (rowCount === 0) break;
+      }
+      const { rows } = await sql(
+        `SELECT (current_date - to_date(right(relname, 8), 'YYYYMMDD'))::int AS age FROM pg_class
+          WHERE relname ~ '^events_[0-9]{8}$' AND relname < 'events_' || to_char(current_date - 60, 'YYYYMMDD')
+          ORDER BY 1 DESC`,
+      );
+      return rows.map((row) => row["age"]);
+    };
+    assert.deepEqual(await left(), [68, 67]);
+    await sql("DELETE FROM postern.outbox");
+    assert.deepEqual(await left(), []);
   });
 });
