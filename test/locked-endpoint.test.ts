@@ -79,6 +79,25 @@ it("an endpoint's lock delays its own outcomes alone", async () => {
   await eventually(async () => (await logOf(busy)).length === 4);
 });
 
+it("an endpoint's lock delays its next attempts too: their outcomes would pile up until there is room for nobody's", async () => {
+  await failOnce();
+  await arrived((await publish(service, "invoice.overdue")).id);
+  await holder.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [busy]);
+  answer.resolve({ status: 500 });
+  await eventually(async () => {
+    const { rows } = await service.database.pool.query(
+      `SELECT FROM pg_locks WHERE NOT granted
+        AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`,
+    );
+    return rows.length > 0;
+  });
+  const next = await publish(service, "invoice.overdue");
+  await othersComeFirst(500);
+  const beforeUnlock = service.receiver.requests.map(({ headers }) => headers["webhook-id"]);
+  assert.ok(!beforeUnlock.includes(next.id));
+  await arrived(next.id);
+});
+
 it("an endpoint that is about to be deleted is not yet taken for deleted", async () => {
   await failOnce();
   await arrived((await publish(service, "invoice.overdue")).id);

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isConnectionLoss, isOutOfTime } from "../database/pool.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
-import type { DeliveryId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { CompletedAttempt, DispatchQueue } from "./queue.ts";
 
@@ -21,6 +21,12 @@ const LIMITS = { maxItems: 500, maxConcurrent: 1, restMs: 5 };
 export type Outcomes = {
   /** False when the dispatch had ended meanwhile, or passed to another worker. */
   record(attempt: CompletedAttempt): Promise<boolean>;
+  /**
+   * Ends when what waits for a lock of the endpoint's is recorded; undefined
+   * when nothing does. Whoever makes attempts for it waits until then: its
+   * outcomes would pile up, until there is room for nobody's.
+   */
+  lockOf(endpointId: EndpointId): Promise<unknown> | undefined;
 };
 
 export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "complete">; log: Log }): Outcomes {
@@ -77,8 +83,23 @@ export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "compl
     return first.union(await completeUntilDone(attempts.slice(middle), whenLocked));
   }
 
+  const waiting = new Map<EndpointId, Promise<boolean>>();
+
+  /** What is left over is locked, or not this worker's any more: to wait tells which. */
+  async function recordLocked(attempt: CompletedAttempt): Promise<boolean> {
+    const { endpointId } = attempt.dispatch;
+    const recording = locked.add(attempt);
+    // Recorded in the order in which they come, so the last stands for those before it.
+    waiting.set(endpointId, recording);
+    try {
+      return await recording;
+    } finally {
+      if (waiting.get(endpointId) === recording) waiting.delete(endpointId);
+    }
+  }
+
   return {
-    // What is left over is locked, or not this worker's any more: to wait tells which.
-    record: async (attempt) => (await unlocked.add(attempt)) || locked.add(attempt),
+    record: async (attempt) => (await unlocked.add(attempt)) || recordLocked(attempt),
+    lockOf: (endpointId) => waiting.get(endpointId)?.catch(() => undefined),
   };
 }

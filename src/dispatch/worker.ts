@@ -137,6 +137,8 @@ export function makeWorker(services: WorkerServices): Worker {
 
   /** Null when the dispatch was given back. */
   async function attempt(dispatch: LeasedDispatch): Promise<CompletedAttempt | null> {
+    const lock = outcomes.lockOf(dispatch.endpointId);
+    if (lock !== undefined) await lock;
     const known = targets.fresh(dispatch);
     const target = known === undefined ? await targets.get(dispatch) : known;
     if (dispatch.leaseEndsMs - performance.now() < LEASE_RESERVE_MS) await returns.late(dispatch);
