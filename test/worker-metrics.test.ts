@@ -1,7 +1,7 @@
 /** What the worker's metrics show while it works, cannot, and gives back. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createEndpoint, patchEndpoint, publish } from "./support/api.ts";
+import { createEndpoint, listDeliveries, patchEndpoint, publish } from "./support/api.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
@@ -49,6 +49,18 @@ describe("a worker's metrics", () => {
     await endpointAt("/gone", "payment.failed");
     await publish(service, "payment.failed");
     await becomes('webhook_endpoints_disabled_total{reason="gone"}', 1);
+  });
+
+  it("count an outcome that the database does not take as an error, and it costs no other's", async () => {
+    await service.database.pool.query(
+      "ALTER TABLE postern.deliveries ADD CONSTRAINT refused CHECK (event_type <> 'invoice.overdue')",
+    );
+    await endpointAt("/refused", "invoice.overdue");
+    const id = await endpointAt("/taken", "invoice.sent");
+    await Promise.all([publish(service, "invoice.overdue"), publish(service, "invoice.sent")]);
+    await eventually(async () => (await listDeliveries(service, id))[0]?.status === "delivered");
+    await becomes('webhook_delivery_attempts_total{outcome="error",reason="internal"}', 1);
+    await service.database.pool.query("ALTER TABLE postern.deliveries DROP CONSTRAINT refused");
   });
 
   it("count upkeep that failed, by what it was", async () => {

@@ -18,8 +18,15 @@ const RETRY_MS = 500;
  */
 const LIMITS = { maxItems: 500, maxConcurrent: 1, restMs: 5 };
 
+/** By dispatch: recorded, or why it cannot be; none for what is locked, or not this worker's any more. */
+type Completed = Map<DeliveryId, true | Error>;
+
 export type Outcomes = {
-  /** False when the dispatch had ended meanwhile, or passed to another worker. */
+  /**
+   * False when the dispatch had ended meanwhile, or passed to another worker.
+   * Rejects when the outcome cannot be recorded: then the attempt is due again
+   * when its lease ends.
+   */
   record(attempt: CompletedAttempt): Promise<boolean>;
   /**
    * Ends when what waits for a lock of the endpoint's is recorded; undefined
@@ -33,10 +40,10 @@ export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "compl
   const unlocked = lane("skip");
   const locked = lane("wait");
 
-  function lane(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, boolean> {
+  function lane(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, boolean | Error> {
     return new GroupCommit(async (attempts) => {
       const completed = await completeUntilDone(attempts, whenLocked);
-      return attempts.map((attempt) => completed.has(attempt.dispatch.id));
+      return attempts.map((attempt) => completed.get(attempt.dispatch.id) ?? false);
     }, LIMITS);
   }
 
@@ -48,11 +55,12 @@ export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "compl
   async function completeUntilDone(
     attempts: readonly CompletedAttempt[],
     whenLocked: "skip" | "wait",
-  ): Promise<Set<DeliveryId>> {
+  ): Promise<Completed> {
     const lastLeaseEndsMs = Math.max(...attempts.map((attempt) => attempt.dispatch.leaseEndsMs));
     for (;;) {
       try {
-        return await queue.complete(attempts, whenLocked);
+        const recorded = await queue.complete(attempts, whenLocked);
+        return new Map(Array.from(recorded, (id) => [id, true]));
       } catch (error) {
         if (performance.now() > lastLeaseEndsMs) throw error;
         if (!isConnectionLoss(error) && !isOutOfTime(error)) {
@@ -68,25 +76,21 @@ export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "compl
     attempts: readonly CompletedAttempt[],
     whenLocked: "skip" | "wait",
     error: unknown,
-  ): Promise<Set<DeliveryId>> {
+  ): Promise<Completed> {
     const [attempt] = attempts;
     if (attempt !== undefined && attempts.length === 1) {
-      const { tenantId, endpointId, id } = attempt.dispatch;
-      log.error(
-        { err: error, tenantId, endpointId, deliveryId: id },
-        "the outcome cannot be recorded; the attempt is due again when its lease ends",
-      );
-      return new Set();
+      return new Map([[attempt.dispatch.id, new Error("an outcome cannot be recorded", { cause: error })]]);
     }
     const middle = Math.floor(attempts.length / 2);
     const first = await completeUntilDone(attempts.slice(0, middle), whenLocked);
-    return first.union(await completeUntilDone(attempts.slice(middle), whenLocked));
+    const second = await completeUntilDone(attempts.slice(middle), whenLocked);
+    return new Map([...first, ...second]);
   }
 
-  const waiting = new Map<EndpointId, Promise<boolean>>();
+  const waiting = new Map<EndpointId, Promise<boolean | Error>>();
 
   /** What is left over is locked, or not this worker's any more: to wait tells which. */
-  async function recordLocked(attempt: CompletedAttempt): Promise<boolean> {
+  async function recordLocked(attempt: CompletedAttempt): Promise<boolean | Error> {
     const { endpointId } = attempt.dispatch;
     const recording = locked.add(attempt);
     // Recorded in the order in which they come, so the last stands for those before it.
@@ -99,7 +103,11 @@ export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "compl
   }
 
   return {
-    record: async (attempt) => (await unlocked.add(attempt)) || recordLocked(attempt),
+    async record(attempt) {
+      const recorded = (await unlocked.add(attempt)) || (await recordLocked(attempt));
+      if (recorded instanceof Error) throw recorded;
+      return recorded;
+    },
     lockOf: (endpointId) => waiting.get(endpointId)?.catch(() => undefined),
   };
 }
