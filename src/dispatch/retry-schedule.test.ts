@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import * as fc from "fast-check";
 import { nextDelayMs, parseRetryAfterMs } from "./retry-schedule.ts";
 
@@ -40,6 +40,14 @@ describe("nextDelayMs", () => {
 });
 
 describe("parseRetryAfterMs", () => {
+  // A date is in GMT, wherever the process runs.
+  const zone = process.env["TZ"];
+  before(() => void (process.env["TZ"] = "Asia/Tokyo"));
+  after(() => {
+    if (zone === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = zone;
+  });
+
   const cases: [string | undefined, number | null][] = [
     [undefined, null],
     ["", null],
@@ -54,7 +62,10 @@ describe("parseRetryAfterMs", () => {
     ["2026-02-01", null],
     ["Sat, 31 Jan 2026 12:00:30 GMT", 30_000],
     ["Sat, 31 Jan 2026 11:00:00 GMT", 0],
+    ["Saturday, 31-Jan-26 12:00:30 GMT", 30_000],
+    ["Sat Jan 31 12:01:00 2026", 60_000],
     ["Sat Jan 31 12:01:00 2026 GMT", 60_000],
+    ["Try 5", null],
     ["Sat, 99 Foo 2026 12:00:00 GMT", null],
   ];
   for (const [value, expected] of cases) {

@@ -20,13 +20,17 @@ export function nextDelayMs(
   return Math.round(Math.max(jitteredMs, Math.min(chance.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)));
 }
 
+/** The beginning of an HTTP date in each of its three forms, of which two are obsolete and to be read all the same. */
+const WEEKDAY = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
+
 /** Milliseconds that a Retry-After value asks for: seconds or an HTTP date (RFC 9110, 10.2.3); null for neither. */
 export function parseRetryAfterMs(value: string | undefined, now: Date): number | null {
   if (value === undefined) return null;
   const text = value.trim();
   if (/^[0-9]+$/.test(text)) return Number(text) * 1000;
   // A number with a sign or a fraction is no date, though Date.parse reads it as a year.
-  if (!/^[A-Za-z]{3},? /.test(text)) return null;
-  const atMs = Date.parse(text);
+  if (!WEEKDAY.test(text)) return null;
+  // The form of C's asctime names no zone, and is in GMT as the others are.
+  const atMs = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`);
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - now.getTime());
 }
