@@ -1,6 +1,9 @@
 /** Endpoints with more pending dispatches than one transaction takes along: all follow, in slices. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { postgresDispatchHold } from "../src/dispatch/postgres-queue.ts";
+import type { FollowSlice } from "../src/dispatch/queue.ts";
+import { settleDispatches } from "../src/endpoints/settle-dispatches.ts";
 import { createEndpoint, listDeliveries, patchEndpoint } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
@@ -28,17 +31,21 @@ after(async () => {
 beforeEach(async () => {
   await worker?.stop();
   worker = null;
+  endpointId = await endpointWithBacklog();
+});
+
+async function endpointWithBacklog(): Promise<string> {
   const { endpoint } = await createEndpoint(api, { url: receiver.url });
-  endpointId = endpoint.id;
   await database.pool.query(
     `INSERT INTO postern.dispatches
         (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
       SELECT 'acme', $1, postern.uuid_v7(), postern.uuid_v7(), 'invoice.paid', 2, now() + interval '1 hour',
         now() + interval '1 hour'
       FROM generate_series(1, $2)`,
-    [endpointId, BACKLOG],
+    [endpoint.id, BACKLOG],
   );
-});
+  return endpoint.id;
+}
 
 async function startWorker(): Promise<void> {
   worker = await startTestService({ database, receiver, roles: ["worker"], env: api.env });
@@ -88,6 +95,21 @@ describe("a backlog of an endpoint that is", () => {
     assert.ok(first > 0 && first < BACKLOG, `${first}`);
     await startWorker();
     await eventually(isSettled);
+    assert.equal(await count("held"), BACKLOG);
+  });
+
+  it("disabled follows in turn with another's, neither after the whole of the other", async () => {
+    const first = endpointId;
+    const second = await endpointWithBacklog();
+    await patchEndpoint(api, first, { enabled: false });
+    await patchEndpoint(api, second, { enabled: false });
+    const slices: string[] = [];
+    const hold: FollowSlice = (db, endpoint, after) => {
+      slices.push(endpoint.endpointId);
+      return postgresDispatchHold.hold(db, endpoint, after);
+    };
+    await settleDispatches(database.pool, { ...postgresDispatchHold, hold }, new AbortController().signal);
+    assert.deepEqual(new Set(slices.slice(0, 2)), new Set([first, second]));
     assert.equal(await count("held"), BACKLOG);
   });
 

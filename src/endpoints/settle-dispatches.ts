@@ -27,22 +27,32 @@ export async function followState(
   await setUnsettled(transaction, endpoint, last !== null);
 }
 
-/** Takes along all that is left, of every endpoint. Several processes may do it at once. */
+/**
+ * Takes along all that is left, of every endpoint: a slice of each in turn, so
+ * that none waits for the whole of another's. Several processes may do it at once.
+ */
 export async function settleDispatches(db: Pool, dispatches: Followed, signal: AbortSignal): Promise<void> {
-  for (const endpoint of await findUnsettled(db)) {
-    let after: { state: EndpointState; id: DeliveryId } | null = null;
-    do after = await settleSlice(db, dispatches, endpoint, after);
-    while (after !== null && !signal.aborted);
+  let unsettled = (await findUnsettled(db)).map((endpoint) => ({ endpoint, after: null as SliceEnd | null }));
+  while (unsettled.length > 0) {
+    const left: typeof unsettled = [];
+    for (const { endpoint, after } of unsettled) {
+      if (signal.aborted) return;
+      const end = await settleSlice(db, dispatches, endpoint, after);
+      if (end !== null) left.push({ endpoint, after: end });
+    }
+    unsettled = left;
   }
 }
+
+type SliceEnd = { state: EndpointState; id: DeliveryId };
 
 /** Where the slice ended; null when the endpoint is settled, or somebody else has it locked. */
 async function settleSlice(
   db: Pool,
   dispatches: Followed,
   endpoint: TargetKey,
-  after: { state: EndpointState; id: DeliveryId } | null,
-): Promise<{ state: EndpointState; id: DeliveryId } | null> {
+  after: SliceEnd | null,
+): Promise<SliceEnd | null> {
   return inTransaction(db, async (transaction) => {
     const state = await lockUnsettled(transaction, endpoint);
     if (state === null) return null;
