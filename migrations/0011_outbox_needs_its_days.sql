@@ -17,7 +17,7 @@ BEGIN
   -- What was logged late under an id of long ago, as by an endpoint that was disabled for weeks.
   DELETE FROM postern.deliveries_default WHERE id < postern.lowest_id_at(last_day::timestamp AT TIME ZONE 'UTC');
   -- The same for events, such as those that the outbox held for as long. One statement: an event that is
-  -- relayed meanwhile is not in its snapshot. And no index: one pass over a small table, once an hour.
+  -- relayed meanwhile is not in its snapshot. And no index: one pass over small tables, every ten minutes.
   WITH needed AS MATERIALIZED (
     SELECT (to_timestamp(('x' || left(replace(event_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
         AT TIME ZONE 'UTC')::date AS first_day

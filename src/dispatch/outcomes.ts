@@ -1,7 +1,7 @@
 /**
  * Records outcomes in groups: while one statement runs, the next group gathers.
  * What somebody else has locked, an endpoint that is being changed or its
- * dispatches, waits in a second lane, so that nobody else's outcomes wait with it.
+ * dispatches, waits in groups of its own, so that nobody else's outcomes wait with it.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isConnectionLoss, isOutOfTime } from "../database/pool.ts";
@@ -37,10 +37,10 @@ export type Outcomes = {
 };
 
 export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "complete">; log: Log }): Outcomes {
-  const unlocked = lane("skip");
-  const locked = lane("wait");
+  const unlocked = inGroups("skip");
+  const locked = inGroups("wait");
 
-  function lane(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, boolean | Error> {
+  function inGroups(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, boolean | Error> {
     return new GroupCommit(async (attempts) => {
       const completed = await completeUntilDone(attempts, whenLocked);
       return attempts.map((attempt) => completed.get(attempt.dispatch.id) ?? false);
