@@ -1,6 +1,7 @@
 -- As before, but an event that waits in the outbox needs its day too. Where no
 -- worker ran for weeks, it would be relayed into a day that is dropped at the
--- same moment, and its dispatches would be left without it.
+-- same moment, and its dispatches would be left without it. And beside somebody
+-- who reads the log for long, one try: traffic waits behind each.
 CREATE OR REPLACE FUNCTION postern.drop_old_partitions(retention_days integer) RETURNS SETOF text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -8,6 +9,8 @@ DECLARE
   oldest_needed date;
   name text;
   day date;
+  parent text;
+  locked text[] := '{}';
 BEGIN
   IF (retention_days >= 1) IS NOT TRUE THEN
     RAISE EXCEPTION 'postern: the log is kept for 1 day at least' USING ERRCODE = '22023';
@@ -35,13 +38,16 @@ BEGIN
     ORDER BY c.relname
   LOOP
     day := to_date(right(name, 8), 'YYYYMMDD');
+    parent := split_part(name, '_', 1);
+    CONTINUE WHEN parent = ANY (locked);
     CONTINUE WHEN day > CASE WHEN name LIKE 'events_%' THEN least(last_day - 5, oldest_needed - 1) ELSE last_day END;
     BEGIN
       EXECUTE format('DROP TABLE postern.%I', name);
       RETURN NEXT name;
       EXIT;
     EXCEPTION WHEN lock_not_available THEN
-      CONTINUE;
+      -- Most likely the parent's, which its other partitions need too.
+      locked := locked || parent;
     END;
   END LOOP;
 END
