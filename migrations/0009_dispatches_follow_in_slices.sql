@@ -8,7 +8,10 @@ GRANT UPDATE (unsettled) ON postern.endpoints TO postern_tenant;
 GRANT SELECT (unsettled), UPDATE (unsettled) ON postern.endpoints TO postern_worker;
 
 -- As before, but one partition a call: dropping one locks its parent, and with
--- many in one transaction traffic would wait for all of them.
+-- many in one transaction traffic would wait for all of them. Beside somebody
+-- who reads the log for long, one try: traffic waits behind each. And an event
+-- that waits in the outbox needs its day too: where no worker ran for weeks, it
+-- would be relayed into a day that is dropped at the same moment.
 CREATE OR REPLACE FUNCTION postern.drop_old_partitions(retention_days integer) RETURNS SETOF text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -16,6 +19,8 @@ DECLARE
   oldest_needed date;
   name text;
   day date;
+  parent text;
+  locked text[] := '{}';
 BEGIN
   IF (retention_days >= 1) IS NOT TRUE THEN
     RAISE EXCEPTION 'postern: the log is kept for 1 day at least' USING ERRCODE = '22023';
@@ -25,11 +30,12 @@ BEGIN
   -- What was logged late under an id of long ago, as by an endpoint that was disabled for weeks.
   DELETE FROM postern.deliveries_default WHERE id < postern.lowest_id_at(last_day::timestamp AT TIME ZONE 'UTC');
   -- The same for events, such as those that the outbox held for as long. One statement: an event that is
-  -- relayed meanwhile is not in its snapshot. And no index: one pass over a small table, once an hour.
+  -- relayed meanwhile is not in its snapshot. And no index: one pass over small tables, every ten minutes.
   WITH needed AS MATERIALIZED (
     SELECT (to_timestamp(('x' || left(replace(event_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
         AT TIME ZONE 'UTC')::date AS first_day
-    FROM postern.dispatches ORDER BY event_id LIMIT 1
+    FROM (SELECT event_id FROM postern.dispatches UNION ALL SELECT id FROM postern.outbox) AS waiting
+    ORDER BY event_id LIMIT 1
   ), deleted AS (
     DELETE FROM postern.events_default
     WHERE id < postern.lowest_id_at(least(last_day - 5, (SELECT first_day FROM needed))::timestamp AT TIME ZONE 'UTC')
@@ -42,13 +48,16 @@ BEGIN
     ORDER BY c.relname
   LOOP
     day := to_date(right(name, 8), 'YYYYMMDD');
+    parent := split_part(name, '_', 1);
+    CONTINUE WHEN parent = ANY (locked);
     CONTINUE WHEN day > CASE WHEN name LIKE 'events_%' THEN least(last_day - 5, oldest_needed - 1) ELSE last_day END;
     BEGIN
       EXECUTE format('DROP TABLE postern.%I', name);
       RETURN NEXT name;
       EXIT;
     EXCEPTION WHEN lock_not_available THEN
-      CONTINUE;
+      -- Most likely the parent's, which its other partitions need too.
+      locked := locked || parent;
     END;
   END LOOP;
 END
