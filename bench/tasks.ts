@@ -177,16 +177,16 @@ async function latenciesBeside(stand: Stand, neighbourPaths: readonly string[]):
   return latenciesMs;
 }
 
-async function apart(stand: Stand): Promise<Row> {
+async function apart(stand: Stand, task: string, workerCount: number): Promise<Row> {
   const api = await stand.start("api");
-  const worker = await stand.start("worker");
+  const workers: Program[] = [];
+  while (workers.length < workerCount) workers.push(await stand.start("worker"));
   const runs: Figures[] = [];
   for (let run = 0; run < 3; run++) {
-    runs.push(await burst(stand, [api, worker], api, { count: 20_000, senders: 16 }));
+    runs.push(await burst(stand, [api, ...workers], api, { count: 20_000, senders: 16 }));
   }
-  await api.stop();
-  await worker.stop();
-  return burstRow("H api and worker apart", runs);
+  for (const program of [api, ...workers]) await program.stop();
+  return burstRow(task, runs);
 }
 
 /** The yardstick: how fast the generator is straight into the receiver, over plain HTTP. */
@@ -252,7 +252,8 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   E: log,
   F: neighbours,
   G: growth,
-  H: apart,
+  H: (stand) => apart(stand, "H api and worker apart", 1),
+  H2: (stand) => apart(stand, "H api and two workers", 2),
   X: exporting,
   batches: (stand) => repeatedBurst(stand, "H batches of 100", { count: 20_000, senders: 16, batch: 100 }),
 };

@@ -284,4 +284,28 @@ describe("a claim", () => {
       6000,
     );
   });
+
+  it("ends a dispatch whose event is gone, visibly and once, and goes on to the others", async () => {
+    await database.pool.query("DELETE FROM postern.dispatches");
+    const { endpoint } = await createEndpoint(api, {
+      url: `${receiver.url}/gone`,
+      events: ["payment.refunded"],
+    });
+    await database.pool.query(
+      `INSERT INTO postern.dispatches
+          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+        SELECT 'acme', $1, postern.uuid_v7(), gen_random_uuid(), 'payment.refunded', 1, now(), now() - interval '1 hour'
+        FROM generate_series(1, 600)`,
+      [endpoint.id],
+    );
+    const { id } = await publish(api, "payment.refunded");
+    await startWorker();
+    await eventually(
+      async () => (await listDeliveries(api, endpoint.id, "?status=delivered"))[0]?.event_id === id,
+    );
+    await eventually(async () => (await listDeliveries(api, endpoint.id, "?status=pending")).length === 0);
+    const failed = (await wholeLog(api, endpoint.id)).filter(({ status }) => status === "failed");
+    assert.equal(failed.length, 600);
+    assert.deepEqual([failed[0]?.response_status, failed[0]?.request_body], [null, null]);
+  });
 });

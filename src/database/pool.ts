@@ -122,12 +122,14 @@ export function isConnectionLoss(error: unknown): boolean {
   return error.cause !== undefined && isConnectionLoss(error.cause);
 }
 
-// query_canceled (by statement_timeout), lock_not_available (by lock_timeout), deadlock_detected
-const OUT_OF_TIME = new Set(["57014", "55P03", "40P01"]);
+// query_canceled (by statement_timeout), lock_not_available (by lock_timeout), deadlock_detected, and what a
+// server says that is short of something or no longer the one to write to: disk_full, out_of_memory,
+// read_only_sql_transaction
+const PASSING = new Set(["57014", "55P03", "40P01", "53100", "53200", "25006"]);
 
-/** Whether a database call waited in vain, or too long, so that the caller had better try again later (503). */
-export function isOutOfTime(error: unknown): boolean {
-  return error instanceof Error && "code" in error && OUT_OF_TIME.has(String(error.code));
+/** Whether a database call failed of something that passes, so that the caller had better try again later (503). */
+export function isPassing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && PASSING.has(String(error.code));
 }
 
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>

@@ -19,7 +19,7 @@ type ClaimedRow = {
   event_id: EventId;
   event_type: string;
   attempt: number;
-  body: string;
+  body: string | null;
 };
 /** The counts stand in every row, and in one without a dispatch where none was claimed. */
 type FoundRow = { due: number; turned_away: { endpoint_id: EndpointId; count: number }[] | null } & (
@@ -53,15 +53,15 @@ export async function claimDispatches(
         FOR UPDATE SKIP LOCKED
       ), sized AS MATERIALIZED (
         SELECT due.tenant_id, due.endpoint_id, due.id, due.event_id,
-          sum(octet_length(e.body)) OVER longest_due AS size_so_far, row_number() OVER longest_due AS place
-        FROM due JOIN postern.events e ON e.id = due.event_id
+          sum(coalesce(octet_length(e.body), 0)) OVER longest_due AS size_so_far, row_number() OVER longest_due AS place
+        FROM due LEFT JOIN postern.events e ON e.id = due.event_id
         WINDOW longest_due AS (ORDER BY due.claimable_at, due.id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
         SELECT * FROM sized WHERE size_so_far <= $4 OR place = 1
       ), claimed AS (
         UPDATE postern.dispatches d
         SET lease_owner = $1, claimable_at = now() + $3 * interval '1 ms'
-        FROM taken JOIN postern.events e ON e.id = taken.event_id
+        FROM taken LEFT JOIN postern.events e ON e.id = taken.event_id
         WHERE d.tenant_id = taken.tenant_id AND d.endpoint_id = taken.endpoint_id AND d.id = taken.id
         RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, e.body
       ), too_many AS MATERIALIZED (
@@ -99,16 +99,23 @@ export async function claimDispatches(
       LONGEST_RETURN_MS,
     ],
   });
-  const claimed = rows.flatMap((row) =>
-    row.id === null ? [] : { ...toDispatch(row), leaseId, leaseEndsMs },
-  );
+  const claimed: LeasedDispatch[] = [];
+  const withoutEvent: LeasedDispatch[] = [];
+  for (const row of rows) {
+    if (row.id === null) continue;
+    const dispatch = { ...toDispatch(row), leaseId, leaseEndsMs };
+    (row.body === null ? withoutEvent : claimed).push(dispatch);
+  }
   const [found] = rows;
   if (found === undefined) throw new Error("the claim answered nothing");
   const counts = found.turned_away ?? [];
   const turnedAway = new Map(counts.map(({ endpoint_id, count }) => [endpoint_id, count]));
   const away = counts.reduce((sum, { count }) => sum + count, 0);
-  const isAll = found.due < limits.dispatches && claimed.length === found.due && away < TURNED_AWAY_AT_ONCE;
-  return { claimed, turnedAway, isAll };
+  const isAll =
+    found.due < limits.dispatches &&
+    claimed.length + withoutEvent.length === found.due &&
+    away < TURNED_AWAY_AT_ONCE;
+  return { claimed, withoutEvent, turnedAway, isAll };
 }
 
 function toDispatch(row: ClaimedRow): Omit<LeasedDispatch, "leaseId" | "leaseEndsMs"> {
@@ -118,7 +125,7 @@ function toDispatch(row: ClaimedRow): Omit<LeasedDispatch, "leaseId" | "leaseEnd
     endpointId: row.endpoint_id,
     eventId: row.event_id,
     eventType: row.event_type,
-    body: row.body,
+    body: row.body ?? "",
     attempt: row.attempt,
   };
 }

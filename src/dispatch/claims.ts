@@ -30,12 +30,13 @@ export function makeClaims(services: {
   /** Whether more can be taken; without room the queue is left to others. */
   hasRoom: () => boolean;
   take: (claimed: readonly LeasedDispatch[]) => void;
+  withoutEvent: (claimed: readonly LeasedDispatch[]) => void;
   /** Endpoints for which more cannot be taken; what is due of them is turned away. */
   crowded: () => CrowdedEndpoint[];
   turnedAway: (endpoint: CrowdedEndpoint, count: number) => void;
   log: Log;
 }): Claims {
-  const { queue, outbox, hasRoom, take, crowded, turnedAway, log } = services;
+  const { queue, outbox, hasRoom, take, withoutEvent, crowded, turnedAway, log } = services;
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
   let claiming: Promise<void> | null = null;
@@ -67,9 +68,11 @@ export function makeClaims(services: {
     const relayed = await relayOutbox();
     try {
       const without = crowded();
-      const { claimed, isAll, turnedAway: counts } = await queue.claim(CLAIM_LIMITS, without);
+      const found = await queue.claim(CLAIM_LIMITS, without);
+      const { claimed, isAll } = found;
       lastLookAt = performance.now();
-      for (const endpoint of without) turnedAway(endpoint, counts.get(endpoint.endpointId) ?? 0);
+      for (const endpoint of without) turnedAway(endpoint, found.turnedAway.get(endpoint.endpointId) ?? 0);
+      withoutEvent(found.withoutEvent);
       take(claimed);
       if (!isAll || relayed === "more") return "more";
       return claimed.length > 0 ? "some" : "nothing";

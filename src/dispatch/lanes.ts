@@ -180,11 +180,13 @@ export class Lanes {
     return taken;
   }
 
+  /** However much its tenant has waiting elsewhere, a lane takes what it could start at once. */
   #isFull(lane: Lane): boolean {
+    const waiting = lane.waiting.length - lane.head;
     return (
-      lane.waiting.length - lane.head >= this.#limits.waitingPerEndpoint ||
+      waiting >= this.#limits.waitingPerEndpoint ||
       lane.bodySize >= this.#limits.waitingBodySizePerEndpoint ||
-      lane.tenant.bodySize >= this.#limits.waitingBodySizePerTenant
+      (lane.tenant.bodySize >= this.#limits.waitingBodySizePerTenant && waiting >= this.#widthOf(lane.key))
     );
   }
 

@@ -50,13 +50,22 @@ export async function makeAttempt(
 
 /** For an endpoint that was deleted after its dispatch was leased: the attempt ends without a request. */
 export function endpointDeleted(dispatch: LeasedDispatch): CompletedAttempt {
+  return failedUnsent(dispatch, "endpoint_deleted");
+}
+
+/** For an event that is gone: there is nothing left to send, now or later. */
+export function eventGone(dispatch: LeasedDispatch): CompletedAttempt {
+  return failedUnsent(dispatch, null);
+}
+
+function failedUnsent(dispatch: LeasedDispatch, error: "endpoint_deleted" | null): CompletedAttempt {
   const nothing: Omit<AttemptVerdict, "isGone"> = {
     status: "failed",
     responseStatus: null,
     responseHeaders: null,
     responseBody: null,
     latencyMs: 0,
-    error: "endpoint_deleted",
+    error,
     nextDelayMs: null,
   };
   return { dispatch, requestHeaders: {}, ...nothing };

@@ -85,6 +85,8 @@ export type CrowdedEndpoint = { endpointId: EndpointId; returns: ReturnTimes };
 
 export type Claimed = {
   claimed: LeasedDispatch[];
+  /** Leased too, but their event is gone, and with it what was to be sent. */
+  withoutEvent: LeasedDispatch[];
   /** How many were due of endpoints without room, and come back later. */
   turnedAway: Map<EndpointId, number>;
   /** No more are due than were claimed or turned away. */

@@ -18,7 +18,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { makeClaims, POLL_MS } from "./claims.ts";
 import { Lanes, type LaneLimits } from "./lanes.ts";
-import { endpointDeleted, makeAttempt } from "./make-attempt.ts";
+import { endpointDeleted, eventGone, makeAttempt } from "./make-attempt.ts";
 import { makeOutcomes } from "./outcomes.ts";
 import { RatePacer } from "./rate-pacer.ts";
 import { makeReturns, type Postponed } from "./returns.ts";
@@ -84,7 +84,7 @@ export function makeWorker(services: WorkerServices): Worker {
   metrics.watchLanes(lanes);
   const pacer = new RatePacer();
   const returnDelays = new ReturnDelays();
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<unknown>>();
   const stopping = new AbortController();
 
   const outcomes = makeOutcomes({ queue, log });
@@ -94,6 +94,7 @@ export function makeWorker(services: WorkerServices): Worker {
     ...services,
     hasRoom,
     take,
+    withoutEvent: (dispatches) => dispatches.forEach(endWithoutEvent),
     crowded: () => lanes.crowded().map(crowdedEndpoint),
     turnedAway,
   });
@@ -126,11 +127,13 @@ export function makeWorker(services: WorkerServices): Worker {
 
   /** The lane goes on when the attempt is over: its endpoint need not wait until the outcome is recorded. */
   async function inLane(dispatch: LeasedDispatch): Promise<CompletedAttempt | null> {
-    const startedAt = performance.now();
+    let wasSlow = false;
     try {
-      return await attempt(dispatch);
+      const completed = await attempt(dispatch);
+      wasSlow = completed !== null && completed.latencyMs > SLOW_ATTEMPT_MS;
+      return completed;
     } finally {
-      lanes.finished(dispatch, performance.now() - startedAt > SLOW_ATTEMPT_MS);
+      lanes.finished(dispatch, wasSlow);
       pump();
     }
   }
@@ -209,6 +212,21 @@ export function makeWorker(services: WorkerServices): Worker {
     pump();
     if (isStopping) giveBack(withoutDelay(refused), "stopping");
     else giveBack(refused.map(inLine), "no_room");
+  }
+
+  /** Never by what Postern does; it must not keep others from being claimed all the same. */
+  function endWithoutEvent(dispatch: LeasedDispatch): void {
+    const { tenantId, endpointId, id, eventId } = dispatch;
+    log.error(
+      { tenantId, endpointId, deliveryId: id, eventId },
+      "an event that is due is gone; its delivery ends",
+    );
+    metrics.attemptsTotal.inc({ outcome: "error", reason: "internal" });
+    const ending = outcomes
+      .record(eventGone(dispatch))
+      .catch((error: unknown) => log.error({ err: error, deliveryId: id }, "its end could not be recorded"))
+      .finally(() => running.delete(ending));
+    running.add(ending);
   }
 
   function inLine(dispatch: LeasedDispatch): Postponed {
