@@ -40,7 +40,7 @@ import {
 
 type Run = (db: Db, rows: Rows) => Promise<unknown>;
 
-const page = { filter: {}, offset: 0n, limit: 20 };
+const page = { filter: {}, offset: 0n, limit: 20, maxBodyBytes: 1024 };
 const secret = Buffer.from("a secret of the intruder");
 
 const logged = ({ tenantId, endpointId, eventId }: Rows) => ({
@@ -187,6 +187,8 @@ const asTenant: Record<string, Run> = {
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
   setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, false),
   listDeliveries: (db, { tenantId, endpointId }) => deliveries.listDeliveries(db, tenantId, endpointId, page),
+  findBodies: (db, { tenantId, endpointId, deliveryId, leasedId }) =>
+    deliveries.findBodies(db, { tenantId, endpointId, ids: [deliveryId, leasedId] }),
   findDelivery: (db, { tenantId, endpointId, deliveryId: id }) =>
     deliveries.findDelivery(db, { tenantId, endpointId, id }),
   insertDelivery: (db, rows) => deliveries.insertDelivery(db, logged(rows)),

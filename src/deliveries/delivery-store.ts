@@ -7,7 +7,14 @@
 import { hash } from "node:crypto";
 import type { Db } from "../database/pool.ts";
 import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type TenantId } from "../shared/id.ts";
-import type { Delivery, DeliveryFilter, DeliveryStatus, DeliveryTrigger, NewDelivery } from "./delivery.ts";
+import type {
+  Delivery,
+  DeliveryFilter,
+  DeliveryStatus,
+  DeliveryTrigger,
+  ListedDelivery,
+  NewDelivery,
+} from "./delivery.ts";
 
 type DeliveryRow = {
   tenant_id: TenantId;
@@ -45,15 +52,17 @@ const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, 
 /**
  * A page of an endpoint's log, newest first. Only the ids of a page are sorted
  * and skipped over, from the indexes; the rows are read for the page alone.
+ * Bodies that exceed `maxBodyBytes` together are left out, all of them, and not
+ * read either: `octet_length` knows a size without the bytes.
  */
 export async function listDeliveries(
   db: Db,
   tenantId: TenantId,
   endpointId: EndpointId,
-  page: { filter: DeliveryFilter; offset: bigint; limit: number },
-): Promise<Delivery[]> {
-  const { filter, offset, limit } = page;
-  const values: unknown[] = [tenantId, endpointId, offset, limit];
+  page: { filter: DeliveryFilter; offset: bigint; limit: number; maxBodyBytes: number },
+): Promise<ListedDelivery[]> {
+  const { filter, offset, limit, maxBodyBytes } = page;
+  const values: unknown[] = [tenantId, endpointId, offset, limit, maxBodyBytes];
   const conditions = filterConditions(filter, values);
   const shared = ["d.tenant_id = $1", "d.endpoint_id = $2", ...conditions].join(" AND ");
   const statusCondition =
@@ -72,17 +81,46 @@ export async function listDeliveries(
   }
   const text = /* sql */ `WITH page AS MATERIALIZED (
       SELECT id FROM (${halves.join(" UNION ALL ")}) AS both_halves ORDER BY id DESC OFFSET $3::bigint LIMIT $4
+    ), rows AS (
+      (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
+      UNION ALL
+      (${PENDING} WHERE NOT d.superseded AND d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
+    ), sized AS (
+      SELECT *, sum(coalesce(octet_length(request_body), 0)) OVER () > $5::bigint AS is_large FROM rows
     )
-    (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
-    UNION ALL
-    (${PENDING} WHERE NOT d.superseded AND d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM page)))
-    ORDER BY id DESC`;
-  const { rows } = await db.query<DeliveryRow>({
+    SELECT tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, status, attempt, request_headers,
+      response_status, response_headers, response_body, latency_ms, error, due_at,
+      CASE WHEN NOT is_large THEN request_body END AS request_body,
+      CASE WHEN is_large THEN octet_length(request_body) END AS omitted_body_bytes
+    FROM sized ORDER BY id DESC`;
+  const { rows } = await db.query<DeliveryRow & { omitted_body_bytes: number | null }>({
     name: statementName("list-deliveries", text),
     text,
     values,
   });
-  return rows.map(toDelivery);
+  return rows.map((row) => ({ ...toDelivery(row), omittedBodyBytes: row.omitted_body_bytes }));
+}
+
+/**
+ * The bodies of deliveries that a page left out. One whose delivery or event is
+ * gone since, by retention or as superseded, is not among them, or null.
+ */
+export async function findBodies(
+  db: Db,
+  { tenantId, endpointId, ids }: { tenantId: TenantId; endpointId: EndpointId; ids: DeliveryId[] },
+): Promise<Map<DeliveryId, string | null>> {
+  const { rows } = await db.query<{ id: DeliveryId; request_body: string | null }>({
+    name: "find-bodies",
+    text: /* sql */ `SELECT d.id, coalesce(d.request_body, e.body) AS request_body
+      FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
+      WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY ($3::uuid[])
+      UNION ALL
+      SELECT d.id, e.body
+      FROM postern.dispatches d JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
+      WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY ($3::uuid[])`,
+    values: [tenantId, endpointId, ids],
+  });
+  return new Map(rows.map((row) => [row.id, row.request_body]));
 }
 
 /**

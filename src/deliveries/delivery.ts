@@ -29,6 +29,12 @@ export type Delivery = {
   nextAttemptAt: Date | null;
 };
 
+/**
+ * A delivery of a page. Where the page's bodies are too large together, each is
+ * left out: then `requestBody` is null and its size is told here.
+ */
+export type ListedDelivery = Delivery & { omittedBodyBytes: number | null };
+
 /** Which deliveries of an endpoint to list, newest first. */
 export type DeliveryFilter = {
   status?: DeliveryStatus | undefined;

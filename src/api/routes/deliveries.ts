@@ -4,6 +4,7 @@ import { EVENT_TYPE_PATTERN } from "../../events/subscription.ts";
 import { DELIVERY_STATUSES, type Delivery, type DeliveryFilter } from "../../deliveries/delivery.ts";
 import { parseDeliveryId, parseEndpointId, parseEventId, UUID_PATTERN } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
+import { sendDeliveryList } from "../delivery-list.ts";
 import { describeRoute } from "../openapi.ts";
 import { instantText, integerText, nextLink } from "../page-query.ts";
 import { parse } from "../parse.ts";
@@ -49,7 +50,7 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
       const found = filter === null ? [] : await deliveryLog.list(tenantId, endpointId, { filter, ...page });
       const next = nextLink(request.url, found, query.limit);
       if (next !== null) void reply.header("Link", `<${next}>; rel="next"`);
-      return { deliveries: found.map(deliveryView) };
+      return sendDeliveryList(reply, deliveryLog, { name: "deliveries", listed: found });
     },
   );
 

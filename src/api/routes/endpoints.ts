@@ -3,6 +3,7 @@ import { z } from "zod";
 import { endpointInputSchemas, rotateInputSchema } from "../../endpoints/endpoint-input.ts";
 import { parseEndpointId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
+import { sendDeliveryList } from "../delivery-list.ts";
 import type { ApiServices } from "../services.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
 import { parse } from "../parse.ts";
@@ -10,7 +11,6 @@ import {
   catalogEntryObject,
   catalogEntryView,
   deliveryObject,
-  deliveryView,
   endpointObject,
   endpointView,
   secretObject,
@@ -101,7 +101,7 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
         refusals: ["not_found"],
       }),
     },
-    async (request) => {
+    async (request, reply) => {
       const { tenantId } = userOf(request);
       const endpoint = await endpoints.get(tenantId, parseEndpointId(request.params.id));
       const recent = await deliveryLog.list(tenantId, endpoint.id, {
@@ -109,7 +109,8 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
         offset: 0n,
         limit: RECENT_DELIVERIES,
       });
-      return { endpoint: endpointView(endpoint), recent_deliveries: recent.map(deliveryView) };
+      const rest = { endpoint: endpointView(endpoint) };
+      return sendDeliveryList(reply, deliveryLog, { rest, name: "recent_deliveries", listed: recent });
     },
   );
 
