@@ -1,5 +1,5 @@
-/** The one place where a refusal, or an error nobody expected, becomes an answer. */
-import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+/** The one place where a refusal, or an error nobody expected, becomes an answer, or ends one. */
+import { LogController, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
 import { isConnectionLoss, isPassing } from "../database/pool.ts";
 import { Refusal, type RefusalCode } from "../shared/refusal.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
@@ -59,6 +59,14 @@ export function answerError(
       ? { error: answer.error }
       : { error: answer.error, issues: refusal.issues.slice(0, MAX_ISSUES) };
   return reply.code(answer.status).send(body);
+}
+
+/** For the operator: what ended an answer that had begun. A client that hung up is none of his concern. */
+export class BrokenAnswerLog extends LogController {
+  override streamError(error: FastifyError, request: FastifyRequest): void {
+    if (error.code === "ERR_STREAM_PREMATURE_CLOSE") return;
+    request.log.error({ err: error, requestId: request.id }, "an answer broke off");
+  }
 }
 
 function toRefusal(error: FastifyError | Error): Refusal | null {

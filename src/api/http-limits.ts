@@ -23,6 +23,9 @@ export type HttpLimits = {
   stallTimeoutMs: number;
   /** At once, in a process; further ones are closed as they come. */
   maxConnections: number;
+  /** Answers from a tenant's log under way at once, in a process; further ones wait for their turn, so long. */
+  maxLogAnswers: number;
+  logTurnTimeoutMs: number;
   /** How often the clients are looked at that are too slow. */
   checkEveryMs: number;
   /** Request line and headers together; trailers by themselves. */
@@ -37,6 +40,10 @@ export const HTTP_LIMITS: HttpLimits = {
   // Longer than any answer takes to begin: a person's test waits 15 s for its receiver.
   stallTimeoutMs: 60_000,
   maxConnections: 4_000,
+  // Each holds 3 to 6 MiB where its bodies are large.
+  maxLogAnswers: 16,
+  // Shorter than most clients' patience, and than the time after which their connection counts as stalled.
+  logTurnTimeoutMs: 20_000,
   checkEveryMs: 1_000,
   maxHeaderBytes: 16 * 1024,
 };

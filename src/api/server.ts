@@ -2,14 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { fastifySwagger } from "@fastify/swagger";
-import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import { fastify, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/buckets/file-links.ts";
 import { requireService, requireUser } from "./access.ts";
 import { makeCallerLimits } from "./caller-limits.ts";
 import { answerClientError, watchExchanges } from "./client-errors.ts";
-import { answerError } from "./error-answers.ts";
+import { answerError, BrokenAnswerLog } from "./error-answers.ts";
 import { makeHttpServer, namesOneHost, refuseExpectations, type HttpLimits } from "./http-limits.ts";
+import { makeLogTurns } from "./log-turns.ts";
 import { openApiHead } from "./openapi.ts";
 import { acceptLenientJson } from "./parse.ts";
 import { auditRoutes } from "./routes/audit.ts";
@@ -41,7 +42,7 @@ export async function makeServer(
   });
   const app = fastify({
     loggerInstance,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new BrokenAnswerLog({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     serverFactory: (handle) => makeHttpServer(httpLimits, handle),
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
@@ -104,14 +105,15 @@ export async function makeServer(
     prefix: `${basePath}${FILES_PATH}`,
   });
   if (!servesApi) return app;
+  const logTurn = makeLogTurns(httpLimits);
   await app.register(
     async (webhooks) => {
       webhooks.addHook("onRequest", requireUser(services.sessions));
       webhooks.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
       webhooks.setNotFoundHandler(answerNotFound);
       withOtherMethods(webhooks, () => {
-        endpointRoutes(webhooks, services);
-        deliveryRoutes(webhooks, services);
+        endpointRoutes(webhooks, services, logTurn);
+        deliveryRoutes(webhooks, services, logTurn);
       });
     },
     { prefix: `${basePath}/api/webhooks` },

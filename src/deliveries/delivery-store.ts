@@ -98,7 +98,7 @@ export async function listDeliveries(
     text,
     values,
   });
-  return rows.map((row) => ({ ...toDelivery(row), omittedBodyBytes: row.omitted_body_bytes }));
+  return rows.map((row) => Object.assign(toDelivery(row), { omittedBodyBytes: row.omitted_body_bytes }));
 }
 
 /**

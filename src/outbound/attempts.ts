@@ -10,9 +10,9 @@
  * and then against receivers that are well.
  */
 import type { Client } from "undici";
+import { makeGate } from "../shared/gate.ts";
 import { Attempt, type AttemptLimits, type AttemptOutcome, type AttemptRequest } from "./attempt.ts";
 import { makeAgent, makeClient, type ConnectionOptions } from "./connection.ts";
-import { makeOriginGate } from "./origin-gate.ts";
 
 export type Attempts = {
   /** `startedAtMs` by `performance.now()`. Rejects only on a fault of this program. */
@@ -27,7 +27,9 @@ type Waiting = { resolve: (outcome: AttemptOutcome) => void; reject: (error: Err
 
 export function makeAttempts(options: AttemptsOptions): Attempts {
   const agent = makeAgent(options);
-  const gate = makeOriginGate<Attempt>(options.maxConnectionsPerOrigin, (attempt) => {
+  // undici's pool has a queue of its own, but a request whose time ran out cannot
+  // be taken out of that one, and would open a connection for nothing.
+  const gate = makeGate<string, Attempt>(options.maxConnectionsPerOrigin, (attempt) => {
     agent.dispatch(attempt.request, attempt);
   });
   const waiting = new Map<Attempt, Waiting>();

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import { z } from "zod";
 import { EVENT_TYPE_PATTERN } from "../../events/subscription.ts";
 import { DELIVERY_STATUSES, type Delivery, type DeliveryFilter } from "../../deliveries/delivery.ts";
@@ -15,7 +15,11 @@ type IdParams = { Params: { id: string } };
 type DeliveryParams = { Params: { id: string; did: string } };
 
 /** The delivery log, the retry of a delivery, and the test of an endpoint. */
-export function deliveryRoutes(app: FastifyInstance, services: ApiServices): void {
+export function deliveryRoutes(
+  app: FastifyInstance,
+  services: ApiServices,
+  logTurn: preHandlerHookHandler,
+): void {
   const { deliveryLog, personSends, catalog } = services;
   const read = { permission: "settings:read" } as const;
   const send = { permission: "settings:write", limit: "dispatches" } as const;
@@ -31,6 +35,7 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
     "/:id/deliveries",
     {
       config: read,
+      preHandler: logTurn,
       schema: describeRoute({
         operationId: "listDeliveries",
         tag: "Deliveries",
@@ -58,6 +63,7 @@ export function deliveryRoutes(app: FastifyInstance, services: ApiServices): voi
     "/:id/deliveries/:did",
     {
       config: read,
+      preHandler: logTurn,
       schema: describeRoute({
         operationId: "getDelivery",
         tag: "Deliveries",

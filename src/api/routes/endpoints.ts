@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import { z } from "zod";
 import { endpointInputSchemas, rotateInputSchema } from "../../endpoints/endpoint-input.ts";
 import { parseEndpointId } from "../../shared/id.ts";
@@ -31,7 +31,11 @@ const ENDPOINT_OPERATIONS = [
 type IdParams = { Params: { id: string } };
 
 /** The catalog and the endpoints: everything under /api/webhooks but deliveries. */
-export function endpointRoutes(app: FastifyInstance, services: ApiServices): void {
+export function endpointRoutes(
+  app: FastifyInstance,
+  services: ApiServices,
+  logTurn: preHandlerHookHandler,
+): void {
   const { endpoints, deliveryLog, catalog } = services;
   const inputs = endpointInputSchemas(catalog);
   const read = { permission: "settings:read" } as const;
@@ -92,6 +96,7 @@ export function endpointRoutes(app: FastifyInstance, services: ApiServices): voi
     "/:id",
     {
       config: read,
+      preHandler: logTurn,
       schema: describeRoute({
         operationId: "getEndpoint",
         tag: "Endpoints",
