@@ -219,11 +219,14 @@ describe("a page that is read slowly", () => {
     assert.ok(!received.endsWith("0\r\n\r\n"), "the last chunk did not come");
     assert.ok(!received.includes("]}\r\n"), "nor did the end of the list");
     const requestId = /^x-request-id: (.*)$/im.exec(received)?.[1] ?? "none";
-    const line = program
-      .output()
-      .split("\n")
-      .find((text) => text.includes("an answer broke off"));
-    assert.ok(line !== undefined && line.includes(requestId) && line.includes("permission denied"), line);
+    // What a process prints comes through a pipe, at its own time.
+    const line = await eventually(async () =>
+      program
+        .output()
+        .split("\n")
+        .find((text) => text.includes("an answer broke off") && text.includes(requestId)),
+    );
+    assert.ok(line.includes("permission denied"), line);
   });
 });
 

@@ -61,9 +61,9 @@ export async function claimDispatches(
       ), claimed AS (
         UPDATE postern.dispatches d
         SET lease_owner = $1, claimable_at = now() + $3 * interval '1 ms'
-        FROM taken LEFT JOIN postern.events e ON e.id = taken.event_id
+        FROM taken
         WHERE d.tenant_id = taken.tenant_id AND d.endpoint_id = taken.endpoint_id AND d.id = taken.id
-        RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, e.body
+        RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt
       ), too_many AS MATERIALIZED (
         SELECT tenant_id, endpoint_id, id, claimable_at FROM postern.dispatches
         -- Decided before it is looked for: without crowded endpoints nothing is.
@@ -81,11 +81,13 @@ export async function claimDispatches(
         SET lease_owner = NULL, claimable_at = now() + r.delay_ms * interval '1 ms'
         FROM put_off r WHERE d.tenant_id = r.tenant_id AND d.endpoint_id = r.endpoint_id AND d.id = r.id
       )
-      SELECT found.*, claimed.* FROM (
+      SELECT found.*, claimed.*, e.body FROM (
         SELECT (SELECT count(*)::int FROM due) AS due, (
           SELECT json_agg(counts) FROM (
             SELECT endpoint_id, count(*) FROM too_many GROUP BY endpoint_id) AS counts) AS turned_away
-      ) AS found LEFT JOIN claimed ON true`,
+      ) AS found LEFT JOIN claimed ON true
+      -- Here, and not within the update: with an outer join to a partitioned table there, PostgreSQL 18.4 has crashed.
+      LEFT JOIN postern.events e ON e.id = claimed.event_id`,
     values: [
       leaseId,
       limits.dispatches,
