@@ -1,6 +1,6 @@
 /** A worker's look-out for dispatches that are due: when somebody says so, and otherwise some times a second. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Outbox } from "../events/outbox.ts";
+import { pause } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { ClaimLimits, CrowdedEndpoint, DispatchQueue, LeasedDispatch } from "./queue.ts";
 
@@ -47,12 +47,7 @@ export function makeClaims(services: {
       const woken = wakeUp.promise;
       const found = await claimOnce();
       if (found === "more") continue;
-      await Promise.race([
-        woken,
-        delay(found === "some" ? BUSY_POLL_MS : POLL_MS, undefined, { signal: stopping.signal }).catch(
-          () => undefined,
-        ),
-      ]);
+      await Promise.race([woken, pause(found === "some" ? BUSY_POLL_MS : POLL_MS, stopping.signal)]);
       wakeUp = Promise.withResolvers<void>();
     }
   }

@@ -45,40 +45,48 @@ export async function holdDispatches(db: Db, dispatches: readonly LeasedDispatch
 }
 
 // An array of the locked ids, not `IN`: without statistics of a young table, PostgreSQL would compare each with each.
+const THE_LOCKED = /* sql */ `tenant_id = $1 AND endpoint_id = $2 AND id = ANY (ARRAY(SELECT id FROM locked))`;
+
+/**
+ * Locks one slice of an endpoint's dispatches, those that `which` is true of,
+ * and does with {@link THE_LOCKED} what `change` says: one or more statements,
+ * named, as they stand in a `WITH`. Locked in the order of the key: a batch of
+ * outcomes of this endpoint may be recorded at the same moment.
+ */
+async function changeSlice(
+  db: Db,
+  { tenantId, endpointId }: Parameters<FollowSlice>[1],
+  after: DeliveryId | null,
+  { which, change }: { which: string; change: string },
+): Promise<DeliveryId | null> {
+  const { rows } = await db.query<{ id: DeliveryId }>(
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND id > $3 AND ${which}
+        ORDER BY id LIMIT $4 FOR UPDATE
+      ), ${change}
+      SELECT id FROM locked ORDER BY id OFFSET $4 - 1`,
+    [tenantId, endpointId, after ?? FIRST, SLICE],
+  );
+  return rows[0]?.id ?? null;
+}
 
 /** Holds at once what no worker has leased; a worker that has sees the endpoint disabled and holds the rest. */
-export const holdPendingDispatches: FollowSlice = async (db, { tenantId, endpointId }, after) => {
-  const { rows } = await db.query<{ id: DeliveryId }>(
-    /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT id FROM postern.dispatches
-        WHERE tenant_id = $1 AND endpoint_id = $2 AND id > $3 AND lease_owner IS NULL AND NOT held
-        ORDER BY id LIMIT $4 FOR UPDATE
-      ), held AS (
-        UPDATE postern.dispatches SET held = true
-        WHERE tenant_id = $1 AND endpoint_id = $2 AND id = ANY (ARRAY(SELECT id FROM locked))
-      )
-      SELECT id FROM locked ORDER BY id OFFSET $4 - 1`,
-    [tenantId, endpointId, after ?? FIRST, SLICE],
-  );
-  return rows[0]?.id ?? null;
-};
+export const holdPendingDispatches: FollowSlice = (db, endpoint, after) =>
+  changeSlice(db, endpoint, after, {
+    which: /* sql */ `lease_owner IS NULL AND NOT held`,
+    change: /* sql */ `held AS (UPDATE postern.dispatches SET held = true WHERE ${THE_LOCKED})`,
+  });
 
-export const resumeDispatches: FollowSlice = async (db, { tenantId, endpointId }, after) => {
-  const { rows } = await db.query<{ id: DeliveryId }>(
+export const resumeDispatches: FollowSlice = async (db, endpoint, after) => {
+  const last = await changeSlice(db, endpoint, after, {
+    which: "held",
     // Claimable from now on: the time on hold is no wait for a worker.
-    /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT id FROM postern.dispatches
-        WHERE tenant_id = $1 AND endpoint_id = $2 AND id > $3 AND held
-        ORDER BY id LIMIT $4 FOR UPDATE
-      ), resumed AS (
-        UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now())
-        WHERE tenant_id = $1 AND endpoint_id = $2 AND id = ANY (ARRAY(SELECT id FROM locked))
-      )
-      SELECT id FROM locked ORDER BY id OFFSET $4 - 1`,
-    [tenantId, endpointId, after ?? FIRST, SLICE],
-  );
+    change: /* sql */ `resumed AS (
+        UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now()) WHERE ${THE_LOCKED}
+      )`,
+  });
   await db.query(/* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', '')`);
-  return rows[0]?.id ?? null;
+  return last;
 };
 
 /**
@@ -86,16 +94,11 @@ export const resumeDispatches: FollowSlice = async (db, { tenantId, endpointId }
  * complete. Not one that is superseded: it is no pending attempt that could
  * fail, its worker logs how it ended, and upkeep removes what is left.
  */
-export const endDispatches: FollowSlice = async (db, { tenantId, endpointId }, after) => {
-  const { rows } = await db.query<{ id: DeliveryId }>(
-    // Locked in the order of the key: a batch of outcomes of this endpoint may be recorded at the same moment.
-    /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT id FROM postern.dispatches
-        WHERE tenant_id = $1 AND endpoint_id = $2 AND id > $3 AND NOT superseded
-        ORDER BY id LIMIT $4 FOR UPDATE
-      ), ended AS (
-        DELETE FROM postern.dispatches
-        WHERE tenant_id = $1 AND endpoint_id = $2 AND id = ANY (ARRAY(SELECT id FROM locked))
+export const endDispatches: FollowSlice = (db, endpoint, after) =>
+  changeSlice(db, endpoint, after, {
+    which: /* sql */ `NOT superseded`,
+    change: /* sql */ `ended AS (
+        DELETE FROM postern.dispatches WHERE ${THE_LOCKED}
         RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt
       ), logged AS (
         INSERT INTO postern.deliveries
@@ -104,12 +107,8 @@ export const endDispatches: FollowSlice = async (db, { tenantId, endpointId }, a
         SELECT tenant_id, endpoint_id, id, event_id, event_type,
           CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, 'failed', attempt, '{}', 0, 'endpoint_deleted'
         FROM ended
-      )
-      SELECT id FROM locked ORDER BY id OFFSET $4 - 1`,
-    [tenantId, endpointId, after ?? FIRST, SLICE],
-  );
-  return rows[0]?.id ?? null;
-};
+      )`,
+  });
 
 /** Cancels the pending automatic attempt; one in flight goes on, but none follows it. Workers hear of one that waits in a lane. */
 export async function supersedeDispatches(

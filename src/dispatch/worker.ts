@@ -84,7 +84,7 @@ export function makeWorker(services: WorkerServices): Worker {
   metrics.watchLanes(lanes);
   const pacer = new RatePacer();
   const returnDelays = new ReturnDelays();
-  const running = new Set<Promise<unknown>>();
+  const running = new Set<Promise<void>>();
   const stopping = new AbortController();
 
   const outcomes = makeOutcomes({ queue, log });
@@ -103,12 +103,15 @@ export function makeWorker(services: WorkerServices): Worker {
     while (!stopping.signal.aborted && running.size < MOST_RUNNING) {
       const dispatch = lanes.next();
       if (dispatch === null) return;
-      const work = carryOut(dispatch).finally(() => {
-        running.delete(work);
-        pump();
-      });
-      running.add(work);
+      void track(carryOut(dispatch)).then(pump);
     }
+  }
+
+  /** Work that never rejects, for which a stop waits. */
+  function track(work: Promise<unknown>): Promise<void> {
+    const tracked = work.then(() => void running.delete(tracked));
+    running.add(tracked);
+    return tracked;
   }
 
   async function carryOut(dispatch: LeasedDispatch): Promise<void> {
@@ -222,11 +225,13 @@ export function makeWorker(services: WorkerServices): Worker {
       "an event that is due is gone; its delivery ends",
     );
     metrics.attemptsTotal.inc({ outcome: "error", reason: "internal" });
-    const ending = outcomes
-      .record(eventGone(dispatch))
-      .catch((error: unknown) => log.error({ err: error, deliveryId: id }, "its end could not be recorded"))
-      .finally(() => running.delete(ending));
-    running.add(ending);
+    void track(
+      outcomes
+        .record(eventGone(dispatch))
+        .catch((error: unknown) =>
+          log.error({ err: error, deliveryId: id }, "its end could not be recorded"),
+        ),
+    );
   }
 
   function inLine(dispatch: LeasedDispatch): Postponed {
@@ -247,8 +252,7 @@ export function makeWorker(services: WorkerServices): Worker {
 
   function giveBack(given: readonly Postponed[], reason: "no_room" | "stopping" | "withdrawn"): void {
     if (given.length === 0) return;
-    const returning = returns.giveBack(given, reason).finally(() => running.delete(returning));
-    running.add(returning);
+    void track(returns.giveBack(given, reason));
   }
 
   return {
