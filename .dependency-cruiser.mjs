@@ -1,11 +1,12 @@
 /**
  * Which part of the service may import which.
  *
- * shared ← telemetry, database ← slices ← api | cli ← main. tools/check-directions.ts
+ * shared ← telemetry, database ← slices ← api | cli ← service ← main. Of the slices, queue is the
+ * lowest and worker the highest. tools/check-directions.ts
  * proves each rule on a seeded break before it trusts a clean result.
  */
 
-const SLICES = "audit|endpoints|events|dispatch|outbound|deliveries|storage";
+const SLICES = "audit|endpoints|events|queue|worker|outbound|deliveries|storage";
 const TEST = String.raw`\.test\.ts$`;
 
 const rules = [
@@ -34,10 +35,40 @@ const rules = [
     to: { path: "^src/", pathNot: `^src/(shared|telemetry|database|${SLICES})/` },
   },
   {
+    name: "queue-is-below-its-users",
+    comment: "What is durable knows nobody who puts events in or takes dispatches out.",
+    from: { path: "^src/queue/", pathNot: TEST },
+    to: { path: "^src/", pathNot: "^src/(shared|telemetry|database|queue)/" },
+  },
+  {
+    name: "worker-is-above-the-slices",
+    comment: "What a worker has in memory may vanish at any moment: no slice leans on it.",
+    from: { path: "^src/", pathNot: ["^src/(worker|service)/", TEST] },
+    to: { path: "^src/worker/" },
+  },
+  {
+    name: "queue-adapter-behind-its-port",
+    comment: "Only src/service chooses the adapter; everybody else knows src/queue/queue.ts.",
+    from: { path: "^src/", pathNot: ["^src/(queue|service)/", TEST] },
+    to: { path: "^src/queue/postgres/" },
+  },
+  {
+    name: "storage-rules-are-pure",
+    comment: "What storage decides is free of rows and bytes.",
+    from: { path: "^src/storage/rules/", pathNot: TEST },
+    to: { path: "^src/", pathNot: "^src/storage/rules/" },
+  },
+  {
+    name: "storage-rows-and-bytes-stay-below",
+    comment: "Library, exports, artifacts and upkeep use rows and bytes, never the other way round.",
+    from: { path: "^src/storage/(rows|bytes)/", pathNot: TEST },
+    to: { path: "^src/storage/(library|exports|artifacts|upkeep)/" },
+  },
+  {
     name: "edges-do-not-import-each-other",
-    comment: "src/api and src/cli are put together by src/main.ts and src/service.ts only.",
+    comment: "src/api and src/cli are put together by src/main.ts and src/service only.",
     from: { path: "^src/api/", pathNot: TEST },
-    to: { path: "^src/(cli|demo)/|^src/(main|service)[.]ts$" },
+    to: { path: "^src/(cli|demo|service)/|^src/main[.]ts$" },
   },
   {
     name: "only-main-starts",
@@ -72,15 +103,15 @@ const rules = [
     name: "object-store-sdk-in-one-place",
     comment:
       "The SDK dials what the operator configured, not what a tenant gave, so it is outside the guard. One file names what is used of it.",
-    from: { path: "^src/", pathNot: ["^src/storage/buckets/s3-sdk[.]ts$", TEST] },
+    from: { path: "^src/", pathNot: ["^src/storage/bytes/s3-sdk[.]ts$", TEST] },
     to: { path: "^@(aws-sdk|smithy)/|node_modules/@(aws-sdk|smithy)/" },
   },
   {
     name: "object-store-sdk-when-needed",
-    comment: "Only src/storage/buckets loads the SDK, by a dynamic import: without a bucket nobody pays for it.",
+    comment: "Only src/storage/bytes loads the SDK, by a dynamic import: without a bucket nobody pays for it.",
     from: { path: "^src/", pathNot: TEST },
     to: {
-      path: "^src/storage/buckets/s3-sdk[.]ts$",
+      path: "^src/storage/bytes/s3-sdk[.]ts$",
       dynamic: false,
       dependencyTypesNot: ["type-only"],
     },
@@ -88,8 +119,8 @@ const rules = [
   {
     name: "object-store-sdk-in-its-adapter",
     comment: "Whoever needs an object store asks the bucket.",
-    from: { path: "^src/", pathNot: ["^src/storage/buckets/s3-(bucket|config)[.]ts$", TEST] },
-    to: { path: "^src/storage/buckets/s3-sdk[.]ts$" },
+    from: { path: "^src/", pathNot: ["^src/storage/bytes/s3-(bucket|config)[.]ts$", TEST] },
+    to: { path: "^src/storage/bytes/s3-sdk[.]ts$" },
   },
   {
     name: "api-only-names-http",

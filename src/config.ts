@@ -11,7 +11,7 @@ import {
   isSecureOrLoopback,
   parseObjectStoreUrl,
   type ObjectStore,
-} from "./storage/buckets/object-store-url.ts";
+} from "./storage/bytes/object-store-url.ts";
 
 const DEFAULT_RETRY_SCHEDULE = "0s,5s,5m,30m,2h,5h,10h,14h,20h,24h";
 const DEFAULT_BLOCKED_PORTS = "0,22,23,25,110,143,445,465,587,993,995,2375,3306,5432,6379,11211,27017";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
-import { holdDispatches } from "../src/dispatch/hold-store.ts";
+import { holdDispatches } from "../src/queue/postgres/follow-store.ts";
 import { newDeliveryId, parseEndpointId, parseEventId } from "../src/shared/id.ts";
 import { createEndpoint, patchEndpoint, publish } from "./support/api.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
-import { makeLinkSigner } from "../src/storage/buckets/file-links.ts";
-import { openBucket, servedEndpoint } from "../src/storage/buckets/open-bucket.ts";
+import { makeLinkSigner } from "../src/storage/bytes/file-links.ts";
+import { openBucket, servedEndpoint } from "../src/storage/bytes/open-bucket.ts";
 import { newKey, sha256, signRequest } from "./support/bucket-contract.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 

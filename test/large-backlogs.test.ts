@@ -1,9 +1,9 @@
 /** Endpoints with more pending dispatches than one transaction takes along: all follow, in slices. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { postgresDispatchHold } from "../src/dispatch/postgres-queue.ts";
-import type { FollowSlice } from "../src/dispatch/queue.ts";
-import { settleDispatches } from "../src/endpoints/settle-dispatches.ts";
+import { postgresDispatchHold } from "../src/queue/postgres/postgres-queue.ts";
+import type { FollowSlice } from "../src/queue/queue.ts";
+import { settleDispatches } from "../src/endpoints/follow-state.ts";
 import { createEndpoint, listDeliveries, patchEndpoint } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";

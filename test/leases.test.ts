@@ -1,8 +1,8 @@
 /** Leases: no attempt runs twice at once, and none is lost with the worker that held it. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { makePostgresQueue } from "../src/dispatch/postgres-queue.ts";
-import type { CompletedAttempt, DispatchQueue, LeasedDispatch } from "../src/dispatch/queue.ts";
+import { makePostgresQueue } from "../src/queue/postgres/postgres-queue.ts";
+import type { CompletedAttempt, DispatchQueue, LeasedDispatch } from "../src/queue/queue.ts";
 import { parseEndpointId, type EndpointId } from "../src/shared/id.ts";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { runPass } from "../src/storage/reconcile/reconcile-pass.ts";
+import { runPass } from "../src/storage/upkeep/reconcile-pass.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
 import { runProgram, startCommand } from "./support/program.ts";
 import { eventually } from "./support/service.ts";

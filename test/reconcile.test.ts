@@ -4,11 +4,11 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { StoreUnavailableError } from "../src/storage/buckets/bucket.ts";
-import type { LinkProbes } from "../src/storage/link-probes.ts";
-import { runPass } from "../src/storage/reconcile/reconcile-pass.ts";
-import { forgetOldStorage } from "../src/storage/reconcile/reconcile-store.ts";
-import { expireDue, reconcileOnce } from "../src/storage/reconcile/storage-upkeep.ts";
+import { StoreUnavailableError } from "../src/storage/bytes/bucket.ts";
+import type { LinkProbes } from "../src/storage/library/link-probes.ts";
+import { runPass } from "../src/storage/upkeep/reconcile-pass.ts";
+import { forgetOldStorage } from "../src/storage/upkeep/reconcile-store.ts";
+import { expireDue, reconcileOnce } from "../src/storage/upkeep/storage-upkeep.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
 
 let artifacts: Artifacts;

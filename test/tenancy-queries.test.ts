@@ -10,116 +10,37 @@ import * as audit from "../src/audit/audit-store.ts";
 import { openRolePools, type RolePools } from "../src/database/role-pools.ts";
 import type { Db } from "../src/database/pool.ts";
 import * as deliveries from "../src/deliveries/delivery-store.ts";
-import * as accept from "../src/dispatch/accept-store.ts";
-import * as claim from "../src/dispatch/claim-store.ts";
-import * as complete from "../src/dispatch/complete-store.ts";
-import * as hold from "../src/dispatch/hold-store.ts";
-import type { LeasedDispatch, NewEvent } from "../src/dispatch/queue.ts";
-import * as depth from "../src/dispatch/queue-depth-store.ts";
-import * as upkeep from "../src/dispatch/upkeep-store.ts";
+import * as accept from "../src/queue/postgres/accept-store.ts";
+import * as claim from "../src/queue/postgres/claim-store.ts";
+import * as complete from "../src/queue/postgres/complete-store.ts";
+import * as hold from "../src/queue/postgres/follow-store.ts";
+import * as depth from "../src/queue/postgres/depth-store.ts";
+import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
 import * as reseal from "../src/endpoints/reseal-store.ts";
 import * as outbox from "../src/events/outbox-store.ts";
-import { newDeliveryId, newEndpointId, newEventId } from "../src/shared/id.ts";
-import * as mutations from "../src/storage/mutation-store.ts";
-import { moveState } from "../src/storage/operations/mutations.ts";
-import * as reconcile from "../src/storage/reconcile/reconcile-store.ts";
-import * as objects from "../src/storage/stored-object-store.ts";
+import * as mutations from "../src/storage/rows/mutation-store.ts";
+import { moveState } from "../src/storage/rules/mutations.ts";
+import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
+import * as objects from "../src/storage/rows/stored-object-store.ts";
 import * as exportQueries from "./support/export-queries.ts";
+import {
+  artifact,
+  completed,
+  event,
+  leased,
+  logged,
+  newEndpoint,
+  NOW,
+  secret,
+} from "./support/store-inputs.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { randomUUID } from "node:crypto";
-import {
-  BODY,
-  BUCKET,
-  EVENT_TYPE,
-  LEASE_OWNER,
-  seedTwoTenants,
-  snapshot,
-  type Rows,
-} from "./support/two-tenants.ts";
+import { BUCKET, LEASE_OWNER, seedTwoTenants, snapshot, type Rows } from "./support/two-tenants.ts";
 
 type Run = (db: Db, rows: Rows) => Promise<unknown>;
 
 const page = { filter: {}, offset: 0n, limit: 20, maxBodyBytes: 1024 };
-const secret = Buffer.from("a secret of the intruder");
-
-const logged = ({ tenantId, endpointId, eventId }: Rows) => ({
-  tenantId,
-  endpointId,
-  eventId,
-  id: newDeliveryId(),
-  testId: null,
-  eventType: EVENT_TYPE,
-  trigger: "retry" as const,
-  status: "failed" as const,
-  attempt: 2,
-  requestBody: null,
-  requestHeaders: null,
-  responseStatus: null,
-  responseHeaders: null,
-  responseBody: null,
-  latencyMs: 1,
-  error: null,
-});
-
-const newEndpoint = ({ tenantId }: Rows) => ({
-  tenantId,
-  id: newEndpointId(),
-  url: "https://example.org/",
-  events: ["*"],
-  description: null,
-  enabled: true,
-  rateLimit: null,
-  headers: {},
-  metadata: {},
-  secret,
-});
-
-const leased = ({ tenantId, endpointId, eventId, leasedId }: Rows): LeasedDispatch => ({
-  id: leasedId,
-  tenantId,
-  endpointId,
-  eventId,
-  eventType: EVENT_TYPE,
-  body: BODY,
-  attempt: 1,
-  leaseId: LEASE_OWNER,
-  leaseEndsMs: performance.now() + 60_000,
-});
-
-const completed = (rows: Rows) => ({
-  dispatch: leased(rows),
-  status: "failed" as const,
-  requestHeaders: {},
-  responseStatus: 500,
-  responseHeaders: {},
-  responseBody: "",
-  latencyMs: 1,
-  error: null,
-  nextDelayMs: 1000,
-});
-
-const event = ({ tenantId }: Rows, idempotencyKey: string | null): NewEvent => ({
-  id: newEventId(),
-  tenantId,
-  type: EVENT_TYPE,
-  body: BODY,
-  idempotencyKey,
-});
-
-const NOW = "2026-03-01T12:00:00.000Z";
-
-const artifact = ({ tenantId, deliveryId }: Rows) => ({
-  tenantId,
-  id: randomUUID(),
-  deliveryId,
-  attempt: 3,
-  kind: "request_body" as const,
-  bucket: BUCKET,
-  size: 1,
-  sha256: "a".repeat(64),
-});
-
 const inserted = async (db: Db, rows: Rows) =>
   (await objects.insertPendingObject(db, artifact(rows)))?.state === "pending";
 

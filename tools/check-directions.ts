@@ -22,6 +22,11 @@ export const BREAKS: [rule: string, file: string, text: string][] = [
   ["telemetry-and-database-stay-below", "src/telemetry/up.ts", 'import "../database/leaf.ts";'],
   ["slices-do-not-import-edges", "src/events/up.ts", 'import type { Leaf } from "../api/leaf.ts";'],
   ["slices-do-not-import-edges", "src/events/config.ts", 'import type { Leaf } from "../config.ts";'],
+  ["queue-is-below-its-users", "src/queue/up.ts", 'import "../events/leaf.ts";'],
+  ["worker-is-above-the-slices", "src/events/work.ts", 'import "../worker/leaf.ts";'],
+  ["queue-adapter-behind-its-port", "src/events/adapter.ts", 'import "../queue/postgres/leaf.ts";'],
+  ["storage-rules-are-pure", "src/storage/rules/impure.ts", 'import "../rows/leaf.ts";'],
+  ["storage-rows-and-bytes-stay-below", "src/storage/bytes/up.ts", 'import "../library/leaf.ts";'],
   ["edges-do-not-import-each-other", "src/api/across.ts", 'import "../cli/leaf.ts";'],
   ["only-main-starts", "src/cli/main.ts", 'import "../main.ts";'],
   ["no-foreign-stores", "src/events/foreign.ts", 'import "../endpoints/endpoint-store.ts";'],
@@ -34,10 +39,10 @@ export const BREAKS: [rule: string, file: string, text: string][] = [
   ["object-store-sdk-in-one-place", "src/events/s3.ts", 'import "@aws-sdk/client-s3";'],
   [
     "object-store-sdk-when-needed",
-    "src/storage/buckets/s3-config.ts",
+    "src/storage/bytes/s3-config.ts",
     'import { Leaf } from "./s3-sdk.ts";\nLeaf;',
   ],
-  ["object-store-sdk-in-its-adapter", "src/events/sdk.ts", 'await import("../storage/buckets/s3-sdk.ts");'],
+  ["object-store-sdk-in-its-adapter", "src/events/sdk.ts", 'await import("../storage/bytes/s3-sdk.ts");'],
   ["api-only-names-http", "src/api/dial.ts", 'import { connect } from "node:tls";\nconnect(1);'],
   ["demo-only-receives", "src/demo/dial.ts", 'import { connect } from "node:net";\nconnect(1);'],
   ["src-stands-alone", "src/cli/tool.ts", 'import "../../tools/leaf.ts";'],
@@ -47,9 +52,9 @@ export const BREAKS: [rule: string, file: string, text: string][] = [
 const ALLOWED: [file: string, text: string][] = [
   ["src/events/event-store.ts", 'import { Pool } from "pg";\nnew Pool();'],
   ["src/events/meet.ts", 'import "../endpoints/leaf.ts";'],
-  ["src/storage/buckets/s3-sdk.ts", 'export { S3Client } from "@aws-sdk/client-s3";'],
+  ["src/storage/bytes/s3-sdk.ts", 'export { S3Client } from "@aws-sdk/client-s3";'],
   [
-    "src/storage/buckets/s3-bucket.ts",
+    "src/storage/bytes/s3-bucket.ts",
     'import type { S3 } from "./s3-sdk.ts";\nexport const x: S3 = await import("./s3-sdk.ts");',
   ],
   ["src/outbound/dial.ts", 'import { connect } from "node:tls";\nconnect(1);'],
@@ -73,7 +78,8 @@ export function cruise(cwd: string, paths: string[]): Cruise {
 export function proveRules(): string[] {
   const tree = mkdtempSync(join(tmpdir(), "postern-directions-"));
   try {
-    const folders = ["shared", "telemetry", "database", "endpoints", "events", "api", "cli"];
+    const slices = ["endpoints", "events", "worker", "queue/postgres", "storage/rows", "storage/library"];
+    const folders = ["shared", "telemetry", "database", ...slices, "api", "cli"];
     const leaves = folders.map((folder) => `src/${folder}/leaf.ts`);
     const plain = ["tools/leaf.ts", "src/main.ts", "src/config.ts", "src/endpoints/endpoint-store.ts"];
     for (const file of [...leaves, ...plain]) put(tree, file, "export type Leaf = 1;");

@@ -1,7 +1,7 @@
 /** Writes the OpenAPI document to docs/openapi.json; with --check it fails when the file is not up to date. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describeApi } from "../src/service.ts";
+import { describeApi } from "../src/service/service.ts";
 
 const file = join(import.meta.dirname, "..", "docs", "openapi.json");
 const text = `${JSON.stringify(await describeApi(), null, 2)}\n`;

@@ -3,7 +3,7 @@ import { LogController, type FastifyError, type FastifyReply, type FastifyReques
 import { isConnectionLoss, isPassing } from "../database/pool.ts";
 import { Refusal, type RefusalCode } from "../shared/refusal.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
-import { StoreUnavailableError } from "../storage/buckets/bucket.ts";
+import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 
 type Answer = { status: number; error: string };
 

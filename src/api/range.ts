@@ -1,4 +1,4 @@
-import type { ByteRange } from "../storage/buckets/bucket.ts";
+import type { ByteRange } from "../storage/bytes/bucket.ts";
 
 const ONE_RANGE = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/;
 

@@ -4,7 +4,7 @@ import { METHODS } from "node:http";
 import { fastifySwagger } from "@fastify/swagger";
 import { fastify, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
-import { FILES_PATH } from "../storage/buckets/file-links.ts";
+import { FILES_PATH } from "../storage/bytes/file-links.ts";
 import { requireService, requireUser } from "./access.ts";
 import { makeCallerLimits } from "./caller-limits.ts";
 import { answerClientError, watchExchanges } from "./client-errors.ts";

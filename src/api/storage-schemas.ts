@@ -1,13 +1,13 @@
 /** The storage API's objects and inputs as callers see them, with the functions that make them. */
 import { z } from "zod";
 import { parseExportId, UUID_PATTERN } from "../shared/id.ts";
-import { DEFAULT_LINK_SECONDS } from "../storage/downloads.ts";
+import { DEFAULT_LINK_SECONDS } from "../storage/library/downloads.ts";
 import type { LogExport } from "../storage/exports/log-export.ts";
-import { MAX_SIGNED_URL_SECONDS } from "../storage/operations/issue-signed-url.ts";
-import { artifactKind } from "../storage/operations/object-key.ts";
-import type { LibraryCursor, LibraryItem } from "../storage/operations/project-library.ts";
-import { instant as strictInstant, uuid as strictUuid } from "../storage/operations/values.ts";
-import type { TenantSettings } from "../storage/tenant-settings-store.ts";
+import { MAX_SIGNED_URL_SECONDS } from "../storage/rules/issue-signed-url.ts";
+import { artifactKind } from "../storage/rules/object-key.ts";
+import type { LibraryCursor, LibraryItem } from "../storage/rules/project-library.ts";
+import { instant as strictInstant, uuid as strictUuid } from "../storage/rules/values.ts";
+import type { TenantSettings } from "../storage/rows/tenant-settings-store.ts";
 import { integerText } from "./page-query.ts";
 
 const id = z.uuid();

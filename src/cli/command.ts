@@ -1,7 +1,7 @@
 /** A command that tells an operator's mistake in a line or two, and every other fault whole. */
 import { isConnectionLoss } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { StoreUnavailableError } from "../storage/buckets/bucket.ts";
+import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 
 export async function withClearErrors(work: () => Promise<void>): Promise<void> {
   try {

@@ -10,10 +10,10 @@ import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { makeResolver } from "../outbound/resolver.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
-import { checkBucket } from "../storage/bucket-check.ts";
-import { StoreUnavailableError } from "../storage/buckets/bucket.ts";
-import { makeLinkSigner } from "../storage/buckets/file-links.ts";
-import { openBucket, servedEndpoint } from "../storage/buckets/open-bucket.ts";
+import { checkBucket } from "../storage/bytes/bucket-check.ts";
+import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
+import { makeLinkSigner } from "../storage/bytes/file-links.ts";
+import { openBucket, servedEndpoint } from "../storage/bytes/open-bucket.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { loadMigrations, openDatabase } from "./run.ts";
 

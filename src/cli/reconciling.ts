@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { openReconciling } from "../service.ts";
+import { openReconciling } from "../service/service.ts";
 import type { Log } from "../telemetry/log.ts";
 import { loadMigrations, openDatabase } from "./run.ts";
 

@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from "../database/embedded.ts";
 import { migrate, readMigrations, type Migration } from "../database/migrate.ts";
 import { createPool } from "../database/pool.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
-import { startService, type Role, type Service } from "../service.ts";
+import { startService, type Role, type Service } from "../service/service.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import type { Log } from "../telemetry/log.ts";
 

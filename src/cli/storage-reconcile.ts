@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
-import type { JudgedPage } from "../storage/reconcile/reconcile-page.ts";
-import type { PassOptions, PassSummary } from "../storage/reconcile/reconcile-pass.ts";
-import { reconcileOnce } from "../storage/reconcile/storage-upkeep.ts";
+import type { JudgedPage } from "../storage/upkeep/reconcile-page.ts";
+import type { PassOptions, PassSummary } from "../storage/upkeep/reconcile-pass.ts";
+import { reconcileOnce } from "../storage/upkeep/storage-upkeep.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";

@@ -13,7 +13,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { EndpointTarget } from "./endpoint.ts";
 import type { TargetKey } from "./send-target.ts";
 import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
-import { followState, type Followed } from "./settle-dispatches.ts";
+import { followState, type Followed } from "./follow-state.ts";
 
 type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "url" | "failingSince">;
 

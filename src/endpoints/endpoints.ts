@@ -5,7 +5,7 @@ import { maskUrl } from "../audit/mask-url.ts";
 import type { UrlRefusals } from "../audit/url-refusals.ts";
 import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
-import type { DispatchHold } from "../dispatch/queue.ts";
+import type { DispatchHold } from "../queue/queue.ts";
 import type { Guard } from "../outbound/guard.ts";
 import { generateSigningSecret } from "../outbound/signature.ts";
 import { newEndpointId, type EndpointId, type TenantId } from "../shared/id.ts";
@@ -21,7 +21,7 @@ import {
   softDeleteEndpoint,
   updateEndpoint,
 } from "./endpoint-store.ts";
-import { followState } from "./settle-dispatches.ts";
+import { followState } from "./follow-state.ts";
 import { sealSigningSecret } from "./signing-secret.ts";
 
 export type EndpointServices = {

@@ -6,12 +6,13 @@
 import { z } from "zod";
 import type { Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
-import type { DispatchQueue } from "../dispatch/queue.ts";
+import type { DispatchQueue } from "../queue/queue.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Catalog } from "./catalog.ts";
 import type { DataFault } from "./data-check.ts";
 import { brokenDataRule, type DataRule } from "./event-data.ts";
+import { patternsMatching } from "./subscription.ts";
 import { isOutboxEmpty, mirrorEventTypes, takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
 
 /** A worker holds a take in memory; what is too much for it would be so for each that tries again. */
@@ -84,7 +85,7 @@ export function makeOutbox(services: {
         const taken = await takeFromOutbox(transaction, types, TAKE_LIMIT);
         // Their keys were claimed by postern.publish.
         const events = taken.events.filter(isValid).map(({ id, tenantId, type, body }) => {
-          return { id, tenantId, type, body, idempotencyKey: null };
+          return { id, tenantId, type, patterns: patternsMatching(type), body, idempotencyKey: null };
         });
         if (events.length > 0) await queue.accept(events, { lease: false }, transaction);
         return { taken, relayed: events.length };

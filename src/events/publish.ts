@@ -2,19 +2,13 @@
 import { z } from "zod";
 import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
-import type {
-  AcceptedEvent,
-  DispatchQueue,
-  EarlierEvent,
-  LeasedDispatch,
-  NewEvent,
-} from "../dispatch/queue.ts";
+import type { AcceptedEvent, DispatchQueue, EarlierEvent, NewEvent, OwnLane } from "../queue/queue.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import { idTimeMs, newEventId, parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Catalog } from "./catalog.ts";
-import { EVENT_TYPE_PATTERN } from "./subscription.ts";
+import { EVENT_TYPE_PATTERN, patternsMatching } from "./subscription.ts";
 import { brokenDataRule, brokenTextRule } from "./event-data.ts";
 
 export const MAX_EVENTS_PER_REQUEST = 1000;
@@ -62,12 +56,6 @@ export type PublishInput = z.infer<typeof publishedEvent>;
 
 /** One event's answer: `isNew` is false when its idempotency key was used before with the same content. */
 export type Published = AcceptedEvent & { isNew: boolean };
-
-/** The worker of this same process: what it is handed needs no claim. Without one there is never room. */
-export type OwnLane = {
-  hasRoom(): boolean;
-  take(dispatches: readonly LeasedDispatch[]): void;
-};
 
 export type Publisher = {
   /** `sessionTenant` null means that each event must name its tenant. An array is all or nothing. */
@@ -245,6 +233,7 @@ function toNewEvent(given: {
     id,
     tenantId: given.tenantId,
     type: given.type,
+    patterns: patternsMatching(given.type),
     body: JSON.stringify({ id, event: given.type, created_at, data: given.data }),
     idempotencyKey: given.key,
   };

@@ -6,6 +6,10 @@ const MAX_BODY_CODE_POINTS = 1_000;
 const MAX_HEADERS_LENGTH = 8 * 1_024;
 const REPLACEMENT = "\ufffd";
 
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** The first 1,000 code points; bytes that are not UTF-8, and NUL (which PostgreSQL cannot store), become U+FFFD. */
 export function bodyText(chunks: readonly Buffer[]): string {
   if (chunks.length === 0) return "";

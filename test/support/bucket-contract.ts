@@ -4,11 +4,11 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
-import { NOT_UPLOADED, type Bucket, type Upload } from "../../src/storage/buckets/bucket.ts";
-import { buildObjectKey, type ArtifactKind } from "../../src/storage/operations/object-key.ts";
-import { isTrustedSignedUrl } from "../../src/storage/operations/signed-url.ts";
-import { etag, versionId } from "../../src/storage/operations/values.ts";
-import type { SignGetRequest } from "../../src/storage/ports.ts";
+import { NOT_UPLOADED, type Bucket, type Upload } from "../../src/storage/bytes/bucket.ts";
+import { buildObjectKey, type ArtifactKind } from "../../src/storage/rules/object-key.ts";
+import { isTrustedSignedUrl } from "../../src/storage/rules/signed-url.ts";
+import { etag, versionId } from "../../src/storage/rules/values.ts";
+import type { SignGetRequest } from "../../src/storage/rules/ports.ts";
 
 export type BucketSubject = { bucket: Bucket; close(): Promise<void> };
 

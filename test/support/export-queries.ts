@@ -2,7 +2,7 @@
 import type { Db } from "../../src/database/pool.ts";
 import { newExportId } from "../../src/shared/id.ts";
 import * as exports from "../../src/storage/exports/export-store.ts";
-import * as settings from "../../src/storage/tenant-settings-store.ts";
+import * as settings from "../../src/storage/rows/tenant-settings-store.ts";
 import { LEASE_OWNER, type Rows } from "./two-tenants.ts";
 
 type Run = (db: Db, rows: Rows) => Promise<unknown>;

@@ -14,7 +14,7 @@ import {
   type ExportId,
   type TenantId,
 } from "../../src/shared/id.ts";
-import { storageTenantId } from "../../src/storage/storage-ids.ts";
+import { storageTenantId } from "../../src/storage/rows/storage-ids.ts";
 
 /** Names one tenant's rows. */
 export type Rows = {

@@ -1,22 +1,16 @@
 /** The ten families: how production parses, runs and answers each. */
 import { z } from "zod";
-import {
-  authorizeDownload,
-  authorizeDownloadInput,
-} from "../../src/storage/operations/authorize-download.ts";
-import { deriveDeadline, deriveDeadlineInput } from "../../src/storage/operations/derive-deadline.ts";
-import { evaluateExpiry, evaluateExpiryInput } from "../../src/storage/operations/evaluate-expiry.ts";
-import { issueSignedUrl, issueSignedUrlInput } from "../../src/storage/operations/issue-signed-url.ts";
-import { projectLibrary, projectLibraryInput } from "../../src/storage/operations/project-library.ts";
-import { reconcileObjects } from "../../src/storage/operations/reconcile-objects.ts";
-import { reconcileObjectsInput } from "../../src/storage/operations/reconcile-types.ts";
-import { validateArchive, validateArchiveInput } from "../../src/storage/operations/validate-archive.ts";
-import { validateBucket, validateBucketInput } from "../../src/storage/operations/validate-bucket.ts";
-import { validateDelivery, validateDeliveryInput } from "../../src/storage/operations/validate-delivery.ts";
-import {
-  validateObjectKey,
-  validateObjectKeyInput,
-} from "../../src/storage/operations/validate-object-key.ts";
+import { authorizeDownload, authorizeDownloadInput } from "../../src/storage/rules/authorize-download.ts";
+import { deriveDeadline, deriveDeadlineInput } from "../../src/storage/rules/derive-deadline.ts";
+import { evaluateExpiry, evaluateExpiryInput } from "../../src/storage/rules/evaluate-expiry.ts";
+import { issueSignedUrl, issueSignedUrlInput } from "../../src/storage/rules/issue-signed-url.ts";
+import { projectLibrary, projectLibraryInput } from "../../src/storage/rules/project-library.ts";
+import { reconcileObjects } from "../../src/storage/rules/reconcile-objects.ts";
+import { reconcileObjectsInput } from "../../src/storage/rules/reconcile-types.ts";
+import { validateArchive, validateArchiveInput } from "../../src/storage/rules/validate-archive.ts";
+import { validateBucket, validateBucketInput } from "../../src/storage/rules/validate-bucket.ts";
+import { validateDelivery, validateDeliveryInput } from "../../src/storage/rules/validate-delivery.ts";
+import { validateObjectKey, validateObjectKeyInput } from "../../src/storage/rules/validate-object-key.ts";
 import type { Json } from "./json.ts";
 import type { ScriptedServices } from "./ports.ts";
 import { parseStrictText } from "./strict-json.ts";

@@ -8,8 +8,8 @@ import type {
   SignerPort,
   SignGetRequest,
   StoragePort,
-} from "../../src/storage/ports.ts";
-import { storedObject } from "../../src/storage/operations/stored-object.ts";
+} from "../../src/storage/rules/ports.ts";
+import { storedObject } from "../../src/storage/rules/stored-object.ts";
 import {
   contentType,
   etag,
@@ -19,7 +19,7 @@ import {
   text,
   uuid,
   versionId,
-} from "../../src/storage/operations/values.ts";
+} from "../../src/storage/rules/values.ts";
 import type { Json } from "./json.ts";
 
 const notFound = z.strictObject({ found: z.literal(false) });

@@ -5,12 +5,12 @@
  * share nothing must refuse the same mutants.
  */
 import { z } from "zod";
-import { ARCHIVE_CODES, ceilingName } from "../../src/storage/operations/validate-archive.ts";
-import { bucketConfig, bucketRuleId } from "../../src/storage/operations/validate-bucket.ts";
-import { probeName } from "../../src/storage/operations/validate-delivery.ts";
-import { artifactKind, keyParts } from "../../src/storage/operations/object-key.ts";
-import { mark } from "../../src/storage/operations/reconcile-types.ts";
-import { objectState } from "../../src/storage/operations/stored-object.ts";
+import { ARCHIVE_CODES, ceilingName } from "../../src/storage/rules/validate-archive.ts";
+import { bucketConfig, bucketRuleId } from "../../src/storage/rules/validate-bucket.ts";
+import { probeName } from "../../src/storage/rules/validate-delivery.ts";
+import { artifactKind, keyParts } from "../../src/storage/rules/object-key.ts";
+import { mark } from "../../src/storage/rules/reconcile-types.ts";
+import { objectState } from "../../src/storage/rules/stored-object.ts";
 import {
   areUnique,
   attempt,
@@ -25,7 +25,7 @@ import {
   text,
   uuid,
   versionId,
-} from "../../src/storage/operations/values.ts";
+} from "../../src/storage/rules/values.ts";
 import type { FamilyName } from "./families.ts";
 import { authorizeAnswer, headAnswer, signGetAnswer } from "./ports.ts";
 

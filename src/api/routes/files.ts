@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Bucket } from "../../storage/buckets/bucket.ts";
-import type { FileRequest, LinkSigner } from "../../storage/buckets/file-links.ts";
+import type { Bucket } from "../../storage/bytes/bucket.ts";
+import type { FileRequest, LinkSigner } from "../../storage/bytes/file-links.ts";
 import { readRange } from "../range.ts";
 
 /** What is served by signed link: the bucket's files, to who has a link that the signer made. */

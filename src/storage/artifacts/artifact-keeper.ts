@@ -12,12 +12,12 @@ import type { TenantPool } from "../../database/tenant-pool.ts";
 import type { DeliveryId, TenantId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { Bucket } from "../buckets/bucket.ts";
-import type { LinkProbes } from "../link-probes.ts";
-import type { ArtifactKind } from "../operations/object-key.ts";
-import { storageTenantId } from "../storage-ids.ts";
-import { readDatabaseClock } from "../stored-object-store.ts";
-import { decideOpening, openObject, uploadObject } from "../upload-object.ts";
+import type { Bucket } from "../bytes/bucket.ts";
+import type { LinkProbes } from "../library/link-probes.ts";
+import type { ArtifactKind } from "../rules/object-key.ts";
+import { storageTenantId } from "../rows/storage-ids.ts";
+import { readDatabaseClock } from "../rows/stored-object-store.ts";
+import { decideOpening, openObject, uploadObject } from "../library/upload-object.ts";
 import type { KeptBodies } from "./kept-bodies.ts";
 
 const MAX_ATTEMPT = 999;

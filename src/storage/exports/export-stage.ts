@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Db } from "../../database/pool.ts";
-import { ARCHIVE_CEILINGS } from "../operations/validate-archive.ts";
+import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
 import { readLogPage, recordPart } from "./export-store.ts";
 import {
   ExportImpossibleError,

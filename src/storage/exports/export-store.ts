@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Db } from "../../database/pool.ts";
 import { lowestIdAt, type EndpointId, type ExportId, type TenantId } from "../../shared/id.ts";
-import type { ObjectState } from "../operations/stored-object.ts";
+import type { ObjectState } from "../rules/stored-object.ts";
 import type { LogRow } from "./log-row.ts";
 import {
   stagedPart,

@@ -8,7 +8,7 @@ import { every } from "../../shared/every.ts";
 import { parseExportId, type ExportId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { StoreUnavailableError } from "../buckets/bucket.ts";
+import { StoreUnavailableError } from "../bytes/bucket.ts";
 import { runExport, type ExportRunServices } from "./export-run.ts";
 import {
   claimExport,

@@ -4,7 +4,7 @@ import type { Caller } from "../../audit/audit-entry.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { newExportId, parseEndpointId, type ExportId, type TenantId } from "../../shared/id.ts";
 import { Refusal, type Issue } from "../../shared/refusal.ts";
-import { readDatabaseClock } from "../stored-object-store.ts";
+import { readDatabaseClock } from "../rows/stored-object-store.ts";
 import { findExport, insertExport, listExports, lockUnfinishedExports } from "./export-store.ts";
 import { exportAt, MAX_EXPORT_RANGE_MS, MAX_UNFINISHED_EXPORTS, type LogExport } from "./log-export.ts";
 

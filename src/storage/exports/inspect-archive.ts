@@ -8,12 +8,8 @@ import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { crc32, createInflateRaw } from "node:zlib";
 import { openPromise, type Entry, type LocalFileHeader, type ZipFile } from "yauzl";
-import type { ArchiveEntry } from "../operations/archive-entry.ts";
-import {
-  ARCHIVE_CEILINGS,
-  type CeilingName,
-  type ValidateArchiveInput,
-} from "../operations/validate-archive.ts";
+import type { ArchiveEntry } from "../rules/archive-entry.ts";
+import { ARCHIVE_CEILINGS, type CeilingName, type ValidateArchiveInput } from "../rules/validate-archive.ts";
 import { readZipEnds, type ZipEnds } from "./zip-ends.ts";
 
 export type InspectedArchive =

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { crc32, deflateRawSync } from "node:zlib";
-import { ARCHIVE_CEILINGS } from "../operations/validate-archive.ts";
+import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
 import { judgeArchive } from "./judge-archive.ts";
 import type { StagedFile } from "./part-file.ts";
 import { centralRecord, dosTime, endRecords, localHeader, type ZipEntry } from "./zip-format.ts";

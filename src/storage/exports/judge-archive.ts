@@ -5,7 +5,7 @@ import {
   validateArchive,
   type CeilingName,
   type ValidateArchiveOutput,
-} from "../operations/validate-archive.ts";
+} from "../rules/validate-archive.ts";
 import { inspectArchive } from "./inspect-archive.ts";
 import type { StagedFile } from "./part-file.ts";
 

@@ -1,10 +1,10 @@
 /** A tenant's request for an archive of its delivery log. */
 import { z } from "zod";
 import type { DeliveryId, EndpointId, ExportId, TenantId } from "../../shared/id.ts";
-import { deadlinePhase } from "../operations/evaluate-expiry.ts";
-import { DAY_MS } from "../operations/instants.ts";
-import type { StoredObject } from "../operations/stored-object.ts";
-import { integer } from "../operations/values.ts";
+import { deadlinePhase } from "../rules/evaluate-expiry.ts";
+import { DAY_MS } from "../rules/instants.ts";
+import type { StoredObject } from "../rules/stored-object.ts";
+import { integer } from "../rules/values.ts";
 import { stagedFile } from "./part-file.ts";
 
 /** Queued and running ones of a tenant. */

@@ -6,8 +6,8 @@ import { rename, rm, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { crc32, createDeflateRaw, createInflateRaw } from "node:zlib";
 import { z } from "zod";
-import { ARCHIVE_CEILINGS } from "../operations/validate-archive.ts";
-import { integer, sha256, sizeBytes, uuid } from "../operations/values.ts";
+import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
+import { integer, sha256, sizeBytes, uuid } from "../rules/values.ts";
 
 /** What is known of a staged file; the file itself is named by `id`. Sizes in bytes. */
 export const stagedFile = z.strictObject({

@@ -1,6 +1,6 @@
 /** The end of a ZIP file, read without trusting it: where the directory is, and what stands around the archive. */
 import type { FileHandle } from "node:fs/promises";
-import type { ValidateArchiveInput } from "../operations/validate-archive.ts";
+import type { ValidateArchiveInput } from "../rules/validate-archive.ts";
 
 const END_BYTES = 22;
 const LOCATOR_BYTES = 20;

@@ -1,5 +1,5 @@
 /** Random archives: sound ones, with now and then one thing wrong. */
-import { ARCHIVE_CEILINGS } from "../../../src/storage/operations/validate-archive.ts";
+import { ARCHIVE_CEILINGS } from "../../../src/storage/rules/validate-archive.ts";
 import type { JsonObject } from "../json.ts";
 import { id, OTHER, OWN } from "./artifacts.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,5 @@
 /** Random rows, keys and answers, from a universe so small that they often meet. */
-import { ARTIFACT_FORMATS, buildObjectKey } from "../../../src/storage/operations/object-key.ts";
+import { ARTIFACT_FORMATS, buildObjectKey } from "../../../src/storage/rules/object-key.ts";
 import { textOf, type JsonObject } from "../json.ts";
 import type { ScriptedCall } from "../ports.ts";
 import { NOW, type Random } from "./random.ts";

@@ -1,6 +1,6 @@
 /** One random input for each family, with the answers its services will give. */
-import { REQUIRED_PROBES } from "../../../src/storage/operations/validate-delivery.ts";
-import { fromMs, LAST_INSTANT_MS, toMs } from "../../../src/storage/operations/instants.ts";
+import { REQUIRED_PROBES } from "../../../src/storage/rules/validate-delivery.ts";
+import { fromMs, LAST_INSTANT_MS, toMs } from "../../../src/storage/rules/instants.ts";
 import type { FamilyName } from "../families.ts";
 import { textOf, type Json, type JsonObject } from "../json.ts";
 import type { ScriptedCall } from "../ports.ts";

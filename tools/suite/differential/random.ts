@@ -1,5 +1,5 @@
 /** A seeded source of choices: the same seed makes the same inputs on every machine. */
-import { fromMs, toMs } from "../../../src/storage/operations/instants.ts";
+import { fromMs, toMs } from "../../../src/storage/rules/instants.ts";
 
 export const NOW = "2026-03-10T12:00:00.000Z";
 

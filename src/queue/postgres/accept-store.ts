@@ -1,0 +1,134 @@
+import type { Db } from "../../database/pool.ts";
+import type { DeliveryId, EndpointId, EventId } from "../../shared/id.ts";
+import {
+  LEASE_MS,
+  type Acceptance,
+  type EarlierEvent,
+  type LeasedDispatch,
+  type NewEvent,
+} from "../queue.ts";
+
+/** The channel on which workers hear that something is due. */
+export const DISPATCH_CHANNEL = "postern_dispatch";
+
+type AcceptedRow = {
+  event_id: EventId;
+  dispatch_count: number;
+  dispatch_id: DeliveryId | null;
+  endpoint_id: EndpointId | null;
+};
+
+/**
+ * One statement, and so one commit, for the events of many requests: claims
+ * their idempotency keys, fans each event out to the endpoints subscribed at
+ * this moment, and stores both. Subscription is an overlap of arrays: the
+ * endpoint's patterns and those that match the type.
+ */
+export async function acceptEvents(
+  db: Db,
+  events: readonly NewEvent[],
+  { leaseId, firstDelayMs }: { leaseId: string | null; firstDelayMs: number },
+): Promise<Acceptance> {
+  const leaseEndsMs = performance.now() + LEASE_MS;
+  const { rows } = await db.query<AcceptedRow>({
+    name: "accept-events",
+    text: /* sql */ `WITH given AS MATERIALIZED (
+        SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns
+        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+          AS given (id, tenant_id, type, body, key, patterns)
+      ), claimed AS (
+        INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
+        SELECT tenant_id, key, id, postern.content_fingerprint(type, body) FROM given WHERE key IS NOT NULL
+        -- In one order everywhere: concurrent requests with the same keys wait for each other, never crosswise.
+        ORDER BY tenant_id, key, id
+        ON CONFLICT DO NOTHING
+        RETURNING event_id
+      ), accepted AS MATERIALIZED (
+        SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
+      ), due AS MATERIALIZED (
+        SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type
+        FROM accepted a
+        JOIN postern.endpoints e ON e.tenant_id = a.tenant_id
+        WHERE e.enabled AND e.deleted_at IS NULL AND e.events && a.patterns
+      ), dispatched AS (
+        INSERT INTO postern.dispatches
+          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner)
+        SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $9 * interval '1 ms',
+          now() + CASE WHEN $7::uuid IS NULL THEN $9 ELSE $8 END * interval '1 ms', $7::uuid
+        FROM due
+      ), stored AS (
+        INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+        SELECT tenant_id, id, type, body, coalesce(fan_out.count, 0)
+        FROM accepted LEFT JOIN (SELECT event_id, count(*) FROM due GROUP BY event_id) AS fan_out
+          ON fan_out.event_id = accepted.id
+        RETURNING id, dispatch_count
+      )
+      SELECT stored.id AS event_id, stored.dispatch_count, due.id AS dispatch_id, due.endpoint_id,
+        -- Heard when this commits, and once however many rows say it.
+        CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${DISPATCH_CHANNEL}', '') END
+      FROM stored LEFT JOIN due ON due.event_id = stored.id`,
+    values: [
+      events.map((event) => event.id),
+      events.map((event) => event.tenantId),
+      events.map((event) => event.type),
+      events.map((event) => event.body),
+      events.map((event) => event.idempotencyKey),
+      events.map((event) => `{${event.patterns.join(",")}}`),
+      leaseId,
+      LEASE_MS,
+      firstDelayMs,
+    ],
+  });
+  return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });
+}
+
+function toAcceptance(
+  rows: AcceptedRow[],
+  events: readonly NewEvent[],
+  lease: Pick<LeasedDispatch, "leaseId" | "leaseEndsMs"> | null,
+): Acceptance {
+  const given = new Map(events.map((event) => [event.id, event]));
+  const accepted = new Map<EventId, number>();
+  const leased: LeasedDispatch[] = [];
+  for (const row of rows) {
+    accepted.set(row.event_id, row.dispatch_count);
+    const event = given.get(row.event_id);
+    if (event === undefined || row.dispatch_id === null || row.endpoint_id === null || lease === null)
+      continue;
+    leased.push({
+      id: row.dispatch_id,
+      tenantId: event.tenantId,
+      endpointId: row.endpoint_id,
+      eventId: event.id,
+      eventType: event.type,
+      body: event.body,
+      attempt: 1,
+      ...lease,
+    });
+  }
+  return { accepted: [...accepted].map(([id, dispatchCount]) => ({ id, dispatchCount })), leased };
+}
+
+/** What the idempotency keys of these events already stand for; absent where a key is free again. */
+export async function findEarlierEvents(
+  db: Db,
+  events: readonly NewEvent[],
+): Promise<Map<EventId, EarlierEvent>> {
+  const { rows } = await db.query<{ asked_id: EventId } & EarlierEvent>(
+    /* sql */ `SELECT given.id AS asked_id, k.event_id AS id, coalesce(e.dispatch_count, 0) AS "dispatchCount",
+        k.fingerprint = postern.content_fingerprint(given.type, given.body) AS "sameContent"
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+        AS given (id, tenant_id, type, body, key)
+      JOIN postern.idempotency_keys k ON k.tenant_id = given.tenant_id AND k.key = given.key
+      -- It may still be in the outbox, or dropped with its day, which the key can outlive.
+      LEFT JOIN postern.events e ON e.id = k.event_id AND e.tenant_id = k.tenant_id`,
+    [
+      events.map((event) => event.id),
+      events.map((event) => event.tenantId),
+      events.map((event) => event.type),
+      events.map((event) => event.body),
+      events.map((event) => event.idempotencyKey),
+    ],
+  );
+  return new Map(rows.map(({ asked_id, ...earlier }) => [asked_id, earlier]));
+}

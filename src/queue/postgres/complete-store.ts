@@ -1,0 +1,84 @@
+import type { Db } from "../../database/pool.ts";
+import type { DeliveryId } from "../../shared/id.ts";
+import { leaseArrays } from "./claim-store.ts";
+import type { CompletedAttempt } from "../queue.ts";
+
+/**
+ * In one statement: each dispatch whose lease is still the attempt's goes, its outcome
+ * is logged under the same id, and the next attempt's dispatch comes where one
+ * is due and nothing made it needless meanwhile.
+ *
+ * Endpoints that get a next attempt are locked before their dispatches are,
+ * and dispatches in the order of their key: deleting an endpoint takes the same
+ * locks in the same order, so neither a deadlock nor a dispatch without its
+ * endpoint can come of the two. A batch of delivered outcomes locks no
+ * endpoint, so for it the order of the dispatches is all there is.
+ *
+ * Whether an endpoint was deleted is read with its lock: an endpoint whose lock
+ * another transaction has is neither alive nor deleted, and with `skip` what
+ * needs to know is left for another call.
+ */
+export async function completeAttempts(
+  db: Db,
+  attempts: readonly CompletedAttempt[],
+  whenLocked: "skip" | "wait",
+): Promise<Set<DeliveryId>> {
+  const skip = whenLocked === "skip" ? "SKIP LOCKED" : "";
+  const { rows } = await db.query<{ id: DeliveryId }>({
+    name: `complete-attempts-${whenLocked}`,
+    text: /* sql */ `WITH given AS MATERIALIZED (
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
+            $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[])
+          AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
+            response_headers, response_body, latency_ms, error, next_delay_ms)
+      ), endpoint AS MATERIALIZED (
+        SELECT e.tenant_id, e.id, e.deleted_at IS NULL AS is_alive FROM postern.endpoints e
+        WHERE (e.tenant_id, e.id) IN
+            (SELECT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL)
+        FOR SHARE ${skip}
+      ), locked AS MATERIALIZED (
+        -- The join has the endpoints locked first, for dispatches are locked once all are sorted.
+        SELECT given.*, given.next_delay_ms IS NOT NULL AND endpoint.is_alive AS may_go_on
+        FROM given LEFT JOIN endpoint
+          ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
+        JOIN postern.dispatches d
+          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
+        WHERE d.lease_owner = given.lease_id AND (given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL)
+        ORDER BY d.tenant_id, d.endpoint_id, d.id
+        FOR UPDATE OF d ${skip}
+      ), done AS (
+        DELETE FROM postern.dispatches d USING locked
+        WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id
+        RETURNING locked.*, d.event_id, d.event_type, d.attempt, locked.may_go_on AND NOT d.superseded AS goes_on
+      ), logged AS (
+        INSERT INTO postern.deliveries
+          (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
+           response_status, response_headers, response_body, latency_ms, error)
+        SELECT tenant_id, endpoint_id, id, event_id, event_type,
+          CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, status, attempt, request_headers::json,
+          response_status, response_headers::json, response_body, latency_ms, error
+        FROM done
+      ), followed AS (
+        INSERT INTO postern.dispatches
+          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+        SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
+          now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
+        FROM done WHERE goes_on
+      )
+      SELECT id FROM done`,
+    values: [
+      ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
+      attempts.map((attempt) => attempt.status),
+      attempts.map((attempt) => JSON.stringify(attempt.requestHeaders)),
+      attempts.map((attempt) => attempt.responseStatus),
+      attempts.map((attempt) =>
+        attempt.responseHeaders === null ? null : JSON.stringify(attempt.responseHeaders),
+      ),
+      attempts.map((attempt) => attempt.responseBody),
+      attempts.map((attempt) => attempt.latencyMs),
+      attempts.map((attempt) => attempt.error),
+      attempts.map((attempt) => attempt.nextDelayMs),
+    ],
+  });
+  return new Set(rows.map((row) => row.id));
+}

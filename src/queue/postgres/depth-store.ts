@@ -1,0 +1,37 @@
+import type { Db } from "../../database/pool.ts";
+import { DEAD_LEASE_AFTER_S, type QueueDepth } from "../queue-troubles.ts";
+
+/**
+ * One look at the whole queue and the outbox before it. What a person's
+ * delivery superseded counts only while it is leased; an event whose type left
+ * the catalog lies in the outbox by intent, and does not count.
+ */
+export async function measureQueue(db: Db): Promise<QueueDepth> {
+  const { rows } = await db.query<QueueDepth>(
+    /* sql */ `WITH states AS (
+        SELECT due_at, claimable_at, held, lease_owner, NOT held AND NOT superseded AND claimable_at <= now() AS due
+        FROM postern.dispatches
+      ), outbox AS NOT MATERIALIZED (
+        SELECT id FROM postern.outbox WHERE type IN (SELECT type FROM postern.event_types)
+      )
+      SELECT
+        count(*) FILTER (WHERE due)::int AS due,
+        count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NOT NULL)::int AS leased,
+        count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NULL)::int AS scheduled,
+        count(*) FILTER (WHERE held)::int AS held,
+        coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due)), 0)::float8 AS "oldestDueAgeS",
+        coalesce(extract(epoch FROM now() - min(claimable_at) FILTER (WHERE due)), 0)::float8 AS "longestWaitS",
+        count(*) FILTER (WHERE due AND lease_owner IS NOT NULL
+          AND claimable_at <= now() - make_interval(secs => $1))::int AS "deadLeases",
+        (SELECT count(*)::int FROM outbox) AS "outboxWaiting",
+        coalesce((
+          SELECT greatest(0, extract(epoch FROM now())
+            - ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
+          FROM outbox ORDER BY id LIMIT 1), 0)::float8 AS "outboxOldestAgeS"
+      FROM states`,
+    [DEAD_LEASE_AFTER_S],
+  );
+  const [depth] = rows;
+  if (depth === undefined) throw new Error("counting answers one row");
+  return depth;
+}

@@ -1,0 +1,43 @@
+import type { Db } from "../../database/pool.ts";
+
+const PARTITION_DAYS_AHEAD = 7;
+/** Longer than the promise of 24 hours, so that a key never ends while a producer still counts on it. */
+const IDEMPOTENCY_KEY_HOURS = 25;
+const KEYS_AT_ONCE = 10_000;
+
+/** Makes the day partitions that will be needed. */
+export async function makePartitionsAhead(db: Db): Promise<void> {
+  await db.query(
+    /* sql */ `SELECT postern.ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1,
+      (now() AT TIME ZONE 'UTC')::date + $1::integer)`,
+    [PARTITION_DAYS_AHEAD],
+  );
+}
+
+/** What a person's delivery made needless while a worker held it, and what no worker will claim again. */
+export async function deleteSuperseded(db: Db): Promise<void> {
+  // What somebody else has locked can wait for the next time; waiting for it could become a deadlock.
+  await db.query(/* sql */ `DELETE FROM postern.dispatches WHERE (tenant_id, endpoint_id, id) IN (
+      SELECT tenant_id, endpoint_id, id FROM postern.dispatches
+      WHERE superseded AND claimable_at <= now() FOR UPDATE SKIP LOCKED)`);
+}
+
+/** Forgets some of the idempotency keys that have served their time; true when there may be more. */
+export async function deleteOldIdempotencyKeys(db: Db): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `DELETE FROM postern.idempotency_keys WHERE (tenant_id, key) IN (
+      SELECT tenant_id, key FROM postern.idempotency_keys
+      WHERE created_at < now() - make_interval(hours => $1) ORDER BY created_at LIMIT $2)`,
+    [IDEMPOTENCY_KEY_HOURS, KEYS_AT_ONCE],
+  );
+  return rowCount === KEYS_AT_ONCE;
+}
+
+/** Drops one day partition that holds nothing younger than the retention, and no event that a dispatch still needs. */
+export async function dropOldPartition(db: Db, retentionDays: number): Promise<string | null> {
+  const { rows } = await db.query<{ dropped: string }>(
+    /* sql */ `SELECT dropped FROM postern.drop_old_partitions($1) AS dropped`,
+    [retentionDays],
+  );
+  return rows[0]?.dropped ?? null;
+}

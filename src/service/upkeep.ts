@@ -1,0 +1,78 @@
+/** What the worker does beside attempts: dispatches that follow their endpoint, partitions ahead, retention and old keys. */
+import { forgetOldAudit } from "../audit/audit.ts";
+import type { Pool } from "../database/pool.ts";
+import type { Catalog } from "../events/catalog.ts";
+import { settleDispatches } from "../endpoints/follow-state.ts";
+import { announceCatalog } from "../events/outbox.ts";
+import { every } from "../shared/every.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
+import {
+  deleteOldIdempotencyKeys,
+  deleteSuperseded,
+  dropOldPartition,
+  makePartitionsAhead,
+} from "../queue/postgres/upkeep-store.ts";
+
+const SETTLE_EVERY_MS = 1000;
+const TIDY_EVERY_MS = 60_000;
+const PARTITIONS_EVERY_MS = 600_000;
+
+export type Upkeep = { start(): void; stop(): Promise<void> };
+
+export function makeUpkeep(services: {
+  db: Pool;
+  catalog: Catalog;
+  log: Log;
+  metrics: Metrics;
+  retentionDays: number;
+}): Upkeep {
+  const { db, log, metrics } = services;
+  const stopping = new AbortController();
+  let running: Promise<unknown> | null = null;
+
+  async function dropOld(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const partition = await dropOldPartition(db, services.retentionDays);
+      if (partition === null) return;
+      log.info({ partition }, "dropped a partition that is past its retention");
+    }
+  }
+
+  async function deleteOldKeys(): Promise<void> {
+    while (!stopping.signal.aborted && (await deleteOldIdempotencyKeys(db)));
+  }
+
+  async function forgetAudit(): Promise<void> {
+    while (!stopping.signal.aborted && (await forgetOldAudit(db)));
+  }
+
+  function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
+    const failed = (error: unknown) => {
+      metrics.upkeepFailures.inc({ work: name });
+      log.warn({ err: error, work: name }, "upkeep failed; it is tried again");
+    };
+    return every(ms, work, { signal: stopping.signal, failed });
+  }
+
+  return {
+    start() {
+      running ??= Promise.all([
+        repeat(TIDY_EVERY_MS, "announce_catalog", () => announceCatalog(db, services.catalog)),
+        repeat(SETTLE_EVERY_MS, "settle_dispatches", () =>
+          settleDispatches(db, postgresDispatchHold, stopping.signal),
+        ),
+        repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
+        repeat(PARTITIONS_EVERY_MS, "make_partitions", () => makePartitionsAhead(db)),
+        repeat(PARTITIONS_EVERY_MS, "drop_partitions", dropOld),
+        repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", deleteOldKeys),
+        repeat(PARTITIONS_EVERY_MS, "forget_audit", forgetAudit),
+      ]);
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** From settings to the bucket in use. */
+import { join } from "node:path";
+import type { SignedUrlEndpoint } from "../rules/signed-url.ts";
+import type { Bucket } from "./bucket.ts";
+import { makeDirectoryBucket } from "./directory-bucket.ts";
+import { FILES_PATH, type LinkSigner } from "./file-links.ts";
+import type { ObjectStore } from "./object-store-url.ts";
+import { makeS3Bucket } from "./s3-bucket.ts";
+
+/** Connects to nothing yet. `signer` and `endpoint` are for files that the API serves itself. */
+export async function openBucket(options: {
+  objectStore: ObjectStore;
+  dataDir: string;
+  signer: LinkSigner;
+  endpoint: () => SignedUrlEndpoint;
+}): Promise<Bucket> {
+  const { objectStore, dataDir, signer, endpoint } = options;
+  return objectStore.kind === "s3"
+    ? makeS3Bucket(objectStore)
+    : makeDirectoryBucket({ root: join(dataDir, "storage"), signer, endpoint });
+}
+
+/**
+ * Where clients find the files that the API serves. Without a public URL that
+ * is the address listened on, which other machines may not reach.
+ */
+export function servedEndpoint(address: {
+  publicUrl: string | undefined;
+  host: string;
+  port: number;
+  basePath: string;
+}): SignedUrlEndpoint {
+  if (address.publicUrl !== undefined) {
+    const { protocol, host, pathname } = new URL(address.publicUrl);
+    const path = pathname.replace(/\/$/, "");
+    return { scheme: protocol === "http:" ? "http" : "https", host, path_prefix: `${path}${FILES_PATH}` };
+  }
+  const isEveryAddress = ["0.0.0.0", "::"].includes(address.host);
+  const host = isEveryAddress ? "127.0.0.1" : bracketed(address.host);
+  return { scheme: "http", host: `${host}:${address.port}`, path_prefix: `${address.basePath}${FILES_PATH}` };
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,133 @@
+/** Trials of links, at a store that answers as each test says. */
+import assert from "node:assert/strict";
+import { randomBytes, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { newKey } from "../../../test/support/bucket-contract.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { eventually } from "../../../test/support/service.ts";
+import { listen } from "../../../test/support/tls-receiver.ts";
+import { createTenantPool, type TenantPool } from "../../database/tenant-pool.ts";
+import { StoreUnavailableError } from "../bytes/bucket.ts";
+import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
+import { makeLinkSigner } from "../bytes/file-links.ts";
+import { describeTrial, makeLinkProbes, type LinkProbes } from "./link-probes.ts";
+import type { StoredObject } from "../rules/stored-object.ts";
+import { REQUIRED_PROBES } from "../rules/validate-delivery.ts";
+
+const signer = makeLinkSigner([randomBytes(32)]);
+let database: TestDatabase;
+let tenants: TenantPool;
+let server: Server;
+let port: number;
+let requests: number;
+/** What the store makes of a request that its signer finds good, or not. */
+let statusOf: (request: IncomingMessage, isGood: boolean) => number;
+
+before(async () => {
+  database = await createTestDatabase();
+  const name = "link probes test";
+  tenants = createTenantPool({
+    url: database.url,
+    poolSize: 1,
+    applicationName: name,
+    connectionTimeoutMs: 5000,
+  });
+  server = createServer((request, answer) => {
+    requests++;
+    const [place = "", query = ""] = (request.url ?? "").slice(1).split("?");
+    const isGood = request.method === "GET" && signer.verify({ place, query }, Date.now()) !== null;
+    answer.writeHead(statusOf(request, isGood)).end();
+  });
+  port = await listen(server);
+});
+after(async () => {
+  server.close();
+  await tenants.end();
+  await database.drop();
+});
+beforeEach(() => {
+  requests = 0;
+  statusOf = rightStatus;
+});
+
+function rightStatus({ headers }: IncomingMessage, isGood: boolean): number {
+  if (!isGood) return 403;
+  return headers.range === undefined ? 200 : 206;
+}
+
+function newProbes(): LinkProbes {
+  const endpoint = { scheme: "http", host: `127.0.0.1:${port}`, path_prefix: "" } as const;
+  // Of the bucket only the links are used.
+  const bucket = makeDirectoryBucket({ root: tmpdir(), signer, endpoint: () => endpoint });
+  return makeLinkProbes({ bucket, tenants, reach: (url) => url });
+}
+
+function object(): StoredObject {
+  const key = newKey();
+  return {
+    id: randomUUID(),
+    tenant_id: key.split("/")[2] ?? "",
+    delivery_id: key.split("/")[4] ?? "",
+    attempt: 1,
+    kind: "request_body",
+    bucket: "artifacts",
+    key,
+    version_id: "1",
+    size: 1,
+    etag: "1",
+    sha256: "0".repeat(64),
+    content_type: "application/json",
+    state: "pending",
+    state_since: now(),
+    available_at: null,
+    deadline: null,
+    hold: false,
+    revision: 2,
+  };
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
+
+async function failing(probes: LinkProbes): Promise<string[]> {
+  const found = await probes.sample(object(), now());
+  return found.filter(({ probe, status }) => status !== REQUIRED_PROBES[probe]).map(({ probe }) => probe);
+}
+
+describe("a trial of links", () => {
+  it("asks each of the eight once, and is believed for later objects where all is right", async () => {
+    const probes = newProbes();
+    const found = await probes.run(object(), now());
+    assert.deepEqual(Object.fromEntries(found.map(({ probe, status }) => [probe, status])), REQUIRED_PROBES);
+    assert.deepEqual([found.length, requests], [8, 7]);
+    assert.deepEqual([await failing(probes), await failing(probes), requests], [[], [], 14]);
+  });
+
+  it("finds a store that serves everyone, and says what to do", async () => {
+    statusOf = () => 200;
+    const probes = await newProbes().run(object(), now());
+    const text = describeTrial(probes, ["tampered_get", "unsigned_get"]);
+    assert.match(text, /unsigned_get was answered 200 instead of 403/);
+    assert.match(text, /tampered_get was answered 200 instead of 403/);
+    assert.equal(text.match(/the bucket must not be public/g)?.length, 1);
+  });
+
+  it("that found a fault is made again for objects that come a moment later", async () => {
+    const probes = newProbes();
+    statusOf = (request, isGood) => (isGood ? 404 : rightStatus(request, isGood));
+    assert.deepEqual(await failing(probes), ["owner_get", "range_get"]);
+    statusOf = rightStatus;
+    await eventually(async () => (await failing(probes)).length === 0);
+  });
+
+  it("tells nothing where the store is in trouble", async () => {
+    const probes = newProbes();
+    statusOf = () => 503;
+    await assert.rejects(probes.sample(object(), now()), StoreUnavailableError);
+    statusOf = rightStatus;
+    assert.deepEqual(await failing(probes), []);
+  });
+});

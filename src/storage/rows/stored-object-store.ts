@@ -1,0 +1,252 @@
+/** The rows of stored artifacts: intent, whatever the bucket holds. */
+import type { Db } from "../../database/pool.ts";
+import type { TenantId } from "../../shared/id.ts";
+import { NOT_UPLOADED } from "../bytes/bucket.ts";
+import { ARTIFACT_FORMATS, buildObjectKey, type ArtifactKind } from "../rules/object-key.ts";
+import type { LibraryCursor } from "../rules/project-library.ts";
+import type { ObjectState, StoredObject } from "../rules/stored-object.ts";
+import type { AuthorizeAnswer } from "../rules/ports.ts";
+import { storageTenantId } from "./storage-ids.ts";
+
+type StoredObjectRow = {
+  tenant_id: TenantId;
+  id: string;
+  storage_tenant_id: string;
+  delivery_id: string;
+  attempt: number;
+  kind: ArtifactKind;
+  bucket: string;
+  key: string;
+  version_id: string | null;
+  size: number;
+  etag: string | null;
+  sha256: string;
+  content_type: string;
+  state: ObjectState;
+  state_since: Date;
+  available_at: Date | null;
+  deadline: Date | null;
+  hold: boolean;
+  revision: number;
+};
+
+const COLUMNS = /* sql */ `o.tenant_id, o.id, o.storage_tenant_id, o.delivery_id, o.attempt, o.kind, o.bucket, o.key,
+  o.version_id, o.size, o.etag, o.sha256, o.content_type, o.state, o.state_since, o.available_at, o.deadline,
+  o.hold, o.revision`;
+
+/** The database's clock, the only one that deadlines and marks are judged by. */
+export async function readDatabaseClock(db: Db): Promise<string> {
+  const { rows } = await db.query<{ now: Date }>(
+    /* sql */ `SELECT date_trunc('milliseconds', clock_timestamp()) AS now`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database does not tell the time");
+  return row.now.toISOString();
+}
+
+export type NewStoredObject = {
+  tenantId: TenantId;
+  id: string;
+  /** For an export the export's own id. */
+  deliveryId: string;
+  /** 1 to 999. */
+  attempt: number;
+  kind: ArtifactKind;
+  bucket: string;
+  /** Bytes. */
+  size: number;
+  /** Lower-case hex. */
+  sha256: string;
+};
+
+/**
+ * Records that an object is about to be uploaded; this comes before the first
+ * byte, so that no upload is without its row. Null where another row has the key.
+ */
+export async function insertPendingObject(db: Db, object: NewStoredObject): Promise<StoredObject | null> {
+  const { deliveryId, attempt, kind } = object;
+  const owner = storageTenantId(object.tenantId);
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `INSERT INTO postern.stored_objects AS o
+        (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key, size, sha256, content_type,
+         state, state_since)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', now())
+      ON CONFLICT (bucket, key) DO NOTHING
+      RETURNING ${COLUMNS}`,
+    [
+      object.tenantId,
+      object.id,
+      owner,
+      deliveryId,
+      attempt,
+      kind,
+      object.bucket,
+      buildObjectKey({ tenant_id: owner, delivery_id: deliveryId, attempt, kind }),
+      object.size,
+      object.sha256,
+      ARTIFACT_FORMATS[kind].contentType,
+    ],
+  );
+  return rows[0] === undefined ? null : toStoredObject(rows[0]);
+}
+
+/**
+ * Records the store's answer to the upload of a pending row. Null where the row
+ * is no longer what the caller saw: somebody else was faster.
+ */
+export async function recordUpload(
+  db: Db,
+  tenantId: TenantId,
+  seen: Pick<StoredObject, "id" | "revision">,
+  upload: { versionId: string; etag: string },
+): Promise<StoredObject | null> {
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `UPDATE postern.stored_objects o
+      SET version_id = $4, etag = $5, revision = o.revision + 1
+      WHERE o.tenant_id = $1 AND o.id = $2 AND o.revision = $3 AND o.state = 'pending'
+      RETURNING ${COLUMNS}`,
+    [tenantId, seen.id, seen.revision, upload.versionId, upload.etag],
+  );
+  return rows[0] === undefined ? null : toStoredObject(rows[0]);
+}
+
+/** The row that has the key of an artifact; null where none has it, or another tenant's. */
+export async function findObjectByKey(
+  db: Db,
+  artifact: Pick<NewStoredObject, "tenantId" | "deliveryId" | "attempt" | "kind" | "bucket">,
+): Promise<StoredObject | null> {
+  const { tenantId, deliveryId, attempt, kind, bucket } = artifact;
+  const key = buildObjectKey({
+    tenant_id: storageTenantId(tenantId),
+    delivery_id: deliveryId,
+    attempt,
+    kind,
+  });
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o
+      WHERE o.tenant_id = $1 AND o.bucket = $2 AND o.key = $3`,
+    [tenantId, bucket, key],
+  );
+  return rows[0] === undefined ? null : toStoredObject(rows[0]);
+}
+
+export async function findStoredObject(db: Db, tenantId: TenantId, id: string): Promise<StoredObject | null> {
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o WHERE o.tenant_id = $1 AND o.id = $2`,
+    [tenantId, id],
+  );
+  return rows[0] === undefined ? null : toStoredObject(rows[0]);
+}
+
+/**
+ * An object of the tenant with the delivery that it belongs to. An artifact
+ * outlives its delivery's row of the log, so the owner of that delivery is the
+ * tenant id recorded with the object; an export is its own delivery and must exist.
+ */
+export async function findForDownload(
+  db: Db,
+  tenantId: TenantId,
+  request: { objectId: string; deliveryId: string },
+): Promise<AuthorizeAnswer> {
+  const { rows } = await db.query<StoredObjectRow & { delivery_owner: TenantId }>(
+    /* sql */ `SELECT ${COLUMNS}, CASE o.kind WHEN 'export' THEN e.tenant_id ELSE o.tenant_id END AS delivery_owner
+      FROM postern.stored_objects o
+      LEFT JOIN postern.storage_exports e ON o.kind = 'export' AND e.id = o.delivery_id
+      WHERE o.tenant_id = $1 AND o.id = $2 AND o.delivery_id = $3 AND (o.kind <> 'export' OR e.id IS NOT NULL)`,
+    [tenantId, request.objectId, request.deliveryId],
+  );
+  const [row] = rows;
+  if (row === undefined) return { found: false };
+  const delivery = { id: row.delivery_id, tenant_id: storageTenantId(row.delivery_owner) };
+  return { found: true, object: toStoredObject(row), delivery };
+}
+
+/**
+ * The rows of one page of a tenant's library and one more, newest first: of
+ * each delivery and kind only the highest attempt that a tenant may see.
+ */
+export async function listLibraryRows(
+  db: Db,
+  tenantId: TenantId,
+  page: { after: LibraryCursor | null; limit: number; kind?: ArtifactKind | undefined },
+): Promise<StoredObject[]> {
+  const { rows } = await db.query<StoredObjectRow>({
+    name: "list-library",
+    text: /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o
+      WHERE o.tenant_id = $1 AND o.available_at IS NOT NULL AND o.state IN ('available', 'missing', 'expired')
+        AND o.available_at <= coalesce($2::timestamptz, 'infinity')
+        AND ($2::timestamptz IS NULL OR o.available_at < $2 OR o.id > $3)
+        AND ($5::text IS NULL OR o.kind = $5)
+        AND NOT EXISTS (
+          SELECT FROM postern.stored_objects other
+          WHERE other.tenant_id = $1 AND other.delivery_id = o.delivery_id AND other.kind = o.kind
+            AND other.available_at IS NOT NULL AND other.state IN ('available', 'missing', 'expired')
+            AND (other.attempt > o.attempt OR other.attempt = o.attempt AND other.id < o.id))
+      ORDER BY o.available_at DESC, o.id LIMIT $4`,
+    values: [tenantId, page.after?.available_at ?? null, page.after?.id ?? null, page.limit + 1, page.kind],
+  });
+  return rows.map(toStoredObject);
+}
+
+/** A tenant's rows that are not purged, or one of them, by id and behind `after`. */
+export async function listTenantObjects(
+  db: Db,
+  tenantId: TenantId,
+  page: { objectId: string | null; after: string | null; limit: number },
+): Promise<StoredObject[]> {
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o
+      WHERE o.tenant_id = $1 AND o.state <> 'purged' AND ($2::uuid IS NULL OR o.id = $2)
+        AND ($3::uuid IS NULL OR o.id > $3) ORDER BY o.id LIMIT $4`,
+    [tenantId, page.objectId, page.after, page.limit],
+  );
+  return rows.map(toStoredObject);
+}
+
+/** Rows of all tenants in a bucket, ascending by key bytes and behind `after`: what reconciling compares. */
+export async function listRowsByKey(
+  db: Db,
+  bucket: string,
+  page: { after: string | null; limit: number },
+): Promise<StoredObject[]> {
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o
+      WHERE o.bucket = $1 AND o.key > coalesce($2, '') ORDER BY o.key LIMIT $3`,
+    [bucket, page.after, page.limit],
+  );
+  return rows.map(toStoredObject);
+}
+
+/** Rows of all tenants whose deadline has come and that have not expired yet, longest due first. */
+export async function listDueForExpiry(db: Db, now: string, limit: number): Promise<StoredObject[]> {
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o
+      WHERE o.state IN ('available', 'missing') AND NOT o.hold AND o.deadline <= $1
+      ORDER BY o.deadline LIMIT $2`,
+    [now, limit],
+  );
+  return rows.map(toStoredObject);
+}
+
+function toStoredObject(row: StoredObjectRow): StoredObject {
+  return {
+    id: row.id,
+    tenant_id: row.storage_tenant_id,
+    delivery_id: row.delivery_id,
+    attempt: row.attempt,
+    kind: row.kind,
+    bucket: row.bucket,
+    key: row.key,
+    version_id: row.version_id ?? NOT_UPLOADED,
+    size: row.size,
+    etag: row.etag ?? NOT_UPLOADED,
+    sha256: row.sha256,
+    content_type: row.content_type,
+    state: row.state,
+    state_since: row.state_since.toISOString(),
+    available_at: row.available_at?.toISOString() ?? null,
+    deadline: row.deadline?.toISOString() ?? null,
+    hold: row.hold,
+    revision: row.revision,
+  };
+}

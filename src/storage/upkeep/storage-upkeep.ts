@@ -1,0 +1,132 @@
+/** What the worker does for stored artifacts beside exports: expiry at the deadline, comparing rows with the bucket, forgetting what is over. */
+import { withAdvisoryLock, type LockOptions } from "../../database/advisory-lock.ts";
+import type { Db } from "../../database/pool.ts";
+import { inTransaction } from "../../database/transaction.ts";
+import { every, pause } from "../../shared/every.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { applyMutations } from "../rows/mutation-store.ts";
+import { evaluateExpiry } from "../rules/evaluate-expiry.ts";
+import { forgetOldStorage, readStorageState } from "./reconcile-store.ts";
+import { listDueForExpiry, readDatabaseClock } from "../rows/stored-object-store.ts";
+import type { ReconcileServices } from "./reconcile-page.ts";
+import { runPass, type PassOptions, type PassServices, type PassSummary } from "./reconcile-pass.ts";
+
+export type StorageUpkeepTimes = {
+  expireEveryMs: number;
+  firstPassAfterMs: number;
+  /** Well below the two hours after which a suspicion may be confirmed. */
+  reconcileEveryMs: number;
+};
+
+export const STORAGE_UPKEEP_TIMES: StorageUpkeepTimes = {
+  expireEveryMs: 60_000,
+  firstPassAfterMs: 60_000,
+  reconcileEveryMs: 1_800_000,
+};
+
+const EXPIRE_AT_ONCE = 500;
+
+/** Runs one pass unless another process is at it; then null. */
+export async function reconcileOnce(
+  services: PassServices & { lock: LockOptions },
+  options: PassOptions = {},
+): Promise<PassSummary | null> {
+  const name = `reconcile ${services.bucket.name}`;
+  const ran = await withAdvisoryLock(services.lock, name, () => runPass(services, options));
+  return ran?.result ?? null;
+}
+
+/** How the artifacts of the bucket and their reconciling stand. */
+export function readReconcileState({ db, bucket }: Pick<ReconcileServices, "db" | "bucket">) {
+  return readStorageState(db, bucket.name);
+}
+
+/** Closes what has reached its deadline to downloads; answers how many. The bytes go by a later pass. */
+export async function expireDue(db: ReconcileServices["db"]): Promise<number> {
+  let expired = 0;
+  for (;;) {
+    const now = await readDatabaseClock(db);
+    const due = await listDueForExpiry(db, now, EXPIRE_AT_ONCE);
+    const mutations = due.flatMap((object) => evaluateExpiry({ object: expiryOf(object), now }).mutations);
+    const { changedRows } = await inTransaction(db, (transaction: Db) =>
+      applyMutations(transaction, mutations, { now, bucket: null }),
+    );
+    expired += changedRows;
+    // Rows that somebody else changed meanwhile are looked at again in the next round.
+    if (due.length < EXPIRE_AT_ONCE || changedRows === 0) return expired;
+  }
+}
+
+type Due = Awaited<ReturnType<typeof listDueForExpiry>>[number];
+
+function expiryOf({ id, state, deadline, hold, revision }: Due) {
+  return { id, state, deadline, hold, revision };
+}
+
+export function makeStorageUpkeep(
+  services: PassServices & {
+    lock: LockOptions;
+    /** As the log's. */
+    retentionDays: number;
+    log: Log;
+    metrics: Metrics;
+    times: StorageUpkeepTimes;
+  },
+): { start(): void; stop(): Promise<void> } {
+  const { log, metrics, times } = services;
+  const stopping = new AbortController();
+  let running: Promise<unknown> | null = null;
+
+  async function expire(): Promise<void> {
+    const expired = await expireDue(services.db);
+    metrics.storageExpiredTotal.inc(expired);
+  }
+
+  async function reconcile(): Promise<void> {
+    const summary = await reconcileOnce(services, { signal: stopping.signal });
+    if (summary === null) return;
+    const { end, decisions, undeleted, refusal } = summary;
+    for (const [decision, count] of Object.entries(decisions))
+      metrics.storageDecisionsTotal.inc({ decision }, count);
+    metrics.storageReconcileHalted.set(end === "halted" ? 1 : 0);
+    if (end === "complete") metrics.storageReconciledAt.set(Date.now() / 1000);
+    if (end === "halted") {
+      log.error(
+        { bucket: services.bucket.name },
+        "reconciling stopped: it would destroy too much at once. See `postern storage reconcile --dry-run`, then go on with --acknowledge",
+      );
+    } else if (undeleted > 0) {
+      log.warn({ undeleted }, "objects that are due to go could not be deleted; the next pass tries again");
+    }
+    if (refusal !== null) {
+      log.warn({ refusal }, "an upload is whole and could not be made available; the next pass tries again");
+    }
+  }
+
+  async function forget(): Promise<void> {
+    while (!stopping.signal.aborted && (await forgetOldStorage(services.db, services.retentionDays)) > 0);
+  }
+
+  function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
+    const failed = (error: unknown) =>
+      log.warn({ err: error, work: name }, "upkeep of stored artifacts failed; it is tried again");
+    return every(ms, work, { signal: stopping.signal, failed });
+  }
+
+  return {
+    start() {
+      running ??= Promise.all([
+        repeat(times.expireEveryMs, "expiring", expire),
+        repeat(times.reconcileEveryMs, "forgetting", forget),
+        pause(times.firstPassAfterMs, stopping.signal).then(() =>
+          repeat(times.reconcileEveryMs, "reconciling", reconcile),
+        ),
+      ]);
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

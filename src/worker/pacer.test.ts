@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import { newEndpointId } from "../shared/id.ts";
+import { RatePacer } from "./pacer.ts";
+
+const endpoint = newEndpointId();
+
+/** When attempts start that each wait for as long as they are told. */
+function startsOf(perSecond: number, seconds: number): number[] {
+  const pacer = new RatePacer();
+  const starts: number[] = [];
+  for (let nowMs = 5000; nowMs < 5000 + seconds * 1000;) {
+    const waitMs = pacer.waitMs(endpoint, perSecond, nowMs);
+    if (waitMs === 0) starts.push(nowMs);
+    nowMs += waitMs;
+  }
+  return starts;
+}
+
+describe("an endpoint's rate limit", () => {
+  it("lets so many a second start, after a first tenth of a second at once", () => {
+    for (const perSecond of [1, 3, 10, 250, 1000]) {
+      const atOnce = Math.max(1, perSecond / 10);
+      const count = startsOf(perSecond, 10).length;
+      assert.ok(Math.abs(count - 10 * perSecond - atOnce) <= 1, `${count} at ${perSecond} a second`);
+    }
+  });
+
+  it("never lets more start, whenever it is asked", () => {
+    const waits = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 2, maxLength: 60 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1000 }), waits, (perSecond, steps) => {
+        const pacer = new RatePacer();
+        const starts: number[] = [];
+        let nowMs = 0;
+        for (const step of steps) {
+          nowMs += step;
+          while (pacer.waitMs(endpoint, perSecond, nowMs) === 0) starts.push(nowMs);
+        }
+        const atOnce = Math.max(1, perSecond / 10);
+        for (const [from, fromMs] of starts.entries()) {
+          for (const [to, toMs] of starts.entries()) {
+            assert.ok(to - from + 1 <= ((toMs - fromMs) / 1000) * perSecond + atOnce + 1 || to < from);
+          }
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("is each endpoint's own, and none where there is none", () => {
+    const pacer = new RatePacer();
+    assert.equal(pacer.waitMs(endpoint, 1, 0), 0);
+    assert.equal(pacer.waitMs(endpoint, 1, 400), 600);
+    assert.equal(pacer.waitMs(newEndpointId(), 1, 400), 0);
+    assert.equal(pacer.waitMs(endpoint, null, 400), 0);
+  });
+});
