@@ -150,22 +150,18 @@ describe("a receiver that never answers", () => {
     );
     const inMemory = await eventually(async () => {
       const { text: metrics } = await service.call("GET", "/metrics", { as: null });
-      const [leased = 0, due = 0, scheduled = 0] = ["leased", "due", "scheduled"].map((state) =>
+      const [leased = 0, ...others] = ["leased", "due", "parked", "scheduled"].map((state) =>
         Number(new RegExp(`^webhook_queue_depth\\{state="${state}"\\} (\\d+)$`, "m").exec(metrics)?.[1]),
       );
       // The neighbour's own is done and all of the silent one's are there.
-      return leased + due + scheduled === 8000 && leased;
+      return leased + others.reduce((sum, count) => sum + count, 0) === 8000 && leased;
     });
-    // A lane takes bodies of 8 MiB. Beside it are those in flight, and a claim that is about to be turned away.
-    assert.ok(inMemory > 1000 && inMemory * text.length < 10 * 1024 * 1024, `${inMemory} dispatches`);
+    // What a lane takes before it is known to be slow, and a claim that is about to be parked.
+    assert.ok(inMemory <= 2600, `${inMemory} dispatches`);
     assert.equal((await service.call("GET", "/ready", { as: null })).status, 200);
 
     gate.resolve();
-    // What went back returns within a minute: at once here.
     await eventually(async () => {
-      await service.database.pool.query(
-        "UPDATE postern.dispatches SET claimable_at = now() WHERE lease_owner IS NULL AND claimable_at > now()",
-      );
       const { rowCount } = await service.database.pool.query("SELECT FROM postern.dispatches LIMIT 1");
       return rowCount === 0;
     });

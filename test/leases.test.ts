@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { makePostgresQueue } from "../src/queue/postgres/postgres-queue.ts";
 import type { CompletedAttempt, DispatchQueue, LeasedDispatch } from "../src/queue/queue.ts";
-import { parseEndpointId, type EndpointId } from "../src/shared/id.ts";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
@@ -194,7 +193,8 @@ describe("a lease that ran out and was claimed again by the same process", () =>
 
   it("is not given back or held by the earlier claim", async () => {
     const [earlier, later] = await claimTwice();
-    await queue.postpone([{ dispatch: earlier, delayMs: 0 }]);
+    await queue.release([earlier], "claimable");
+    await queue.release([earlier], "parked");
     await queue.hold([earlier]);
     assert.deepEqual(await queue.complete([outcomeOf(later, "later")], "wait"), new Set([later.id]));
   });
@@ -220,69 +220,6 @@ describe("a claim", () => {
     await database.pool.query("UPDATE postern.dispatches SET claimable_at = now()");
     const one = await queue.claim({ dispatches: 10, bodyBytes: 10 }, []);
     assert.deepEqual([one.claimed.length, one.isAll], [1, false]);
-  });
-
-  it("puts back what is due of crowded endpoints, so that the others behind it are reached", async () => {
-    const queue = makePostgresQueue({ publisher: database.pool, worker: database.pool }, 0);
-    await database.pool.query("DELETE FROM postern.dispatches");
-    const crowded = await createEndpoint(api, { url: `${receiver.url}/crowded`, events: ["invoice.sent"] });
-    const other = await createEndpoint(api, { url: `${receiver.url}/other`, events: ["invoice.overdue"] });
-    const { id: eventId } = await publish(api, "invoice.overdue");
-    const backlog = 3000;
-    await database.pool.query(
-      `INSERT INTO postern.dispatches
-          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-        SELECT 'acme', $1, postern.uuid_v7(), $2, 'invoice.sent', 1, now(), now() - interval '1 hour'
-        FROM generate_series(1, $3)`,
-      [crowded.endpoint.id, eventId, backlog],
-    );
-    const endpointId = parseEndpointId(crowded.endpoint.id);
-    assert.ok(endpointId !== null);
-    const returns = { afterMs: 60_000, spreadMs: 1000, everyMs: 100 };
-    const found = await queue.claim({ dispatches: 10, bodyBytes: 1e6 }, [{ endpointId, returns }]);
-    assert.deepEqual(
-      found.claimed.map((dispatch) => dispatch.endpointId),
-      [other.endpoint.id],
-    );
-    assert.deepEqual([found.turnedAway, found.isAll], [new Map([[endpointId, backlog]]), true]);
-    const { rows } = await database.pool.query(
-      `SELECT count(lease_owner)::int AS leased, min(claimable_at) > now() + interval '55 s' AS "isLater",
-          extract(epoch FROM max(claimable_at) - min(claimable_at))::int / 10 AS "tensOfSeconds"
-        FROM postern.dispatches WHERE endpoint_id = $1`,
-      [endpointId],
-    );
-    // One each tenth of a second.
-    assert.deepEqual(rows, [{ leased: 0, isLater: true, tensOfSeconds: 30 }]);
-  });
-
-  it("tells that more is due when all that it looked through was of a crowded endpoint", async () => {
-    const queue = makePostgresQueue({ publisher: database.pool, worker: database.pool }, 0);
-    const { rows } = await database.pool.query<{ endpoint_id: EndpointId }>(
-      "SELECT DISTINCT endpoint_id FROM postern.dispatches WHERE lease_owner IS NULL",
-    );
-    const [row] = rows;
-    assert.ok(row !== undefined && rows.length === 1);
-    const endpointId = row.endpoint_id;
-    await database.pool.query(
-      `INSERT INTO postern.dispatches
-          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-        SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, 1, now(), now()
-        FROM postern.dispatches WHERE endpoint_id = $1`,
-      [endpointId],
-    );
-    await database.pool.query("UPDATE postern.dispatches SET claimable_at = now()");
-    const returns = { afterMs: 60_000, spreadMs: 1000, everyMs: 0 };
-    const looks = [];
-    for (let isAll = false; !isAll;) {
-      const found = await queue.claim({ dispatches: 10, bodyBytes: 1e6 }, [{ endpointId, returns }]);
-      ({ isAll } = found);
-      looks.push(found.turnedAway.get(endpointId));
-    }
-    assert.ok(looks.length > 1);
-    assert.equal(
-      looks.reduce((sum = 0, count) => sum + (count ?? 0), 0),
-      6000,
-    );
   });
 
   it("ends a dispatch whose event is gone, visibly and once, and goes on to the others", async () => {

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { Db } from "../src/database/pool.ts";
 import { inTransaction } from "../src/database/transaction.ts";
-import { postponeDispatches } from "../src/queue/postgres/claim-store.ts";
+import { releaseDispatches } from "../src/queue/postgres/release-store.ts";
 import { completeAttempts } from "../src/queue/postgres/complete-store.ts";
 import { endDispatches, holdDispatches } from "../src/queue/postgres/follow-store.ts";
 import type { LeasedDispatch } from "../src/queue/queue.ts";
@@ -76,14 +76,7 @@ const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
 const BATCHES: [string, (db: Db, dispatches: readonly LeasedDispatch[]) => Promise<unknown>][] = [
   ["recording outcomes", record],
   ["holding", holdDispatches],
-  [
-    "postponing",
-    (db, dispatches) =>
-      postponeDispatches(
-        db,
-        dispatches.map((dispatch) => ({ dispatch, delayMs: 1000 })),
-      ),
-  ],
+  ["releasing", (db, dispatches) => releaseDispatches(db, dispatches, "claimable")],
 ];
 
 describe("ending an endpoint's dispatches", () => {

@@ -43,7 +43,7 @@ describe("an automatic attempt that waits in a lane", () => {
     );
     status = 200;
     // One a second: behind these the second attempt has to wait.
-    const others = await Promise.all(Array.from({ length: 12 }, () => publish(api)));
+    const others = await Promise.all(Array.from({ length: 4 }, () => publish(api)));
     await eventually(async () => (await dispatchesOf(event.id)).some(({ leased }) => leased));
     const path = `/api/webhooks/${endpoint.id}/deliveries/${failed.id}/retry`;
     assert.equal((await api.call("POST", path)).status, 200);

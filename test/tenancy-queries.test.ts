@@ -12,6 +12,7 @@ import type { Db } from "../src/database/pool.ts";
 import * as deliveries from "../src/deliveries/delivery-store.ts";
 import * as accept from "../src/queue/postgres/accept-store.ts";
 import * as claim from "../src/queue/postgres/claim-store.ts";
+import * as release from "../src/queue/postgres/release-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
 import * as depth from "../src/queue/postgres/depth-store.ts";
@@ -124,6 +125,7 @@ const asPublisher: Record<string, Run> = {
     (
       await accept.acceptEvents(db, [event(rows, null), event(rows, "a new key")], {
         leaseId: LEASE_OWNER,
+        parked: [],
         firstDelayMs: 0,
       })
     ).leased.map(({ endpointId }) => endpointId),
@@ -146,7 +148,15 @@ const asWorker: Record<string, Run> = {
   disableEndpoint: (db, rows) =>
     endpoints.disableEndpoint(db, { ...rows, url: "https://example.com/", failingSince: null }, "gone"),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
-  postponeDispatches: (db, rows) => claim.postponeDispatches(db, [{ dispatch: leased(rows), delayMs: 5000 }]),
+  releaseDispatches: (db, rows) => release.releaseDispatches(db, [leased(rows)], "claimable"),
+  pullDispatches: async (db, { tenantId, endpointId }) =>
+    [
+      ...(
+        await claim.pullDispatches(db, LEASE_OWNER, [
+          { tenantId, endpointId, dispatches: 10, bodyBytes: 1e6 },
+        ])
+      ).values(),
+    ].flatMap(({ claimed }) => claimed),
   holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)]),
   completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait"),
 };
@@ -184,6 +194,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
       [{ sequence: await reconcile.readNextSequence(db), type: "object.missing", key: "a key" }],
       { bucket: BUCKET, runId: randomUUID(), now: NOW },
     ),
+  parkDispatches: (db) => claim.parkDispatches(db, []),
+  findBacklogs: (db) => claim.findBacklogs(db),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
   removeOldAudit: (db) => audit.removeOldAudit(db),

@@ -87,7 +87,7 @@ export function makeOutbox(services: {
         const events = taken.events.filter(isValid).map(({ id, tenantId, type, body }) => {
           return { id, tenantId, type, patterns: patternsMatching(type), body, idempotencyKey: null };
         });
-        if (events.length > 0) await queue.accept(events, { lease: false }, transaction);
+        if (events.length > 0) await queue.accept(events, { lease: false, parked: [] }, transaction);
         return { taken, relayed: events.length };
       });
       metrics.eventsAccepted.inc(relayed);

@@ -79,9 +79,12 @@ export function makePublisher(services: {
   let acceptingBodySize = 0;
 
   async function accept(events: readonly NewEvent[]): Promise<Map<EventId, AcceptedEvent>> {
-    const { accepted, leased } = await queue.accept(events, { lease: ownLane.hasRoom() });
-    ownLane.take(leased);
-    return new Map(accepted.map((event) => [event.id, event]));
+    const acceptance = await queue.accept(events, {
+      lease: ownLane.hasRoom(),
+      parked: ownLane.backlogged(),
+    });
+    ownLane.take(acceptance);
+    return new Map(acceptance.accepted.map((event) => [event.id, event]));
   }
 
   // Concurrent requests share one commit; an array is a group already. Events
@@ -113,7 +116,7 @@ export function makePublisher(services: {
   /** One transaction, undone when a key stands for other content. */
   async function publishKeyed(events: NewEvent[]): Promise<Published[]> {
     return inTransaction(db, async (transaction) => {
-      const { accepted } = await queue.accept(events, { lease: false }, transaction);
+      const { accepted } = await queue.accept(events, { lease: false, parked: [] }, transaction);
       const fresh = new Map(accepted.map((event) => [event.id, event]));
       const others = events.filter((event) => !fresh.has(event.id));
       const earlier = await queue.findEarlier(others, transaction);
@@ -160,7 +163,11 @@ export function makePublisher(services: {
   }
 
   async function publishOwn(transaction: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">) {
-    await queue.accept([toNewEvent({ ...event, tenantId, key: null })], { lease: false }, transaction);
+    await queue.accept(
+      [toNewEvent({ ...event, tenantId, key: null })],
+      { lease: false, parked: [] },
+      transaction,
+    );
   }
 
   return { publish, publishOwn };

@@ -46,7 +46,7 @@ export function makeQueueMonitor({ db, metrics }: { db: Pool; metrics: Metrics }
 }
 
 function show(depth: QueueDepth, metrics: Metrics): void {
-  for (const state of ["due", "leased", "scheduled", "held"] as const)
+  for (const state of ["due", "leased", "parked", "scheduled", "held"] as const)
     metrics.queueDepth.set({ state }, depth[state]);
   metrics.queueOldestAge.set(depth.oldestDueAgeS);
   metrics.queueLongestWait.set(depth.longestWaitS);

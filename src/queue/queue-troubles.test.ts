@@ -5,6 +5,7 @@ import { queueTroubles } from "./queue-troubles.ts";
 const QUIET = {
   due: 0,
   leased: 0,
+  parked: 0,
   scheduled: 0,
   held: 0,
   oldestDueAgeS: 0,

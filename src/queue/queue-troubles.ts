@@ -12,6 +12,8 @@
 export type QueueDepth = {
   due: number;
   leased: number;
+  /** Due, and waiting in the table for their endpoint's lane. */
+  parked: number;
   scheduled: number;
   held: number;
   /** Since the oldest dispatch that may be claimed was due; 0 when there is none. */

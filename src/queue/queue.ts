@@ -15,6 +15,11 @@
  * dispatch is claimed again only when its lease has run out. Each claim leases
  * under a name of its own, so that after an outage a process's earlier claim
  * of a dispatch cannot pass for its later one.
+ *
+ * A due dispatch whose endpoint has no room in a worker's memory is *parked*:
+ * no claim meets it any more, so a backlog costs other endpoints nothing. Its
+ * endpoint's lane pulls it when its turn comes, the oldest first. Parked is a
+ * state of the row and not a worker's: any worker may pull it.
  */
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
@@ -22,8 +27,7 @@ import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts"
 /** How long a worker owns a dispatch that it claimed or accepted. */
 export const LEASE_MS = 60_000;
 
-/** The longest that a full lane's surplus is deferred: an endpoint that recovers must not wait longer for its backlog. */
-export const LONGEST_RETURN_MS = 600_000;
+export type EndpointKey = { tenantId: TenantId; endpointId: EndpointId };
 
 /** An event ready to be accepted: checked, and with the bytes that every attempt will send. */
 export type NewEvent = {
@@ -57,7 +61,9 @@ export type EventAtEndpoint = Pick<LeasedDispatch, "endpointId" | "eventId">;
 /** The worker of this same process: dispatches accepted for it need no claim. Without a worker there is never room. */
 export type OwnLane = {
   hasRoom(): boolean;
-  take(dispatches: readonly LeasedDispatch[]): void;
+  /** Endpoints that take nothing but what they pull. */
+  backlogged(): EndpointId[];
+  take(accepted: Pick<Acceptance, "leased" | "parked">): void;
 };
 
 export type AcceptedEvent = { id: EventId; dispatchCount: number };
@@ -67,6 +73,8 @@ export type Acceptance = {
   accepted: AcceptedEvent[];
   /** Their dispatches, if they were leased to this process. */
   leased: LeasedDispatch[];
+  /** Endpoints for which some were parked. */
+  parked: EndpointKey[];
 };
 
 /** The event that used an idempotency key before. */
@@ -85,42 +93,44 @@ export type CompletedAttempt = {
   nextDelayMs: number | null;
 };
 
+/** What accepting does with the new dispatches: leases them to this process, but parks those of backlogged endpoints. */
+export type AcceptOptions = { lease: boolean; parked: readonly EndpointId[] };
+
 /** What one claim takes at most, but one dispatch however large. */
 export type ClaimLimits = { dispatches: number; bodyBytes: number };
 
-/** When dispatches that are turned away together come back: after so long, at random within so long, one every so long. */
-export type ReturnTimes = { afterMs: number; spreadMs: number; everyMs: number };
-
-/** An endpoint that this worker has no room for. */
-export type CrowdedEndpoint = { endpointId: EndpointId; returns: ReturnTimes };
-
 export type Claimed = {
+  /** The longest due first. */
   claimed: LeasedDispatch[];
   /** Leased too, but their event is gone, and with it what was to be sent. */
   withoutEvent: LeasedDispatch[];
-  /** How many were due of endpoints without room, and come back later. */
-  turnedAway: Map<EndpointId, number>;
-  /** No more are due than were claimed or turned away. */
+  /** No more are due than were claimed. */
   isAll: boolean;
 };
 
+/** What a backlogged endpoint wants of its parked dispatches; one dispatch however large. */
+export type Ask = ClaimLimits & EndpointKey;
+
 export type DispatchQueue = {
-  /** Makes events and their dispatches durable; with `lease` the dispatches are at once this process's own. */
-  accept(events: readonly NewEvent[], options: { lease: boolean }, db?: Db): Promise<Acceptance>;
+  /** Makes events and their dispatches durable. */
+  accept(events: readonly NewEvent[], options: AcceptOptions, db?: Db): Promise<Acceptance>;
   /** For events that {@link accept} passed over: what their idempotency keys stand for, by event id. */
   findEarlier(events: readonly NewEvent[], db?: Db): Promise<Map<EventId, EarlierEvent>>;
-  /**
-   * Leases dispatches that are due, the longest due first. Those of crowded
-   * endpoints are put back unread, so that the others behind them are reached.
-   */
-  claim(limits: ClaimLimits, crowded: readonly CrowdedEndpoint[]): Promise<Claimed>;
+  /** Leases due dispatches, but none of the endpoints `without`, and none that are parked. */
+  claim(limits: ClaimLimits, without: readonly EndpointId[]): Promise<Claimed>;
+  /** Parks due dispatches of these endpoints, some thousands at most; true when no more are due. */
+  park(endpoints: readonly EndpointId[]): Promise<boolean>;
+  /** Leases parked dispatches of each endpoint that asks, the oldest first. One answer an ask, by endpoint. */
+  pull(asks: readonly Ask[]): Promise<Map<EndpointId, Claimed>>;
+  /** The endpoints that have parked dispatches, whichever worker parked them. */
+  findBacklogs(): Promise<EndpointKey[]>;
   /**
    * Logs outcomes; answers the ids that were still this process's to complete.
    * Those that somebody has locked are waited for, or left for another call.
    */
   complete(attempts: readonly CompletedAttempt[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
-  /** Gives leases back: each may be claimed again after its delay. */
-  postpone(dispatches: readonly { dispatch: LeasedDispatch; delayMs: number }[]): Promise<void>;
+  /** Gives leases back: each dispatch may be claimed at once, or is parked. */
+  release(dispatches: readonly LeasedDispatch[], to: "claimable" | "parked"): Promise<void>;
   /** Sets aside the dispatches of endpoints that are disabled, until they are enabled. */
   hold(dispatches: readonly LeasedDispatch[]): Promise<void>;
 };

@@ -32,6 +32,7 @@ import { makeAddressPolicy } from "../outbound/address-rules.ts";
 import { makeGuard } from "../outbound/guard.ts";
 import { makeSender, type SenderLimits } from "../outbound/send.ts";
 import { makeReadiness } from "../api/readiness.ts";
+import { systemClock } from "../shared/clock.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
@@ -138,7 +139,8 @@ async function makeParts(options: ServiceOptions) {
   const lane: { worker: Worker | null } = { worker: null };
   const ownLane: OwnLane = {
     hasRoom: () => lane.worker?.hasRoom() ?? false,
-    take: (dispatches) => lane.worker?.take(dispatches),
+    backlogged: () => lane.worker?.backlogged() ?? [],
+    take: (accepted) => lane.worker?.take(accepted),
   };
   const publisher = makePublisher({ db: pools.publisher, queue, catalog, ownLane });
   const { bucket, servedFiles, listensOn, reach } = await makeStorage(config, metrics);
@@ -181,6 +183,7 @@ async function makeParts(options: ServiceOptions) {
       artifacts,
       outbox: makeOutbox({ db: pools.worker, queue, catalog, log, metrics }),
       scheduleMs: config.retryScheduleMs,
+      clock: systemClock,
       log,
       metrics,
     });

@@ -1,3 +1,5 @@
+import { systemClock, type Clock } from "./clock.ts";
+
 type Entry<Item, Result> = {
   item: Item;
   resolve: (result: Result) => void;
@@ -14,6 +16,7 @@ export class GroupCommit<Item, Result> {
   readonly #maxItems: number;
   readonly #maxConcurrent: number;
   readonly #restMs: number;
+  readonly #clock: Clock;
   #waiting: Entry<Item, Result>[] = [];
   #flushing = 0;
 
@@ -25,7 +28,9 @@ export class GroupCommit<Item, Result> {
   constructor(
     flush: (items: Item[]) => Promise<Result[]>,
     limits: { maxItems: number; maxConcurrent: number; restMs?: number },
+    clock: Clock = systemClock,
   ) {
+    this.#clock = clock;
     this.#flush = flush;
     this.#maxItems = limits.maxItems;
     this.#maxConcurrent = limits.maxConcurrent;
@@ -36,7 +41,7 @@ export class GroupCommit<Item, Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#waiting.push({ item, resolve, reject });
     // Not at once: requests that arrive in the same turn of the event loop share the first group.
-    if (this.#waiting.length === 1) setImmediate(() => this.#start());
+    if (this.#waiting.length === 1) this.#clock.after(0, () => this.#start());
     return promise;
   }
 
@@ -60,7 +65,7 @@ export class GroupCommit<Item, Result> {
       this.#flushing--;
       this.#start();
     };
-    if (this.#restMs > 0) setTimeout(goOn, this.#restMs);
+    if (this.#restMs > 0) this.#clock.after(this.#restMs, goOn);
     else goOn();
   }
 }

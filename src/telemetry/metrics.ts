@@ -2,6 +2,14 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@pro
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
+/** What a worker holds: dispatches, their bytes about, and endpoints whose backlog is in the table. */
+type LanesInMemory = {
+  readonly waiting: number;
+  readonly inFlight: number;
+  readonly weight: number;
+  readonly backlogs: number;
+};
+
 const LATENCY_BUCKETS_S = [
   0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600,
 ];
@@ -13,7 +21,7 @@ export function makeMetrics() {
   collectDefaultMetrics({ register: registry });
 
   /** For a process with a worker: what it has in memory, read when somebody asks. */
-  function watchLanes(lanes: { readonly waiting: number; readonly inFlight: number }): void {
+  function watchLanes(lanes: LanesInMemory): void {
     const dispatches = new Gauge({
       name: "webhook_worker_dispatches",
       help: "Dispatches in this worker's memory by state: waiting, in_flight.",
@@ -25,6 +33,24 @@ export function makeMetrics() {
       },
     });
     registry.registerMetric(dispatches);
+    const bytes = new Gauge({
+      name: "webhook_worker_bytes",
+      help: "Memory that the dispatches in this worker take, about.",
+      registers: [],
+      collect() {
+        this.set(lanes.weight);
+      },
+    });
+    registry.registerMetric(bytes);
+    const backlogs = new Gauge({
+      name: "webhook_worker_backlogged_endpoints",
+      help: "Endpoints with more due dispatches than this worker takes into memory.",
+      registers: [],
+      collect() {
+        this.set(lanes.backlogs);
+      },
+    });
+    registry.registerMetric(backlogs);
   }
 
   return {
@@ -138,7 +164,7 @@ export function makeMetrics() {
     }),
     queueDepth: new Gauge({
       name: "webhook_queue_depth",
-      help: "Dispatches by state: due, leased, scheduled, held.",
+      help: "Dispatches by state: due, leased, parked, scheduled, held.",
       labelNames: ["state"] as const,
       registers,
     }),

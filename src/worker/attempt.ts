@@ -14,10 +14,12 @@ export type AttemptResult = {
   longResponseBody: Buffer | null;
 };
 
+export type AttemptServices = { sender: Pick<Sender, "send">; scheduleMs: readonly number[] };
+
 export async function makeAttempt(
   dispatch: LeasedDispatch,
   target: SendTarget,
-  services: { sender: Sender; scheduleMs: readonly number[] },
+  services: AttemptServices,
 ): Promise<AttemptResult> {
   const headers = buildRequestHeaders({
     version: VERSION,

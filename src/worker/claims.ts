@@ -1,88 +1,82 @@
-/** A worker's look-out for dispatches that are due: when somebody says so, and otherwise some times a second. */
+/**
+ * Brings dispatches from the queue into the lanes. On a notification, and by
+ * polling five times a second, it claims what is due. For lanes that are
+ * backlogged it parks what is due, so that it is in nobody's way, and pulls
+ * what they ask for.
+ */
 import type { Outbox } from "../events/outbox.ts";
-import { pause } from "../shared/every.ts";
+import { sleep, type Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { ClaimLimits, CrowdedEndpoint, DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
+import type { ClaimLimits, DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
+import type { Lanes } from "./lanes.ts";
 
 const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 };
 /**
- * How often the queue is asked when nobody says that something is due. Retries
- * become due by themselves: asked once a second, those of a busy failing
- * endpoint came as one burst that made its neighbours wait 50 ms.
+ * How often the queue is asked without a notification. Retries become due by
+ * themselves: asked once a second, those of a busy failing endpoint came as one
+ * burst that delayed its neighbours by 50 ms.
  */
 export const POLL_MS = 200;
 /** How soon it is asked again after something was due: retries of a busy endpoint trickle on, better in small groups. */
 const BUSY_POLL_MS = 50;
+/** How often it looks for backlogs that other workers, or an earlier run of this one, have left. */
+const BACKLOGS_EVERY_MS = 1000;
 
 export type Claims = {
   start(): void;
   /** Something is due now: claim without waiting for the next poll. */
   wake(): void;
-  /** When it last looked, on the monotonic clock in milliseconds. */
+  /** When it last looked, on the clock in milliseconds. */
   lastLookAt(): number;
   /** Ends when the claim under way has. */
   stop(): Promise<void>;
 };
 
-export function makeClaims(services: {
-  queue: Pick<DispatchQueue, "claim">;
+type Found = "nothing" | "some" | "more";
+
+export type ClaimsServices = {
+  queue: Pick<DispatchQueue, "claim" | "park" | "pull" | "findBacklogs">;
   outbox: Outbox;
-  /** Whether more can be taken; without room the queue is left to others. */
-  hasRoom: () => boolean;
-  take: (claimed: readonly LeasedDispatch[]) => void;
-  withoutEvent: (claimed: readonly LeasedDispatch[]) => void;
-  /** Endpoints for which more cannot be taken; what is due of them is turned away. */
-  crowded: () => CrowdedEndpoint[];
-  turnedAway: (endpoint: CrowdedEndpoint, count: number) => void;
+  lanes: Lanes;
+  clock: Clock;
   log: Log;
-}): Claims {
-  const { queue, outbox, hasRoom, take, withoutEvent, crowded, turnedAway, log } = services;
+  /** Offers claimed dispatches to the lanes, and starts what may start. */
+  take: (claimed: readonly LeasedDispatch[]) => void;
+  /** The lanes were filled by a pull. */
+  pulled: () => void;
+  withoutEvent: (claimed: readonly LeasedDispatch[]) => void;
+};
+
+export function makeClaims(services: ClaimsServices): Claims {
+  const { lanes, clock, log } = services;
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
   let claiming: Promise<void> | null = null;
-  let lastLookAt = performance.now();
+  let lastLookAt = clock.nowMs();
+  const steps = makeSteps(services);
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
       const woken = wakeUp.promise;
-      const found = await claimOnce();
+      const found = await look();
       if (found === "more") continue;
-      await Promise.race([woken, pause(found === "some" ? BUSY_POLL_MS : POLL_MS, stopping.signal)]);
+      await Promise.race([woken, sleep(clock, found === "some" ? BUSY_POLL_MS : POLL_MS, stopping.signal)]);
       wakeUp = Promise.withResolvers<void>();
     }
   }
 
-  /** What was due: "more" when the rest is to be claimed at once. */
-  async function claimOnce(): Promise<"nothing" | "some" | "more"> {
-    if (!hasRoom()) {
-      // Busy, not stuck.
-      lastLookAt = performance.now();
-      return "nothing";
-    }
-    // What SQL published comes first, so that this same look claims it.
-    const relayed = await relayOutbox();
+  async function look(): Promise<Found> {
     try {
-      const without = crowded();
-      const found = await queue.claim(CLAIM_LIMITS, without);
-      const { claimed, isAll } = found;
-      lastLookAt = performance.now();
-      for (const endpoint of without) turnedAway(endpoint, found.turnedAway.get(endpoint.endpointId) ?? 0);
-      withoutEvent(found.withoutEvent);
-      take(claimed);
-      if (!isAll || relayed === "more") return "more";
-      return claimed.length > 0 ? "some" : "nothing";
+      // What SQL published comes first, so that this same look claims it.
+      const relayed = await steps.relay();
+      // Without room the queue is left to others. That is busy, not stuck.
+      const claimed = lanes.hasRoom ? await steps.claim() : "nothing";
+      const pulled = await steps.servePulls();
+      lastLookAt = clock.nowMs();
+      return [relayed, claimed, pulled].reduce(theMore, "nothing");
     } catch (error) {
-      log.warn({ err: error }, "nothing could be claimed");
+      log.warn({ err: error }, "dispatches could not be claimed");
       return "nothing";
-    }
-  }
-
-  async function relayOutbox(): Promise<"all" | "more"> {
-    try {
-      return await outbox.relay();
-    } catch (error) {
-      log.warn({ err: error }, "the outbox could not be relayed");
-      return "all";
     }
   }
 
@@ -98,4 +92,70 @@ export function makeClaims(services: {
       await claiming;
     },
   };
+}
+
+function theMore(one: Found, other: Found): Found {
+  if (one === "more" || other === "more") return "more";
+  return one === "some" ? one : other;
+}
+
+function makeSteps({ queue, outbox, lanes, clock, log, take, pulled, withoutEvent }: ClaimsServices) {
+  let backlogsFoundAtMs = -Infinity;
+
+  async function relay(): Promise<Found> {
+    try {
+      return (await outbox.relay()) === "more" ? "more" : "nothing";
+    } catch (error) {
+      log.warn({ err: error }, "the outbox could not be relayed");
+      return "nothing";
+    }
+  }
+
+  async function claim(): Promise<Found> {
+    const found = await queue.claim(CLAIM_LIMITS, lanes.backlogged());
+    withoutEvent(found.withoutEvent);
+    take(found.claimed);
+    if (!found.isAll) return "more";
+    return found.claimed.length > 0 ? "some" : "nothing";
+  }
+
+  async function servePulls(): Promise<Found> {
+    await findBacklogs();
+    if (lanes.backlogs === 0) return "nothing";
+    const isParked = await queue.park(lanes.backlogged());
+    const count = await pull();
+    if (!isParked || count >= CLAIM_LIMITS.dispatches) return "more";
+    return count > 0 ? "some" : "nothing";
+  }
+
+  /** How many dispatches came. */
+  async function pull(): Promise<number> {
+    const asks = lanes.ask(
+      { dispatches: CLAIM_LIMITS.dispatches, weight: CLAIM_LIMITS.bodyBytes },
+      clock.nowMs(),
+    );
+    if (asks.length === 0) return 0;
+    const answers = await queue.pull(asks).catch((error: unknown) => {
+      log.warn({ err: error }, "parked dispatches could not be pulled");
+      return null;
+    });
+    let count = 0;
+    for (const { endpointId } of asks) {
+      const answer = answers?.get(endpointId);
+      const dispatches = answer?.claimed ?? [];
+      lanes.pulled(endpointId, { dispatches, isAll: answer?.isAll ?? false }, clock.nowMs());
+      withoutEvent(answer?.withoutEvent ?? []);
+      count += dispatches.length;
+    }
+    pulled();
+    return count;
+  }
+
+  async function findBacklogs(): Promise<void> {
+    if (clock.nowMs() - backlogsFoundAtMs < BACKLOGS_EVERY_MS) return;
+    for (const endpoint of await queue.findBacklogs()) lanes.foundBacklog(endpoint, clock.nowMs());
+    backlogsFoundAtMs = clock.nowMs();
+  }
+
+  return { relay, claim, servePulls };
 }

@@ -2,21 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { newDeliveryId, newEventId, parseEndpointId, parseTenantId } from "../shared/id.ts";
-import { Lanes, type LaneLimits } from "./lanes.ts";
 import type { LeasedDispatch } from "../queue/queue.ts";
+import { newDeliveryId, newEventId, parseEndpointId, parseTenantId } from "../shared/id.ts";
+import { Lanes } from "./lanes.ts";
+import { weightOf, type ShareLimits } from "./shares.ts";
+import { FIRST_WIDTH, LEAST_WIDTH, MOST_WIDTH } from "./width.ts";
 
-const LIMITS: LaneLimits = {
-  inFlight: 7,
-  inFlightPerTenant: 4,
-  inFlightPerEndpoint: 2,
-  firstInFlightPerEndpoint: 2,
-  leastInFlightPerEndpoint: 1,
-  waitingPerEndpoint: 5,
-  waitingBodySize: 100,
-  waitingBodySizePerTenant: 100,
-  waitingBodySizePerEndpoint: 100,
-};
+const LIMITS: ShareLimits = { inFlight: 40, inFlightPerTenant: 20, inFlightAlways: 2, weight: 60_000 };
+const WIDE: ShareLimits = { ...LIMITS, inFlight: 1000, inFlightPerTenant: 1000, weight: 100_000_000 };
 const ENDPOINTS_PER_TENANT = 3;
 
 /** A dispatch for one of a few endpoints, numbered through the tenants. */
@@ -37,23 +30,49 @@ function dispatchFor(endpoint: number, body = "x"): LeasedDispatch {
   };
 }
 
-const tenantOf = (dispatch: LeasedDispatch | null) => dispatch?.tenantId;
-
 type Step =
-  | { kind: "offer"; endpoint: number }
-  | { kind: "start" }
-  | { kind: "finish"; pick: number }
-  | { kind: "pause"; pick: number }
-  | { kind: "unpause"; endpoint: number };
+  | { kind: "offer" | "found" | "turn"; endpoint: number; size: number }
+  | { kind: "start" | "tend" | "ask" | "parked" }
+  | { kind: "finish" | "return" | "pace"; pick: number }
+  | { kind: "wait"; ms: number };
 
-const endpoints = fc.nat({ max: 5 });
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: fc.constant("offer" as const), endpoint: endpoints }) },
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant("start" as const) }) },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant("finish" as const), pick: fc.nat() }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant("pause" as const), pick: fc.nat() }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant("unpause" as const), endpoint: endpoints }) },
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        kind: fc.constantFrom(
+          "offer" as const,
+          "offer" as const,
+          "offer" as const,
+          "found" as const,
+          "turn" as const,
+        ),
+        endpoint: fc.nat({ max: 5 }),
+        size: fc.constantFrom(1, 100, 5000),
+      }),
+    },
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        kind: fc.constantFrom(
+          "start" as const,
+          "start" as const,
+          "start" as const,
+          "tend" as const,
+          "ask" as const,
+          "parked" as const,
+        ),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constantFrom("finish" as const, "finish" as const, "return" as const, "pace" as const),
+        pick: fc.nat(),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.nat({ max: 8000 }) }) },
   ),
   { maxLength: 200, size: "max" },
 );
@@ -61,287 +80,272 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 /** Plays steps on lanes and keeps a plain account beside them. */
 class Play {
   readonly lanes = new Lanes(LIMITS);
-  readonly waiting = new Map<string, LeasedDispatch[]>();
-  readonly inFlight: LeasedDispatch[] = [];
-  readonly paused = new Set<string>();
+  nowMs = 0;
+  waiting: LeasedDispatch[] = [];
+  inFlight: LeasedDispatch[] = [];
+  leaving: LeasedDispatch[] = [];
+  readonly #order = new Map<LeasedDispatch, number>();
 
   do(step: Step): void {
-    if (step.kind === "offer") this.#offer(dispatchFor(step.endpoint));
-    else if (step.kind === "start") this.start();
-    else if (step.kind === "finish") this.#finish(step.pick);
-    else if (step.kind === "pause") this.#pause(step.pick);
-    else this.#unpause(dispatchFor(step.endpoint));
+    if (step.kind === "wait") this.nowMs += step.ms;
+    else if (step.kind === "offer") this.#offer(dispatchFor(step.endpoint, "x".repeat(step.size)));
+    else if (step.kind === "found") this.lanes.foundBacklog(dispatchFor(step.endpoint), this.nowMs);
+    else if (step.kind === "turn") this.lanes.turnCame(dispatchFor(step.endpoint).endpointId, this.nowMs);
+    else if (step.kind === "start") this.#start();
+    else if (step.kind === "tend") this.#leave(this.lanes.tend(this.nowMs));
+    else if (step.kind === "ask") this.#pull();
+    else if (step.kind === "parked") this.lanes.parked(this.leaving.splice(0));
+    else if ("pick" in step) this.#end(step.kind, step.pick);
   }
 
-  waitingOf(dispatch: LeasedDispatch): LeasedDispatch[] {
-    return this.waiting.get(dispatch.endpointId) ?? [];
+  check(): void {
+    const { lanes, waiting, inFlight } = this;
+    assert.deepEqual([lanes.waiting, lanes.inFlight], [waiting.length, inFlight.length]);
+    const weight = [...waiting, ...inFlight].reduce((sum, dispatch) => sum + weightOf(dispatch), 0);
+    assert.equal(lanes.weight, weight);
+    // A body over, for a tenant that held nothing.
+    assert.ok(weight <= LIMITS.weight * 1.5 + 2 * 6024, `${weight}`);
+    assert.ok(inFlight.length <= LIMITS.inFlight * 1.5);
   }
 
   #offer(dispatch: LeasedDispatch): void {
-    const before = this.waitingOf(dispatch);
-    const taken = this.lanes.offer(dispatch);
-    assert.equal(taken, before.length < LIMITS.waitingPerEndpoint);
-    if (taken) this.waiting.set(dispatch.endpointId, [...before, dispatch]);
+    if (this.lanes.offer(dispatch, this.nowMs)) this.#line(dispatch);
+    else this.leaving.push(dispatch);
   }
 
-  start(): LeasedDispatch | null {
-    const startable = this.#startable();
-    const dispatch = this.lanes.next();
-    assert.equal(dispatch !== null, startable, "what may start starts, and nothing else");
-    if (dispatch === null) return null;
-    const [expected, ...rest] = this.waitingOf(dispatch);
-    assert.equal(dispatch, expected, "an endpoint's dispatches keep their order");
-    assert.ok(!this.paused.has(dispatch.endpointId));
-    this.waiting.set(dispatch.endpointId, rest);
+  #line(dispatch: LeasedDispatch): void {
+    this.#order.set(dispatch, this.#order.size);
+    this.waiting.push(dispatch);
+  }
+
+  #leave(dispatches: LeasedDispatch[]): void {
+    const gone = new Set(dispatches);
+    this.waiting = this.waiting.filter((dispatch) => !gone.has(dispatch));
+    this.leaving.push(...dispatches);
+  }
+
+  #start(): void {
+    const next = this.lanes.next(this.nowMs);
+    if (next?.kind !== "start") return;
+    const { dispatch } = next;
+    const line = this.waiting.filter(({ endpointId }) => endpointId === dispatch.endpointId);
+    const first = Math.min(...line.map((other) => this.#order.get(other) ?? NaN));
+    assert.equal(this.#order.get(dispatch), first, "an endpoint's dispatches keep their order");
+    this.waiting = this.waiting.filter((other) => other !== dispatch);
     this.inFlight.push(dispatch);
-    return dispatch;
+    const own = this.inFlight.filter(({ endpointId }) => endpointId === dispatch.endpointId);
+    assert.ok(own.length <= MOST_WIDTH);
   }
 
-  #finish(pick: number): void {
-    const [dispatch] = this.inFlight.splice(pick % Math.max(1, this.inFlight.length), 1);
-    if (dispatch !== undefined) this.lanes.finished(dispatch, false);
+  #pull(): void {
+    for (const ask of this.lanes.ask({ dispatches: 5, weight: 10_000 }, this.nowMs)) {
+      assert.ok(ask.dispatches > 0 && ask.bodyBytes > 0);
+      const endpoint = Number(ask.endpointId.slice(-12));
+      const dispatches = Array.from({ length: Math.min(2, ask.dispatches) }, () => dispatchFor(endpoint));
+      this.lanes.pulled(ask.endpointId, { dispatches, isAll: ask.dispatches > 2 }, this.nowMs);
+      for (const dispatch of dispatches) this.#line(dispatch);
+    }
   }
 
-  #pause(pick: number): void {
+  #end(how: "finish" | "return" | "pace", pick: number): void {
     const [dispatch] = this.inFlight.splice(pick % Math.max(1, this.inFlight.length), 1);
     if (dispatch === undefined) return;
-    this.lanes.putBackAndPause(dispatch);
-    this.lanes.finished(dispatch, false);
-    this.waiting.set(dispatch.endpointId, [dispatch, ...this.waitingOf(dispatch)]);
-    this.paused.add(dispatch.endpointId);
-  }
-
-  #unpause(dispatch: LeasedDispatch): void {
-    this.lanes.unpause(dispatch);
-    this.paused.delete(dispatch.endpointId);
-  }
-
-  #startable(): boolean {
-    if (this.inFlight.length >= LIMITS.inFlight) return false;
-    return [...this.waiting.values()].some(([dispatch]) => {
-      if (dispatch === undefined || this.paused.has(dispatch.endpointId)) return false;
-      return (
-        this.#count("endpointId", dispatch) < LIMITS.inFlightPerEndpoint &&
-        this.#count("tenantId", dispatch) < LIMITS.inFlightPerTenant
-      );
-    });
-  }
-
-  #count(key: "endpointId" | "tenantId", dispatch: LeasedDispatch): number {
-    return this.inFlight.filter((other) => other[key] === dispatch[key]).length;
-  }
-
-  checkLimits(): void {
-    assert.ok(this.inFlight.length <= LIMITS.inFlight);
-    for (const dispatch of this.inFlight) {
-      assert.ok(this.#count("endpointId", dispatch) <= LIMITS.inFlightPerEndpoint);
-      assert.ok(this.#count("tenantId", dispatch) <= LIMITS.inFlightPerTenant);
-    }
-    const waiting = [...this.waiting.values()].flat();
-    assert.deepEqual([this.lanes.inFlight, this.lanes.waiting], [this.inFlight.length, waiting.length]);
-    assert.equal(this.lanes.hasRoom, waiting.length < LIMITS.waitingBodySize);
+    if (how === "finish") this.lanes.finished(dispatch, pick % 5 === 0, this.nowMs);
+    else if (how === "return") this.lanes.returned(dispatch, this.nowMs);
+    else if (this.lanes.keepRate(dispatch, (pick % 3) + 1, this.nowMs) > 0) this.waiting.push(dispatch);
+    else this.inFlight.push(dispatch);
   }
 }
 
 describe("lanes, on any history", () => {
-  it("start exactly what may start, in each endpoint's order, and keep every limit", () => {
+  it("lose nothing, keep each endpoint's order, and stay within their limits", () => {
     fc.assert(
       fc.property(steps, (history) => {
         const play = new Play();
         for (const step of history) {
           play.do(step);
-          play.checkLimits();
+          play.check();
         }
+        const taken = play.lanes.takeAll(play.nowMs);
+        assert.deepEqual(new Set(taken), new Set(play.waiting));
+        for (const dispatch of play.inFlight) play.lanes.finished(dispatch, false, play.nowMs);
+        assert.deepEqual([play.lanes.waiting, play.lanes.inFlight, play.lanes.weight], [0, 0, 0]);
       }),
-    );
-  });
-
-  it("lose nothing: what was taken is waiting, in flight or given out", () => {
-    fc.assert(
-      fc.property(steps, (history) => {
-        const play = new Play();
-        for (const step of history) play.do(step);
-        const waiting = [...play.waiting.values()].flat();
-        const taken = play.lanes.takeAll();
-        assert.deepEqual(taken.map(({ id }) => id).sort(), waiting.map(({ id }) => id).sort());
-        assert.deepEqual([play.lanes.waiting, play.lanes.next()], [0, null]);
-        for (const dispatch of play.inFlight) play.lanes.finished(dispatch, false);
-        assert.equal(play.lanes.inFlight, 0);
-      }),
+      { numRuns: 300 },
     );
   });
 });
+
+function startAll(lanes: Lanes, nowMs = 0): LeasedDispatch[] {
+  const started: LeasedDispatch[] = [];
+  for (let next = lanes.next(nowMs); next !== null; next = lanes.next(nowMs)) {
+    if (next.kind === "start") started.push(next.dispatch);
+  }
+  return started;
+}
+
+function offer(lanes: Lanes, endpoint: number, count: number): void {
+  for (let n = 0; n < count; n++) assert.ok(lanes.offer(dispatchFor(endpoint), 0));
+}
 
 describe("lanes are fair", () => {
   it("between tenants: one with much waiting takes turns with one that has little", () => {
-    const lanes = new Lanes({
-      ...LIMITS,
-      inFlight: 100,
-      inFlightPerTenant: 100,
-      inFlightPerEndpoint: 100,
-      firstInFlightPerEndpoint: 100,
-    });
-    for (let n = 0; n < 5; n++) for (const endpoint of [0, 1, 2]) lanes.offer(dispatchFor(endpoint));
-    for (let n = 0; n < 3; n++) lanes.offer(dispatchFor(3));
-    const turns = Array.from({ length: 6 }, () => tenantOf(lanes.next()));
-    assert.deepEqual(turns, ["tenant-0", "tenant-1", "tenant-0", "tenant-1", "tenant-0", "tenant-1"]);
+    const lanes = new Lanes(WIDE);
+    for (const endpoint of [0, 1, 2]) offer(lanes, endpoint, 5);
+    offer(lanes, 3, 3);
+    const tenants = startAll(lanes).slice(0, 6);
+    assert.deepEqual(
+      tenants.map(({ tenantId }) => tenantId),
+      ["tenant-0", "tenant-1", "tenant-0", "tenant-1", "tenant-0", "tenant-1"],
+    );
   });
 
   it("between endpoints of a tenant: each has its turn before one has its second", () => {
-    const lanes = new Lanes({
-      ...LIMITS,
-      inFlight: 100,
-      inFlightPerTenant: 100,
-      inFlightPerEndpoint: 100,
-      firstInFlightPerEndpoint: 100,
-    });
-    for (let n = 0; n < 5; n++) lanes.offer(dispatchFor(0));
-    lanes.offer(dispatchFor(1));
-    lanes.offer(dispatchFor(2));
-    const turns = Array.from({ length: 4 }, () => Number(lanes.next()?.endpointId.slice(-1)));
-    assert.deepEqual(turns, [0, 1, 2, 0]);
+    const lanes = new Lanes(WIDE);
+    offer(lanes, 0, 5);
+    offer(lanes, 1, 1);
+    offer(lanes, 2, 1);
+    const turns = startAll(lanes).map(({ endpointId }) => Number(endpointId.slice(-1)));
+    assert.deepEqual(turns.slice(0, 4), [0, 1, 2, 0]);
   });
 
   it("to others while an endpoint is stuck: its attempts in flight hold up nobody", () => {
-    const lanes = new Lanes(LIMITS);
-    for (let n = 0; n < 5; n++) lanes.offer(dispatchFor(0));
+    const lanes = new Lanes(WIDE);
+    offer(lanes, 0, 50);
+    assert.equal(startAll(lanes).length, FIRST_WIDTH);
+    offer(lanes, 1, 1);
+    offer(lanes, 3, 1);
     assert.deepEqual(
-      [tenantOf(lanes.next()), tenantOf(lanes.next()), lanes.next()],
-      ["tenant-0", "tenant-0", null],
-    );
-    lanes.offer(dispatchFor(1));
-    lanes.offer(dispatchFor(3));
-    assert.deepEqual(
-      new Set([tenantOf(lanes.next()), tenantOf(lanes.next())]),
-      new Set(["tenant-0", "tenant-1"]),
+      startAll(lanes)
+        .map(({ endpointId }) => Number(endpointId.slice(-1)))
+        .toSorted((one, other) => one - other),
+      [1, 3],
     );
   });
 });
-
-function startAll(lanes: Lanes): LeasedDispatch[] {
-  const started: LeasedDispatch[] = [];
-  for (let next = lanes.next(); next !== null; next = lanes.next()) started.push(next);
-  return started;
-}
 
 /** Ends each attempt and starts what may start then; answers what is in flight after the last. */
 function playRound(lanes: Lanes, inFlight: readonly LeasedDispatch[], wasSlow: boolean): LeasedDispatch[] {
   return inFlight.flatMap((dispatch) => {
-    lanes.finished(dispatch, wasSlow);
+    lanes.finished(dispatch, wasSlow, 0);
     return startAll(lanes);
   });
 }
 
-describe("lanes narrow", () => {
-  const limits = {
-    ...LIMITS,
-    inFlight: 100,
-    inFlightPerTenant: 100,
-    inFlightPerEndpoint: 4,
-    firstInFlightPerEndpoint: 4,
-    waitingPerEndpoint: 100,
-  };
-
-  it("for an endpoint whose attempts hang, down to the least, and widen again one by one", () => {
-    const lanes = new Lanes(limits);
-    for (let n = 0; n < 40; n++) lanes.offer(dispatchFor(0));
+describe("an endpoint's width", () => {
+  it("narrows by slow attempts, down to the least, and widens by those that came back", () => {
+    const lanes = new Lanes(WIDE);
+    offer(lanes, 0, 200);
     let inFlight = startAll(lanes);
     const widths = [inFlight.length];
-    for (const wasSlow of [true, true, false, false, false]) {
+    for (const wasSlow of [true, true, false, false]) {
       inFlight = playRound(lanes, inFlight, wasSlow);
       widths.push(inFlight.length);
     }
-    assert.deepEqual(widths, [4, 1, 1, 2, 3, 4]);
-    assert.equal(lanes.isSlow(dispatchFor(0).endpointId), false);
+    assert.deepEqual(widths, [FIRST_WIDTH, LEAST_WIDTH, LEAST_WIDTH, LEAST_WIDTH + 1, LEAST_WIDTH + 2]);
   });
 
-  it("at the start: an endpoint begins with few attempts at once and earns more", () => {
-    const lanes = new Lanes({ ...limits, firstInFlightPerEndpoint: 1 });
-    for (let n = 0; n < 40; n++) lanes.offer(dispatchFor(0));
-    let inFlight = startAll(lanes);
-    const widths = [inFlight.length];
-    for (let round = 0; round < 4; round++) {
-      inFlight = playRound(lanes, inFlight, false);
-      widths.push(inFlight.length);
+  it("is the least while an attempt hangs, before it has ended", () => {
+    const lanes = new Lanes(WIDE);
+    offer(lanes, 0, 200);
+    const [hanging, ...others] = startAll(lanes);
+    assert.ok(hanging !== undefined);
+    for (const dispatch of others) lanes.finished(dispatch, false, 10);
+    lanes.tend(5000);
+    assert.equal(startAll(lanes, 5000).length, LEAST_WIDTH - 1);
+  });
+
+  it("learns nothing from what was returned without an attempt", () => {
+    const lanes = new Lanes(WIDE);
+    offer(lanes, 0, 500);
+    for (let round = 0; round < 20; round++) {
+      for (const dispatch of startAll(lanes)) lanes.returned(dispatch, 0);
     }
-    assert.deepEqual(widths, [1, 2, 3, 4, 4]);
+    assert.equal(startAll(lanes).length, FIRST_WIDTH);
   });
 
-  it("not wider while the endpoint does not use the width it has", () => {
-    const lanes = new Lanes({ ...limits, firstInFlightPerEndpoint: 2 });
-    for (let n = 0; n < 10; n++) {
-      lanes.offer(dispatchFor(0));
+  it("does not grow while the endpoint does not use what it has", () => {
+    const lanes = new Lanes(WIDE);
+    for (let n = 0; n < 50; n++) {
+      offer(lanes, 0, 1);
       playRound(lanes, startAll(lanes), false);
     }
-    for (let n = 0; n < 10; n++) lanes.offer(dispatchFor(0));
-    assert.equal(startAll(lanes).length, 2);
-  });
-
-  it("for that endpoint alone", () => {
-    const lanes = new Lanes(limits);
-    for (let n = 0; n < 10; n++) for (const endpoint of [0, 1]) lanes.offer(dispatchFor(endpoint));
-    for (const dispatch of startAll(lanes)) lanes.finished(dispatch, dispatch.endpointId.endsWith("0"));
-    assert.deepEqual(
-      [lanes.isSlow(dispatchFor(0).endpointId), lanes.isSlow(dispatchFor(1).endpointId)],
-      [true, false],
-    );
-    assert.equal(startAll(lanes).length, 1 + 4);
+    offer(lanes, 0, 50);
+    assert.equal(startAll(lanes).length, FIRST_WIDTH);
   });
 });
 
-describe("lanes bound what waits", () => {
-  it("by the size of bodies, and have room again when those have started", () => {
-    const lanes = new Lanes(LIMITS);
-    lanes.offer(dispatchFor(0, "x".repeat(100)));
-    assert.equal(lanes.hasRoom, false);
-    lanes.next();
-    assert.equal(lanes.hasRoom, true);
+describe("a rate limit that the lane did not know", () => {
+  it("puts back what it lets wait, in its place", () => {
+    const lanes = new Lanes(WIDE);
+    offer(lanes, 0, 12);
+    const started = startAll(lanes);
+    const [first, ...others] = started;
+    assert.ok(first !== undefined);
+    const waits = [first, ...others.toReversed()].map((dispatch) => lanes.keepRate(dispatch, 1, 0));
+    assert.deepEqual(waits, [0, ...others.map(() => 1000)]);
+    assert.equal(lanes.next(500), null);
+    for (const [place, dispatch] of others.slice(0, 3).entries()) {
+      const nowMs = 1000 * (place + 1);
+      lanes.turnCame(dispatch.endpointId, nowMs);
+      assert.deepEqual(lanes.next(nowMs), { kind: "start", dispatch });
+      assert.equal(lanes.next(nowMs)?.kind, "pause");
+    }
+  });
+});
+
+describe("a backlogged lane", () => {
+  it("refuses what is newer until it has pulled all that is parked", () => {
+    const lanes = new Lanes(WIDE);
+    const key = dispatchFor(0);
+    lanes.foundBacklog(key, 0);
+    assert.ok(!lanes.offer(key, 0));
+    assert.deepEqual(
+      lanes.ask({ dispatches: 100, weight: 1e6 }, 0),
+      [],
+      "not before what it refused is parked",
+    );
+    lanes.parked([key]);
+    const [ask] = lanes.ask({ dispatches: 100, weight: 1e6 }, 0);
+    assert.equal(ask?.endpointId, key.endpointId);
+    assert.deepEqual(lanes.ask({ dispatches: 100, weight: 1e6 }, 0), [], "one pull at once");
+    lanes.pulled(key.endpointId, { dispatches: [key], isAll: true }, 0);
+    assert.deepEqual(lanes.backlogged(), []);
+    assert.ok(lanes.offer(dispatchFor(0), 0));
+    assert.equal(startAll(lanes)[0], key);
   });
 
-  it("takes an end without a start for a fault", () => {
-    assert.throws(() => new Lanes(LIMITS).finished(dispatchFor(0), false), /no lane had started/);
+  it("is forgotten when nothing was parked after all", () => {
+    const lanes = new Lanes(WIDE);
+    lanes.foundBacklog(dispatchFor(0), 0);
+    const [ask] = lanes.ask({ dispatches: 1, weight: 1 }, 0);
+    assert.ok(ask !== undefined);
+    lanes.pulled(ask.endpointId, { dispatches: [], isAll: true }, 0);
+    assert.deepEqual([lanes.backlogs, lanes.weight], [0, 0]);
+  });
+
+  it("takes a pull that was never asked for, and an end without a start, for faults", () => {
+    const lanes = new Lanes(WIDE);
+    offer(lanes, 0, 1);
+    assert.throws(
+      () => lanes.pulled(dispatchFor(0).endpointId, { dispatches: [], isAll: true }, 0),
+      /open cannot be drained/,
+    );
+    assert.throws(() => lanes.finished(dispatchFor(1), false, 0), /was started/);
   });
 });
 
 describe("withdrawing an event", () => {
-  it("takes what waits of it out of its endpoint's lane, and leaves room for others", () => {
-    const lanes = new Lanes({ ...LIMITS, inFlight: 1 });
+  it("takes what waits of it out of its endpoint's lane, and nothing else", () => {
+    const lanes = new Lanes({ ...WIDE, inFlight: 1, inFlightAlways: 1 });
     const [started, withdrawn, kept, elsewhere] = [0, 0, 0, 1].map((endpoint) => dispatchFor(endpoint));
     assert.ok(started && withdrawn && kept && elsewhere);
-    for (const dispatch of [started, withdrawn, kept, elsewhere]) assert.ok(lanes.offer(dispatch));
-    assert.equal(lanes.next(), started);
-    assert.deepEqual(lanes.withdraw(started), []);
-    assert.deepEqual(lanes.withdraw(withdrawn), [withdrawn]);
-    assert.deepEqual(lanes.withdraw(withdrawn), []);
-    assert.deepEqual(lanes.withdraw({ ...elsewhere, eventId: kept.eventId }), []);
-    assert.equal(lanes.waiting, 2);
-    lanes.finished(started, false);
-    const rest = [lanes.next(), lanes.takeAll()].flat();
-    assert.deepEqual(new Set(rest), new Set([kept, elsewhere]));
-  });
-
-  it("turns away what a tenant has too much of, but from no lane that could start it at once", () => {
-    const lanes = new Lanes({ ...LIMITS, waitingBodySizePerTenant: 10 });
-    for (const endpoint of [0, 1, 0, 1, 0]) assert.ok(lanes.offer(dispatchFor(endpoint, "xx")));
-    assert.ok(!lanes.offer(dispatchFor(1)));
-    assert.ok(lanes.offer(dispatchFor(2)));
-    assert.ok(lanes.offer(dispatchFor(ENDPOINTS_PER_TENANT)));
-    assert.ok(lanes.next() !== null);
-    assert.ok(lanes.next() !== null);
-    assert.ok(lanes.offer(dispatchFor(1)));
-  });
-
-  it("names the crowded endpoints for as long as their lanes are full", () => {
-    const lanes = new Lanes(LIMITS);
-    for (let n = 0; n < LIMITS.waitingPerEndpoint; n++) lanes.offer(dispatchFor(0));
-    assert.deepEqual(lanes.crowded(), []);
-    assert.ok(!lanes.offer(dispatchFor(0)));
-    assert.deepEqual(lanes.crowded(), [dispatchFor(0).endpointId]);
-    lanes.next();
-    assert.deepEqual(lanes.crowded(), []);
-    lanes.offer(dispatchFor(0));
-    lanes.offer(dispatchFor(0));
-    lanes.takeAll();
-    assert.deepEqual(lanes.crowded(), []);
+    for (const dispatch of [started, withdrawn, kept, elsewhere]) assert.ok(lanes.offer(dispatch, 0));
+    assert.deepEqual(lanes.next(0), { kind: "start", dispatch: started });
+    assert.deepEqual(lanes.withdraw(started, 0), []);
+    assert.deepEqual(lanes.withdraw(withdrawn, 0), [withdrawn]);
+    assert.deepEqual(lanes.withdraw(withdrawn, 0), []);
+    assert.deepEqual(lanes.withdraw({ ...elsewhere, eventId: kept.eventId }, 0), []);
+    assert.deepEqual(new Set(lanes.takeAll(0)), new Set([kept, elsewhere]));
   });
 });

@@ -1,257 +1,309 @@
-import { LRUCache } from "lru-cache";
-import type { EndpointId } from "../shared/id.ts";
 /**
  * The order in which a worker makes the attempts that it has leased: one lane
- * an endpoint, lanes of a tenant in turn, tenants in turn, and never more in
- * flight than the limits say. So neither a slow endpoint nor a busy tenant
- * stands in another's way. How many attempts an endpoint gets at once is
- * learned: one more after each round of them that came back while the lane was
- * full, half for each that hung. Pure bookkeeping: no clock, no I/O.
+ * an endpoint, lanes of a tenant in turn, tenants in turn, and within the
+ * shares that each may hold ({@link roomIn}, {@link mayStart}). So neither a
+ * slow endpoint nor a busy tenant delays another. Pure bookkeeping: the time
+ * comes in, nothing is sent.
  */
-import type { EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
-import type { LaneProgress } from "./return-times.ts";
+import { LRUCache } from "lru-cache";
+import type { Ask, EndpointKey, EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
+import type { EndpointId, TenantId } from "../shared/id.ts";
+import { Lane, newLearned, type LaneTenant, type Learned } from "./lane.ts";
+import { fairWeight, mayStart, roomIn, type Held, type ShareLimits } from "./shares.ts";
 
-export type LaneLimits = {
-  inFlight: number;
-  inFlightPerTenant: number;
-  inFlightPerEndpoint: number;
-  /** What an endpoint begins with: opening many connections at once would make all others wait. */
-  firstInFlightPerEndpoint: number;
-  /** What an endpoint keeps however slow it is. */
-  leastInFlightPerEndpoint: number;
-  waitingPerEndpoint: number;
-  /** Characters of bodies that may wait in all, for one tenant, and for one endpoint. */
-  waitingBodySize: number;
-  waitingBodySizePerTenant: number;
-  waitingBodySizePerEndpoint: number;
+export const SHARES: ShareLimits = {
+  inFlight: 2048,
+  inFlightPerTenant: 512,
+  inFlightAlways: 8,
+  weight: 32 * 1024 * 1024,
 };
 
-type Lane = {
-  tenant: Tenant;
-  key: EndpointId;
-  waiting: LeasedDispatch[];
-  head: number;
-  bodySize: number;
-  inFlight: number;
-  finished: number;
-  isPaused: boolean;
-};
-type Tenant = { id: string; ready: Set<Lane>; lanes: number; inFlight: number; bodySize: number };
+/** What to do next: make an attempt, or come back for an endpoint when its rate limit lets it go on. */
+export type Next =
+  | { kind: "start"; dispatch: LeasedDispatch }
+  | { kind: "pause"; endpointId: EndpointId; untilMs: number };
 
-const MAX_WIDTHS = 10_000;
+const MAX_LEARNED = 10_000;
+/** A lane over its capacity keeps a little more, lest it is trimmed and filled in turn. */
+const TRIM_ABOVE = 1.5;
 
 export class Lanes {
-  readonly #limits: LaneLimits;
+  readonly #limits: ShareLimits;
   readonly #lanes = new Map<EndpointId, Lane>();
-  readonly #tenants = new Map<string, Tenant>();
-  /** How many attempts an endpoint may have in flight, as far as that is known; a fraction is the way to one more. */
-  readonly #widths = new LRUCache<EndpointId, number>({ max: MAX_WIDTHS });
-  readonly #readyTenants = new Set<Tenant>();
-  readonly #crowded = new Set<Lane>();
-  #waiting = 0;
-  #waitingBodySize = 0;
-  #inFlight = 0;
+  readonly #tenants = new Map<TenantId, LaneTenant>();
+  readonly #learned = new LRUCache<EndpointId, Learned>({ max: MAX_LEARNED });
+  readonly #readyTenants = new Set<LaneTenant>();
+  readonly #backlogged = new Set<Lane>();
+  readonly #all: Held & { waiting: number } = { weight: 0, inFlight: 0, waiting: 0 };
 
-  constructor(limits: LaneLimits) {
+  constructor(limits: ShareLimits) {
     this.#limits = limits;
   }
 
   get waiting(): number {
-    return this.#waiting;
+    return this.#all.waiting;
   }
 
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#all.inFlight;
   }
 
-  /** False once so much waits that what is accepted next is better left to the table. */
+  /** Bytes, about, of what waits and of what is in flight. */
+  get weight(): number {
+    return this.#all.weight;
+  }
+
+  /** Endpoints with dispatches in the table that their lanes had no room for. */
+  get backlogs(): number {
+    return this.#backlogged.size;
+  }
+
+  /** False once even a tenant that holds nothing would be refused. */
   get hasRoom(): boolean {
-    return this.#waitingBodySize < this.#limits.waitingBodySize;
+    return roomIn(this.#limits, this.#all, { weight: 0, inFlight: 0 }, { weight: 0, inFlight: 0 }) > 0;
   }
 
-  /** Whether the endpoint was slow lately. */
-  isSlow(endpointId: EndpointId): boolean {
-    return this.#widthOf(endpointId) < this.#limits.firstInFlightPerEndpoint;
-  }
-
-  /** How the endpoint's lane gets on. */
-  progressOf(endpointId: EndpointId): LaneProgress {
-    const lane = this.#lanes.get(endpointId);
-    const waiting = lane === undefined ? 0 : lane.waiting.length - lane.head;
-    return { finished: lane?.finished ?? 0, waiting, isSlow: this.isSlow(endpointId) };
-  }
-
-  /** The endpoints whose lanes turned something away and are still full. */
-  crowded(): EndpointId[] {
-    for (const lane of this.#crowded) if (!this.#isFull(lane)) this.#crowded.delete(lane);
-    return [...this.#crowded].map((lane) => lane.key);
-  }
-
-  /** Queues a dispatch in its endpoint's lane; false when that lane is full, or its tenant has enough in others. */
-  offer(dispatch: LeasedDispatch): boolean {
-    const lane = this.#laneOf(dispatch);
-    if (this.#isFull(lane)) {
-      this.#crowded.add(lane);
+  /** Queues a dispatch in its endpoint's lane; false when that lane is full or backlogged. */
+  offer(dispatch: LeasedDispatch, nowMs: number): boolean {
+    const lane = this.#laneOf(dispatch, nowMs);
+    const weight = lane.weigh(dispatch);
+    const isFull = lane.waiting >= lane.capacityAt(nowMs) || this.#roomFor(lane, weight) === 0;
+    if (lane.state !== "open" || isFull) {
+      this.#refuse(lane, 1);
       return false;
     }
-    lane.waiting.push(dispatch);
-    this.#count(lane, 1, dispatch.body.length);
-    this.#refresh(lane);
+    this.#push(lane, dispatch, nowMs);
     return true;
   }
 
-  /** The next attempt to make, now counted as in flight; null when nothing may start. */
-  next(): LeasedDispatch | null {
-    if (this.#inFlight >= this.#limits.inFlight) return null;
-    const [tenant] = this.#readyTenants;
-    const [lane] = tenant?.ready ?? [];
-    const dispatch = lane?.waiting[lane.head];
-    if (tenant === undefined || lane === undefined || dispatch === undefined) return null;
-    lane.head++;
-    if (lane.head === lane.waiting.length || lane.head > 1000) {
-      lane.waiting = lane.waiting.slice(lane.head);
-      lane.head = 0;
+  /** What to do next; null when nothing may start. */
+  next(nowMs: number): Next | null {
+    for (const tenant of this.#readyTenants) {
+      if (!mayStart(this.#limits, this.#all, tenant)) continue;
+      const [lane] = tenant.ready;
+      if (lane === undefined) continue;
+      // To the end of both rings: the others come first next time.
+      tenant.ready.delete(lane);
+      this.#readyTenants.delete(tenant);
+      const next = this.#startOf(lane, nowMs);
+      this.#refresh(lane, nowMs);
+      if (next !== null) return next;
     }
-    this.#count(lane, -1, -dispatch.body.length);
-    this.#inFlight++;
-    lane.inFlight++;
-    tenant.inFlight++;
-    // To the end of both rings: the others come first next time.
-    tenant.ready.delete(lane);
-    this.#readyTenants.delete(tenant);
-    this.#refresh(lane);
-    return dispatch;
+    return null;
   }
 
-  /** The attempt that {@link next} gave out is over; `wasSlow` when it held its place for long. */
-  finished(dispatch: LeasedDispatch, wasSlow: boolean): void {
-    const lane = this.#lanes.get(dispatch.endpointId);
-    if (lane === undefined) throw new Error("finished an attempt that no lane had started");
-    this.#adapt(lane, wasSlow);
-    this.#inFlight--;
-    lane.inFlight--;
-    lane.finished++;
-    lane.tenant.inFlight--;
-    this.#refresh(lane);
+  /** The attempt that {@link next} gave out is over; `wasSlow` when its receiver held it for long. */
+  finished(dispatch: LeasedDispatch, wasSlow: boolean, nowMs: number): void {
+    this.#ended(dispatch, nowMs, (lane) => lane.finish(dispatch, wasSlow, nowMs));
   }
 
-  /** Puts back what {@link next} gave out, first in its lane, and starts nothing there until {@link unpause}. */
-  putBackAndPause(dispatch: LeasedDispatch): void {
-    const lane = this.#laneOf(dispatch);
-    lane.waiting = [dispatch, ...lane.waiting.slice(lane.head)];
-    lane.head = 0;
-    lane.isPaused = true;
-    this.#count(lane, 1, dispatch.body.length);
-    this.#refresh(lane);
-  }
-
-  unpause(dispatch: LeasedDispatch): void {
-    const lane = this.#lanes.get(dispatch.endpointId);
-    if (lane === undefined) return;
-    lane.isPaused = false;
-    this.#refresh(lane);
-  }
-
-  /** Takes an event's dispatches out of an endpoint's lane; what is in flight goes on. */
-  withdraw({ endpointId, eventId }: EventAtEndpoint): LeasedDispatch[] {
-    const lane = this.#lanes.get(endpointId);
-    if (lane === undefined) return [];
-    const waiting = lane.waiting.slice(lane.head);
-    const withdrawn = waiting.filter((dispatch) => dispatch.eventId === eventId);
-    lane.waiting = waiting.filter((dispatch) => dispatch.eventId !== eventId);
-    lane.head = 0;
-    const bodySize = withdrawn.reduce((sum, dispatch) => sum + dispatch.body.length, 0);
-    this.#count(lane, -withdrawn.length, -bodySize);
-    this.#refresh(lane);
-    return withdrawn;
-  }
-
-  /** Empties every lane; what is in flight stays counted. */
-  takeAll(): LeasedDispatch[] {
-    const taken: LeasedDispatch[] = [];
-    for (const lane of this.#lanes.values()) {
-      const waiting = lane.waiting.slice(lane.head);
-      taken.push(...waiting);
-      lane.waiting = [];
-      lane.head = 0;
-      this.#count(lane, -waiting.length, -lane.bodySize);
-      this.#refresh(lane);
-    }
-    return taken;
-  }
-
-  /** However much its tenant has waiting elsewhere, a lane takes what it could start at once. */
-  #isFull(lane: Lane): boolean {
-    const waiting = lane.waiting.length - lane.head;
-    return (
-      waiting >= this.#limits.waitingPerEndpoint ||
-      lane.bodySize >= this.#limits.waitingBodySizePerEndpoint ||
-      (lane.tenant.bodySize >= this.#limits.waitingBodySizePerTenant && waiting >= this.#widthOf(lane.key))
-    );
-  }
-
-  #count(lane: Lane, dispatches: number, bodySize: number): void {
-    lane.bodySize += bodySize;
-    lane.tenant.bodySize += bodySize;
-    this.#waiting += dispatches;
-    this.#waitingBodySize += bodySize;
-  }
-
-  #widthOf(endpointId: EndpointId): number {
-    return this.#widths.get(endpointId) ?? this.#limits.firstInFlightPerEndpoint;
+  /** What {@link next} gave out went back to the table without an attempt. */
+  returned(dispatch: LeasedDispatch, nowMs: number): void {
+    this.#ended(dispatch, nowMs, (lane) => lane.forget(dispatch));
   }
 
   /**
-   * A lane that does not use its width learns nothing about a larger one. Were it
-   * to grow all the same, the first burst of retries would open connections by
-   * the dozen at once, and all other endpoints would wait for the handshakes.
+   * The endpoint's rate limit as it is now. Milliseconds that the dispatch must
+   * wait for it, which is then in line again; 0 when it may be sent.
    */
-  #adapt(lane: Lane, wasSlow: boolean): void {
-    const width = this.#widthOf(lane.key);
-    const whole = Math.floor(width);
-    const { inFlightPerEndpoint: most, leastInFlightPerEndpoint: least } = this.#limits;
-    if (wasSlow) this.#widths.set(lane.key, Math.max(least, Math.floor(width / 2)));
-    else if (lane.inFlight >= whole) this.#widths.set(lane.key, Math.min(most, width + 1 / whole));
+  keepRate(dispatch: LeasedDispatch, perSecond: number | null, nowMs: number): number {
+    const lane = this.#laneOf(dispatch, nowMs);
+    const waitMs = lane.keepRate(dispatch, perSecond, nowMs);
+    if (waitMs > 0) {
+      this.#all.waiting++;
+      this.#ended(dispatch, nowMs, () => undefined);
+    }
+    return waitMs;
   }
 
-  #laneOf(dispatch: LeasedDispatch): Lane {
-    const known = this.#lanes.get(dispatch.endpointId);
+  /** The pause of {@link next} or {@link keepRate} is over. */
+  turnCame(endpointId: EndpointId, nowMs: number): void {
+    const lane = this.#lanes.get(endpointId);
+    if (lane !== undefined) this.#refresh(lane, nowMs);
+  }
+
+  /** What was refused or trimmed is parked in the table, or not this worker's any more. */
+  parked(dispatches: readonly LeasedDispatch[]): void {
+    for (const { endpointId } of dispatches) {
+      const lane = this.#lanes.get(endpointId);
+      if (lane !== undefined) lane.leaving--;
+    }
+  }
+
+  /** The table holds parked dispatches of the endpoint. */
+  foundBacklog(endpoint: EndpointKey, nowMs: number): void {
+    this.#refuse(this.#laneOf(endpoint, nowMs), 0);
+  }
+
+  /** Endpoints that take nothing but what they ask for. */
+  backlogged(): EndpointId[] {
+    return Array.from(this.#backlogged, (lane) => lane.endpointId);
+  }
+
+  /** What backlogged lanes that run low want of the table, in turn, `most` together. Each is to be answered by {@link pulled}. */
+  ask(most: { dispatches: number; weight: number }, nowMs: number): Ask[] {
+    const asks: Ask[] = [];
+    let { dispatches, weight } = most;
+    for (const lane of Array.from(this.#backlogged)) {
+      if (dispatches <= 0 || weight <= 0) break;
+      const capacity = lane.capacityAt(nowMs);
+      const { typicalWeight } = lane.learned;
+      const room = this.#roomFor(lane, typicalWeight);
+      if (lane.state !== "backlogged" || lane.leaving > 0 || lane.waiting > capacity / 2 || room === 0)
+        continue;
+      const ask = {
+        tenantId: lane.tenant.id,
+        endpointId: lane.endpointId,
+        dispatches: Math.min(capacity - lane.waiting, dispatches),
+        bodyBytes: 0,
+      };
+      ask.bodyBytes = Math.min(room, weight, Math.ceil(2 * typicalWeight * ask.dispatches));
+      dispatches -= ask.dispatches;
+      weight -= ask.bodyBytes;
+      asks.push(ask);
+      lane.move("asked");
+      this.#reweigh(lane, () => lane.pledge(ask.bodyBytes));
+      // Whoever asked is the last to ask again.
+      this.#backlogged.delete(lane);
+      this.#backlogged.add(lane);
+    }
+    return asks;
+  }
+
+  /** The answer to an {@link ask}: what it leased, and whether that was all there is. */
+  pulled(
+    endpointId: EndpointId,
+    { dispatches, isAll }: { dispatches: readonly LeasedDispatch[]; isAll: boolean },
+    nowMs: number,
+  ): void {
+    const lane = this.#lanes.get(endpointId);
+    if (lane === undefined) return;
+    lane.move(isAll ? "drained" : "pulled");
+    if (isAll) this.#backlogged.delete(lane);
+    this.#reweigh(lane, () => lane.pledge(0));
+    for (const dispatch of dispatches) this.#push(lane, dispatch, nowMs);
+    this.#refresh(lane, nowMs);
+  }
+
+  /**
+   * To be called a few times a second. Takes out what lanes hold beyond what
+   * they can finish soon, and beyond their tenants' parts when memory is short:
+   * it waits better in the table, where it holds nobody up.
+   */
+  tend(nowMs: number): LeasedDispatch[] {
+    const fair = fairWeight(this.#limits, this.#all, this.#tenants.size);
+    const out: LeasedDispatch[] = [];
+    for (const lane of this.#lanes.values()) {
+      const capacity = lane.capacityAt(nowMs);
+      const count = lane.waiting > capacity * TRIM_ABOVE ? capacity : Infinity;
+      const isOver = fair !== null && lane.tenant.weight > 2 * fair;
+      const weight = isOver ? fair / lane.tenant.lanes.size : Infinity;
+      const taken = this.#takeOut(lane, () => lane.trim({ count, weight }));
+      if (taken.length > 0) {
+        this.#refuse(lane, taken.length);
+        out.push(...taken);
+      }
+      this.#refresh(lane, nowMs);
+    }
+    return out;
+  }
+
+  /** Takes out what waits of an event at an endpoint; what is in flight goes on. */
+  withdraw({ endpointId, eventId }: EventAtEndpoint, nowMs: number): LeasedDispatch[] {
+    const lane = this.#lanes.get(endpointId);
+    if (lane === undefined) return [];
+    const taken = this.#takeOut(lane, () => lane.withdraw((dispatch) => dispatch.eventId === eventId));
+    this.#refresh(lane, nowMs);
+    return taken;
+  }
+
+  /** Empties every lane; what is in flight stays counted. */
+  takeAll(nowMs: number): LeasedDispatch[] {
+    const out: LeasedDispatch[] = [];
+    for (const lane of this.#lanes.values()) {
+      out.push(...this.#takeOut(lane, () => lane.withdraw(() => true)));
+      this.#refresh(lane, nowMs);
+    }
+    return out;
+  }
+
+  #refuse(lane: Lane, count: number): void {
+    lane.move("refused");
+    lane.leaving += count;
+    this.#backlogged.add(lane);
+  }
+
+  #startOf(lane: Lane, nowMs: number): Next | null {
+    if (!lane.canStartAt(nowMs)) return null;
+    const started = lane.start(nowMs);
+    if ("untilMs" in started) return { kind: "pause", endpointId: lane.endpointId, untilMs: started.untilMs };
+    this.#all.waiting--;
+    this.#all.inFlight++;
+    lane.tenant.inFlight++;
+    return { kind: "start", dispatch: started.dispatch };
+  }
+
+  #push(lane: Lane, dispatch: LeasedDispatch, nowMs: number): void {
+    this.#reweigh(lane, () => lane.push(dispatch, nowMs));
+    this.#all.waiting++;
+    this.#refresh(lane, nowMs);
+  }
+
+  #ended(dispatch: LeasedDispatch, nowMs: number, end: (lane: Lane) => void): void {
+    const lane = this.#laneOf(dispatch, nowMs);
+    this.#reweigh(lane, () => end(lane));
+    this.#all.inFlight--;
+    lane.tenant.inFlight--;
+    this.#refresh(lane, nowMs);
+  }
+
+  /** Whatever changes what a lane holds changes what its tenant and all hold. */
+  #reweigh<T>(lane: Lane, change: () => T): T {
+    const before = lane.weight;
+    const result = change();
+    lane.tenant.weight += lane.weight - before;
+    this.#all.weight += lane.weight - before;
+    return result;
+  }
+
+  #takeOut(lane: Lane, take: () => LeasedDispatch[]): LeasedDispatch[] {
+    const taken = this.#reweigh(lane, take);
+    this.#all.waiting -= taken.length;
+    return taken;
+  }
+
+  /** What the lane may take more, if that is enough for one dispatch; a tenant that holds nothing may take any one. */
+  #roomFor(lane: Lane, weight: number): number {
+    const room = roomIn(this.#limits, this.#all, lane.tenant, lane);
+    return room >= weight || lane.tenant.weight === 0 ? room : 0;
+  }
+
+  #laneOf(of: EndpointKey, nowMs: number): Lane {
+    const known = this.#lanes.get(of.endpointId);
     if (known !== undefined) return known;
-    let tenant = this.#tenants.get(dispatch.tenantId);
+    let tenant = this.#tenants.get(of.tenantId);
     if (tenant === undefined) {
-      tenant = { id: dispatch.tenantId, ready: new Set(), lanes: 0, inFlight: 0, bodySize: 0 };
+      tenant = { id: of.tenantId, lanes: new Set(), ready: new Set(), weight: 0, inFlight: 0 };
       this.#tenants.set(tenant.id, tenant);
     }
-    const lane = {
-      tenant,
-      key: dispatch.endpointId,
-      waiting: [],
-      head: 0,
-      bodySize: 0,
-      inFlight: 0,
-      finished: 0,
-      isPaused: false,
-    };
-    tenant.lanes++;
-    this.#lanes.set(lane.key, lane);
+    let learned = this.#learned.get(of.endpointId);
+    if (learned === undefined) this.#learned.set(of.endpointId, (learned = newLearned()));
+    const lane = new Lane(tenant, of.endpointId, { learned, nowMs });
+    tenant.lanes.add(lane);
+    this.#lanes.set(lane.endpointId, lane);
     return lane;
   }
 
   /** Puts the lane and its tenant in or out of the rings, and forgets those that are idle. */
-  #refresh(lane: Lane): void {
+  #refresh(lane: Lane, nowMs: number): void {
     const { tenant } = lane;
-    const isWaiting = lane.head < lane.waiting.length;
-    const mayStart = !lane.isPaused && lane.inFlight < Math.floor(this.#widthOf(lane.key));
-    if (isWaiting && mayStart) tenant.ready.add(lane);
+    if (lane.canStartAt(nowMs)) tenant.ready.add(lane);
     else tenant.ready.delete(lane);
-    if (!isWaiting && lane.inFlight === 0) {
-      this.#lanes.delete(lane.key);
-      this.#crowded.delete(lane);
-      tenant.lanes--;
-    }
-    if (tenant.ready.size > 0 && tenant.inFlight < this.#limits.inFlightPerTenant)
-      this.#readyTenants.add(tenant);
+    if (tenant.ready.size > 0) this.#readyTenants.add(tenant);
     else this.#readyTenants.delete(tenant);
-    if (tenant.lanes === 0) this.#tenants.delete(tenant.id);
+    if (!lane.isIdle) return;
+    this.#lanes.delete(lane.endpointId);
+    tenant.lanes.delete(lane);
+    if (tenant.lanes.size === 0) this.#tenants.delete(tenant.id);
   }
 }

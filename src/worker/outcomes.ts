@@ -3,8 +3,8 @@
  * What somebody else has locked, an endpoint that is being changed or its
  * dispatches, waits in groups of its own, so that nobody else's outcomes wait with it.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { isConnectionLoss, isPassing } from "../database/pool.ts";
+import { sleep, type Clock } from "../shared/clock.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { DeliveryId, EndpointId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -36,15 +36,24 @@ export type Outcomes = {
   lockOf(endpointId: EndpointId): Promise<unknown> | undefined;
 };
 
-export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "complete">; log: Log }): Outcomes {
+export function makeOutcomes(services: {
+  queue: Pick<DispatchQueue, "complete">;
+  clock: Clock;
+  log: Log;
+}): Outcomes {
+  const { queue, clock, log } = services;
   const unlocked = inGroups("skip");
   const locked = inGroups("wait");
 
   function inGroups(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, boolean | Error> {
-    return new GroupCommit(async (attempts) => {
-      const completed = await completeUntilDone(attempts, whenLocked);
-      return attempts.map((attempt) => completed.get(attempt.dispatch.id) ?? false);
-    }, LIMITS);
+    return new GroupCommit(
+      async (attempts) => {
+        const completed = await completeUntilDone(attempts, whenLocked);
+        return attempts.map((attempt) => completed.get(attempt.dispatch.id) ?? false);
+      },
+      LIMITS,
+      clock,
+    );
   }
 
   /**
@@ -62,12 +71,12 @@ export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "compl
         const recorded = await queue.complete(attempts, whenLocked);
         return new Map(Array.from(recorded, (id) => [id, true]));
       } catch (error) {
-        if (performance.now() > lastLeaseEndsMs) throw error;
+        if (clock.nowMs() > lastLeaseEndsMs) throw error;
         if (!isConnectionLoss(error) && !isPassing(error)) {
           return completeHalves(attempts, whenLocked, error);
         }
         log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");
-        await delay(RETRY_MS);
+        await sleep(clock, RETRY_MS);
       }
     }
   }

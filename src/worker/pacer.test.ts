@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { newEndpointId } from "../shared/id.ts";
-import { RatePacer } from "./pacer.ts";
-
-const endpoint = newEndpointId();
+import { takeTurn } from "./pacer.ts";
 
 /** When attempts start that each wait for as long as they are told. */
 function startsOf(perSecond: number, seconds: number): number[] {
-  const pacer = new RatePacer();
+  const turn = { nextMs: -Infinity };
   const starts: number[] = [];
   for (let nowMs = 5000; nowMs < 5000 + seconds * 1000;) {
-    const waitMs = pacer.waitMs(endpoint, perSecond, nowMs);
+    const waitMs = takeTurn(turn, perSecond, nowMs);
     if (waitMs === 0) starts.push(nowMs);
     nowMs += waitMs;
   }
@@ -31,12 +28,12 @@ describe("an endpoint's rate limit", () => {
     const waits = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 2, maxLength: 60 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), waits, (perSecond, steps) => {
-        const pacer = new RatePacer();
+        const turn = { nextMs: -Infinity };
         const starts: number[] = [];
         let nowMs = 0;
         for (const step of steps) {
           nowMs += step;
-          while (pacer.waitMs(endpoint, perSecond, nowMs) === 0) starts.push(nowMs);
+          while (takeTurn(turn, perSecond, nowMs) === 0) starts.push(nowMs);
         }
         const atOnce = Math.max(1, perSecond / 10);
         for (const [from, fromMs] of starts.entries()) {
@@ -49,11 +46,10 @@ describe("an endpoint's rate limit", () => {
     );
   });
 
-  it("is each endpoint's own, and none where there is none", () => {
-    const pacer = new RatePacer();
-    assert.equal(pacer.waitMs(endpoint, 1, 0), 0);
-    assert.equal(pacer.waitMs(endpoint, 1, 400), 600);
-    assert.equal(pacer.waitMs(newEndpointId(), 1, 400), 0);
-    assert.equal(pacer.waitMs(endpoint, null, 400), 0);
+  it("tells how long to wait for the next turn", () => {
+    const turn = { nextMs: -Infinity };
+    assert.equal(takeTurn(turn, 1, 0), 0);
+    assert.equal(takeTurn(turn, 1, 400), 600);
+    assert.equal(takeTurn(turn, 1, 1000), 0);
   });
 });

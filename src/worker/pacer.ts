@@ -1,21 +1,17 @@
-import { LRUCache } from "lru-cache";
-import type { EndpointId } from "../shared/id.ts";
+/** An endpoint's own rate limit, kept by this process. Pure. */
 
-const MAX_ENDPOINTS = 10_000;
+/** When the next attempt may start, in monotonic milliseconds; -Infinity before the first. */
+export type Turn = { nextMs: number };
 
-/** Keeps each endpoint's own rate limit in this process. */
-export class RatePacer {
-  readonly #nextTurnMs = new LRUCache<EndpointId, number>({ max: MAX_ENDPOINTS });
-
-  /** Milliseconds until an attempt may start at `nowMs` (monotonic); 0 counts one as started. Null is no limit. */
-  waitMs(endpointId: EndpointId, perSecond: number | null, nowMs: number): number {
-    if (perSecond === null) return 0;
-    const intervalMs = 1000 / perSecond;
-    // A quiet endpoint may catch up on at most a tenth of a second, or one attempt.
-    const earliestMs = nowMs - Math.max(100 - intervalMs, 0);
-    const turnMs = Math.max(this.#nextTurnMs.get(endpointId) ?? earliestMs, earliestMs);
-    if (turnMs > nowMs) return turnMs - nowMs;
-    this.#nextTurnMs.set(endpointId, turnMs + intervalMs);
-    return 0;
-  }
+/**
+ * Milliseconds until an attempt may start at `nowMs`; 0 counts one as started.
+ * A quiet endpoint may catch up on at most a tenth of a second, or one attempt.
+ */
+export function takeTurn(turn: Turn, perSecond: number, nowMs: number): number {
+  const intervalMs = 1000 / perSecond;
+  const earliestMs = nowMs - Math.max(100 - intervalMs, 0);
+  const turnMs = Math.max(turn.nextMs, earliestMs);
+  if (turnMs > nowMs) return turnMs - nowMs;
+  turn.nextMs = turnMs + intervalMs;
+  return 0;
 }

@@ -1,56 +1,59 @@
 /** Leases that a worker gives back without an attempt, and why. */
 import { GroupCommit } from "../shared/group-commit.ts";
+import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
 
-export type Postponed = { dispatch: LeasedDispatch; delayMs: number };
+export type ReturnReason = "no_room" | "late" | "stopping" | "withdrawn";
 
 export type Returns = {
-  /** Too late to be sure of the lease: whoever claims it next makes the attempt. */
-  late(dispatch: LeasedDispatch): Promise<void>;
   /** Its endpoint is disabled. */
   hold(dispatch: LeasedDispatch): Promise<void>;
-  /** Each may be claimed again after its delay. Never rejects: leases that cannot be given back end by themselves. */
-  giveBack(given: readonly Postponed[], reason: "no_room" | "stopping" | "withdrawn"): Promise<void>;
+  /** Never rejects: leases that cannot be given back end by themselves. */
+  release(
+    dispatches: readonly LeasedDispatch[],
+    to: "claimable" | "parked",
+    reason: ReturnReason,
+  ): Promise<void>;
 };
 
+const MOST_AT_ONCE = 1000;
+
 export function makeReturns(services: {
-  queue: Pick<DispatchQueue, "postpone" | "hold">;
+  queue: Pick<DispatchQueue, "release" | "hold">;
+  clock: Clock;
   log: Log;
-  metrics: Metrics;
+  metrics: Pick<Metrics, "dispatchesReturned">;
 }): Returns {
-  const { queue, log, metrics } = services;
-  const late = inGroups((given: Postponed[]) => queue.postpone(given));
-  const holds = inGroups((given: LeasedDispatch[]) => queue.hold(given));
+  const { queue, clock, log, metrics } = services;
+  const holds = inGroups((dispatches) => queue.hold(dispatches));
+  const released = {
+    claimable: inGroups((dispatches) => queue.release(dispatches, "claimable")),
+    parked: inGroups((dispatches) => queue.release(dispatches, "parked")),
+  };
+
+  /** One statement for all that is asked while the one before runs; nothing is answered but that it is done. */
+  function inGroups(work: (items: LeasedDispatch[]) => Promise<void>): GroupCommit<LeasedDispatch, void> {
+    const flush = async (items: LeasedDispatch[]): Promise<void[]> => {
+      await work(items);
+      return items.map(() => undefined);
+    };
+    return new GroupCommit(flush, { maxItems: MOST_AT_ONCE, maxConcurrent: 1 }, clock);
+  }
 
   return {
-    async late(dispatch) {
-      await late.add({ dispatch, delayMs: 0 });
-      metrics.dispatchesReturned.inc({ reason: "late" });
-    },
     async hold(dispatch) {
       await holds.add(dispatch);
       metrics.dispatchesReturned.inc({ reason: "held" });
     },
-    async giveBack(given, reason) {
+    async release(dispatches, to, reason) {
       try {
-        await queue.postpone(given);
-        metrics.dispatchesReturned.inc({ reason }, given.length);
+        await Promise.all(dispatches.map((dispatch) => released[to].add(dispatch)));
+        metrics.dispatchesReturned.inc({ reason }, dispatches.length);
       } catch (error) {
         log.warn({ err: error }, "leases could not be given back; they end by themselves");
       }
     },
   };
-}
-
-/** One statement for all that is asked while the one before runs; nothing is answered but that it is done. */
-function inGroups<Item>(work: (items: Item[]) => Promise<void>): GroupCommit<Item, void> {
-  return new GroupCommit<Item, void>(
-    async (items) => {
-      await work(items);
-      return items.map(() => undefined);
-    },
-    { maxItems: 1000, maxConcurrent: 1 },
-  );
 }

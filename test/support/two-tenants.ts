@@ -21,7 +21,7 @@ export type Rows = {
   tenantId: TenantId;
   endpointId: EndpointId;
   eventId: EventId;
-  /** Leased to {@link LEASE_OWNER}; two more dispatches are due and held. */
+  /** Leased to {@link LEASE_OWNER}; three more dispatches are due, held and parked. */
   leasedId: DeliveryId;
   deliveryId: DeliveryId;
   key: string;
@@ -94,10 +94,11 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
   ]);
   await admin.query(
     `INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, held)
-      SELECT $1, $2, id, $3, $4, 1, now(), now() + in_minutes * interval '1 minute', owner, held
-      FROM (VALUES ($5::uuid, 1, $6::uuid, false), (postern.uuid_v7(), -1, NULL, false),
-        (postern.uuid_v7(), -1, NULL, true)) AS given (id, in_minutes, owner, held)`,
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, held, parked)
+      SELECT $1, $2, id, $3, $4, 1, now(), now() + in_minutes * interval '1 minute', owner, held, parked
+      FROM (VALUES ($5::uuid, 1, $6::uuid, false, false), (postern.uuid_v7(), -1, NULL, false, false),
+        (postern.uuid_v7(), -1, NULL, true, false), (postern.uuid_v7(), -1, NULL, false, true))
+          AS given (id, in_minutes, owner, held, parked)`,
     [tenantId, endpointId, eventId, EVENT_TYPE, rows.leasedId, LEASE_OWNER],
   );
   await admin.query(

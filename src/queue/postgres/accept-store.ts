@@ -4,6 +4,7 @@ import {
   LEASE_MS,
   type Acceptance,
   type EarlierEvent,
+  type EndpointKey,
   type LeasedDispatch,
   type NewEvent,
 } from "../queue.ts";
@@ -12,6 +13,8 @@ import {
 export const DISPATCH_CHANNEL = "postern_dispatch";
 
 type AcceptedRow = {
+  /** The same in every row. */
+  parked_at: EndpointKey[] | null;
   event_id: EventId;
   dispatch_count: number;
   dispatch_id: DeliveryId | null;
@@ -27,7 +30,11 @@ type AcceptedRow = {
 export async function acceptEvents(
   db: Db,
   events: readonly NewEvent[],
-  { leaseId, firstDelayMs }: { leaseId: string | null; firstDelayMs: number },
+  {
+    leaseId,
+    parked,
+    firstDelayMs,
+  }: { leaseId: string | null; parked: readonly EndpointId[]; firstDelayMs: number },
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<AcceptedRow>({
@@ -46,15 +53,17 @@ export async function acceptEvents(
       ), accepted AS MATERIALIZED (
         SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
       ), due AS MATERIALIZED (
-        SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type
+        SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
+          e.id = ANY ($10::uuid[]) AS parked
         FROM accepted a
         JOIN postern.endpoints e ON e.tenant_id = a.tenant_id
         WHERE e.enabled AND e.deleted_at IS NULL AND e.events && a.patterns
       ), dispatched AS (
         INSERT INTO postern.dispatches
-          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner)
+          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked)
         SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $9 * interval '1 ms',
-          now() + CASE WHEN $7::uuid IS NULL THEN $9 ELSE $8 END * interval '1 ms', $7::uuid
+          now() + CASE WHEN $7::uuid IS NULL OR parked THEN $9 ELSE $8 END * interval '1 ms',
+          CASE WHEN NOT parked THEN $7::uuid END, parked
         FROM due
       ), stored AS (
         INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
@@ -64,9 +73,11 @@ export async function acceptEvents(
         RETURNING id, dispatch_count
       )
       SELECT stored.id AS event_id, stored.dispatch_count, due.id AS dispatch_id, due.endpoint_id,
+        CASE WHEN cardinality($10) > 0 THEN (SELECT json_agg(DISTINCT jsonb_build_object('tenantId', tenant_id, 'endpointId', endpoint_id))
+          FROM due WHERE parked) END AS parked_at,
         -- Heard when this commits, and once however many rows say it.
         CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${DISPATCH_CHANNEL}', '') END
-      FROM stored LEFT JOIN due ON due.event_id = stored.id`,
+      FROM stored LEFT JOIN due ON due.event_id = stored.id AND NOT due.parked`,
     values: [
       events.map((event) => event.id),
       events.map((event) => event.tenantId),
@@ -77,6 +88,7 @@ export async function acceptEvents(
       leaseId,
       LEASE_MS,
       firstDelayMs,
+      parked,
     ],
   });
   return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });
@@ -106,7 +118,11 @@ function toAcceptance(
       ...lease,
     });
   }
-  return { accepted: [...accepted].map(([id, dispatchCount]) => ({ id, dispatchCount })), leased };
+  return {
+    accepted: [...accepted].map(([id, dispatchCount]) => ({ id, dispatchCount })),
+    leased,
+    parked: rows[0]?.parked_at ?? [],
+  };
 }
 
 /** What the idempotency keys of these events already stand for; absent where a key is free again. */

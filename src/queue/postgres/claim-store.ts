@@ -1,18 +1,19 @@
+/** Leasing dispatches: what is due, and what is parked for endpoints that ask. */
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import {
   LEASE_MS,
-  LONGEST_RETURN_MS,
+  type Ask,
   type Claimed,
   type ClaimLimits,
-  type CrowdedEndpoint,
+  type EndpointKey,
   type LeasedDispatch,
 } from "../queue.ts";
 
-/** Turning a row away is one update without its body: so many more are turned away at once than are claimed. */
-const TURNED_AWAY_AT_ONCE = 5000;
+/** Parking is an update without a body, so more are parked at once than are claimed. */
+const PARKED_AT_ONCE = 5000;
 
-type ClaimedRow = {
+type FoundRow = {
   tenant_id: TenantId;
   endpoint_id: EndpointId;
   id: DeliveryId;
@@ -21,149 +22,166 @@ type ClaimedRow = {
   attempt: number;
   body: string | null;
 };
-/** The counts stand in every row, and in one without a dispatch where none was claimed. */
-type FoundRow = { due: number; turned_away: { endpoint_id: EndpointId; count: number }[] | null } & (
-  | ClaimedRow
-  | { id: null }
-);
+
+// What is due: no lease, or one that ended, of an endpoint that is enabled and not backlogged.
+const DUE = /* sql */ `NOT held AND NOT parked AND NOT superseded AND claimable_at <= now()`;
+// A row that was locked keeps its ctid until the update, which so needs no look-up that a planner could choose.
+const LEASE = /* sql */ `leased AS (
+    UPDATE postern.dispatches d
+    SET lease_owner = $1, claimable_at = now() + $2 * interval '1 ms', parked = false
+    FROM taken WHERE d.ctid = taken.ctid
+    RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, taken.due_at
+  )`;
+// Bodies are joined outside of the update: with an outer join to a partitioned table in it, PostgreSQL 18.4 has crashed.
+const WITH_BODY = /* sql */ `SELECT leased.tenant_id, leased.endpoint_id, leased.id, leased.event_id,
+    leased.event_type, leased.attempt, leased.due_at, e.body
+  FROM leased LEFT JOIN postern.events e ON e.id = leased.event_id`;
 
 /**
- * Leases what is due and nobody's; rows that another worker is claiming are
- * passed over, not waited for. Bodies are measured before any is read: hundreds
- * of the largest at once would be more than a process can hold. What is due of
- * crowded endpoints is passed over, and some of it put back: the backlog of one
- * tenant would otherwise be claimed and given back before the rows of all others.
+ * Leases what is due and nobody's, the longest due first; rows that another
+ * worker is claiming are skipped. Bodies are measured before any is read:
+ * hundreds of the largest at once would be more than a process can hold.
  */
 export async function claimDispatches(
   db: Db,
   leaseId: string,
   limits: ClaimLimits,
-  crowded: readonly CrowdedEndpoint[],
+  without: readonly EndpointId[],
 ): Promise<Claimed> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const { rows } = await db.query<FoundRow>({
+  const { rows } = await db.query<{ due: number } & (FoundRow | { id: null })>({
     name: "claim-dispatches",
-    text: /* sql */ `WITH crowded AS MATERIALIZED (
-        SELECT * FROM unnest($6::uuid[], $7::float8[], $8::float8[], $9::float8[])
-          AS crowded (endpoint_id, after_ms, spread_ms, every_ms)
-      ), due AS MATERIALIZED (
-        SELECT tenant_id, endpoint_id, id, event_id, claimable_at FROM postern.dispatches
-        WHERE NOT held AND NOT superseded AND claimable_at <= now() AND endpoint_id <> ALL ($6)
-        ORDER BY claimable_at LIMIT $2
+    text: /* sql */ `WITH due AS MATERIALIZED (
+        SELECT ctid, event_id, id, claimable_at AS due_at FROM postern.dispatches
+        WHERE ${DUE} AND endpoint_id NOT IN (SELECT * FROM unnest($5::uuid[]))
+        ORDER BY claimable_at LIMIT $3
         FOR UPDATE SKIP LOCKED
       ), sized AS MATERIALIZED (
-        SELECT due.tenant_id, due.endpoint_id, due.id, due.event_id,
-          sum(coalesce(octet_length(e.body), 0)) OVER longest_due AS size_so_far, row_number() OVER longest_due AS place
+        SELECT due.ctid, due.due_at, sum(coalesce(octet_length(e.body), 0)) OVER longest_due AS size_so_far,
+          row_number() OVER longest_due AS place
         FROM due LEFT JOIN postern.events e ON e.id = due.event_id
-        WINDOW longest_due AS (ORDER BY due.claimable_at, due.id ROWS UNBOUNDED PRECEDING)
+        WINDOW longest_due AS (ORDER BY due.due_at, due.id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
-        SELECT * FROM sized WHERE size_so_far <= $4 OR place = 1
-      ), claimed AS (
-        UPDATE postern.dispatches d
-        SET lease_owner = $1, claimable_at = now() + $3 * interval '1 ms'
-        FROM taken
-        WHERE d.tenant_id = taken.tenant_id AND d.endpoint_id = taken.endpoint_id AND d.id = taken.id
-        RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt
-      ), too_many AS MATERIALIZED (
-        SELECT tenant_id, endpoint_id, id, claimable_at FROM postern.dispatches
-        -- Decided before it is looked for: without crowded endpoints nothing is.
-        WHERE cardinality($6) > 0
-          AND NOT held AND NOT superseded AND claimable_at <= now() AND endpoint_id = ANY ($6)
-        ORDER BY claimable_at LIMIT $5
+        SELECT ctid, due_at FROM sized WHERE size_so_far <= $4 OR place = 1
+      ), ${LEASE}
+      SELECT counted.due, found.* FROM (SELECT count(*)::int AS due FROM due) AS counted
+      LEFT JOIN (${WITH_BODY}) AS found ON true
+      ORDER BY found.due_at, found.id`,
+    values: [leaseId, LEASE_MS, limits.dispatches, limits.bodyBytes, without],
+  });
+  const found = rows.filter((row) => row.id !== null);
+  const due = rows[0]?.due ?? 0;
+  const isAll = due < limits.dispatches && found.length === due;
+  return { ...toClaimed(found, { leaseId, leaseEndsMs }), isAll };
+}
+
+/** Parks what is due of the endpoints; true when no more is. */
+export async function parkDispatches(db: Db, endpoints: readonly EndpointId[]): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: "park-dispatches",
+    text: /* sql */ `WITH due AS MATERIALIZED (
+        SELECT ctid FROM postern.dispatches
+        WHERE ${DUE} AND endpoint_id IN (SELECT * FROM unnest($1::uuid[]))
+        ORDER BY claimable_at LIMIT $2
         FOR UPDATE SKIP LOCKED
-      ), put_off AS MATERIALIZED (
-        SELECT tenant_id, too_many.endpoint_id, id,
-          least($10 - spread_ms, after_ms + every_ms * row_number() OVER (
-            PARTITION BY too_many.endpoint_id ORDER BY claimable_at)) + random() * spread_ms AS delay_ms
-        FROM too_many JOIN crowded ON crowded.endpoint_id = too_many.endpoint_id
-      ), put_back AS (
-        UPDATE postern.dispatches d
-        SET lease_owner = NULL, claimable_at = now() + r.delay_ms * interval '1 ms'
-        FROM put_off r WHERE d.tenant_id = r.tenant_id AND d.endpoint_id = r.endpoint_id AND d.id = r.id
       )
-      SELECT found.*, claimed.*, e.body FROM (
-        SELECT (SELECT count(*)::int FROM due) AS due, (
-          SELECT json_agg(counts) FROM (
-            SELECT endpoint_id, count(*) FROM too_many GROUP BY endpoint_id) AS counts) AS turned_away
-      ) AS found LEFT JOIN claimed ON true
-      -- Here, and not within the update: with an outer join to a partitioned table there, PostgreSQL 18.4 has crashed.
-      LEFT JOIN postern.events e ON e.id = claimed.event_id`,
+      UPDATE postern.dispatches d SET parked = true, lease_owner = NULL FROM due WHERE d.ctid = due.ctid`,
+    values: [endpoints, PARKED_AT_ONCE],
+  });
+  return (rowCount ?? 0) < PARKED_AT_ONCE;
+}
+
+/** Leases parked dispatches for each ask, the oldest of its endpoint, within its own limits. */
+export async function pullDispatches(
+  db: Db,
+  leaseId: string,
+  asks: readonly Ask[],
+): Promise<Map<EndpointId, Claimed>> {
+  const leaseEndsMs = performance.now() + LEASE_MS;
+  const { rows } = await db.query<{ asked_id: EndpointId; parked: number } & (FoundRow | { id: null })>({
+    name: "pull-dispatches",
+    text: /* sql */ `WITH ask AS MATERIALIZED (
+        SELECT * FROM unnest($3::text[], $4::uuid[], $5::bigint[], $6::bigint[])
+          AS ask (tenant_id, endpoint_id, dispatches, body_bytes)
+      ), line AS MATERIALIZED (
+        SELECT ask.endpoint_id, ask.body_bytes, line.*
+        FROM ask CROSS JOIN LATERAL (
+          SELECT d.ctid, d.id, d.event_id, d.due_at FROM postern.dispatches d
+          WHERE d.tenant_id = ask.tenant_id AND d.endpoint_id = ask.endpoint_id AND d.parked AND NOT d.held
+            AND NOT d.superseded
+          ORDER BY d.due_at, d.id LIMIT ask.dispatches
+          FOR UPDATE SKIP LOCKED
+        ) AS line
+      ), sized AS MATERIALIZED (
+        SELECT line.*, sum(coalesce(octet_length(e.body), 0)) OVER oldest AS size_so_far,
+          row_number() OVER oldest AS place
+        FROM line LEFT JOIN postern.events e ON e.id = line.event_id
+        WINDOW oldest AS (PARTITION BY line.endpoint_id ORDER BY line.due_at, line.id ROWS UNBOUNDED PRECEDING)
+      ), taken AS MATERIALIZED (
+        SELECT ctid, due_at FROM sized WHERE size_so_far <= body_bytes OR place = 1
+      ), ${LEASE}
+      SELECT ask.endpoint_id AS asked_id, coalesce(counted.parked, 0) AS parked, found.*
+      FROM ask
+      LEFT JOIN (SELECT endpoint_id, count(*)::int AS parked FROM line GROUP BY endpoint_id) AS counted
+        ON counted.endpoint_id = ask.endpoint_id
+      LEFT JOIN (${WITH_BODY}) AS found ON found.endpoint_id = ask.endpoint_id
+      ORDER BY found.due_at, found.id`,
     values: [
       leaseId,
-      limits.dispatches,
       LEASE_MS,
-      limits.bodyBytes,
-      TURNED_AWAY_AT_ONCE,
-      crowded.map(({ endpointId }) => endpointId),
-      crowded.map(({ returns }) => returns.afterMs),
-      crowded.map(({ returns }) => returns.spreadMs),
-      crowded.map(({ returns }) => returns.everyMs),
-      LONGEST_RETURN_MS,
+      asks.map((ask) => ask.tenantId),
+      asks.map((ask) => ask.endpointId),
+      asks.map((ask) => ask.dispatches),
+      asks.map((ask) => ask.bodyBytes),
     ],
   });
-  const claimed: LeasedDispatch[] = [];
-  const withoutEvent: LeasedDispatch[] = [];
-  for (const row of rows) {
-    if (row.id === null) continue;
-    const dispatch = { ...toDispatch(row), leaseId, leaseEndsMs };
-    (row.body === null ? withoutEvent : claimed).push(dispatch);
-  }
-  const [found] = rows;
-  if (found === undefined) throw new Error("the claim answered nothing");
-  const counts = found.turned_away ?? [];
-  const turnedAway = new Map(counts.map(({ endpoint_id, count }) => [endpoint_id, count]));
-  const away = counts.reduce((sum, { count }) => sum + count, 0);
-  const isAll =
-    found.due < limits.dispatches &&
-    claimed.length + withoutEvent.length === found.due &&
-    away < TURNED_AWAY_AT_ONCE;
-  return { claimed, withoutEvent, turnedAway, isAll };
-}
-
-function toDispatch(row: ClaimedRow): Omit<LeasedDispatch, "leaseId" | "leaseEndsMs"> {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    endpointId: row.endpoint_id,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    body: row.body ?? "",
-    attempt: row.attempt,
-  };
-}
-
-/** Locks in the order of the key, as every statement on several dispatches does. */
-export async function postponeDispatches(
-  db: Db,
-  postponed: readonly { dispatch: LeasedDispatch; delayMs: number }[],
-): Promise<void> {
-  await db.query(
-    /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT d.tenant_id, d.endpoint_id, d.id, given.delay_ms
-        FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::float8[])
-          AS given (tenant_id, endpoint_id, id, lease_id, delay_ms)
-        JOIN postern.dispatches d
-          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        WHERE d.lease_owner = given.lease_id
-        ORDER BY d.tenant_id, d.endpoint_id, d.id
-        FOR UPDATE OF d
-      )
-      UPDATE postern.dispatches d
-      SET lease_owner = NULL, claimable_at = now() + locked.delay_ms * interval '1 ms'
-      FROM locked
-      WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id`,
-    [...leaseArrays(postponed.map((item) => item.dispatch)), postponed.map((item) => item.delayMs)],
+  return new Map(
+    asks.map((ask) => {
+      const own = rows.filter((row) => row.asked_id === ask.endpointId);
+      const found = own.filter((row) => row.id !== null);
+      const parked = own[0]?.parked ?? 0;
+      const isAll = parked < ask.dispatches && found.length === parked;
+      return [ask.endpointId, { ...toClaimed(found, { leaseId, leaseEndsMs }), isAll }];
+    }),
   );
 }
 
-/** Tenant, endpoint, dispatch and lease ids as the four arrays that every statement on leased dispatches takes. */
-export function leaseArrays(
-  dispatches: readonly Pick<LeasedDispatch, "tenantId" | "endpointId" | "id" | "leaseId">[],
-): [TenantId[], EndpointId[], DeliveryId[], string[]] {
-  return [
-    dispatches.map((dispatch) => dispatch.tenantId),
-    dispatches.map((dispatch) => dispatch.endpointId),
-    dispatches.map((dispatch) => dispatch.id),
-    dispatches.map((dispatch) => dispatch.leaseId),
-  ];
+/** One look at the index for each endpoint that has parked dispatches, however many they are. */
+export async function findBacklogs(db: Db): Promise<EndpointKey[]> {
+  const { rows } = await db.query<EndpointKey>({
+    name: "find-backlogs",
+    text: /* sql */ `WITH RECURSIVE line AS (
+        (SELECT tenant_id, endpoint_id FROM postern.dispatches WHERE parked AND NOT held
+          ORDER BY tenant_id, endpoint_id LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM line CROSS JOIN LATERAL (
+          SELECT tenant_id, endpoint_id FROM postern.dispatches
+          WHERE parked AND NOT held AND (tenant_id, endpoint_id) > (line.tenant_id, line.endpoint_id)
+          ORDER BY tenant_id, endpoint_id LIMIT 1) AS next
+      )
+      SELECT tenant_id AS "tenantId", endpoint_id AS "endpointId" FROM line`,
+  });
+  return rows;
+}
+
+function toClaimed(
+  rows: readonly FoundRow[],
+  lease: Pick<LeasedDispatch, "leaseId" | "leaseEndsMs">,
+): Pick<Claimed, "claimed" | "withoutEvent"> {
+  const claimed: LeasedDispatch[] = [];
+  const withoutEvent: LeasedDispatch[] = [];
+  for (const row of rows) {
+    const dispatch = {
+      id: row.id,
+      tenantId: row.tenant_id,
+      endpointId: row.endpoint_id,
+      eventId: row.event_id,
+      eventType: row.event_type,
+      body: row.body ?? "",
+      attempt: row.attempt,
+      ...lease,
+    };
+    (row.body === null ? withoutEvent : claimed).push(dispatch);
+  }
+  return { claimed, withoutEvent };
 }

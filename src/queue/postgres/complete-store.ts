@@ -1,6 +1,6 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
-import { leaseArrays } from "./claim-store.ts";
+import { leaseArrays } from "./release-store.ts";
 import type { CompletedAttempt } from "../queue.ts";
 
 /**

@@ -9,7 +9,8 @@ import { DEAD_LEASE_AFTER_S, type QueueDepth } from "../queue-troubles.ts";
 export async function measureQueue(db: Db): Promise<QueueDepth> {
   const { rows } = await db.query<QueueDepth>(
     /* sql */ `WITH states AS (
-        SELECT due_at, claimable_at, held, lease_owner, NOT held AND NOT superseded AND claimable_at <= now() AS due
+        SELECT due_at, claimable_at, held, lease_owner, parked AND NOT held AND NOT superseded AS parked,
+          NOT held AND NOT superseded AND NOT parked AND claimable_at <= now() AS due
         FROM postern.dispatches
       ), outbox AS NOT MATERIALIZED (
         SELECT id FROM postern.outbox WHERE type IN (SELECT type FROM postern.event_types)
@@ -17,7 +18,8 @@ export async function measureQueue(db: Db): Promise<QueueDepth> {
       SELECT
         count(*) FILTER (WHERE due)::int AS due,
         count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NOT NULL)::int AS leased,
-        count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NULL)::int AS scheduled,
+        count(*) FILTER (WHERE parked)::int AS parked,
+        count(*) FILTER (WHERE NOT held AND NOT parked AND claimable_at > now() AND lease_owner IS NULL)::int AS scheduled,
         count(*) FILTER (WHERE held)::int AS held,
         coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due)), 0)::float8 AS "oldestDueAgeS",
         coalesce(extract(epoch FROM now() - min(claimable_at) FILTER (WHERE due)), 0)::float8 AS "longestWaitS",

@@ -2,7 +2,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import { DISPATCH_CHANNEL } from "./accept-store.ts";
-import { leaseArrays } from "./claim-store.ts";
+import { leaseArrays } from "./release-store.ts";
 import type { FollowSlice, LeasedDispatch } from "../queue.ts";
 
 /** Dispatches in one transaction: some ten milliseconds, in which nobody else gets at them or their endpoint. */

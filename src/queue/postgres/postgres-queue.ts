@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "../../database/pool.ts";
 import { acceptEvents, findEarlierEvents } from "./accept-store.ts";
-import { claimDispatches, postponeDispatches } from "./claim-store.ts";
+import { claimDispatches, findBacklogs, parkDispatches, pullDispatches } from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
+import { releaseDispatches } from "./release-store.ts";
 import {
   endDispatches,
   holdDispatches,
@@ -26,12 +27,16 @@ export function makePostgresQueue(
     accept: (events, options, within = publisher) =>
       acceptEvents(within, events, {
         leaseId: options.lease && firstDelayMs === 0 ? nextLeaseId() : null,
+        parked: options.parked,
         firstDelayMs,
       }),
     findEarlier: (events, within = publisher) => findEarlierEvents(within, events),
-    claim: (limits, crowded) => claimDispatches(worker, nextLeaseId(), limits, crowded),
+    claim: (limits, without) => claimDispatches(worker, nextLeaseId(), limits, without),
+    park: (endpoints) => parkDispatches(worker, endpoints),
+    pull: (asks) => pullDispatches(worker, nextLeaseId(), asks),
+    findBacklogs: () => findBacklogs(worker),
     complete: (attempts, whenLocked) => completeAttempts(worker, attempts, whenLocked),
-    postpone: (dispatches) => postponeDispatches(worker, dispatches),
+    release: (dispatches, to) => releaseDispatches(worker, dispatches, to),
     hold: (dispatches) => holdDispatches(worker, dispatches),
   };
 }

@@ -1,0 +1,355 @@
+/**
+ * The queue's port in memory, on a given clock: what `src/queue/postgres` does
+ * in a database, for the simulation of workers. The contract test holds the two
+ * to the same behaviour. Counts the updates that PostgreSQL would make.
+ */
+import assert from "node:assert/strict";
+import type { Clock } from "../../src/shared/clock.ts";
+import {
+  newDeliveryId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from "../../src/shared/id.ts";
+import {
+  LEASE_MS,
+  type Acceptance,
+  type Ask,
+  type Claimed,
+  type ClaimLimits,
+  type CompletedAttempt,
+  type DispatchQueue,
+  type EndpointKey,
+  type LeasedDispatch,
+  type NewEvent,
+} from "../../src/queue/queue.ts";
+
+const PARKED_AT_ONCE = 5000;
+
+export type MemoryRow = {
+  id: DeliveryId;
+  tenantId: TenantId;
+  endpointId: EndpointId;
+  eventId: EventId;
+  eventType: string;
+  body: string;
+  attempt: number;
+  order: number;
+  dueMs: number;
+  claimableMs: number;
+  leaseId: string | null;
+  parked: boolean;
+  held: boolean;
+  /** Leases, releases, parking and holding since it was inserted. */
+  updates: number;
+};
+
+export type MemoryEndpoint = { tenantId: TenantId; endpointId: EndpointId; enabled: boolean };
+
+/** What a statement takes; the database itself is never busy. */
+const STATEMENT_MS = 2;
+
+export class MemoryQueue implements DispatchQueue {
+  readonly rows = new Map<DeliveryId, MemoryRow>();
+  readonly endpoints = new Map<EndpointId, MemoryEndpoint>();
+  /** Updates of rows: leases, releases, parking, holding. */
+  updates = 0;
+  /** Of one row, which is one attempt. */
+  mostUpdates = 0;
+  /** Outcomes that were recorded, each once. */
+  readonly completed = new Map<DeliveryId, CompletedAttempt>();
+  readonly #clock: Clock;
+  /** Rows by the time at which they may be claimed; an entry of an earlier time of its row counts no more. */
+  #byTime: { row: MemoryRow; atMs: number }[] = [];
+  readonly #parked = new Map<EndpointId, Set<MemoryRow>>();
+  readonly #ofTenant = new Map<TenantId, MemoryEndpoint[]>();
+  #lease = 0;
+  #order = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  addEndpoint(endpoint: MemoryEndpoint): void {
+    this.endpoints.set(endpoint.endpointId, endpoint);
+    this.#ofTenant.set(endpoint.tenantId, [...(this.#ofTenant.get(endpoint.tenantId) ?? []), endpoint]);
+  }
+
+  async accept(
+    events: readonly NewEvent[],
+    { lease, parked }: { lease: boolean; parked: readonly EndpointId[] },
+  ): Promise<Acceptance> {
+    await this.#statement();
+    const isParked = new Set(parked);
+    const leaseId = lease ? this.#nextLease() : null;
+    const leased: LeasedDispatch[] = [];
+    const parkedAt = new Map<EndpointId, EndpointKey>();
+    const accepted = events.map((event) => {
+      const subscribed = (this.#ofTenant.get(event.tenantId) ?? []).filter(
+        ({ endpointId, enabled }) =>
+          enabled && (event.patterns.includes("*") || event.patterns.includes(endpointId)),
+      );
+      for (const { endpointId } of subscribed) {
+        const row = this.#insert(event, endpointId, { attempt: 1, delayMs: 0 });
+        if (isParked.has(endpointId)) {
+          this.#park(row);
+          parkedAt.set(endpointId, { tenantId: event.tenantId, endpointId });
+        } else if (leaseId === null) this.#queue(row);
+        else leased.push(this.#leaseTo(row, leaseId));
+      }
+      return { id: event.id, dispatchCount: subscribed.length };
+    });
+    return { accepted, leased, parked: [...parkedAt.values()] };
+  }
+
+  async findEarlier(): ReturnType<DispatchQueue["findEarlier"]> {
+    return new Map();
+  }
+
+  async claim(limits: ClaimLimits, without: readonly EndpointId[]): Promise<Claimed> {
+    await this.#statement();
+    const skipped = new Set(without);
+    const due: MemoryRow[] = [];
+    this.#eachDue((row) => {
+      if (skipped.has(row.endpointId)) return "keep";
+      due.push(row);
+      return due.length < limits.dispatches ? "take" : "take last";
+    });
+    const { taken, left } = withinBytes(due, limits.bodyBytes);
+    for (const row of left.toReversed()) this.#queue(row, "first");
+    const leaseId = this.#nextLease();
+    return {
+      claimed: this.#update(taken, (row) => this.#leaseTo(row, leaseId)),
+      withoutEvent: [],
+      isAll: due.length < limits.dispatches && left.length === 0,
+    };
+  }
+
+  async park(endpoints: readonly EndpointId[]): Promise<boolean> {
+    await this.#statement();
+    const wanted = new Set(endpoints);
+    const due: MemoryRow[] = [];
+    this.#eachDue((row) => {
+      if (!wanted.has(row.endpointId)) return "keep";
+      due.push(row);
+      return due.length < PARKED_AT_ONCE ? "take" : "take last";
+    });
+    this.#update(due, (row) => this.#park(row));
+    return due.length < PARKED_AT_ONCE;
+  }
+
+  async pull(asks: readonly Ask[]): Promise<Map<EndpointId, Claimed>> {
+    await this.#statement();
+    const leaseId = this.#nextLease();
+    return new Map(
+      asks.map((ask) => {
+        assert.ok(
+          Number.isInteger(ask.dispatches) && Number.isInteger(ask.bodyBytes),
+          "SQL takes whole numbers",
+        );
+        const line = [...(this.#parked.get(ask.endpointId) ?? [])];
+        line.sort((one, other) => one.dueMs - other.dueMs || one.order - other.order);
+        const first = line.slice(0, ask.dispatches);
+        const { taken, left } = withinBytes(first, ask.bodyBytes);
+        const isAll = first.length < ask.dispatches && left.length === 0;
+        return [
+          ask.endpointId,
+          { claimed: this.#update(taken, (row) => this.#leaseTo(row, leaseId)), withoutEvent: [], isAll },
+        ];
+      }),
+    );
+  }
+
+  async findBacklogs(): Promise<EndpointKey[]> {
+    await this.#statement();
+    return [...this.#parked.values()].flatMap((rows) => {
+      const [row] = rows;
+      return row === undefined ? [] : [{ tenantId: row.tenantId, endpointId: row.endpointId }];
+    });
+  }
+
+  async complete(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>> {
+    await this.#statement();
+    const done = attempts.filter(({ dispatch }) => this.rows.get(dispatch.id)?.leaseId === dispatch.leaseId);
+    for (const attempt of done) {
+      const { dispatch, nextDelayMs } = attempt;
+      this.rows.delete(dispatch.id);
+      assert.ok(!this.completed.has(dispatch.id), "an outcome is recorded once");
+      this.completed.set(dispatch.id, attempt);
+      if (nextDelayMs === null) continue;
+      const next = { attempt: dispatch.attempt + 1, delayMs: nextDelayMs };
+      this.#queue(
+        this.#insert(
+          { ...dispatch, id: dispatch.eventId, type: dispatch.eventType },
+          dispatch.endpointId,
+          next,
+        ),
+      );
+    }
+    return new Set(done.map(({ dispatch }) => dispatch.id));
+  }
+
+  async release(dispatches: readonly LeasedDispatch[], to: "claimable" | "parked"): Promise<void> {
+    await this.#statement();
+    const rows = this.#leasedRows(dispatches);
+    this.#update(rows, (row) => {
+      row.leaseId = null;
+      row.claimableMs = this.#clock.nowMs();
+      if (to === "parked") this.#park(row);
+      else this.#queue(row);
+    });
+  }
+
+  async hold(dispatches: readonly LeasedDispatch[]): Promise<void> {
+    await this.#statement();
+    this.#update(this.#leasedRows(dispatches), (row) => {
+      row.leaseId = null;
+      row.held = true;
+    });
+  }
+
+  /** Due at once, and leased to nobody: as when an endpoint is enabled again. */
+  addBacklog(events: readonly NewEvent[], endpointId: EndpointId): void {
+    for (const event of events) this.#queue(this.#insert(event, endpointId, { attempt: 1, delayMs: 0 }));
+  }
+
+  /** As if every lease had run its time. */
+  endLeases(): void {
+    for (const row of this.rows.values()) {
+      if (row.leaseId === null) continue;
+      row.claimableMs = this.#clock.nowMs();
+      this.#queue(row);
+    }
+  }
+
+  /** When others may claim what is leased now. */
+  leaseEndMs(nowMs: number): number {
+    return nowMs + LEASE_MS;
+  }
+
+  #statement(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.after(STATEMENT_MS, resolve);
+    });
+  }
+
+  #insert(
+    event: { id: EventId; tenantId: TenantId; type: string; body: string },
+    endpointId: EndpointId,
+    { attempt, delayMs }: { attempt: number; delayMs: number },
+  ): MemoryRow {
+    const dueMs = this.#clock.nowMs() + delayMs;
+    const row: MemoryRow = {
+      id: newDeliveryId(),
+      tenantId: event.tenantId,
+      endpointId,
+      eventId: event.id,
+      eventType: event.type,
+      body: event.body,
+      attempt,
+      order: this.#order++,
+      dueMs,
+      claimableMs: dueMs,
+      leaseId: null,
+      parked: false,
+      held: false,
+      updates: 0,
+    };
+    this.rows.set(row.id, row);
+    return row;
+  }
+
+  #leaseTo(row: MemoryRow, leaseId: string): LeasedDispatch {
+    const leaseEndsMs = this.#clock.nowMs() + LEASE_MS;
+    this.#unpark(row);
+    row.leaseId = leaseId;
+    row.claimableMs = this.leaseEndMs(this.#clock.nowMs());
+    // Claimable again when the lease ends.
+    this.#queue(row);
+    const { id, tenantId, endpointId, eventId, eventType, body, attempt } = row;
+    return { id, tenantId, endpointId, eventId, eventType, body, attempt, leaseId, leaseEndsMs };
+  }
+
+  #leasedRows(dispatches: readonly LeasedDispatch[]): MemoryRow[] {
+    return dispatches.flatMap(({ id, leaseId }) => {
+      const row = this.rows.get(id);
+      return row?.leaseId === leaseId ? [row] : [];
+    });
+  }
+
+  #update<T>(rows: readonly MemoryRow[], change: (row: MemoryRow) => T): T[] {
+    for (const row of rows) {
+      row.updates++;
+      this.mostUpdates = Math.max(this.mostUpdates, row.updates);
+    }
+    this.updates += rows.length;
+    return rows.map(change);
+  }
+
+  #park(row: MemoryRow): void {
+    row.parked = true;
+    row.leaseId = null;
+    const line = this.#parked.get(row.endpointId) ?? new Set();
+    this.#parked.set(row.endpointId, line.add(row));
+  }
+
+  #unpark(row: MemoryRow): void {
+    row.parked = false;
+    const line = this.#parked.get(row.endpointId);
+    if (line?.delete(row) === true && line.size === 0) this.#parked.delete(row.endpointId);
+  }
+
+  #nextLease(): string {
+    return `lease-${this.#lease++}`;
+  }
+
+  #queue(row: MemoryRow, among: "first" | "last" = "last"): void {
+    const list = this.#byTime;
+    let low = 0;
+    let high = list.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = list[middle];
+      const isBefore = (otherMs: number): boolean =>
+        among === "last" ? otherMs <= row.claimableMs : otherMs < row.claimableMs;
+      if (other !== undefined && isBefore(other.atMs)) low = middle + 1;
+      else high = middle;
+    }
+    list.splice(low, 0, { row, atMs: row.claimableMs });
+  }
+
+  /** The due rows in the order of their time; what is taken leaves the list. */
+  #eachDue(visit: (row: MemoryRow) => "keep" | "take" | "take last"): void {
+    const nowMs = this.#clock.nowMs();
+    const kept: { row: MemoryRow; atMs: number }[] = [];
+    let place = 0;
+    for (; place < this.#byTime.length; place++) {
+      const entry = this.#byTime[place];
+      if (entry === undefined || entry.atMs > nowMs) break;
+      const { row, atMs } = entry;
+      if (this.rows.get(row.id) !== row || row.claimableMs !== atMs || row.parked || row.held) continue;
+      const verdict = visit(row);
+      if (verdict === "keep") kept.push(entry);
+      if (verdict === "take last") {
+        place++;
+        break;
+      }
+    }
+    this.#byTime = kept.concat(this.#byTime.slice(place));
+  }
+}
+
+function withinBytes(
+  rows: readonly MemoryRow[],
+  bodyBytes: number,
+): { taken: MemoryRow[]; left: MemoryRow[] } {
+  let bytes = 0;
+  let count = 0;
+  for (const row of rows) {
+    bytes += row.body.length;
+    if (count > 0 && bytes > bodyBytes) break;
+    count++;
+  }
+  return { taken: rows.slice(0, count), left: rows.slice(count) };
+}

@@ -1,0 +1,201 @@
+/** What every queue behind the port must do, whatever holds its rows. */
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import type {
+  CompletedAttempt,
+  DispatchQueue,
+  EndpointKey,
+  LeasedDispatch,
+  NewEvent,
+} from "../../src/queue/queue.ts";
+import { newEndpointId, newEventId, parseTenantId } from "../../src/shared/id.ts";
+
+export type QueueUnderTest = {
+  queue: DispatchQueue;
+  /** Subscribed to the pattern that is its own id. */
+  addEndpoint(endpoint: EndpointKey): Promise<void>;
+  /** As if a minute had passed. */
+  endLeases(): Promise<void>;
+};
+
+const PLENTY = { dispatches: 100, bodyBytes: 1e6 };
+
+const eventIds = (dispatches: readonly LeasedDispatch[]) => dispatches.map(({ eventId }) => eventId);
+
+function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): CompletedAttempt {
+  return {
+    dispatch,
+    status: nextDelayMs === null ? "delivered" : "failed",
+    requestHeaders: {},
+    responseStatus: 200,
+    responseHeaders: {},
+    responseBody: "",
+    latencyMs: 1,
+    error: null,
+    nextDelayMs,
+  };
+}
+
+export function describeQueueContract(name: string, open: () => Promise<QueueUnderTest>): void {
+  describe(`a queue ${name}`, () => {
+    let test: QueueUnderTest;
+    let queue: DispatchQueue;
+    let one: EndpointKey;
+    let other: EndpointKey;
+
+    async function addEndpoint(): Promise<EndpointKey> {
+      const tenantId = parseTenantId("acme");
+      assert.ok(tenantId !== null);
+      const key = { tenantId, endpointId: newEndpointId() };
+      await test.addEndpoint(key);
+      return key;
+    }
+
+    /** Events for these endpoints, accepted one after another. */
+    async function accept(
+      to: readonly EndpointKey[],
+      options = { lease: false, parked: [] as EndpointKey[] },
+    ) {
+      const accepted = [];
+      for (const { tenantId, endpointId } of to) {
+        const event: NewEvent = {
+          id: newEventId(),
+          tenantId,
+          type: "invoice.paid",
+          patterns: [endpointId],
+          body: "x".repeat(100),
+          idempotencyKey: null,
+        };
+        const parked = options.parked.map((key) => key.endpointId);
+        accepted.push({ event, acceptance: await queue.accept([event], { lease: options.lease, parked }) });
+      }
+      return accepted;
+    }
+
+    async function acceptIds(to: readonly EndpointKey[], options?: Parameters<typeof accept>[1]) {
+      return (await accept(to, options)).map(({ event }) => event.id);
+    }
+
+    beforeEach(async () => {
+      test = await open();
+      queue = test.queue;
+      one = await addEndpoint();
+      other = await addEndpoint();
+    });
+
+    it("leases what it accepts to the process that asked for it, and to nobody else", async () => {
+      const [accepted] = await accept([one], { lease: true, parked: [] });
+      assert.ok(accepted !== undefined);
+      assert.deepEqual(eventIds(accepted.acceptance.leased), [accepted.event.id]);
+      assert.deepEqual(accepted.acceptance.accepted, [{ id: accepted.event.id, dispatchCount: 1 }]);
+      assert.deepEqual((await queue.claim(PLENTY, [])).claimed, []);
+      await test.endLeases();
+      assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), [accepted.event.id]);
+    });
+
+    it("claims the longest due first, and each dispatch once", async () => {
+      const ids = await acceptIds([one, other, one, other]);
+      const first = await queue.claim({ ...PLENTY, dispatches: 3 }, []);
+      assert.deepEqual([eventIds(first.claimed), first.isAll], [ids.slice(0, 3), false]);
+      const rest = await queue.claim(PLENTY, []);
+      assert.deepEqual([eventIds(rest.claimed), rest.isAll], [ids.slice(3), true]);
+    });
+
+    it("claims no more bytes than it is allowed, but one body however large", async () => {
+      const ids = await acceptIds([one, one, one]);
+      assert.deepEqual(
+        eventIds((await queue.claim({ dispatches: 9, bodyBytes: 250 }, [])).claimed),
+        ids.slice(0, 2),
+      );
+      assert.deepEqual(
+        eventIds((await queue.claim({ dispatches: 9, bodyBytes: 1 }, [])).claimed),
+        ids.slice(2),
+      );
+    });
+
+    it("claims nothing of the endpoints that it is to pass over, and reaches the others behind them", async () => {
+      const ids = await acceptIds([one, one, other]);
+      const found = await queue.claim({ ...PLENTY, dispatches: 2 }, [one.endpointId]);
+      assert.deepEqual([eventIds(found.claimed), found.isAll], [ids.slice(2), true]);
+    });
+
+    it("parks what is due of an endpoint, out of reach of claims, and finds it again", async () => {
+      await acceptIds([one, one, other]);
+      assert.deepEqual(await queue.findBacklogs(), []);
+      assert.equal(await queue.park([one.endpointId]), true);
+      assert.deepEqual(await queue.findBacklogs(), [one]);
+      const found = await queue.claim(PLENTY, []);
+      assert.deepEqual(
+        found.claimed.map(({ endpointId }) => endpointId),
+        [other.endpointId],
+      );
+    });
+
+    it("parks nothing that is leased", async () => {
+      await accept([one], { lease: true, parked: [] });
+      await queue.park([one.endpointId]);
+      assert.deepEqual(await queue.findBacklogs(), []);
+    });
+
+    it("accepts for a backlogged endpoint behind what is parked, and says so", async () => {
+      const [accepted] = await accept([one], { lease: true, parked: [one] });
+      assert.deepEqual(accepted?.acceptance.leased, []);
+      assert.deepEqual(accepted?.acceptance.parked, [one]);
+      assert.deepEqual(await queue.findBacklogs(), [one]);
+    });
+
+    it("pulls what is parked, the oldest first and as much as each endpoint asks for", async () => {
+      const ids = await acceptIds([one, one, one, other, other], { lease: false, parked: [one, other] });
+      const asks = [
+        { ...one, dispatches: 2, bodyBytes: 1e6 },
+        { ...other, dispatches: 5, bodyBytes: 1 },
+      ];
+      const first = await queue.pull(asks);
+      const [ofOne, ofOther] = [first.get(one.endpointId), first.get(other.endpointId)];
+      assert.deepEqual([eventIds(ofOne?.claimed ?? []), ofOne?.isAll], [ids.slice(0, 2), false]);
+      assert.deepEqual([eventIds(ofOther?.claimed ?? []), ofOther?.isAll], [ids.slice(3, 4), false]);
+      const rest = await queue.pull([{ ...one, dispatches: 5, bodyBytes: 1e6 }]);
+      assert.deepEqual(eventIds(rest.get(one.endpointId)?.claimed ?? []), ids.slice(2, 3));
+      assert.equal(rest.get(one.endpointId)?.isAll, true);
+      assert.deepEqual(await queue.findBacklogs(), [other]);
+    });
+
+    it("takes back what is released: to be claimed at once, or parked in its old place", async () => {
+      const ids = await acceptIds([one, one]);
+      const { claimed } = await queue.claim(PLENTY, []);
+      await queue.release(claimed.slice(0, 1), "claimable");
+      assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), ids.slice(0, 1));
+      await acceptIds([one], { lease: false, parked: [one] });
+      await queue.release(claimed.slice(1), "parked");
+      const pulled = await queue.pull([{ ...one, dispatches: 1, bodyBytes: 1 }]);
+      assert.deepEqual(eventIds(pulled.get(one.endpointId)?.claimed ?? []), ids.slice(1));
+    });
+
+    it("completes only what the claim still has, and once", async () => {
+      await acceptIds([one]);
+      const [early] = (await queue.claim(PLENTY, [])).claimed;
+      await test.endLeases();
+      const [late] = (await queue.claim(PLENTY, [])).claimed;
+      assert.ok(early !== undefined && late !== undefined);
+      await queue.release([early], "parked");
+      await queue.hold([early]);
+      assert.deepEqual(await queue.complete([outcomeOf(early, null)], "wait"), new Set());
+      assert.deepEqual(await queue.complete([outcomeOf(late, null)], "wait"), new Set([late.id]));
+      assert.deepEqual(await queue.complete([outcomeOf(late, null)], "wait"), new Set());
+      await test.endLeases();
+      assert.deepEqual((await queue.claim(PLENTY, [])).claimed, []);
+    });
+
+    it("makes the next attempt due when its time comes, with the event's own bytes", async () => {
+      const [id] = await acceptIds([one]);
+      const [first] = (await queue.claim(PLENTY, [])).claimed;
+      assert.ok(first !== undefined);
+      await queue.complete([outcomeOf(first, 0)], "wait");
+      const [second] = (await queue.claim(PLENTY, [])).claimed;
+      assert.deepEqual([second?.eventId, second?.attempt, second?.body], [id, 2, first.body]);
+      assert.ok(second !== undefined && second.id !== first.id);
+      await queue.complete([outcomeOf(second, 3_600_000)], "wait");
+      assert.deepEqual((await queue.claim(PLENTY, [])).claimed, []);
+    });
+  });
+}

@@ -1,0 +1,320 @@
+/**
+ * A worker on a clock of its own: the real lanes, claims, outcomes and returns,
+ * the queue in memory, and receivers that behave as a scenario says. Everything
+ * that chance decides comes from one seed.
+ */
+import assert from "node:assert/strict";
+import { pino } from "pino";
+import type { SendTarget } from "../../src/endpoints/send-target.ts";
+import { makeSigningKey } from "../../src/outbound/signature.ts";
+import type { SendOutcome, SendRequest } from "../../src/outbound/send.ts";
+import type { NewEvent } from "../../src/queue/queue.ts";
+import { GroupCommit } from "../../src/shared/group-commit.ts";
+import {
+  newEndpointId,
+  newEventId,
+  parseDeliveryId,
+  parseTenantId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from "../../src/shared/id.ts";
+import { makeMetrics } from "../../src/telemetry/metrics.ts";
+import { MOST_WIDTH } from "../../src/worker/width.ts";
+import { makeWorker, type Worker } from "../../src/worker/worker.ts";
+import { MemoryQueue } from "./memory-queue.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** How a receiver answers a request at a time: after so long, with this status, or not at all (the time limit). */
+export type Behaviour = (at: { nowMs: number; random: () => number }) => {
+  afterMs: number;
+  status: number | null;
+};
+
+export type SimulatedEndpoint = {
+  tenant: string;
+  behaviour: Behaviour;
+  /** Events published a second, at random distances. */
+  perSecond: number;
+  bodySize?: number;
+  rateLimit?: number;
+  /** Due at once at the beginning, as when an endpoint is enabled again. */
+  backlog?: number;
+  /** Nothing is published after this. */
+  untilMs?: number;
+};
+
+const TIME_LIMIT_MS = 15_000;
+
+export const healthy: Behaviour = ({ random }) => ({ afterMs: 5 + random() * 10, status: 200 });
+export const hanging: Behaviour = () => ({ afterMs: TIME_LIMIT_MS, status: null });
+export const failing: Behaviour = ({ random }) => ({ afterMs: 3 + random() * 4, status: 500 });
+export const slow: Behaviour = ({ random }) => ({ afterMs: 3500 + random() * 1000, status: 200 });
+/** Well and hanging in turn. */
+export const flapping =
+  (everyMs: number): Behaviour =>
+  (at) =>
+    Math.floor(at.nowMs / everyMs) % 2 === 0 ? healthy(at) : hanging(at);
+/** Hangs until a time, and is well from then on. */
+export const recovering =
+  (atMs: number): Behaviour =>
+  (at) =>
+    at.nowMs < atMs ? hanging(at) : healthy(at);
+
+type Known = SimulatedEndpoint & { id: EndpointId; tenantId: TenantId; starts: number[]; inFlight: number };
+
+export type Report = {
+  accepted: number;
+  attempts: number;
+  /** Updates of dispatches, and at most for one: a dispatch is one attempt. */
+  updates: number;
+  mostUpdates: number;
+  mostWeight: number;
+  mostInFlight: number;
+  errors: string[];
+};
+
+export class Simulation {
+  readonly clock = new VirtualClock();
+  readonly queue = new MemoryQueue(this.clock);
+  readonly worker: Worker;
+  readonly endpoints: readonly Known[];
+  readonly errors: string[] = [];
+  #attempts = 0;
+  #accepted = 0;
+  #mostInFlight = 0;
+  #mostWeight = 0;
+  #lanes: { inFlight: number; weight: number } = { inFlight: 0, weight: 0 };
+  readonly #random: () => number;
+  readonly #acceptedAtMs = new Map<EventId, { atMs: number; order: number }>();
+  /** From publishing to the first attempt, by endpoint, in milliseconds. */
+  readonly latenciesMs = new Map<EndpointId, number[]>();
+  /** How many younger events had started before, by endpoint, at worst. */
+  readonly overtaken = new Map<EndpointId, number>();
+  readonly #startedOrders = new Map<EndpointId, number[]>();
+  readonly #sending = new Set<string>();
+  readonly #byId: ReadonlyMap<EndpointId, Known>;
+  readonly #byUrl: ReadonlyMap<string, Known>;
+  readonly #commits: GroupCommit<NewEvent, void>;
+
+  constructor(seed: number, endpoints: readonly SimulatedEndpoint[]) {
+    this.#random = randomFrom(seed);
+    this.endpoints = endpoints.map((endpoint) => {
+      const tenantId = parseTenantId(endpoint.tenant);
+      assert.ok(tenantId !== null);
+      return { ...endpoint, id: newEndpointId(), tenantId, starts: [], inFlight: 0 };
+    });
+    this.#byId = new Map(this.endpoints.map((endpoint) => [endpoint.id, endpoint]));
+    this.#byUrl = new Map(this.endpoints.map((endpoint) => [urlOf(endpoint.id), endpoint]));
+    for (const { tenantId, id } of this.endpoints) {
+      this.queue.addEndpoint({ tenantId, endpointId: id, enabled: true });
+    }
+    this.worker = this.#makeWorker();
+    this.#commits = new GroupCommit(
+      (events) => this.#accept(events),
+      { maxItems: 1000, maxConcurrent: 4 },
+      this.clock,
+    );
+  }
+
+  /** Publishes, and lets the worker work, for so long; then everything published must be in the queue or over. */
+  async run(ms: number): Promise<Report> {
+    for (const endpoint of this.endpoints) {
+      const events = Array.from({ length: endpoint.backlog ?? 0 }, () => this.#newEvent(endpoint));
+      this.#accepted += events.length;
+      this.queue.addBacklog(events, endpoint.id);
+      this.#publishLater(endpoint, Math.min(ms, endpoint.untilMs ?? ms));
+    }
+    this.worker.start();
+    await this.clock.runUntil(this.clock.nowMs() + ms);
+    this.#check(this.#accepted === this.#firsts(), "an accepted event is neither in the queue nor over");
+    return this.report();
+  }
+
+  report(): Report {
+    return {
+      accepted: this.#accepted,
+      attempts: this.#attempts,
+      updates: this.queue.updates,
+      mostUpdates: this.queue.mostUpdates,
+      mostWeight: this.#mostWeight,
+      mostInFlight: this.#mostInFlight,
+      errors: [...new Set(this.errors)],
+    };
+  }
+
+  latencies(isWanted: (endpoint: SimulatedEndpoint) => boolean): number[] {
+    return this.endpoints.filter(isWanted).flatMap(({ id }) => this.latenciesMs.get(id) ?? []);
+  }
+
+  /** Events whose first attempt is over or pending: each accepted one is, once. */
+  #firsts(): number {
+    const pending = [...this.queue.rows.values()].filter(({ attempt }) => attempt === 1).length;
+    const over = [...this.queue.completed.values()].filter(({ dispatch }) => dispatch.attempt === 1).length;
+    return pending + over + this.#publishing;
+  }
+
+  #publishing = 0;
+
+  #publishLater(endpoint: Known, untilMs: number): void {
+    if (endpoint.perSecond === 0) return;
+    const waitMs = (-Math.log(1 - this.#random()) / endpoint.perSecond) * 1000;
+    if (this.clock.nowMs() + waitMs > untilMs) return;
+    this.clock.after(waitMs, () => {
+      this.#accepted++;
+      this.#publishing++;
+      void this.#commits.add(this.#newEvent(endpoint));
+      this.#publishLater(endpoint, untilMs);
+    });
+  }
+
+  #newEvent(endpoint: Known): NewEvent {
+    const id = newEventId();
+    this.#acceptedAtMs.set(id, { atMs: this.clock.nowMs(), order: this.#acceptedAtMs.size });
+    const body = "x".repeat(endpoint.bodySize ?? 400);
+    return {
+      id,
+      tenantId: endpoint.tenantId,
+      type: "a.b",
+      patterns: [endpoint.id],
+      body,
+      idempotencyKey: null,
+    };
+  }
+
+  async #accept(events: NewEvent[]): Promise<void[]> {
+    const acceptance = await this.queue.accept(events, {
+      lease: this.worker.hasRoom(),
+      parked: this.worker.backlogged(),
+    });
+    this.#publishing -= events.length;
+    this.worker.take(acceptance);
+    return events.map(() => undefined);
+  }
+
+  #makeWorker(): Worker {
+    const log = pino(
+      {
+        level: "warn",
+        base: null,
+        serializers: { err: (error: unknown) => (error instanceof Error ? error.stack : error) },
+      },
+      { write: (line: string) => void this.errors.push(line) },
+    );
+    return makeWorker({
+      queue: this.queue,
+      clock: this.clock,
+      targets: {
+        fresh: (key) => this.#targetOf(key.endpointId),
+        get: async () => null,
+        forget: () => undefined,
+      },
+      sender: { send: (request) => this.#send(request) },
+      health: { observe: async () => false },
+      blockedTarget: () => undefined,
+      outbox: { relay: async () => "all" },
+      artifacts: { keep: () => undefined },
+      scheduleMs: [0, 5000, 300_000, 1_800_000],
+      log,
+      metrics: { ...makeMetrics(), watchLanes: (lanes) => void (this.#lanes = lanes) },
+    });
+  }
+
+  #targetOf(endpointId: EndpointId): SendTarget {
+    const endpoint = this.#byId.get(endpointId);
+    assert.ok(endpoint !== undefined);
+    return {
+      tenantId: endpoint.tenantId,
+      endpointId,
+      url: urlOf(endpointId),
+      events: ["*"],
+      enabled: true,
+      rateLimit: endpoint.rateLimit ?? null,
+      headers: {},
+      failingSince: null,
+      keeps: null,
+      signingKeys: [SIGNING_KEY],
+    };
+  }
+
+  async #send(request: SendRequest): Promise<SendOutcome> {
+    const endpoint = this.#byUrl.get(request.url);
+    assert.ok(endpoint !== undefined);
+    this.#noteStart(endpoint, request);
+    const { afterMs, status } = endpoint.behaviour({ nowMs: this.clock.nowMs(), random: this.#random });
+    await this.clock.wait(Math.min(afterMs, TIME_LIMIT_MS));
+    endpoint.inFlight--;
+    this.#sending.delete(request.headers["X-Service-Delivery"] ?? "");
+    return status === null
+      ? { kind: "failed", error: "timeout", latencyMs: TIME_LIMIT_MS }
+      : { kind: "answered", status, headers: {}, body: "", latencyMs: afterMs };
+  }
+
+  #noteStart(endpoint: Known, { headers }: SendRequest): void {
+    const nowMs = this.clock.nowMs();
+    const deliveryId = headers["X-Service-Delivery"] ?? "";
+    this.#check(!this.#sending.has(deliveryId), "an attempt runs twice at once");
+    this.#sending.add(deliveryId);
+    this.#attempts++;
+    endpoint.inFlight++;
+    this.#check(endpoint.inFlight <= MOST_WIDTH, "an endpoint has too many attempts in flight");
+    this.#mostInFlight = Math.max(this.#mostInFlight, this.#lanes.inFlight);
+    this.#mostWeight = Math.max(this.#mostWeight, this.#lanes.weight);
+    const id = parseDeliveryId(deliveryId);
+    const row = id === null ? undefined : this.queue.rows.get(id);
+    this.#check(
+      row?.leaseId != null && row.claimableMs - nowMs >= TIME_LIMIT_MS,
+      "an attempt starts without a lease that outlasts it",
+    );
+    this.#keepsRate(endpoint, nowMs);
+    if (row?.attempt === 1) this.#noteFirst(endpoint, row.eventId, nowMs);
+  }
+
+  #keepsRate({ rateLimit, starts }: Known, nowMs: number): void {
+    if (rateLimit === undefined) return;
+    starts.push(nowMs);
+    const inSecond = starts.filter((atMs) => atMs > nowMs - 1000);
+    starts.splice(0, starts.length - inSecond.length);
+    this.#check(inSecond.length <= rateLimit + Math.max(1, rateLimit / 10), "a rate limit is exceeded");
+  }
+
+  #noteFirst({ id }: Known, eventId: EventId, nowMs: number): void {
+    const accepted = this.#acceptedAtMs.get(eventId);
+    assert.ok(accepted !== undefined);
+    const latencies = this.latenciesMs.get(id) ?? [];
+    this.latenciesMs.set(id, latencies);
+    latencies.push(nowMs - accepted.atMs);
+    const orders = this.#startedOrders.get(id) ?? [];
+    this.#startedOrders.set(id, orders);
+    const younger = orders.filter((order) => order > accepted.order).length;
+    this.overtaken.set(id, Math.max(this.overtaken.get(id) ?? 0, younger));
+    orders.push(accepted.order);
+    if (orders.length > 2000) orders.splice(0, 1000);
+  }
+
+  #check(holds: boolean, otherwise: string): void {
+    if (!holds) this.errors.push(otherwise);
+  }
+}
+
+const SIGNING_KEY = makeSigningKey("whsec_MDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDA=");
+
+function urlOf(endpointId: EndpointId): string {
+  return `https://example.com/${endpointId}`;
+}
+
+/** Mulberry32: enough chance for a simulation, and the same for the same seed everywhere. */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
