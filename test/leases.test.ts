@@ -195,7 +195,7 @@ describe("a lease that ran out and was claimed again by the same process", () =>
   it("is not given back or held by the earlier claim", async () => {
     const [earlier, later] = await claimTwice();
     await queue.postpone([{ dispatch: earlier, delayMs: 0 }]);
-    await queue.hold([earlier]);
+    await queue.hold([earlier], "wait");
     assert.deepEqual(await queue.complete([outcomeOf(later, "later")], "wait"), new Set([later.id]));
   });
 });

@@ -147,7 +147,7 @@ const asWorker: Record<string, Run> = {
     endpoints.disableEndpoint(db, { ...rows, url: "https://example.com/", failingSince: null }, "gone"),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
   postponeDispatches: (db, rows) => claim.postponeDispatches(db, [{ dispatch: leased(rows), delayMs: 5000 }]),
-  holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)]),
+  holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)], "wait"),
   completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait"),
 };
 

@@ -59,13 +59,13 @@ const OURS = {
   enable_seqscan: "on",
   geqo: "on",
 };
-const OF_QUEUE = { ...OURS, enable_seqscan: "off" };
+const SERVING = { ...OURS, enable_seqscan: "off" };
 
 it("every connection has its settings, whatever the database's are", async () => {
   assert.deepEqual(await settingsOfEach(database.url), {
-    tenant: OURS,
-    publisher: OF_QUEUE,
-    worker: OF_QUEUE,
+    tenant: SERVING,
+    publisher: SERVING,
+    worker: SERVING,
     plain: OURS,
   });
 });

@@ -10,17 +10,11 @@ export type ServingRole = "postern_tenant" | "postern_publisher" | "postern_work
 const EVERYWHERE = ["jit=off", "default_transaction_isolation=read committed"];
 
 /**
- * Statements of the queue are planned while its tables are empty, their normal
- * state, and run with that plan when a backlog comes. So none may scan where
- * there is an index. Those that must read a whole table still do.
+ * What serves is planned while tables are empty, the queue's normal state, and
+ * runs with that plan when a backlog comes. So nothing may scan where there is
+ * an index. Statements that must read a whole table still do.
  */
-const BY_INDEX = ["enable_seqscan=off"];
-
-/** Roles that serve many tenants with few, prepared statements. */
-const OF_QUEUE: ReadonlySet<ServingRole | undefined> = new Set([
-  "postern_publisher",
-  "postern_worker",
-] as const);
+const SERVING = ["enable_seqscan=off"];
 
 /**
  * What a client of `pg` connects with. Settings travel with the first message,
@@ -32,7 +26,7 @@ export function connectTo(
   role: ServingRole | undefined,
 ): { connectionString: string; options: string } {
   const { connectionString, options } = takeOptions(url);
-  const settings = OF_QUEUE.has(role) ? [...EVERYWHERE, ...BY_INDEX] : EVERYWHERE;
+  const settings = role === undefined ? EVERYWHERE : [...EVERYWHERE, ...SERVING];
   const ours = settings.map((setting) => `-c ${setting.replaceAll(" ", "\\ ")}`);
   return { connectionString, options: [...ours, ...(options === undefined ? [] : [options])].join(" ") };
 }

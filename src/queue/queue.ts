@@ -121,8 +121,12 @@ export type DispatchQueue = {
   complete(attempts: readonly CompletedAttempt[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
   /** Gives leases back: each may be claimed again after its delay. */
   postpone(dispatches: readonly { dispatch: LeasedDispatch; delayMs: number }[]): Promise<void>;
-  /** Sets aside the dispatches of endpoints that are disabled, until they are enabled. */
-  hold(dispatches: readonly LeasedDispatch[]): Promise<void>;
+  /**
+   * Sets aside the dispatches of endpoints that are disabled, until they are
+   * enabled, and gives back the others; answers the ids that were still this
+   * process's. Those that somebody has locked are waited for, or left for another call.
+   */
+  hold(dispatches: readonly LeasedDispatch[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
 };
 
 /**

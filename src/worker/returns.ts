@@ -15,14 +15,28 @@ export type Returns = {
   giveBack(given: readonly Postponed[], reason: "no_room" | "stopping" | "withdrawn"): Promise<void>;
 };
 
+/** One statement for all that is asked while the one before runs. */
+const LIMITS = { maxItems: 1000, maxConcurrent: 1 };
+
 export function makeReturns(services: {
   queue: Pick<DispatchQueue, "postpone" | "hold">;
   log: Log;
   metrics: Metrics;
 }): Returns {
   const { queue, log, metrics } = services;
-  const late = inGroups((given: Postponed[]) => queue.postpone(given));
-  const holds = inGroups((given: LeasedDispatch[]) => queue.hold(given));
+  const late = new GroupCommit<Postponed, void>(async (given) => {
+    await queue.postpone(given);
+    return given.map(() => undefined);
+  }, LIMITS);
+  const unlocked = holdsInGroups("skip");
+  const locked = holdsInGroups("wait");
+
+  function holdsInGroups(whenLocked: "skip" | "wait"): GroupCommit<LeasedDispatch, boolean> {
+    return new GroupCommit(async (given) => {
+      const held = await queue.hold(given, whenLocked);
+      return given.map((dispatch) => held.has(dispatch.id));
+    }, LIMITS);
+  }
 
   return {
     async late(dispatch) {
@@ -30,7 +44,8 @@ export function makeReturns(services: {
       metrics.dispatchesReturned.inc({ reason: "late" });
     },
     async hold(dispatch) {
-      await holds.add(dispatch);
+      // What is left over is locked, or not this worker's any more: to wait tells which.
+      if (!(await unlocked.add(dispatch))) await locked.add(dispatch);
       metrics.dispatchesReturned.inc({ reason: "held" });
     },
     async giveBack(given, reason) {
@@ -42,15 +57,4 @@ export function makeReturns(services: {
       }
     },
   };
-}
-
-/** One statement for all that is asked while the one before runs; nothing is answered but that it is done. */
-function inGroups<Item>(work: (items: Item[]) => Promise<void>): GroupCommit<Item, void> {
-  return new GroupCommit<Item, void>(
-    async (items) => {
-      await work(items);
-      return items.map(() => undefined);
-    },
-    { maxItems: 1000, maxConcurrent: 1 },
-  );
 }

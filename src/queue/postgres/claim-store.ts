@@ -1,5 +1,6 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
+import { isRowOf } from "./key-look-up.ts";
 import {
   LEASE_MS,
   LONGEST_RETURN_MS,
@@ -138,20 +139,21 @@ export async function postponeDispatches(
   postponed: readonly { dispatch: LeasedDispatch; delayMs: number }[],
 ): Promise<void> {
   await db.query(
-    /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT d.tenant_id, d.endpoint_id, d.id, given.delay_ms
-        FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::float8[])
+    /* sql */ `WITH given AS MATERIALIZED (
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::float8[])
           AS given (tenant_id, endpoint_id, id, lease_id, delay_ms)
-        JOIN postern.dispatches d
-          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        WHERE d.lease_owner = given.lease_id
-        ORDER BY d.tenant_id, d.endpoint_id, d.id
-        FOR UPDATE OF d
+        ORDER BY tenant_id, endpoint_id, id
+      ), locked AS MATERIALIZED (
+        SELECT given.* FROM given CROSS JOIN LATERAL (
+          SELECT FROM postern.dispatches d
+          WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
+            AND d.lease_owner = given.lease_id
+          FOR UPDATE
+        ) AS d
       )
       UPDATE postern.dispatches d
       SET lease_owner = NULL, claimable_at = now() + locked.delay_ms * interval '1 ms'
-      FROM locked
-      WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id`,
+      FROM locked WHERE ${isRowOf("locked")}`,
     [...leaseArrays(postponed.map((item) => item.dispatch)), postponed.map((item) => item.delayMs)],
   );
 }

@@ -1,6 +1,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
 import { leaseArrays } from "./claim-store.ts";
+import { isRowOf } from "./key-look-up.ts";
 import type { CompletedAttempt } from "../queue.ts";
 
 /**
@@ -32,23 +33,29 @@ export async function completeAttempts(
           AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
             response_headers, response_body, latency_ms, error, next_delay_ms)
       ), endpoint AS MATERIALIZED (
-        SELECT e.tenant_id, e.id, e.deleted_at IS NULL AS is_alive FROM postern.endpoints e
-        WHERE (e.tenant_id, e.id) IN
-            (SELECT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL)
-        FOR SHARE ${skip}
-      ), locked AS MATERIALIZED (
-        -- The join has the endpoints locked first, for dispatches are locked once all are sorted.
+        SELECT e.* FROM (
+          SELECT DISTINCT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL ORDER BY 1, 2
+        ) AS wanted CROSS JOIN LATERAL (
+          SELECT tenant_id, id, deleted_at IS NULL AS is_alive FROM postern.endpoints
+          WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
+          FOR SHARE ${skip}
+        ) AS e
+      ), ready AS MATERIALIZED (
+        -- To sort all of them has every endpoint locked before the first dispatch.
         SELECT given.*, given.next_delay_ms IS NOT NULL AND endpoint.is_alive AS may_go_on
         FROM given LEFT JOIN endpoint
           ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
-        JOIN postern.dispatches d
-          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        WHERE d.lease_owner = given.lease_id AND (given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL)
-        ORDER BY d.tenant_id, d.endpoint_id, d.id
-        FOR UPDATE OF d ${skip}
+        WHERE given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL
+        ORDER BY given.tenant_id, given.endpoint_id, given.id
+      ), locked AS MATERIALIZED (
+        SELECT ready.* FROM ready CROSS JOIN LATERAL (
+          SELECT FROM postern.dispatches d
+          WHERE d.tenant_id = ready.tenant_id AND d.endpoint_id = ready.endpoint_id AND d.id = ready.id
+            AND d.lease_owner = ready.lease_id
+          FOR UPDATE ${skip}
+        ) AS d
       ), done AS (
-        DELETE FROM postern.dispatches d USING locked
-        WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id
+        DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
         RETURNING locked.*, d.event_id, d.event_type, d.attempt, locked.may_go_on AND NOT d.superseded AS goes_on
       ), logged AS (
         INSERT INTO postern.deliveries

@@ -32,7 +32,7 @@ export function makePostgresQueue(
     claim: (limits, crowded) => claimDispatches(worker, nextLeaseId(), limits, crowded),
     complete: (attempts, whenLocked) => completeAttempts(worker, attempts, whenLocked),
     postpone: (dispatches) => postponeDispatches(worker, dispatches),
-    hold: (dispatches) => holdDispatches(worker, dispatches),
+    hold: (dispatches, whenLocked) => holdDispatches(worker, dispatches, whenLocked),
   };
 }
 
