@@ -205,7 +205,7 @@ async function fill(): Promise<Batch> {
       FROM postern.dispatches WHERE lease_owner = $1 AND tenant_id LIKE 'tenant_%'`,
     [LEASE_OWNER],
   );
-  const [first, ...others] = found.map((row) => ({ ...rows, ...row }));
+  const [first, ...others] = found.map((row): Rows => Object.assign({}, rows, row));
   assert.ok(first !== undefined && others.length === AT_ONCE - 1);
   return [first, ...others];
 }

@@ -73,12 +73,13 @@ function columns(condition: unknown): string[] {
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
-  if (Array.isArray(value)) return escapeLiteral(`{${value.map(element).join(",")}}`);
-  if (value instanceof Date) return escapeLiteral(value.toISOString());
-  assert.ok(typeof value !== "object", "a value of this kind has no literal yet");
-  return escapeLiteral(String(value));
+  if (!Array.isArray(value)) return escapeLiteral(textOf(value));
+  const elements = value.map((element) => (element === null ? "NULL" : JSON.stringify(textOf(element))));
+  return escapeLiteral(`{${elements.join(",")}}`);
 }
 
-function element(value: unknown): string {
-  return value === null || value === undefined ? "NULL" : JSON.stringify(String(value));
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  assert.ok(typeof value === "string" || typeof value === "number" || typeof value === "boolean");
+  return String(value);
 }

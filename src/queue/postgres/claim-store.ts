@@ -1,6 +1,6 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
-import { isRowOf } from "./key-look-up.ts";
+import { isRowOf, withLeased } from "./key-look-up.ts";
 import {
   LEASE_MS,
   LONGEST_RETURN_MS,
@@ -144,12 +144,7 @@ export async function postponeDispatches(
           AS given (tenant_id, endpoint_id, id, lease_id, delay_ms)
         ORDER BY tenant_id, endpoint_id, id
       ), locked AS MATERIALIZED (
-        SELECT given.* FROM given CROSS JOIN LATERAL (
-          SELECT FROM postern.dispatches d
-          WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-            AND d.lease_owner = given.lease_id
-          FOR UPDATE
-        ) AS d
+        ${withLeased("given", "wait")}
       )
       UPDATE postern.dispatches d
       SET lease_owner = NULL, claimable_at = now() + locked.delay_ms * interval '1 ms'

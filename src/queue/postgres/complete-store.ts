@@ -1,7 +1,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
 import { leaseArrays } from "./claim-store.ts";
-import { isRowOf } from "./key-look-up.ts";
+import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import type { CompletedAttempt } from "../queue.ts";
 
 /**
@@ -24,7 +24,6 @@ export async function completeAttempts(
   attempts: readonly CompletedAttempt[],
   whenLocked: "skip" | "wait",
 ): Promise<Set<DeliveryId>> {
-  const skip = whenLocked === "skip" ? "SKIP LOCKED" : "";
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: `complete-attempts-${whenLocked}`,
     text: /* sql */ `WITH given AS MATERIALIZED (
@@ -38,7 +37,7 @@ export async function completeAttempts(
         ) AS wanted CROSS JOIN LATERAL (
           SELECT tenant_id, id, deleted_at IS NULL AS is_alive FROM postern.endpoints
           WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
-          FOR SHARE ${skip}
+          FOR SHARE ${lockOption(whenLocked)}
         ) AS e
       ), ready AS MATERIALIZED (
         -- To sort all of them has every endpoint locked before the first dispatch.
@@ -48,12 +47,7 @@ export async function completeAttempts(
         WHERE given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL
         ORDER BY given.tenant_id, given.endpoint_id, given.id
       ), locked AS MATERIALIZED (
-        SELECT ready.* FROM ready CROSS JOIN LATERAL (
-          SELECT FROM postern.dispatches d
-          WHERE d.tenant_id = ready.tenant_id AND d.endpoint_id = ready.endpoint_id AND d.id = ready.id
-            AND d.lease_owner = ready.lease_id
-          FOR UPDATE ${skip}
-        ) AS d
+        ${withLeased("ready", whenLocked)}
       ), done AS (
         DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
         RETURNING locked.*, d.event_id, d.event_type, d.attempt, locked.may_go_on AND NOT d.superseded AS goes_on

@@ -3,7 +3,7 @@ import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import { DISPATCH_CHANNEL } from "./accept-store.ts";
 import { leaseArrays } from "./claim-store.ts";
-import { isRowOf } from "./key-look-up.ts";
+import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import type { FollowSlice, LeasedDispatch } from "../queue.ts";
 
 /** Dispatches in one transaction: some ten milliseconds, in which nobody else gets at them or their endpoint. */
@@ -23,7 +23,6 @@ export async function holdDispatches(
   dispatches: readonly LeasedDispatch[],
   whenLocked: "skip" | "wait",
 ): Promise<Set<DeliveryId>> {
-  const skip = whenLocked === "skip" ? "SKIP LOCKED" : "";
   const { rows } = await db.query<{ id: DeliveryId }>(
     /* sql */ `WITH given AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[])
@@ -33,7 +32,7 @@ export async function holdDispatches(
         CROSS JOIN LATERAL (
           SELECT tenant_id, id, NOT enabled AND deleted_at IS NULL AS is_disabled FROM postern.endpoints
           WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
-          FOR SHARE ${skip}
+          FOR SHARE ${lockOption(whenLocked)}
         ) AS e
       ), ready AS MATERIALIZED (
         -- To sort all of them has every endpoint locked before the first dispatch.
@@ -41,12 +40,7 @@ export async function holdDispatches(
         JOIN endpoint ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
         ORDER BY given.tenant_id, given.endpoint_id, given.id
       ), locked AS MATERIALIZED (
-        SELECT ready.* FROM ready CROSS JOIN LATERAL (
-          SELECT FROM postern.dispatches d
-          WHERE d.tenant_id = ready.tenant_id AND d.endpoint_id = ready.endpoint_id AND d.id = ready.id
-            AND d.lease_owner = ready.lease_id
-          FOR UPDATE ${skip}
-        ) AS d
+        ${withLeased("ready", whenLocked)}
       )
       UPDATE postern.dispatches d
       SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = locked.is_disabled

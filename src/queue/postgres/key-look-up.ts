@@ -1,3 +1,18 @@
+/** SQL that makes a statement pass over what somebody else has locked, or wait for it. */
+export function lockOption(whenLocked: "skip" | "wait"): string {
+  return whenLocked === "skip" ? "SKIP LOCKED" : "";
+}
+
+/** The rows of `other`, in its order, whose dispatch is still leased as they say; each dispatch is locked. */
+export function withLeased(other: string, whenLocked: "skip" | "wait"): string {
+  return /* sql */ `SELECT ${other}.* FROM ${other} CROSS JOIN LATERAL (
+          SELECT FROM postern.dispatches d
+          WHERE d.tenant_id = ${other}.tenant_id AND d.endpoint_id = ${other}.endpoint_id AND d.id = ${other}.id
+            AND d.lease_owner = ${other}.lease_id
+          FOR UPDATE ${lockOption(whenLocked)}
+        ) AS d`;
+}
+
 /**
  * True of the dispatch `d` that a row of `other` names: how an UPDATE or a
  * DELETE finds the rows that a `WITH` has locked.
