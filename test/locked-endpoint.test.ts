@@ -132,6 +132,24 @@ it("an endpoint that is about to be deleted is not yet taken for deleted", async
   await eventually(async () => (await logOf(busy)).length === 4);
 });
 
+it("an endpoint that was deleted while its outcome waited gets no next attempt", async () => {
+  await failOnce();
+  await service.database.pool.query("DELETE FROM postern.dispatches WHERE endpoint_id = $1", [busy]);
+  await arrived((await publish(service, "invoice.overdue")).id);
+  await holder.query("UPDATE postern.endpoints SET deleted_at = now() WHERE id = $1", [busy]);
+  answer.resolve({ status: 500 });
+  await somebodyWaits();
+  await holder.query("COMMIT");
+  await eventually(async () => {
+    const { rows } = await service.database.pool.query(
+      `SELECT (SELECT count(*) FROM postern.deliveries WHERE endpoint_id = $1)::int AS logged,
+        (SELECT count(*) FROM postern.dispatches WHERE endpoint_id = $1)::int AS pending`,
+      [busy],
+    );
+    return rows[0]?.logged === 2 && rows[0].pending === 0;
+  });
+});
+
 it("a dispatch's lock delays its own outcome alone", async () => {
   await arrived((await publish(service, "invoice.overdue")).id);
   await holder.query("SELECT FROM postern.dispatches WHERE endpoint_id = $1 FOR UPDATE", [busy]);
@@ -150,4 +168,17 @@ it("an endpoint's lock delays the holding of its own dispatches alone", async ()
   assert.equal(await isHeld(busy), false);
   await holder.query("ROLLBACK");
   await eventually(() => isHeld(busy));
+});
+
+it("an endpoint that was enabled while a dispatch waited to be held gets it sent", async () => {
+  await service.call("PATCH", `/api/webhooks/${busy}`, { json: { enabled: false } });
+  await holder.query("UPDATE postern.endpoints SET enabled = true, disabled_reason = NULL WHERE id = $1", [
+    busy,
+  ]);
+  await dueAt(busy);
+  await somebodyWaits();
+  assert.equal(await isHeld(busy), false);
+  await holder.query("COMMIT");
+  answer.resolve({ status: 200 });
+  await eventually(async () => (await logOf(busy))[0]?.[0] === "delivered");
 });
