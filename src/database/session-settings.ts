@@ -18,8 +18,8 @@ const SERVING = ["enable_seqscan=off"];
 
 /**
  * What a client of `pg` connects with. Settings travel with the first message,
- * in `options`, so they cost no round trip. An administrator's own `options`, in
- * the URL or in PGOPTIONS, come last and so win.
+ * in `options`, so they cost no round trip. The URL's own `options` come last
+ * and so win; PGOPTIONS does not count.
  */
 export function connectTo(
   url: string,
