@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { TokenClaims } from "../src/api/session-token.ts";
 import { openConnection } from "./generator.ts";
 import { percentile } from "./measure.ts";
+import { seedDeliveries } from "./seed.ts";
 import type { Program, Stand } from "./stand.ts";
 
 const OWNER: TokenClaims = { type: "user", tid: "reader", sub: "bench", role: "owner" };
@@ -12,29 +13,18 @@ const SEED_DAYS = 20;
 
 /**
  * Fills the log: of `total` rows over twenty days, a tenth belongs to one
- * endpoint of the reading tenant, the rest to 1,000 other tenants. One in ten failed.
+ * endpoint of the reading tenant, the rest to 1,000 other tenants. One in a hundred failed.
  */
 export async function seedLog(stand: Stand, total: number): Promise<void> {
-  await stand.sql(
-    `SELECT postern.ensure_partitions((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date)`,
-    [SEED_DAYS + 1],
+  await seedDeliveries(
+    stand,
+    { total, days: SEED_DAYS },
+    {
+      tenant: `CASE WHEN n % 10 = 0 THEN 'reader' ELSE 'tenant_' || (n % 1000) END`,
+      endpoint: `CASE WHEN n % 10 = 0 THEN '${ENDPOINT}'::uuid ELSE md5('e' || n % 1000)::uuid END`,
+      isFailed: "n % 100 = 0",
+    },
   );
-  const step = 500_000;
-  for (let from = 0; from < total; from += step) {
-    await stand.sql(
-      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
-          request_headers, response_status, response_headers, response_body, latency_ms)
-        SELECT CASE WHEN n % 10 = 0 THEN 'reader' ELSE 'tenant_' || (n % 1000) END,
-          CASE WHEN n % 10 = 0 THEN '${ENDPOINT}'::uuid ELSE md5('e' || n % 1000)::uuid END,
-          overlay(postern.lowest_id_at(now() - make_interval(secs => (1 - n::float8 / $3) * 86400 * ${SEED_DAYS}))::text
-            placing right(gen_random_uuid()::text, 21) from 16)::uuid,
-          gen_random_uuid(), 'invoice.paid', 'event', CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'delivered' END, 1,
-          '{"Content-Type":"application/json","User-Agent":"Postern/0.1.0"}', 200, '{}', 'ok', 12
-        FROM generate_series($1::bigint, $2::bigint) n`,
-      [from, Math.min(from + step, total) - 1, total],
-    );
-  }
-  await stand.sql("VACUUM ANALYZE postern.deliveries");
 }
 
 /** 500 requests of each kind, one after another: milliseconds as the caller sees them. */

@@ -1,17 +1,32 @@
-/** `npm run bench [-- A B …]`: runs the tasks and prints a table and JSON. Keep the machine quiet meanwhile. */
+/**
+ * `npm run bench [-- A B …]`: runs the tasks and prints a table and JSON. With
+ * `--postgres 15` on the oldest PostgreSQL that is supported, as shipped. Keep
+ * the machine quiet meanwhile.
+ */
 import { cpus, release, totalmem } from "node:os";
-import { openStand, POSTGRES_SETTINGS } from "./stand.ts";
+import { parseArgs } from "node:util";
+import { POSTGRES_SETTINGS } from "./database.ts";
+import { openStand } from "./stand.ts";
 import { TASKS, type Row } from "./tasks.ts";
 
-const wanted = process.argv.slice(2);
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { postgres: { type: "string", default: "18" } },
+});
+const major = values.postgres;
+if (major !== "15" && major !== "18") {
+  console.error("--postgres is 15 or 18.");
+  process.exit(1);
+}
 const unknown = wanted.filter((name) => !(name in TASKS));
 if (unknown.length > 0) {
   console.error(`Unknown: ${unknown.join(", ")}. The tasks are: ${Object.keys(TASKS).join(", ")}.`);
   process.exit(1);
 }
 
-const stand = await openStand();
+const stand = await openStand(major);
 const rows: Row[] = [];
+const [server] = await stand.sql("SELECT version()");
 try {
   for (const [name, task] of Object.entries(TASKS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
@@ -30,7 +45,7 @@ const machine = {
   memoryGib: Math.round(totalmem() / 1024 ** 3),
   kernel: release(),
   node: process.version,
-  postgres: POSTGRES_SETTINGS,
+  postgres: { ...server, ...POSTGRES_SETTINGS },
 };
 console.table(rows);
 console.log(JSON.stringify({ machine, rows }, null, 2));

@@ -1,29 +1,19 @@
 /** The test stand: a real PostgreSQL, Postern as its own process(es), and the receiver. */
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueToken, type TokenClaims } from "../src/api/session-token.ts";
 import { makeSecrets } from "../src/config.ts";
-import { startEmbeddedPostgres } from "../src/database/embedded.ts";
 import { migrate, readMigrations } from "../src/database/migrate.ts";
 import { createPool } from "../src/database/pool.ts";
 import { makeTestCa, type KeyAndCertificate } from "../test/support/certificates.ts";
 import { buildProgram } from "../tools/build.ts";
+import { startDatabase, type Major } from "./database.ts";
 import type { Target } from "./generator.ts";
 import { familyCpuSeconds, memoryMib } from "./measure.ts";
 import type { ReceiverQuestion, ReceiverReport } from "./receiver.ts";
-
-/** Nothing that makes a commit less durable than on a production server. */
-export const POSTGRES_SETTINGS = {
-  fsync: "on",
-  synchronous_commit: "on",
-  full_page_writes: "on",
-  shared_buffers: "512MB",
-  max_wal_size: "4GB",
-  wal_compression: "off",
-};
 
 const MIGRATIONS = join(import.meta.dirname, "..", "migrations");
 const RECEIVER = join(import.meta.dirname, "receiver.ts");
@@ -48,17 +38,11 @@ export type Stand = {
   close(): Promise<void>;
 };
 
-export async function openStand(): Promise<Stand> {
+/** On the embedded PostgreSQL unless another major is asked for. */
+export async function openStand(major: Major = "18"): Promise<Stand> {
   const folder = await mkdtemp(join(tmpdir(), "postern-bench-"));
   await chmod(folder, 0o711);
-  const log = { info: () => undefined, warn: (message: string) => console.error(message) };
-  const startPostgres = () =>
-    startEmbeddedPostgres({ dataDir: folder, log, settings: POSTGRES_SETTINGS, openFolder: folder });
-  const pidFile = join(folder, "postgres", "data", "postmaster.pid");
-  const readPostmasterPid = async (): Promise<number> =>
-    Number((await readFile(pidFile, "utf8")).split("\n")[0]);
-  let postgres = await startPostgres();
-  let postmasterPid = await readPostmasterPid();
+  const postgres = await startDatabase(major, folder);
   const ca = await makeTestCa();
   const leaf = await ca.issue();
   const caFile = join(folder, "ca.pem");
@@ -102,14 +86,8 @@ export async function openStand(): Promise<Stand> {
     },
     sql: async (text, values) => (await admin.query(text, values)).rows,
     receiver: (question) => ask(receiver, question),
-    postgresCpuSeconds: () => familyCpuSeconds(postmasterPid),
-    async crashPostgres() {
-      const { url } = postgres;
-      process.kill(postmasterPid, "SIGKILL");
-      postgres = await startPostgres();
-      if (postgres.url !== url) throw new Error("the database came back at another address");
-      postmasterPid = await readPostmasterPid();
-    },
+    postgresCpuSeconds: () => familyCpuSeconds(postgres.readPid()),
+    crashPostgres: () => postgres.crash(),
     async close() {
       for (const program of programs) await program.stop();
       receiver.disconnect();

@@ -214,7 +214,7 @@ async function log(stand: Stand): Promise<Row> {
 }
 
 async function growth(stand: Stand): Promise<Row> {
-  await stand.sql("TRUNCATE postern.deliveries");
+  await stand.sql("TRUNCATE postern.deliveries, postern.events");
   await seedLog(stand, 10_000_000);
   const program = await stand.start("up");
   const figures = await readLog(stand, program);

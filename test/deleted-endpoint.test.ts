@@ -33,7 +33,7 @@ it("is not held for an endpoint that nobody can enable any more, but ends as its
     [endpointId, id, eventId, leaseId],
   );
   const leased = { eventId, eventType: "invoice.paid", body: "{}", attempt: 1, leaseId, leaseEndsMs: 0 };
-  await holdDispatches(database.pool, [{ tenantId: tenant("acme"), endpointId, id, ...leased }]);
+  await holdDispatches(database.pool, [{ tenantId: tenant("acme"), endpointId, id, ...leased }], "wait");
   const worker = await startTestService({ database, receiver, roles: ["worker"], env });
   test.after(() => worker.stop());
   const ended = await eventually(async () => {

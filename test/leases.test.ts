@@ -195,7 +195,7 @@ describe("a lease that ran out and was claimed again by the same process", () =>
     const [earlier, later] = await claimTwice();
     await queue.release([earlier], "claimable");
     await queue.release([earlier], "parked");
-    await queue.hold([earlier]);
+    await queue.hold([earlier], "wait");
     assert.deepEqual(await queue.complete([outcomeOf(later, "later")], "wait"), new Set([later.id]));
   });
 });

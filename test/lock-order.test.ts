@@ -75,7 +75,7 @@ const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
 
 const BATCHES: [string, (db: Db, dispatches: readonly LeasedDispatch[]) => Promise<unknown>][] = [
   ["recording outcomes", record],
-  ["holding", holdDispatches],
+  ["holding", (db, dispatches) => holdDispatches(db, dispatches, "wait")],
   ["releasing", (db, dispatches) => releaseDispatches(db, dispatches, "claimable")],
 ];
 

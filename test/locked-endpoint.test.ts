@@ -71,6 +71,38 @@ async function othersComeFirst(status: number): Promise<void> {
   await holder.query("ROLLBACK");
 }
 
+async function somebodyWaits(): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await service.database.pool.query(
+      `SELECT FROM pg_locks WHERE NOT granted
+        AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`,
+    );
+    return rows.length > 0;
+  });
+}
+
+/** As of an event that was being accepted while its endpoint was disabled. */
+async function dueAt(endpointId: string): Promise<void> {
+  await service.database.pool.query(
+    `WITH event AS (
+        INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+        SELECT tenant_id, postern.uuid_v7(), 'invoice.paid', '{}', 1 FROM postern.endpoints WHERE id = $1
+        RETURNING tenant_id, id, type
+      )
+      INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      SELECT tenant_id, $1, postern.uuid_v7(), id, type, 1, now(), now() FROM event`,
+    [endpointId],
+  );
+}
+
+async function isHeld(endpointId: string): Promise<boolean | undefined> {
+  const { rows } = await service.database.pool.query<{ held: boolean }>(
+    "SELECT held FROM postern.dispatches WHERE endpoint_id = $1",
+    [endpointId],
+  );
+  return rows[0]?.held;
+}
+
 it("an endpoint's lock delays its own outcomes alone", async () => {
   await failOnce();
   await arrived((await publish(service, "invoice.overdue")).id);
@@ -84,13 +116,7 @@ it("an endpoint's lock delays its next attempts too: their outcomes would pile u
   await arrived((await publish(service, "invoice.overdue")).id);
   await holder.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [busy]);
   answer.resolve({ status: 500 });
-  await eventually(async () => {
-    const { rows } = await service.database.pool.query(
-      `SELECT FROM pg_locks WHERE NOT granted
-        AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`,
-    );
-    return rows.length > 0;
-  });
+  await somebodyWaits();
   const next = await publish(service, "invoice.overdue");
   await othersComeFirst(500);
   const beforeUnlock = service.receiver.requests.map(({ headers }) => headers["webhook-id"]);
@@ -106,9 +132,53 @@ it("an endpoint that is about to be deleted is not yet taken for deleted", async
   await eventually(async () => (await logOf(busy)).length === 4);
 });
 
+it("an endpoint that was deleted while its outcome waited gets no next attempt", async () => {
+  await failOnce();
+  await service.database.pool.query("DELETE FROM postern.dispatches WHERE endpoint_id = $1", [busy]);
+  await arrived((await publish(service, "invoice.overdue")).id);
+  await holder.query("UPDATE postern.endpoints SET deleted_at = now() WHERE id = $1", [busy]);
+  answer.resolve({ status: 500 });
+  await somebodyWaits();
+  await holder.query("COMMIT");
+  await eventually(async () => {
+    const { rows } = await service.database.pool.query(
+      `SELECT (SELECT count(*) FROM postern.deliveries WHERE endpoint_id = $1)::int AS logged,
+        (SELECT count(*) FROM postern.dispatches WHERE endpoint_id = $1)::int AS pending`,
+      [busy],
+    );
+    return rows[0]?.logged === 2 && rows[0].pending === 0;
+  });
+});
+
 it("a dispatch's lock delays its own outcome alone", async () => {
   await arrived((await publish(service, "invoice.overdue")).id);
   await holder.query("SELECT FROM postern.dispatches WHERE endpoint_id = $1 FOR UPDATE", [busy]);
   await othersComeFirst(200);
+  await eventually(async () => (await logOf(busy))[0]?.[0] === "delivered");
+});
+
+it("an endpoint's lock delays the holding of its own dispatches alone", async () => {
+  for (const id of [busy, other])
+    await service.call("PATCH", `/api/webhooks/${id}`, { json: { enabled: false } });
+  await holder.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [busy]);
+  await dueAt(busy);
+  await somebodyWaits();
+  await dueAt(other);
+  await eventually(() => isHeld(other));
+  assert.equal(await isHeld(busy), false);
+  await holder.query("ROLLBACK");
+  await eventually(() => isHeld(busy));
+});
+
+it("an endpoint that was enabled while a dispatch waited to be held gets it sent", async () => {
+  await service.call("PATCH", `/api/webhooks/${busy}`, { json: { enabled: false } });
+  await holder.query("UPDATE postern.endpoints SET enabled = true, disabled_reason = NULL WHERE id = $1", [
+    busy,
+  ]);
+  await dueAt(busy);
+  await somebodyWaits();
+  assert.equal(await isHeld(busy), false);
+  await holder.query("COMMIT");
+  answer.resolve({ status: 200 });
   await eventually(async () => (await logOf(busy))[0]?.[0] === "delivered");
 });

@@ -1,7 +1,8 @@
 /** SQL that the program never sends, as each of its database roles: what a faulty query could do at worst. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createPool, type Db, type Pool, type ServingRole } from "../src/database/pool.ts";
+import { createPool, type Db, type Pool } from "../src/database/pool.ts";
+import type { ServingRole } from "../src/database/session-settings.ts";
 import { createTenantPool, type TenantPool } from "../src/database/tenant-pool.ts";
 import type { TenantId } from "../src/shared/id.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";

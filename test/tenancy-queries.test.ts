@@ -157,7 +157,7 @@ const asWorker: Record<string, Run> = {
         ])
       ).values(),
     ].flatMap(({ claimed }) => claimed),
-  holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)]),
+  holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)], "wait"),
   completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait"),
 };
 

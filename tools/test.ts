@@ -1,5 +1,6 @@
 /**
- * `npm test`: the checks, then every test on one real database server.
+ * `npm test`: the checks, then every test on one real database server, and those
+ * of test/oldest on another, of the oldest PostgreSQL that is supported.
  *
  * `npm test -- endpoints` runs the test files with that word in their path,
  * without the checks. The summary of node's test runner is the last thing
@@ -11,7 +12,7 @@ import { globSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname } from "node:path";
 import { prepareMoto } from "../test/support/moto.ts";
-import { startTestServer } from "../test/support/postgres.ts";
+import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { runChecks } from "./check.ts";
 
@@ -44,12 +45,16 @@ async function main(): Promise<number> {
     const missing = [prepareVersitygw(console.log), prepareMoto(console.log)].filter((why) => why !== null);
     for (const why of missing) console.log(`${why}: its tests do not run.`);
   }
-  const server = await startTestServer();
+  const wantsOldest = files.some((file) => file.startsWith("test/oldest/"));
+  const servers = await Promise.all([startTestServer(), ...(wantsOldest ? [startTestServer(OLDEST)] : [])]);
   try {
-    const status = await runTests(files, server.url);
+    const status = await runTests(files, {
+      [SERVER.url]: servers[0].url,
+      [SERVER.oldestUrl]: servers[1]?.url,
+    });
     return isClean ? status : Math.max(status, 1);
   } finally {
-    await server.stop();
+    await Promise.all(servers.map((server) => server.stop()));
   }
 }
 
@@ -57,7 +62,7 @@ function keepRunning(): void {
   // A listener of any kind keeps a signal from ending this process.
 }
 
-async function runTests(files: string[], databaseUrl: string): Promise<number> {
+async function runTests(files: string[], env: NodeJS.ProcessEnv): Promise<number> {
   const args = [
     "--test",
     `--test-concurrency=${CONCURRENCY}`,
@@ -68,7 +73,7 @@ async function runTests(files: string[], databaseUrl: string): Promise<number> {
   const runner = spawn(process.execPath, args, {
     cwd: root,
     stdio: "inherit",
-    env: { ...process.env, POSTERN_TEST_DATABASE_URL: databaseUrl },
+    env: { ...process.env, ...env },
   });
   // A Ctrl-C reaches the runner too: it reports and ends, and then we stop the server.
   const end = (): void => void runner.kill("SIGTERM");

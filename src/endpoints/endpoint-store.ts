@@ -166,9 +166,17 @@ export async function loadTargets(
           'requestBodies', s.keep_request_bodies, 'responseBodies', s.keep_response_bodies,
           'days', s.artifact_days) END AS keeps
       FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, id)
-      JOIN postern.endpoints e ON e.tenant_id = wanted.tenant_id AND e.id = wanted.id
-      LEFT JOIN postern.tenant_settings s ON s.tenant_id = e.tenant_id
-      WHERE e.deleted_at IS NULL`,
+      -- Each by its key: a join may read all endpoints, when it was planned while there were few.
+      CROSS JOIN LATERAL (
+        SELECT tenant_id, id, url, events, enabled, rate_limit, headers, secret, previous_secret,
+          previous_secret_until, failing_since
+        FROM postern.endpoints
+        WHERE tenant_id = wanted.tenant_id AND id = wanted.id AND deleted_at IS NULL OFFSET 0
+      ) AS e
+      LEFT JOIN LATERAL (
+        SELECT keep_request_bodies, keep_response_bodies, artifact_days
+        FROM postern.tenant_settings WHERE tenant_id = e.tenant_id OFFSET 0
+      ) AS s ON true`,
     [keys.map((key) => key.tenantId), keys.map((key) => key.endpointId)],
   );
   return rows;

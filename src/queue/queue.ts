@@ -131,8 +131,12 @@ export type DispatchQueue = {
   complete(attempts: readonly CompletedAttempt[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
   /** Gives leases back: each dispatch may be claimed at once, or is parked. */
   release(dispatches: readonly LeasedDispatch[], to: "claimable" | "parked"): Promise<void>;
-  /** Sets aside the dispatches of endpoints that are disabled, until they are enabled. */
-  hold(dispatches: readonly LeasedDispatch[]): Promise<void>;
+  /**
+   * Sets aside the dispatches of endpoints that are disabled, until they are
+   * enabled, and gives back the others; answers the ids that were still this
+   * process's. Those that somebody has locked are waited for, or left for another call.
+   */
+  hold(dispatches: readonly LeasedDispatch[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
 };
 
 /**

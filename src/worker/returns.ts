@@ -18,7 +18,8 @@ export type Returns = {
   ): Promise<void>;
 };
 
-const MOST_AT_ONCE = 1000;
+/** One statement for all that is asked while the one before runs. */
+const LIMITS = { maxItems: 1000, maxConcurrent: 1 };
 
 export function makeReturns(services: {
   queue: Pick<DispatchQueue, "release" | "hold">;
@@ -27,24 +28,31 @@ export function makeReturns(services: {
   metrics: Pick<Metrics, "dispatchesReturned">;
 }): Returns {
   const { queue, clock, log, metrics } = services;
-  const holds = inGroups((dispatches) => queue.hold(dispatches));
-  const released = {
-    claimable: inGroups((dispatches) => queue.release(dispatches, "claimable")),
-    parked: inGroups((dispatches) => queue.release(dispatches, "parked")),
-  };
+  const released = { claimable: releasesInGroups("claimable"), parked: releasesInGroups("parked") };
+  const unlocked = holdsInGroups("skip");
+  const locked = holdsInGroups("wait");
 
-  /** One statement for all that is asked while the one before runs; nothing is answered but that it is done. */
-  function inGroups(work: (items: LeasedDispatch[]) => Promise<void>): GroupCommit<LeasedDispatch, void> {
-    const flush = async (items: LeasedDispatch[]): Promise<void[]> => {
-      await work(items);
-      return items.map(() => undefined);
+  /** Nothing is answered but that it is done. */
+  function releasesInGroups(to: "claimable" | "parked"): GroupCommit<LeasedDispatch, void> {
+    const flush = async (given: LeasedDispatch[]): Promise<void[]> => {
+      await queue.release(given, to);
+      return given.map(() => undefined);
     };
-    return new GroupCommit(flush, { maxItems: MOST_AT_ONCE, maxConcurrent: 1 }, clock);
+    return new GroupCommit(flush, LIMITS, clock);
+  }
+
+  function holdsInGroups(whenLocked: "skip" | "wait"): GroupCommit<LeasedDispatch, boolean> {
+    const flush = async (given: LeasedDispatch[]): Promise<boolean[]> => {
+      const held = await queue.hold(given, whenLocked);
+      return given.map((dispatch) => held.has(dispatch.id));
+    };
+    return new GroupCommit(flush, LIMITS, clock);
   }
 
   return {
     async hold(dispatch) {
-      await holds.add(dispatch);
+      // What is left over is locked, or not this worker's any more: to wait tells which.
+      if (!(await unlocked.add(dispatch))) await locked.add(dispatch);
       metrics.dispatchesReturned.inc({ reason: "held" });
     },
     async release(dispatches, to, reason) {

@@ -201,12 +201,14 @@ export class MemoryQueue implements DispatchQueue {
     });
   }
 
-  async hold(dispatches: readonly LeasedDispatch[]): Promise<void> {
+  async hold(dispatches: readonly LeasedDispatch[]): Promise<Set<DeliveryId>> {
     await this.#statement();
-    this.#update(this.#leasedRows(dispatches), (row) => {
+    const rows = this.#leasedRows(dispatches);
+    this.#update(rows, (row) => {
       row.leaseId = null;
       row.held = true;
     });
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** Due at once, and leased to nobody: as when an endpoint is enabled again. */

@@ -1,7 +1,8 @@
 /**
  * A database of its own for each test file, on one real server for the run.
  *
- * `npm test` starts the server and names it in POSTERN_TEST_DATABASE_URL. A
+ * `npm test` starts the server and names it in POSTERN_TEST_DATABASE_URL, and a
+ * second one, of the oldest PostgreSQL that is supported, for test/oldest. A
  * file run by hand (`node --test src/x.test.ts`) starts its own, which ends
  * with the file. The migrated schema is made once, as a template database, and
  * cloned: some 30 ms instead of all migrations.
@@ -14,6 +15,7 @@ import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/database/embedded.ts";
 import { migrate, readMigrations } from "../../src/database/migrate.ts";
 import { createPool, type Pool } from "../../src/database/pool.ts";
+import { installPostgres15, startPostgres15 } from "./postgres-15.ts";
 
 export type TestDatabase = {
   /** For programs that a test starts. */
@@ -23,25 +25,40 @@ export type TestDatabase = {
   drop: () => Promise<void>;
 };
 
+/** The oldest major that is supported; the embedded server is the newest. */
+export const OLDEST = "15";
+
+/** Variables of the environment: the server for tests, that for test/oldest, and the major to start where none is named. */
+export const SERVER = {
+  url: "POSTERN_TEST_DATABASE_URL",
+  oldestUrl: "POSTERN_TEST_OLDEST_DATABASE_URL",
+  major: "POSTERN_TEST_POSTGRES",
+} as const;
+
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 const TEMPLATE_LOCK_KEY = 7_067_831_002;
 
 let ownServer: Promise<EmbeddedPostgres> | undefined;
 let openDatabases = 0;
 
+const SETTINGS = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  // Several test files run at once, each with its own pools and programs.
+  max_connections: "200",
+};
+
 /** Starts a server for tests in a folder that goes with it. A crash of the machine would lose its rows: it is faster. */
-export async function startTestServer(): Promise<EmbeddedPostgres> {
+export async function startTestServer(major = process.env[SERVER.major]): Promise<EmbeddedPostgres> {
+  if (major === OLDEST) {
+    await installPostgres15(console.error);
+    return startPostgres15(SETTINGS);
+  }
   const dataDir = mkdtempSync(join(tmpdir(), "postern-test-"));
   await chmod(dataDir, 0o711);
-  const settings = {
-    fsync: "off",
-    synchronous_commit: "off",
-    full_page_writes: "off",
-    // Several test files run at once, each with its own pools and programs.
-    max_connections: "200",
-  };
   const log = { info: () => undefined, warn: (message: string) => console.error(message) };
-  const server = await startEmbeddedPostgres({ dataDir, log, settings, openFolder: dataDir });
+  const server = await startEmbeddedPostgres({ dataDir, log, settings: SETTINGS, openFolder: dataDir });
   const stop = async (): Promise<void> => {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });
@@ -70,7 +87,7 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<Test
 }
 
 async function serverUrl(): Promise<string> {
-  const given = process.env["POSTERN_TEST_DATABASE_URL"];
+  const given = process.env[SERVER.url];
   if (given !== undefined && given !== "") return given;
   if (ownServer === undefined) {
     ownServer = startTestServer();

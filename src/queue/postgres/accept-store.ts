@@ -55,9 +55,12 @@ export async function acceptEvents(
       ), due AS MATERIALIZED (
         SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
           e.id = ANY ($10::uuid[]) AS parked
-        FROM accepted a
-        JOIN postern.endpoints e ON e.tenant_id = a.tenant_id
-        WHERE e.enabled AND e.deleted_at IS NULL AND e.events && a.patterns
+        FROM accepted a CROSS JOIN LATERAL (
+          SELECT id FROM postern.endpoints
+          WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
+          -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
+          OFFSET 0
+        ) AS e
       ), dispatched AS (
         INSERT INTO postern.dispatches
           (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked)
@@ -135,9 +138,14 @@ export async function findEarlierEvents(
         k.fingerprint = postern.content_fingerprint(given.type, given.body) AS "sameContent"
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
         AS given (id, tenant_id, type, body, key)
-      JOIN postern.idempotency_keys k ON k.tenant_id = given.tenant_id AND k.key = given.key
+      CROSS JOIN LATERAL (
+        SELECT tenant_id, event_id, fingerprint FROM postern.idempotency_keys
+        WHERE tenant_id = given.tenant_id AND key = given.key OFFSET 0
+      ) AS k
       -- It may still be in the outbox, or dropped with its day, which the key can outlive.
-      LEFT JOIN postern.events e ON e.id = k.event_id AND e.tenant_id = k.tenant_id`,
+      LEFT JOIN LATERAL (
+        SELECT dispatch_count FROM postern.events WHERE id = k.event_id AND tenant_id = k.tenant_id OFFSET 0
+      ) AS e ON true`,
     [
       events.map((event) => event.id),
       events.map((event) => event.tenantId),

@@ -1,6 +1,7 @@
 /** Leasing dispatches: what is due, and what is parked for endpoints that ask. */
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
+import { isRowOf } from "./key-look-up.ts";
 import {
   LEASE_MS,
   type Ask,
@@ -25,17 +26,18 @@ type FoundRow = {
 
 // What is due: no lease, or one that ended, of an endpoint that is enabled and not backlogged.
 const DUE = /* sql */ `NOT held AND NOT parked AND NOT superseded AND claimable_at <= now()`;
-// A row that was locked keeps its ctid until the update, which so needs no look-up that a planner could choose.
 const LEASE = /* sql */ `leased AS (
     UPDATE postern.dispatches d
     SET lease_owner = $1, claimable_at = now() + $2 * interval '1 ms', parked = false
-    FROM taken WHERE d.ctid = taken.ctid
+    FROM taken WHERE ${isRowOf("taken")}
     RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, taken.due_at
   )`;
+// One look at the key for each row, whatever the planner knows: see key-look-up.ts.
+const SIZE = /* sql */ `LEFT JOIN LATERAL (
+    SELECT octet_length(body) AS bytes FROM postern.events WHERE id = found.event_id OFFSET 0) AS e ON true`;
 // Bodies are joined outside of the update: with an outer join to a partitioned table in it, PostgreSQL 18.4 has crashed.
-const WITH_BODY = /* sql */ `SELECT leased.tenant_id, leased.endpoint_id, leased.id, leased.event_id,
-    leased.event_type, leased.attempt, leased.due_at, e.body
-  FROM leased LEFT JOIN postern.events e ON e.id = leased.event_id`;
+const WITH_BODY = /* sql */ `SELECT leased.*, e.body FROM leased LEFT JOIN LATERAL (
+    SELECT body FROM postern.events WHERE id = leased.event_id OFFSET 0) AS e ON true`;
 
 /**
  * Leases what is due and nobody's, the longest due first; rows that another
@@ -52,17 +54,17 @@ export async function claimDispatches(
   const { rows } = await db.query<{ due: number } & (FoundRow | { id: null })>({
     name: "claim-dispatches",
     text: /* sql */ `WITH due AS MATERIALIZED (
-        SELECT ctid, event_id, id, claimable_at AS due_at FROM postern.dispatches
+        SELECT tenant_id, endpoint_id, id, event_id, claimable_at AS due_at FROM postern.dispatches
         WHERE ${DUE} AND endpoint_id NOT IN (SELECT * FROM unnest($5::uuid[]))
         ORDER BY claimable_at LIMIT $3
         FOR UPDATE SKIP LOCKED
       ), sized AS MATERIALIZED (
-        SELECT due.ctid, due.due_at, sum(coalesce(octet_length(e.body), 0)) OVER longest_due AS size_so_far,
+        SELECT found.*, sum(coalesce(e.bytes, 0)) OVER longest_due AS size_so_far,
           row_number() OVER longest_due AS place
-        FROM due LEFT JOIN postern.events e ON e.id = due.event_id
-        WINDOW longest_due AS (ORDER BY due.due_at, due.id ROWS UNBOUNDED PRECEDING)
+        FROM due AS found ${SIZE}
+        WINDOW longest_due AS (ORDER BY found.due_at, found.id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
-        SELECT ctid, due_at FROM sized WHERE size_so_far <= $4 OR place = 1
+        SELECT * FROM sized WHERE size_so_far <= $4 OR place = 1
       ), ${LEASE}
       SELECT counted.due, found.* FROM (SELECT count(*)::int AS due FROM due) AS counted
       LEFT JOIN (${WITH_BODY}) AS found ON true
@@ -80,12 +82,13 @@ export async function parkDispatches(db: Db, endpoints: readonly EndpointId[]): 
   const { rowCount } = await db.query({
     name: "park-dispatches",
     text: /* sql */ `WITH due AS MATERIALIZED (
-        SELECT ctid FROM postern.dispatches
+        SELECT tenant_id, endpoint_id, id FROM postern.dispatches
         WHERE ${DUE} AND endpoint_id IN (SELECT * FROM unnest($1::uuid[]))
         ORDER BY claimable_at LIMIT $2
         FOR UPDATE SKIP LOCKED
       )
-      UPDATE postern.dispatches d SET parked = true, lease_owner = NULL FROM due WHERE d.ctid = due.ctid`,
+      UPDATE postern.dispatches d SET parked = true, lease_owner = NULL FROM due
+      WHERE ${isRowOf("due")}`,
     values: [endpoints, PARKED_AT_ONCE],
   });
   return (rowCount ?? 0) < PARKED_AT_ONCE;
@@ -104,21 +107,20 @@ export async function pullDispatches(
         SELECT * FROM unnest($3::text[], $4::uuid[], $5::bigint[], $6::bigint[])
           AS ask (tenant_id, endpoint_id, dispatches, body_bytes)
       ), line AS MATERIALIZED (
-        SELECT ask.endpoint_id, ask.body_bytes, line.*
+        SELECT ask.body_bytes, line.*
         FROM ask CROSS JOIN LATERAL (
-          SELECT d.ctid, d.id, d.event_id, d.due_at FROM postern.dispatches d
+          SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.due_at FROM postern.dispatches d
           WHERE d.tenant_id = ask.tenant_id AND d.endpoint_id = ask.endpoint_id AND d.parked AND NOT d.held
             AND NOT d.superseded
           ORDER BY d.due_at, d.id LIMIT ask.dispatches
           FOR UPDATE SKIP LOCKED
         ) AS line
       ), sized AS MATERIALIZED (
-        SELECT line.*, sum(coalesce(octet_length(e.body), 0)) OVER oldest AS size_so_far,
-          row_number() OVER oldest AS place
-        FROM line LEFT JOIN postern.events e ON e.id = line.event_id
-        WINDOW oldest AS (PARTITION BY line.endpoint_id ORDER BY line.due_at, line.id ROWS UNBOUNDED PRECEDING)
+        SELECT found.*, sum(coalesce(e.bytes, 0)) OVER oldest AS size_so_far, row_number() OVER oldest AS place
+        FROM line AS found ${SIZE}
+        WINDOW oldest AS (PARTITION BY found.endpoint_id ORDER BY found.due_at, found.id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
-        SELECT ctid, due_at FROM sized WHERE size_so_far <= body_bytes OR place = 1
+        SELECT * FROM sized WHERE size_so_far <= body_bytes OR place = 1
       ), ${LEASE}
       SELECT ask.endpoint_id AS asked_id, coalesce(counted.parked, 0) AS parked, found.*
       FROM ask

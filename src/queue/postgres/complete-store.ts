@@ -1,5 +1,6 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
+import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
 import type { CompletedAttempt } from "../queue.ts";
 
@@ -23,7 +24,6 @@ export async function completeAttempts(
   attempts: readonly CompletedAttempt[],
   whenLocked: "skip" | "wait",
 ): Promise<Set<DeliveryId>> {
-  const skip = whenLocked === "skip" ? "SKIP LOCKED" : "";
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: `complete-attempts-${whenLocked}`,
     text: /* sql */ `WITH given AS MATERIALIZED (
@@ -32,23 +32,24 @@ export async function completeAttempts(
           AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
             response_headers, response_body, latency_ms, error, next_delay_ms)
       ), endpoint AS MATERIALIZED (
-        SELECT e.tenant_id, e.id, e.deleted_at IS NULL AS is_alive FROM postern.endpoints e
-        WHERE (e.tenant_id, e.id) IN
-            (SELECT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL)
-        FOR SHARE ${skip}
-      ), locked AS MATERIALIZED (
-        -- The join has the endpoints locked first, for dispatches are locked once all are sorted.
+        SELECT e.* FROM (
+          SELECT DISTINCT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL ORDER BY 1, 2
+        ) AS wanted CROSS JOIN LATERAL (
+          SELECT tenant_id, id, deleted_at IS NULL AS is_alive FROM postern.endpoints
+          WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
+          FOR SHARE ${lockOption(whenLocked)}
+        ) AS e
+      ), ready AS MATERIALIZED (
+        -- To sort all of them has every endpoint locked before the first dispatch.
         SELECT given.*, given.next_delay_ms IS NOT NULL AND endpoint.is_alive AS may_go_on
         FROM given LEFT JOIN endpoint
           ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
-        JOIN postern.dispatches d
-          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        WHERE d.lease_owner = given.lease_id AND (given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL)
-        ORDER BY d.tenant_id, d.endpoint_id, d.id
-        FOR UPDATE OF d ${skip}
+        WHERE given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL
+        ORDER BY given.tenant_id, given.endpoint_id, given.id
+      ), locked AS MATERIALIZED (
+        ${withLeased("ready", whenLocked)}
       ), done AS (
-        DELETE FROM postern.dispatches d USING locked
-        WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id
+        DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
         RETURNING locked.*, d.event_id, d.event_type, d.attempt, locked.may_go_on AND NOT d.superseded AS goes_on
       ), logged AS (
         INSERT INTO postern.deliveries

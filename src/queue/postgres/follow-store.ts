@@ -2,6 +2,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import { DISPATCH_CHANNEL } from "./accept-store.ts";
+import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
 import type { FollowSlice, LeasedDispatch } from "../queue.ts";
 
@@ -10,60 +11,68 @@ const SLICE = 5000;
 const FIRST = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Holds the dispatches whose endpoint is disabled. The endpoint's row is
- * locked, so an enabling at the same moment either comes first, and the
- * dispatch is not held, or finds it held and resumes it. Where the endpoint
- * was deleted since, nobody would ever resume it: it is only given back, and
- * ends when it is claimed again.
+ * Holds the dispatches whose endpoint is disabled, and answers those it dealt
+ * with. The endpoint's row is locked, so an enabling at the same moment either
+ * comes first, and the dispatch is not held, or finds it held and resumes it.
+ * Where the endpoint was deleted since, nobody would ever resume it: it is only
+ * given back, and ends when it is claimed again. With `skip`, what somebody else
+ * has locked is left for another call.
  */
-export async function holdDispatches(db: Db, dispatches: readonly LeasedDispatch[]): Promise<void> {
-  await db.query(
+export async function holdDispatches(
+  db: Db,
+  dispatches: readonly LeasedDispatch[],
+  whenLocked: "skip" | "wait",
+): Promise<Set<DeliveryId>> {
+  const { rows } = await db.query<{ id: DeliveryId }>(
     /* sql */ `WITH given AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[])
           AS given (tenant_id, endpoint_id, id, lease_id)
-      ), disabled AS MATERIALIZED (
-        SELECT e.tenant_id, e.id FROM postern.endpoints e
-        WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, endpoint_id FROM given)
-          AND NOT e.enabled AND e.deleted_at IS NULL
-        FOR SHARE
+      ), endpoint AS MATERIALIZED (
+        SELECT e.* FROM (SELECT DISTINCT tenant_id, endpoint_id FROM given ORDER BY 1, 2) AS wanted
+        CROSS JOIN LATERAL (
+          SELECT tenant_id, id, NOT enabled AND deleted_at IS NULL AS is_disabled FROM postern.endpoints
+          WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
+          FOR SHARE ${lockOption(whenLocked)}
+        ) AS e
+      ), ready AS MATERIALIZED (
+        -- To sort all of them has every endpoint locked before the first dispatch.
+        SELECT given.*, endpoint.is_disabled FROM given
+        JOIN endpoint ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
+        ORDER BY given.tenant_id, given.endpoint_id, given.id
       ), locked AS MATERIALIZED (
-        SELECT d.tenant_id, d.endpoint_id, d.id, disabled.id IS NOT NULL AS held
-        FROM given
-        LEFT JOIN disabled ON disabled.tenant_id = given.tenant_id AND disabled.id = given.endpoint_id
-        JOIN postern.dispatches d
-          ON d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-        WHERE d.lease_owner = given.lease_id
-        ORDER BY d.tenant_id, d.endpoint_id, d.id
-        FOR UPDATE OF d
+        ${withLeased("ready", whenLocked)}
       )
       UPDATE postern.dispatches d
-      SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = locked.held
-      FROM locked
-      WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id`,
+      SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = locked.is_disabled
+      FROM locked WHERE ${isRowOf("locked")}
+      RETURNING d.id`,
     leaseArrays(dispatches),
   );
+  return new Set(rows.map((row) => row.id));
 }
-
-// An array of the locked ids, not `IN`: without statistics of a young table, PostgreSQL would compare each with each.
-const THE_LOCKED = /* sql */ `tenant_id = $1 AND endpoint_id = $2 AND id = ANY (ARRAY(SELECT id FROM locked))`;
 
 /**
  * Locks one slice of an endpoint's dispatches, those that `which` is true of,
- * and does with {@link THE_LOCKED} what `change` says: one or more statements,
- * named, as they stand in a `WITH`. Locked in the order of the key: a batch of
- * outcomes of this endpoint may be recorded at the same moment.
+ * and does with `theLocked` what `change` says: one or more statements, named,
+ * as they stand in a `WITH`. Locked in the order of the key: a batch of outcomes
+ * of this endpoint may be recorded at the same moment.
+ *
+ * The slice is a range of the key, in which `which` is asked again. To join with
+ * the rows that are locked, PostgreSQL may read the whole backlog for each slice.
  */
 async function changeSlice(
   db: Db,
   { tenantId, endpointId }: Parameters<FollowSlice>[1],
   after: DeliveryId | null,
-  { which, change }: { which: string; change: string },
+  { which, change }: { which: string; change: (theLocked: string) => string },
 ): Promise<DeliveryId | null> {
+  const theLocked = /* sql */ `tenant_id = $1 AND endpoint_id = $2 AND id > $3
+    AND id <= (SELECT id FROM locked ORDER BY id DESC LIMIT 1) AND ${which}`;
   const { rows } = await db.query<{ id: DeliveryId }>(
     /* sql */ `WITH locked AS MATERIALIZED (
         SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND id > $3 AND ${which}
         ORDER BY id LIMIT $4 FOR UPDATE
-      ), ${change}
+      ), ${change(theLocked)}
       SELECT id FROM locked ORDER BY id OFFSET $4 - 1`,
     [tenantId, endpointId, after ?? FIRST, SLICE],
   );
@@ -73,16 +82,17 @@ async function changeSlice(
 /** Holds at once what no worker has leased; a worker that has sees the endpoint disabled and holds the rest. */
 export const holdPendingDispatches: FollowSlice = (db, endpoint, after) =>
   changeSlice(db, endpoint, after, {
-    which: /* sql */ `lease_owner IS NULL AND NOT held`,
-    change: /* sql */ `held AS (UPDATE postern.dispatches SET held = true WHERE ${THE_LOCKED})`,
+    // As a number, or PostgreSQL may read the index of all that is claimable for it.
+    which: /* sql */ `lease_owner IS NULL AND held::int = 0`,
+    change: (theLocked) => /* sql */ `held AS (UPDATE postern.dispatches SET held = true WHERE ${theLocked})`,
   });
 
 export const resumeDispatches: FollowSlice = async (db, endpoint, after) => {
   const last = await changeSlice(db, endpoint, after, {
     which: "held",
     // Claimable from now on: the time on hold is no wait for a worker.
-    change: /* sql */ `resumed AS (
-        UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now()) WHERE ${THE_LOCKED}
+    change: (theLocked) => /* sql */ `resumed AS (
+        UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now()) WHERE ${theLocked}
       )`,
   });
   await db.query(/* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', '')`);
@@ -97,8 +107,8 @@ export const resumeDispatches: FollowSlice = async (db, endpoint, after) => {
 export const endDispatches: FollowSlice = (db, endpoint, after) =>
   changeSlice(db, endpoint, after, {
     which: /* sql */ `NOT superseded`,
-    change: /* sql */ `ended AS (
-        DELETE FROM postern.dispatches WHERE ${THE_LOCKED}
+    change: (theLocked) => /* sql */ `ended AS (
+        DELETE FROM postern.dispatches WHERE ${theLocked}
         RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt
       ), logged AS (
         INSERT INTO postern.deliveries

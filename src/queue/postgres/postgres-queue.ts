@@ -37,7 +37,7 @@ export function makePostgresQueue(
     findBacklogs: () => findBacklogs(worker),
     complete: (attempts, whenLocked) => completeAttempts(worker, attempts, whenLocked),
     release: (dispatches, to) => releaseDispatches(worker, dispatches, to),
-    hold: (dispatches) => holdDispatches(worker, dispatches),
+    hold: (dispatches, whenLocked) => holdDispatches(worker, dispatches, whenLocked),
   };
 }
 

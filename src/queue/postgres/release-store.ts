@@ -2,6 +2,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../../shared/id.ts";
 import type { LeasedDispatch } from "../queue.ts";
+import { isRowOf, withLeased } from "./key-look-up.ts";
 
 /** Locks in the order of the key, as every statement on several dispatches does. */
 export async function releaseDispatches(
@@ -11,22 +12,15 @@ export async function releaseDispatches(
 ): Promise<void> {
   await db.query({
     name: "release-dispatches",
-    text: /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT given.tenant_id, given.endpoint_id, given.id FROM (
-          SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[])
-            AS given (tenant_id, endpoint_id, id, lease_id)
-          ORDER BY tenant_id, endpoint_id, id
-        ) AS given CROSS JOIN LATERAL (
-          SELECT FROM postern.dispatches d
-          WHERE d.tenant_id = given.tenant_id AND d.endpoint_id = given.endpoint_id AND d.id = given.id
-            AND d.lease_owner = given.lease_id
-          FOR UPDATE
-        ) AS d
+    text: /* sql */ `WITH given AS MATERIALIZED (
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[])
+          AS given (tenant_id, endpoint_id, id, lease_id)
+        ORDER BY tenant_id, endpoint_id, id
+      ), locked AS MATERIALIZED (
+        ${withLeased("given", "wait")}
       )
-      UPDATE postern.dispatches d
-      SET lease_owner = NULL, claimable_at = now(), parked = $5
-      FROM locked
-      WHERE d.tenant_id = locked.tenant_id AND d.endpoint_id = locked.endpoint_id AND d.id = locked.id`,
+      UPDATE postern.dispatches d SET lease_owner = NULL, claimable_at = now(), parked = $5
+      FROM locked WHERE ${isRowOf("locked")}`,
     values: [...leaseArrays(dispatches), to === "parked"],
   });
 }

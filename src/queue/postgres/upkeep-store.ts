@@ -1,4 +1,5 @@
 import type { Db } from "../../database/pool.ts";
+import { isRowOf } from "./key-look-up.ts";
 
 const PARTITION_DAYS_AHEAD = 7;
 /** Longer than the promise of 24 hours, so that a key never ends while a producer still counts on it. */
@@ -17,17 +18,23 @@ export async function makePartitionsAhead(db: Db): Promise<void> {
 /** What a person's delivery made needless while a worker held it, and what no worker will claim again. */
 export async function deleteSuperseded(db: Db): Promise<void> {
   // What somebody else has locked can wait for the next time; waiting for it could become a deadlock.
-  await db.query(/* sql */ `DELETE FROM postern.dispatches WHERE (tenant_id, endpoint_id, id) IN (
+  await db.query(/* sql */ `WITH locked AS MATERIALIZED (
       SELECT tenant_id, endpoint_id, id FROM postern.dispatches
-      WHERE superseded AND claimable_at <= now() FOR UPDATE SKIP LOCKED)`);
+      WHERE superseded AND claimable_at <= now() FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}`);
 }
 
 /** Forgets some of the idempotency keys that have served their time; true when there may be more. */
 export async function deleteOldIdempotencyKeys(db: Db): Promise<boolean> {
   const { rowCount } = await db.query(
-    /* sql */ `DELETE FROM postern.idempotency_keys WHERE (tenant_id, key) IN (
-      SELECT tenant_id, key FROM postern.idempotency_keys
-      WHERE created_at < now() - make_interval(hours => $1) ORDER BY created_at LIMIT $2)`,
+    // Compared as in key-look-up.ts, for the same reason.
+    /* sql */ `WITH old AS MATERIALIZED (
+        SELECT tenant_id, key FROM postern.idempotency_keys
+        WHERE created_at < now() - make_interval(hours => $1) ORDER BY created_at LIMIT $2
+      )
+      DELETE FROM postern.idempotency_keys k USING old
+      WHERE k.tenant_id = ANY (ARRAY[old.tenant_id]) AND k.key = old.key`,
     [IDEMPOTENCY_KEY_HOURS, KEYS_AT_ONCE],
   );
   return rowCount === KEYS_AT_ONCE;

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { parseTenantId } from "../shared/id.ts";
+import { createPool, type Db } from "./pool.ts";
+import { openRolePools } from "./role-pools.ts";
+
+const NAMES = ["jit", "default_transaction_isolation", "transaction_isolation", "enable_seqscan", "geqo"];
+
+let database: TestDatabase;
+
+before(async () => {
+  database = await createTestDatabase();
+  // An administrator's choice for the whole database, which is not for us.
+  await database.pool.query(`DO $$ BEGIN
+    EXECUTE format('ALTER DATABASE %I SET jit = on', current_database());
+    EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''serializable''', current_database());
+  END $$`);
+});
+after(() => database.drop());
+
+const options = (url: string) => ({
+  url,
+  poolSize: 5,
+  applicationName: "settings test",
+  connectionTimeoutMs: 5000,
+});
+
+async function settingsOf(db: Db): Promise<Record<string, string>> {
+  const { rows } = await db.query<{ name: string; value: string }>(
+    "SELECT name, current_setting(name) AS value FROM unnest($1::text[]) AS name",
+    [NAMES],
+  );
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+async function settingsOfEach(url: string) {
+  const pools = openRolePools(options(url), { servesApi: true, works: true });
+  const plain = createPool(options(url));
+  const tenantId = parseTenantId("acme");
+  assert.ok(tenantId);
+  try {
+    return {
+      tenant: await settingsOf(pools.tenants.of(tenantId)),
+      publisher: await settingsOf(pools.publisher),
+      worker: await settingsOf(pools.worker),
+      plain: await settingsOf(plain),
+    };
+  } finally {
+    await pools.close();
+    await plain.end();
+  }
+}
+
+const OURS = {
+  jit: "off",
+  default_transaction_isolation: "read committed",
+  transaction_isolation: "read committed",
+  enable_seqscan: "on",
+  geqo: "on",
+};
+const SERVING = { ...OURS, enable_seqscan: "off" };
+
+it("every connection has its settings, whatever the database's are", async () => {
+  assert.deepEqual(await settingsOfEach(database.url), {
+    tenant: SERVING,
+    publisher: SERVING,
+    worker: SERVING,
+    plain: OURS,
+  });
+});
+
+it("an administrator's own options in the URL hold, and win", async () => {
+  const url = new URL(database.url);
+  url.searchParams.set("options", "-c geqo=off -c enable_seqscan=on");
+  url.searchParams.set("sslmode", "disable");
+  const theirs = { ...OURS, geqo: "off" };
+  assert.deepEqual(await settingsOfEach(url.href), {
+    tenant: theirs,
+    publisher: theirs,
+    worker: theirs,
+    plain: theirs,
+  });
+});

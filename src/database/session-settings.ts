@@ -1,0 +1,42 @@
+/** What PostgreSQL is asked to do differently on connections of ours, whatever its administrator chose for others. */
+
+/** A role that connections have for their whole life; see `roles.ts`. */
+export type ServingRole = "postern_tenant" | "postern_publisher" | "postern_worker";
+
+/**
+ * Compiling a statement costs more than any of ours takes. And what a
+ * transaction sees is part of what statements promise, not a matter of taste.
+ */
+const EVERYWHERE = ["jit=off", "default_transaction_isolation=read committed"];
+
+/**
+ * What serves is planned while tables are empty, the queue's normal state, and
+ * runs with that plan when a backlog comes. So nothing may scan where there is
+ * an index. Statements that must read a whole table still do.
+ */
+const SERVING = ["enable_seqscan=off"];
+
+/**
+ * What a client of `pg` connects with. Settings travel with the first message,
+ * in `options`, so they cost no round trip. The URL's own `options` come last
+ * and so win; PGOPTIONS does not count.
+ */
+export function connectTo(
+  url: string,
+  role: ServingRole | undefined,
+): { connectionString: string; options: string } {
+  const { connectionString, options } = takeOptions(url);
+  const settings = role === undefined ? EVERYWHERE : [...EVERYWHERE, ...SERVING];
+  const ours = settings.map((setting) => `-c ${setting.replaceAll(" ", "\\ ")}`);
+  return { connectionString, options: [...ours, ...(options === undefined ? [] : [options])].join(" ") };
+}
+
+/** `pg` lets the URL's options replace those given beside it. A URL without them stays as it is, to the letter. */
+function takeOptions(url: string): { connectionString: string; options: string | undefined } {
+  const queryAt = url.indexOf("?");
+  const query = new URLSearchParams(queryAt === -1 ? "" : url.slice(queryAt + 1));
+  const options = query.getAll("options").at(-1);
+  if (options === undefined) return { connectionString: url, options };
+  query.delete("options");
+  return { connectionString: `${url.slice(0, queryAt)}?${query.toString()}`, options };
+}

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../idempotency.test.ts";

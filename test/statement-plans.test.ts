@@ -1,0 +1,285 @@
+/**
+ * The statements that run all the time are planned once for each connection,
+ * whatever the tables hold at that moment, and run with that plan for hours. So
+ * none may have a plan that reads a whole table, however small the table was.
+ */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createPool, type Db, type Pool, type PoolClient } from "../src/database/pool.ts";
+import type { ServingRole } from "../src/database/session-settings.ts";
+import { loadTargets } from "../src/endpoints/endpoint-store.ts";
+import { takeFromOutbox } from "../src/events/outbox-store.ts";
+import { acceptEvents, findEarlierEvents } from "../src/queue/postgres/accept-store.ts";
+import {
+  claimDispatches,
+  findBacklogs,
+  parkDispatches,
+  pullDispatches,
+} from "../src/queue/postgres/claim-store.ts";
+import { completeAttempts } from "../src/queue/postgres/complete-store.ts";
+import {
+  endDispatches,
+  holdDispatches,
+  holdPendingDispatches,
+  resumeDispatches,
+  supersedeDispatches,
+} from "../src/queue/postgres/follow-store.ts";
+import { releaseDispatches } from "../src/queue/postgres/release-store.ts";
+import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
+import { completed, event, leased } from "./support/store-inputs.ts";
+import { planOf, statementsOf, type Reading } from "./support/plans.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { LEASE_OWNER, seedTwoTenants, type Rows } from "./support/two-tenants.ts";
+
+/** How rows of a table are found: by these columns, all of them. */
+type Ways = Record<string, readonly string[]>;
+const BY_KEY: Ways = {
+  endpoints: ["tenant_id", "id"],
+  events: ["id"],
+  dispatches: ["tenant_id", "endpoint_id", "id"],
+  deliveries: ["tenant_id", "endpoint_id", "id"],
+  idempotency_keys: ["tenant_id", "key"],
+  outbox: ["id"],
+  tenant_settings: ["tenant_id"],
+};
+
+/** What is asked of the store for all of `batch` at once: as whom, and how it finds rows other than by their key. */
+type Case = { as: ServingRole; run: (db: Db, batch: Batch) => Promise<unknown>; also?: Ways };
+type Batch = [Rows, ...Rows[]];
+const ofEndpoint: Ways = { dispatches: ["tenant_id", "endpoint_id"] };
+const endpointOf = ([first]: Batch): Rows => first;
+
+const WORKER = "postern_worker";
+const TENANT = "postern_tenant";
+const PUBLISHER = "postern_publisher";
+
+const STATEMENTS: Record<string, Case> = {
+  accept: {
+    as: PUBLISHER,
+    run: (db, batch) =>
+      acceptEvents(
+        db,
+        batch.map((rows, n) => event(rows, n % 2 === 0 ? null : `new ${n}`)),
+        { leaseId: LEASE_OWNER, parked: [endpointOf(batch).endpointId], firstDelayMs: 0 },
+      ),
+    also: { endpoints: ["tenant_id"] },
+  },
+  "find earlier": {
+    as: PUBLISHER,
+    run: (db, batch) =>
+      findEarlierEvents(
+        db,
+        batch.map((rows) => event(rows, rows.key)),
+      ),
+  },
+  "complete, skip": { as: WORKER, run: (db, batch) => completeAttempts(db, batch.map(completed), "skip") },
+  "complete, wait": { as: WORKER, run: (db, batch) => completeAttempts(db, batch.map(completed), "wait") },
+  claim: {
+    as: WORKER,
+    run: (db, batch) =>
+      claimDispatches(db, LEASE_OWNER, { dispatches: 500, bodyBytes: 1e6 }, [endpointOf(batch).endpointId]),
+    also: { dispatches: ["claimable_at"] },
+  },
+  park: {
+    as: WORKER,
+    run: (db, batch) => parkDispatches(db, [endpointOf(batch).endpointId]),
+    also: { dispatches: ["claimable_at"] },
+  },
+  pull: {
+    as: WORKER,
+    run: (db, batch) =>
+      pullDispatches(
+        db,
+        LEASE_OWNER,
+        batch.map(({ tenantId, endpointId }) => ({ tenantId, endpointId, dispatches: 5, bodyBytes: 1e6 })),
+      ),
+    also: ofEndpoint,
+  },
+  "find backlogs": { as: WORKER, run: (db) => findBacklogs(db), also: { dispatches: [] } },
+  release: { as: WORKER, run: (db, batch) => releaseDispatches(db, batch.map(leased), "parked") },
+  "hold, skip": { as: WORKER, run: (db, batch) => holdDispatches(db, batch.map(leased), "skip") },
+  "hold, wait": { as: WORKER, run: (db, batch) => holdDispatches(db, batch.map(leased), "wait") },
+  "hold a slice": { as: TENANT, run: (db, batch) => holdPendingDispatches(db, endpointOf(batch), null) },
+  "resume a slice": { as: TENANT, run: (db, batch) => resumeDispatches(db, endpointOf(batch), null) },
+  "end a slice": { as: TENANT, run: (db, batch) => endDispatches(db, endpointOf(batch), null) },
+  supersede: {
+    as: TENANT,
+    run: (db, batch) => supersedeDispatches(db, endpointOf(batch)),
+    also: ofEndpoint,
+  },
+  targets: { as: WORKER, run: (db, batch) => loadTargets(db, batch) },
+  "outbox take": {
+    as: WORKER,
+    run: (db) => takeFromOutbox(db, ["invoice.paid"], { events: 500, bytes: 1e6 }),
+    // In the order of the key, as far as the limit.
+    also: { outbox: [] },
+  },
+  "delete superseded": {
+    as: WORKER,
+    run: (db) => deleteSuperseded(db),
+    also: { dispatches: ["claimable_at"] },
+  },
+  "delete keys": {
+    as: WORKER,
+    run: (db) => deleteOldIdempotencyKeys(db),
+    also: { idempotency_keys: ["created_at"] },
+  },
+};
+
+const TABLES = ["endpoints", "events", "dispatches", "deliveries", "idempotency_keys", "outbox"]
+  .map((table) => `postern.${table}`)
+  .join(", ");
+const [PENDING, LOGGED, ENDPOINTS, AT_ONCE] = [100_000, 200_000, 2000, 500];
+
+let database: TestDatabase;
+/** Rows that the statements ask for; whether they are there is of no matter to a plan. */
+let rows: Rows;
+/** A session for each statement, which keeps the plan that it made while the tables were empty. */
+const early = new Map<string, PoolClient>();
+const pools: Pool[] = [];
+
+before(async () => {
+  database = await createTestDatabase();
+  // Only what a test does brings statistics.
+  await database.pool.query(`DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'postern'::regnamespace AND relkind = 'r' LOOP
+      EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', name);
+    END LOOP;
+  END $$`);
+  ({ acme: rows } = await seedTwoTenants(database.pool));
+});
+after(async () => {
+  for (const client of early.values()) client.release(true);
+  for (const pool of pools) await pool.end();
+  await database.drop();
+});
+
+async function sessionOf(role: ServingRole): Promise<PoolClient> {
+  const options = { poolSize: 1, applicationName: "plans", connectionTimeoutMs: 5000 };
+  const pool = createPool({ url: database.url, ...options, role });
+  pools.push(pool);
+  const client = await pool.connect();
+  await client.query("SELECT set_config('postern.tenant', $1, false)", [rows.tenantId]);
+  // As from the sixth execution on.
+  await client.query("SET plan_cache_mode = force_generic_plan");
+  return client;
+}
+
+/** What `work` did is undone, but for the plans that the session made. */
+async function undone<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+  await client.query("BEGIN");
+  try {
+    return await work();
+  } finally {
+    await client.query("ROLLBACK");
+  }
+}
+
+/** What of a statement's readings is neither by key nor in the way that it names. */
+async function wrongReadings(name: string, { as, run, also = {} }: Case): Promise<Reading[]> {
+  const client = await sessionOf(as);
+  try {
+    const statements = await undone(client, () => statementsOf(client, (db) => run(db, [rows])));
+    const found: Reading[] = [];
+    for (const [place, statement] of statements.entries()) {
+      found.push(...(await planOf(client, `${name} ${place}`, statement)));
+    }
+    assert.ok(found.length > 0);
+    return found.filter(
+      ({ table, how, by }) =>
+        how === "Seq Scan" ||
+        ![BY_KEY[table], also[table]].some((way) => way?.every((column) => by.includes(column))),
+    );
+  } finally {
+    client.release(true);
+  }
+}
+
+/** 100,000 pending dispatches and 200,000 logged deliveries of 2,000 endpoints; answers what one worker has leased. */
+async function fill(): Promise<Batch> {
+  await database.pool.query(
+    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+      SELECT 'tenant_' || n / 20, md5('e' || n)::uuid, 'https://example.com/', '{*}', '', now(), now()
+      FROM generate_series(1, $1::int) n`,
+    [ENDPOINTS],
+  );
+  await database.pool.query(
+    `INSERT INTO postern.dispatches
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner)
+      SELECT 'tenant_' || n % $2 / 20, md5('e' || n % $2)::uuid, postern.uuid_v7(), gen_random_uuid(), 'invoice.paid', 1,
+        now(), now() + interval '1 minute', CASE WHEN n <= $3 THEN $4::uuid END
+      FROM generate_series(1, $1::int) n`,
+    [PENDING, ENDPOINTS, AT_ONCE, LEASE_OWNER],
+  );
+  await database.pool.query(
+    `INSERT INTO postern.deliveries
+        (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers, latency_ms)
+      SELECT 'tenant_' || n % $2 / 20, md5('e' || n % $2)::uuid, postern.uuid_v7(), gen_random_uuid(), 'invoice.paid',
+        'event', 'delivered', 1, '{}', 1
+      FROM generate_series(1, $1::int) n`,
+    [LOGGED, ENDPOINTS],
+  );
+  const { rows: found } = await database.pool.query<
+    Pick<Rows, "tenantId" | "endpointId" | "leasedId" | "eventId">
+  >(
+    `SELECT tenant_id AS "tenantId", endpoint_id AS "endpointId", id AS "leasedId", event_id AS "eventId"
+      FROM postern.dispatches WHERE lease_owner = $1 AND tenant_id LIKE 'tenant_%'`,
+    [LEASE_OWNER],
+  );
+  const [first, ...others] = found.map((row): Rows => Object.assign({}, rows, row));
+  assert.ok(first !== undefined && others.length === AT_ONCE - 1);
+  return [first, ...others];
+}
+
+async function rowsRead(client: PoolClient, work: () => Promise<unknown>): Promise<number> {
+  return undone(client, async () => {
+    await work();
+    const { rows: sums } = await client.query<{ read: number }>(
+      `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read
+        FROM pg_stat_xact_user_tables WHERE schemaname = 'postern'`,
+    );
+    return sums[0]?.read ?? 0;
+  });
+}
+
+function planned(on: string, bring: () => Promise<unknown>): void {
+  describe(`planned on ${on}`, () => {
+    before(bring);
+    for (const [name, statement] of Object.entries(STATEMENTS)) {
+      it(`${name} finds rows by index`, async () => {
+        assert.deepEqual(await wrongReadings(name, statement), []);
+      });
+    }
+  });
+}
+
+planned("new tables", () => database.pool.query(`TRUNCATE ${TABLES}`));
+planned("empty tables", () => database.pool.query(`ANALYZE ${TABLES}`));
+
+describe("planned on empty tables, which then fill", () => {
+  let batch: Batch;
+  before(async () => {
+    for (const [name, { as, run }] of Object.entries(STATEMENTS)) {
+      const client = await sessionOf(as);
+      early.set(name, client);
+      await undone(client, () => run(client, [rows]));
+    }
+    // From here on nothing may bring statistics: the plans would be made anew.
+    batch = await fill();
+  });
+  for (const [name, { run }] of Object.entries(STATEMENTS)) {
+    it(`${name} reads what it needs and no more`, async () => {
+      const client = early.get(name);
+      assert.ok(client !== undefined);
+      const read = await rowsRead(client, () => run(client, batch));
+      // Each of the batch by a few look-ups: itself, the twenty endpoints of its tenant, its event.
+      assert.ok(read <= AT_ONCE * 30, `${read} rows`);
+    });
+  }
+});
+
+planned("large tables", () => database.pool.query(`ANALYZE ${TABLES}`));
+planned("tiny tables", async () => {
+  ({ acme: rows } = await seedTwoTenants(database.pool));
+  await database.pool.query(`ANALYZE ${TABLES}`);
+});

@@ -1,0 +1,85 @@
+/** The plans of the stores' statements, as PostgreSQL would run them again and again: made once, for any values. */
+import assert from "node:assert/strict";
+import { escapeIdentifier, escapeLiteral, type QueryConfig } from "pg";
+import { z } from "zod";
+import type { Db, PoolClient } from "../../src/database/pool.ts";
+
+export type Statement = { text: string; values: readonly unknown[] };
+
+/** One node that reads a table, and the columns by which it finds rows; none where it reads the whole of it. */
+export type Reading = { table: string; how: string; by: string[] };
+
+/** The statements that `run` asks for, each of them run too. */
+export async function statementsOf(
+  client: PoolClient,
+  run: (db: Db) => Promise<unknown>,
+): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  await run({
+    query: (text: string | QueryConfig, values: unknown[] = []) => {
+      const config = typeof text === "string" ? { text, values } : text;
+      statements.push({ text: config.text, values: config.values ?? [] });
+      return client.query(config);
+    },
+  });
+  return statements;
+}
+
+/** Its plan for any values; the same name in the same session answers the plan that was made the first time. */
+export async function planOf(client: PoolClient, name: string, statement: Statement): Promise<Reading[]> {
+  const quoted = escapeIdentifier(name);
+  const { rowCount } = await client.query("SELECT FROM pg_prepared_statements WHERE name = $1", [name]);
+  if (rowCount === 0) await client.query(`PREPARE ${quoted} AS ${statement.text}`);
+  const values = statement.values.map(literal).join(", ");
+  const { rows } = await client.query(
+    `EXPLAIN (FORMAT JSON) EXECUTE ${quoted}${values === "" ? "" : `(${values})`}`,
+  );
+  return answer.parse(rows).flatMap((row) => row["QUERY PLAN"].flatMap(({ Plan }) => readings(Plan)));
+}
+
+type Node = { [key: string]: unknown; Plans?: Node[] | undefined };
+const node: z.ZodType<Node> = z.looseObject({
+  get Plans() {
+    return z.array(node).optional();
+  },
+});
+const answer = z.array(z.object({ "QUERY PLAN": z.array(z.object({ Plan: node })) }));
+
+function readings(plan: Node): Reading[] {
+  const below = (plan.Plans ?? []).flatMap(readings);
+  const type = String(plan["Node Type"]);
+  const name = plan["Relation Name"];
+  // What an UPDATE or a DELETE changes is found by a node below it.
+  if (typeof name !== "string" || type === "ModifyTable" || type === "Bitmap Heap Scan") {
+    return typeof name === "string" && type === "Bitmap Heap Scan"
+      ? [{ table: parentOf(name), how: type, by: columns(plan["Recheck Cond"]) }]
+      : below;
+  }
+  return [
+    { table: parentOf(name), how: type, by: columns(plan["Index Cond"] ?? plan["TID Cond"]) },
+    ...below,
+  ];
+}
+
+/** A day's partition stands for its table. */
+function parentOf(table: string): string {
+  return table.replace(/_(\d{8}|default)$/, "");
+}
+
+function columns(condition: unknown): string[] {
+  const text = typeof condition === "string" ? condition : "";
+  return [...text.matchAll(/\((\w+) (?:=|<|>|<=|>=) /g)].map(([, name = ""]) => name);
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return "NULL";
+  if (!Array.isArray(value)) return escapeLiteral(textOf(value));
+  const elements = value.map((element) => (element === null ? "NULL" : JSON.stringify(textOf(element))));
+  return escapeLiteral(`{${elements.join(",")}}`);
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  assert.ok(typeof value === "string" || typeof value === "number" || typeof value === "boolean");
+  return String(value);
+}
