@@ -85,6 +85,16 @@ export function deliveryView(delivery: Delivery): z.infer<typeof deliveryObject>
   };
 }
 
+/** As a tenant's list has it: bodies only where they were asked for. */
+export const listedDeliveryObject = deliveryObject
+  .partial({ request_body: true, response_body: true })
+  .meta({ id: "ListedDelivery" });
+
+export function deliveryHeadView(delivery: Delivery): z.infer<typeof listedDeliveryObject> {
+  const { request_body: _sent, response_body: _answered, ...head } = deliveryView(delivery);
+  return head;
+}
+
 export const catalogEntryObject = catalogEntrySchema
   .extend({ schema: z.record(z.string(), z.unknown()).optional(), deprecated: z.boolean() })
   .meta({ id: "EventType" });

@@ -15,6 +15,13 @@ import type { TenantId } from "../shared/id.ts";
 import { createPool, type Db, type PoolOptions } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
+const BY_INDEX = [
+  "plan_cache_mode = force_generic_plan",
+  ...["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"].map((method) => `enable_${method} = off`),
+]
+  .map((setting) => `SET LOCAL ${setting}`)
+  .join("; ");
+
 /** Runs each query, and each transaction, as one tenant. */
 export type TenantDb = Db & {
   transaction<T>(work: (transaction: Db) => Promise<T>): Promise<T>;
@@ -22,6 +29,12 @@ export type TenantDb = Db & {
 
 export type TenantPool = {
   of(tenantId: TenantId): TenantDb;
+  /**
+   * For reading the tables that have a partition for each day. Statements are
+   * planned once for any values, and by index however small a partition was
+   * then: planning them for each call took longer than they do.
+   */
+  reading(tenantId: TenantId): Db;
   end(): Promise<void>;
 };
 
@@ -29,7 +42,7 @@ export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool
   const pool = createPool({ ...options, role: "postern_tenant", pipeline: true });
 
   async function query<Row extends QueryResultRow>(
-    tenantId: TenantId,
+    begin: string,
     text: string | QueryConfig,
     values?: unknown[],
   ): Promise<QueryResult<Row>> {
@@ -37,7 +50,7 @@ export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool
     let failed = true;
     try {
       const [, result] = await Promise.all([
-        client.query(beginAs(tenantId)),
+        client.query(begin),
         client.query<Row>(text, values),
         client.query("COMMIT"),
       ]);
@@ -50,8 +63,11 @@ export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool
 
   return {
     of: (tenantId) => ({
-      query: (text, values) => query(tenantId, text, values),
+      query: (text, values) => query(beginAs(tenantId), text, values),
       transaction: (work) => inTransaction(pool, work, beginAs(tenantId)),
+    }),
+    reading: (tenantId) => ({
+      query: (text, values) => query(`${beginAs(tenantId)}; ${BY_INDEX}`, text, values),
     }),
     end: () => pool.end(),
   };
