@@ -15,8 +15,11 @@ import type { TenantId } from "../shared/id.ts";
 import { createPool, type Db, type PoolOptions } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
-const BY_INDEX = [
+/** What its connections plan by. */
+export const BY_INDEX = [
   "plan_cache_mode = force_generic_plan",
+  // A method that is off has a cost at which PostgreSQL would compile the statement.
+  "jit = off",
   ...["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"].map((method) => `enable_${method} = off`),
 ]
   .map((setting) => `SET LOCAL ${setting}`)
