@@ -146,6 +146,7 @@ function outcomeOf(dispatch: LeasedDispatch, responseBody: string): CompletedAtt
   return {
     dispatch,
     status: "delivered",
+    sentAt: new Date(),
     requestHeaders: {},
     responseStatus: 200,
     responseHeaders: {},

@@ -32,6 +32,7 @@ type DeliveryRow = {
   response_body: string | null;
   latency_ms: number;
   error: string | null;
+  sent_at: Date | null;
   due_at: Date | null;
 };
 
@@ -39,13 +40,15 @@ type DeliveryRow = {
 // What a person's delivery superseded is not pending: no attempt is due, and one in flight shows once it is logged.
 const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type, d.trigger,
     d.status, d.attempt, coalesce(d.request_body, e.body) AS request_body, d.request_headers,
-    d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, NULL::timestamptz AS due_at
+    d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, d.sent_at,
+    NULL::timestamptz AS due_at
   FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id`;
 
 const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, NULL::uuid AS test_id, d.event_type,
     CASE d.attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END AS trigger, 'pending' AS status,
     d.attempt::integer, e.body AS request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
-    NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error, d.due_at
+    NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
+    NULL::timestamptz AS sent_at, d.due_at
   FROM postern.dispatches d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
   WHERE NOT d.superseded`;
 
@@ -57,7 +60,7 @@ const OF_PAGE = /* sql */ `unnest($2::uuid[], $3::uuid[]) AS page (endpoint_id, 
   ) AS found`;
 
 const HEAD = /* sql */ `tenant_id, found.endpoint_id, found.id, event_id, test_id, event_type, trigger, status, attempt,
-  request_headers, response_status, response_headers, latency_ms, error, due_at`;
+  request_headers, response_status, response_headers, latency_ms, error, sent_at, due_at`;
 
 /**
  * The deliveries of a page, newest first. Bodies that exceed `maxBodyBytes`
@@ -168,8 +171,8 @@ export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<voi
   await db.query(
     /* sql */ `INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, status, attempt, request_body,
-         request_headers, response_status, response_headers, response_body, latency_ms, error)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+         request_headers, response_status, response_headers, response_body, latency_ms, error, sent_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [
       delivery.tenantId,
       delivery.endpointId,
@@ -187,6 +190,7 @@ export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<voi
       delivery.responseBody,
       delivery.latencyMs,
       delivery.error,
+      delivery.sentAt,
     ],
   );
 }
@@ -209,6 +213,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     responseBody: row.response_body,
     latencyMs: row.latency_ms,
     error: row.error,
+    sentAt: row.sent_at,
     nextAttemptAt: row.due_at,
   };
 }

@@ -26,6 +26,8 @@ export type Delivery = {
   responseBody: string | null;
   latencyMs: number;
   error: string | null;
+  /** When the attempt began; null where nothing was sent, and in rows from before this was kept. */
+  sentAt: Date | null;
   nextAttemptAt: Date | null;
 };
 

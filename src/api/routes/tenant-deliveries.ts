@@ -73,6 +73,7 @@ const searchAnswer = z
             latency_ms: 87,
             error: null,
             next_attempt_at: null,
+            sent_at: "2026-01-31T10:00:00.031Z",
             created_at: "2026-01-31T10:00:00.018Z",
           },
         ],
