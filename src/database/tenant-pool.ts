@@ -11,6 +11,7 @@
  * answered in order, so a query costs one round trip, as it would alone.
  */
 import { escapeLiteral, type QueryConfig, type QueryResult, type QueryResultRow } from "pg";
+import { makeFairTurns } from "../shared/fair-turns.ts";
 import type { TenantId } from "../shared/id.ts";
 import { createPool, type Db, type PoolOptions } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
@@ -36,6 +37,10 @@ export type TenantPool = {
    * For reading the tables that have a partition for each day. Statements are
    * planned once for any values, and by index however small a partition was
    * then: planning them for each call took longer than they do.
+   *
+   * One tenant's reads have half of the connections at most, and all reads
+   * together leave one: whatever is read, other statements and other tenants
+   * find a connection, or wait for the few statements that are under way.
    */
   reading(tenantId: TenantId): Db;
   end(): Promise<void>;
@@ -43,6 +48,8 @@ export type TenantPool = {
 
 export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool {
   const pool = createPool({ ...options, role: "postern_tenant", pipeline: true });
+  const readers = Math.max(1, options.poolSize - 1);
+  const turns = makeFairTurns<TenantId>({ total: readers, share: Math.max(1, Math.floor(readers / 2)) });
 
   async function query<Row extends QueryResultRow>(
     begin: string,
@@ -70,7 +77,8 @@ export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool
       transaction: (work) => inTransaction(pool, work, beginAs(tenantId)),
     }),
     reading: (tenantId) => ({
-      query: (text, values) => query(`${beginAs(tenantId)}; ${BY_INDEX}`, text, values),
+      query: (text, values) =>
+        turns.run(tenantId, () => query(`${beginAs(tenantId)}; ${BY_INDEX}`, text, values)),
     }),
     end: () => pool.end(),
   };

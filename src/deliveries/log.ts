@@ -1,6 +1,7 @@
 /** Reading the delivery log. An id that nobody has, well-formed or not, is simply not found. */
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
+import { makeFairTurns } from "../shared/fair-turns.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Delivery, DeliveryKey, DeliveryStatus, ListedDelivery } from "./delivery.ts";
 import { findBodies, findDelivery, readDeliveries, readDeliveryHeads } from "./delivery-store.ts";
@@ -11,6 +12,9 @@ import { rangeOf, windowsOf, type SearchFilter, type TimeFilter } from "./search
 /** Of the bodies that are read at once, together: as much as one event may have. A single one may be larger. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
+/** Behind so many, a page takes its time, in which it skips them in an index. */
+const FAR_BACK = 10_000n;
+
 /** A page of the log. */
 export type LogPage = {
   listed: ListedDelivery[];
@@ -18,16 +22,34 @@ export type LogPage = {
   next: string | null;
 };
 
+type ExactPage = {
+  status?: DeliveryStatus | undefined;
+  times: TimeFilter;
+  offset: bigint;
+  limit: number;
+};
+
 export type DeliveryLog = ReturnType<typeof makeDeliveryLog>;
 
 export function makeDeliveryLog(tenants: TenantPool) {
+  const farBack = makeFairTurns<TenantId>({ total: Infinity, share: 1 });
+
   /** A page of one endpoint's log, exactly, whatever it takes to skip what comes before. */
-  async function list(
-    tenantId: TenantId,
-    endpointId: EndpointId | null,
-    page: { status?: DeliveryStatus | undefined; times: TimeFilter; offset: bigint; limit: number },
-  ): Promise<LogPage> {
+  async function list(tenantId: TenantId, endpointId: EndpointId | null, page: ExactPage): Promise<LogPage> {
     if (endpointId === null) return { listed: [], next: null };
+    const keys =
+      page.offset > FAR_BACK
+        ? await farBack.run(tenantId, () => listKeys(tenantId, endpointId, page))
+        : await listKeys(tenantId, endpointId, page);
+    const listed = await read(tenantId, keys);
+    return { listed, next: keys.length < page.limit ? null : (keys.at(-1)?.id ?? null) };
+  }
+
+  async function listKeys(
+    tenantId: TenantId,
+    endpointId: EndpointId,
+    page: ExactPage,
+  ): Promise<DeliveryKey[]> {
     const { status, offset, limit } = page;
     const range = rangeOf(page.times);
     const ids: DeliveryId[] = [];
@@ -36,8 +58,7 @@ export function makeDeliveryLog(tenants: TenantPool) {
       ids.push(...(await listDeliveryIds(tenants.reading(tenantId), { tenantId, endpointId }, status, left)));
       if (ids.length === limit) break;
     }
-    const keys = ids.map((id) => ({ endpointId, id }));
-    return { listed: await read(tenantId, keys), next: ids.length < limit ? null : (ids.at(-1) ?? null) };
+    return ids.map((id) => ({ endpointId, id }));
   }
 
   /** As far as one request may look; see `search.ts`. Null fits nothing. */

@@ -34,9 +34,11 @@ export async function searchLog(
   { limit, nowMs }: { limit: number; nowMs: number },
 ): Promise<Found> {
   const query = queryOf(filter);
+  const streams = countStreams(query.streams);
   const { text } = filter;
   const keys: DeliveryKey[] = [];
   let size = query.fitsAll && text === undefined ? limit : Math.max(limit, FIRST_SLICE);
+  if (streams === 0) return { keys, searchedTo: null };
   let rowsLeft = MAX_ROWS;
   let bytesLeft = MAX_BODY_BYTES;
   for (const { from, to: end } of windowsOf(rangeOf(filter.times), nowMs)) {
@@ -46,7 +48,7 @@ export async function searchLog(
       const slice = Math.min(size, rowsLeft);
       const { found, looked, lookedTo } = await searchSlice(db, tenantId, query, {
         range: { from, to },
-        most: Math.max(1, Math.floor(slice / countStreams(query.streams))),
+        most: Math.max(1, Math.floor(slice / streams)),
         limit: text === undefined ? limit - keys.length : MAX_ROWS,
       });
       rowsLeft -= looked;

@@ -105,9 +105,10 @@ export function lowestIdAt(timeMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The least UUID above an id, for ranges that begin behind it. */
+/** The least UUID above an id, for ranges that begin behind it; the greatest has none, and is its own. */
 export function lowestIdAfter(id: DeliveryId): string {
-  const next = (BigInt(`0x${id.replaceAll("-", "")}`) + 1n).toString(16).padStart(32, "0").slice(-32);
+  const next = (BigInt(`0x${id.replaceAll("-", "")}`) + 1n).toString(16).padStart(32, "0");
+  if (next.length > 32) return id;
   return next.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
