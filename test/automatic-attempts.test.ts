@@ -61,6 +61,10 @@ describe("an event that is not delivered at once", () => {
     await publish(service, { type: TYPE });
     const rows = await webhooks.waitFor(endpoint.id, "failed", 3);
     assert.deepEqual(
+      rows.map(({ sent_at }) => String(Math.floor(Date.parse(sent_at ?? "") / 1000))),
+      service.receiver.requests.map(({ headers }) => headers["x-service-timestamp"]).toReversed(),
+    );
+    assert.deepEqual(
       rows.map(({ attempt }) => attempt),
       [3, 2, 1],
     );

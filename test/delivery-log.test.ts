@@ -184,6 +184,7 @@ describe("a pending delivery", () => {
       response_body: null,
       latency_ms: 0,
       error: null,
+      sent_at: null,
     });
     assert.deepEqual(Object(JSON.parse(request_body ?? "")).data, { n: 1 });
     assert.match(next_attempt_at ?? "", /Z$/);
@@ -195,6 +196,7 @@ describe("a pending delivery", () => {
       [delivered.id, delivered.created_at, delivered.next_attempt_at, delivered.request_body],
       [id, created_at, null, request_body],
     );
+    assert.ok(delivered.sent_at !== null && delivered.sent_at >= created_at, delivered.sent_at ?? "null");
     assert.equal((await webhooks.deliveries(endpoint.id)).length, 1);
     await webhooks.remove(endpoint.id);
   });
@@ -209,6 +211,7 @@ describe("a pending delivery", () => {
     const rows = await webhooks.deliveries(endpoint.id);
     assert.deepEqual(idsOf(rows), [pending.id, failed.id]);
     const ended = await webhooks.delivery(endpoint.id, pending.id);
+    assert.equal(ended.sent_at, null);
     assert.deepEqual(
       [ended.status, ended.error, ended.attempt, ended.trigger, ended.response_status, ended.next_attempt_at],
       ["failed", "endpoint_deleted", 2, "auto_retry", null, null],

@@ -145,6 +145,7 @@ function outcomeOf(dispatch: LeasedDispatch, responseBody: string): CompletedAtt
   return {
     dispatch,
     status: "delivered",
+    sentAt: new Date(),
     requestHeaders: {},
     responseStatus: 200,
     responseHeaders: {},

@@ -62,6 +62,7 @@ const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
     dispatches.map((dispatch) => ({
       dispatch,
       status: "delivered",
+      sentAt: new Date(),
       requestHeaders: {},
       responseStatus: 200,
       responseHeaders: {},

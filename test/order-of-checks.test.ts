@@ -91,8 +91,10 @@ describe("403 comes next", () => {
         );
       }
     }
-    const query = await call("GET", `/${UNKNOWN_ID}/deliveries?page=0`, { as: NOBODY });
-    assertRefused(query, REFUSED.forbidden);
+    for (const path of [`/webhooks/${UNKNOWN_ID}/deliveries?page=0`, "/deliveries?limit=0"]) {
+      assertRefused(await service.call("GET", `/api${path}`, { as: NOBODY }), REFUSED.forbidden);
+      assertRefused(await service.call("GET", `/api${path}`, { as: null }), REFUSED.unauthorized);
+    }
   });
 
   it("lets the permission through that each route names", async () => {

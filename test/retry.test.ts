@@ -54,6 +54,7 @@ describe("POST /api/webhooks/:id/deliveries/:did/retry", () => {
       request_headers,
       response_headers: _,
       latency_ms,
+      sent_at,
       created_at,
       ...rest
     } = await webhooks.retry(endpoint.id, failed.id);
@@ -72,6 +73,7 @@ describe("POST /api/webhooks/:id/deliveries/:did/retry", () => {
     });
     assert.notEqual(id, failed.id);
     assert.ok(latency_ms >= 0 && created_at >= failed.created_at);
+    assert.ok(sent_at !== null && sent_at >= created_at);
     const request = service.receiver.requests.at(-1);
     assert.ok(request !== undefined);
     assert.equal(request.body.toString("utf8"), failed.request_body);

@@ -10,6 +10,9 @@ import * as audit from "../src/audit/audit-store.ts";
 import { openRolePools, type RolePools } from "../src/database/role-pools.ts";
 import type { Db } from "../src/database/pool.ts";
 import * as deliveries from "../src/deliveries/delivery-store.ts";
+import * as pages from "../src/deliveries/log-page-store.ts";
+import { queryOf, rangeOf, type SearchFilter } from "../src/deliveries/search-filter.ts";
+import * as search from "../src/deliveries/search-store.ts";
 import * as accept from "../src/queue/postgres/accept-store.ts";
 import * as claim from "../src/queue/postgres/claim-store.ts";
 import * as release from "../src/queue/postgres/release-store.ts";
@@ -37,11 +40,17 @@ import {
 } from "./support/store-inputs.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { randomUUID } from "node:crypto";
-import { BUCKET, LEASE_OWNER, seedTwoTenants, snapshot, type Rows } from "./support/two-tenants.ts";
+import { BODY, BUCKET, LEASE_OWNER, seedTwoTenants, snapshot, type Rows } from "./support/two-tenants.ts";
 
 type Run = (db: Db, rows: Rows) => Promise<unknown>;
 
-const page = { filter: {}, offset: 0n, limit: 20, maxBodyBytes: 1024 };
+const range = rangeOf({});
+const keysOf = ({ endpointId, deliveryId, leasedId }: Rows) => [
+  { endpointId, id: deliveryId },
+  { endpointId, id: leasedId },
+];
+const searched = async (db: Db, rows: Rows, filter: SearchFilter) =>
+  (await search.searchSlice(db, rows.tenantId, queryOf(filter), { range, most: 20, limit: 20 })).found;
 const inserted = async (db: Db, rows: Rows) =>
   (await objects.insertPendingObject(db, artifact(rows)))?.state === "pending";
 
@@ -108,9 +117,19 @@ const asTenant: Record<string, Run> = {
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
   setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, false),
-  listDeliveries: (db, { tenantId, endpointId }) => deliveries.listDeliveries(db, tenantId, endpointId, page),
-  findBodies: (db, { tenantId, endpointId, deliveryId, leasedId }) =>
-    deliveries.findBodies(db, { tenantId, endpointId, ids: [deliveryId, leasedId] }),
+  listDeliveryIds: (db, rows) => pages.listDeliveryIds(db, rows, undefined, { range, offset: 0n, limit: 20 }),
+  searchSlice: (db, rows) => searched(db, rows, { times: {} }),
+  "searchSlice, by endpoint": (db, rows) => searched(db, rows, { endpointIds: [rows.endpointId], times: {} }),
+  "searchSlice, by event": (db, rows) => searched(db, rows, { eventId: rows.eventId, times: {} }),
+  "searchSlice, by status": (db, rows) => searched(db, rows, { status: "failed", times: {} }),
+  readDeliveries: (db, rows) =>
+    deliveries.readDeliveries(db, rows.tenantId, { keys: keysOf(rows), maxBodyBytes: 1024 }),
+  readDeliveryHeads: (db, rows) => deliveries.readDeliveryHeads(db, rows.tenantId, keysOf(rows)),
+  findBodies: (db, rows) => deliveries.findBodies(db, rows.tenantId, keysOf(rows)),
+  findText: async (db, rows) => {
+    const given = { keys: keysOf(rows), text: BODY, maxBytes: 1024 };
+    return (await deliveries.findText(db, rows.tenantId, given)).hits.includes(true);
+  },
   findDelivery: (db, { tenantId, endpointId, deliveryId: id }) =>
     deliveries.findDelivery(db, { tenantId, endpointId, id }),
   insertDelivery: (db, rows) => deliveries.insertDelivery(db, logged(rows)),

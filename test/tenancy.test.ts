@@ -48,6 +48,10 @@ describe("another tenant", () => {
     assert.deepEqual(await globex.list(), []);
     assert.deepEqual(await globex.deliveries(endpointId), []);
     assert.deepEqual(await globex.deliveries(endpointId, `?event_id=${eventId}&status=failed`), []);
+    for (const query of ["", `?endpoint_id=${endpointId}`, `?event_id=${eventId}`, `?before=${deliveryId}`]) {
+      const found = await service.call("GET", `/api/deliveries${query}`, { as: OTHER_OWNER });
+      assert.deepEqual(found.body, { searched_to: null, deliveries: [] }, query);
+    }
   });
 
   it("cannot reach the first tenant's delivery through an endpoint of its own", async () => {

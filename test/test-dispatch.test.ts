@@ -68,8 +68,10 @@ describe("POST /api/webhooks/:id/test", () => {
       latency_ms,
       error: null,
       next_attempt_at: null,
+      sent_at: row.sent_at,
       created_at: row.created_at,
     });
+    assert.equal(headers["x-service-timestamp"], String(Math.floor(Date.parse(row.sent_at ?? "") / 1000)));
     assert.equal(request_headers?.["X-Service-Signature"], headers["x-service-signature"]);
     assert.equal(response_headers?.["x-answer"], "yes");
   });

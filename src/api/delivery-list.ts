@@ -10,8 +10,24 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import type { ListedDelivery } from "../deliveries/delivery.ts";
-import type { DeliveryLog } from "../deliveries/log.ts";
+import type { DeliveryLog, LogPage } from "../deliveries/log.ts";
+import { idTimeMs } from "../shared/id.ts";
+import { linkBefore } from "./page-query.ts";
 import { deliveryView } from "./schemas.ts";
+
+/** The headers of a list that may have looked at a part of the log alone. */
+export const searchHeaders = {
+  Link: 'The next page, with `rel="next"`; also behind a short or an empty page of a search that is not at its end.',
+  "Searched-To":
+    "With a filter other than status and time: everything created after this was looked at. Absent when nothing older is left.",
+} as const;
+
+/** Says where a search goes on; answers to what time it came, or null where it is at its end. */
+export function tellSearch(url: string, reply: FastifyReply, { next }: LogPage): string | null {
+  if (next === null) return null;
+  void reply.header("Link", linkBefore(url, next));
+  return new Date(idTimeMs(next)).toISOString();
+}
 
 /** @param rest the object's other members, which stand before the list. */
 export function sendDeliveryList(

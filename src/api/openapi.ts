@@ -10,6 +10,7 @@ import {
   deliveryObject,
   endpointObject,
   errorObject,
+  listedDeliveryObject,
   publishedObject,
 } from "./schemas.ts";
 import { artifactObject, exportObject, settingsObject } from "./storage-schemas.ts";
@@ -18,10 +19,13 @@ type RouteDescription = {
   operationId: string;
   tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Storage" | "Audit" | "Operations";
   summary: string;
+  description?: string;
   params?: readonly string[];
   query?: z.ZodType;
   body?: z.ZodType;
   answers: Readonly<Record<number, z.ZodType>>;
+  /** Headers of the successful answer, and what each says. */
+  headers?: Readonly<Record<string, string>>;
   /** The route's own refusals; those that every route behind a session has are added. */
   refusals?: readonly RefusalCode[];
   /** True for a route without a session. */
@@ -70,6 +74,7 @@ export function describeRoute(route: RouteDescription): FastifySchema {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
     ...(security === undefined ? {} : { security }),
     ...(params.length === 0 ? {} : { params: pathParameters(params) }),
     ...(route.query === undefined ? {} : { querystring: jsonSchema(route.query, "input") }),
@@ -97,12 +102,14 @@ function pathParameters(names: readonly string[]) {
   return { type: "object", properties: Object.fromEntries(properties), required: names };
 }
 
-function successAnswers({ answers, mediaType }: Pick<RouteDescription, "answers" | "mediaType">) {
+function successAnswers({ answers, headers = {}, mediaType }: RouteDescription) {
+  const named = Object.entries(headers).map(([name, description]) => [name, { type: "string", description }]);
+  const told = named.length === 0 ? {} : { headers: Object.fromEntries(named) };
   return Object.fromEntries(
     Object.entries(answers).map(([status, zodSchema]) => {
       const description = MEANINGS[Number(status)];
       const schema = jsonSchema(zodSchema, "output");
-      if (mediaType === undefined) return [status, { ...schema, description }];
+      if (mediaType === undefined) return [status, { ...schema, description, ...told }];
       return [status, { description, content: { [mediaType]: { schema } } }];
     }),
   );
@@ -153,6 +160,7 @@ function components(): Record<string, object> {
   const named = {
     Endpoint: endpointObject,
     Delivery: deliveryObject,
+    ListedDelivery: listedDeliveryObject,
     EventType: catalogEntryObject,
     AuditEntry: auditObject,
     PublishedEvent: publishedObject,

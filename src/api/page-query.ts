@@ -24,11 +24,15 @@ function ceilToMs(text: string): number {
 /** The keyset page after this one: the same filters, before the oldest row shown. */
 export function nextLink(url: string, page: readonly { id: string }[], limit: number): string | null {
   const oldest = page.at(-1);
-  if (oldest === undefined || page.length < limit) return null;
+  return oldest === undefined || page.length < limit ? null : linkBefore(url, oldest.id);
+}
+
+/** The same list, from before an id on; the value of a `Link` header. */
+export function linkBefore(url: string, id: string): string {
   const mark = url.indexOf("?");
   const path = mark === -1 ? url : url.slice(0, mark);
   const parameters = new URLSearchParams(mark === -1 ? "" : url.slice(mark));
   parameters.delete("page");
-  parameters.set("before", oldest.id);
-  return `${path}?${parameters.toString()}`;
+  parameters.set("before", id);
+  return `<${path}?${parameters.toString()}>; rel="next"`;
 }

@@ -60,7 +60,12 @@ export const deliveryObject = z
     latency_ms: z.int().min(0),
     error: z.string().nullable().describe("Why no answer came, for example `dns`, `tls` or `timeout`."),
     next_attempt_at: instant.nullable().describe("Null unless pending."),
-    created_at: instant,
+    sent_at: instant
+      .nullable()
+      .describe(
+        "When the attempt began. Null while pending, for `endpoint_deleted`, and in rows from before it was kept.",
+      ),
+    created_at: instant.describe("The time in `id`: when the attempt was scheduled."),
   })
   .meta({ id: "Delivery" });
 
@@ -81,8 +86,19 @@ export function deliveryView(delivery: Delivery): z.infer<typeof deliveryObject>
     latency_ms: delivery.latencyMs,
     error: delivery.error,
     next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+    sent_at: delivery.sentAt?.toISOString() ?? null,
     created_at: new Date(idTimeMs(delivery.id)).toISOString(),
   };
+}
+
+/** As a tenant's list has it: bodies only where they were asked for. */
+export const listedDeliveryObject = deliveryObject
+  .partial({ request_body: true, response_body: true })
+  .meta({ id: "ListedDelivery" });
+
+export function deliveryHeadView(delivery: Delivery): z.infer<typeof listedDeliveryObject> {
+  const { request_body: _sent, response_body: _answered, ...head } = deliveryView(delivery);
+  return head;
 }
 
 export const catalogEntryObject = catalogEntrySchema

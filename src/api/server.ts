@@ -19,6 +19,7 @@ import { endpointRoutes } from "./routes/endpoints.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
+import { tenantDeliveryRoutes } from "./routes/tenant-deliveries.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import type { ApiServices } from "./services.ts";
 
@@ -117,6 +118,14 @@ export async function makeServer(
       });
     },
     { prefix: `${basePath}/api/webhooks` },
+  );
+  await app.register(
+    async (deliveries) => {
+      deliveries.addHook("onRequest", requireUser(services.sessions));
+      deliveries.setNotFoundHandler(answerNotFound);
+      withOtherMethods(deliveries, () => tenantDeliveryRoutes(deliveries, services, logTurn));
+    },
+    { prefix: `${basePath}/api/deliveries` },
   );
   await app.register(
     async (audit) => {

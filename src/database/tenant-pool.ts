@@ -11,9 +11,20 @@
  * answered in order, so a query costs one round trip, as it would alone.
  */
 import { escapeLiteral, type QueryConfig, type QueryResult, type QueryResultRow } from "pg";
+import { makeFairTurns } from "../shared/fair-turns.ts";
 import type { TenantId } from "../shared/id.ts";
 import { createPool, type Db, type PoolOptions } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
+
+/** What its connections plan by. */
+export const BY_INDEX = [
+  "plan_cache_mode = force_generic_plan",
+  // A method that is off has a cost at which PostgreSQL would compile the statement.
+  "jit = off",
+  ...["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"].map((method) => `enable_${method} = off`),
+]
+  .map((setting) => `SET LOCAL ${setting}`)
+  .join("; ");
 
 /** Runs each query, and each transaction, as one tenant. */
 export type TenantDb = Db & {
@@ -22,14 +33,26 @@ export type TenantDb = Db & {
 
 export type TenantPool = {
   of(tenantId: TenantId): TenantDb;
+  /**
+   * For reading the tables that have a partition for each day. Statements are
+   * planned once for any values, and by index however small a partition was
+   * then: planning them for each call took longer than they do.
+   *
+   * One tenant's reads have half of the connections at most, and all reads
+   * together leave one: whatever is read, other statements and other tenants
+   * find a connection, or wait for the few statements that are under way.
+   */
+  reading(tenantId: TenantId): Db;
   end(): Promise<void>;
 };
 
 export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool {
   const pool = createPool({ ...options, role: "postern_tenant", pipeline: true });
+  const readers = Math.max(1, options.poolSize - 1);
+  const turns = makeFairTurns<TenantId>({ total: readers, share: Math.max(1, Math.floor(readers / 2)) });
 
   async function query<Row extends QueryResultRow>(
-    tenantId: TenantId,
+    begin: string,
     text: string | QueryConfig,
     values?: unknown[],
   ): Promise<QueryResult<Row>> {
@@ -37,7 +60,7 @@ export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool
     let failed = true;
     try {
       const [, result] = await Promise.all([
-        client.query(beginAs(tenantId)),
+        client.query(begin),
         client.query<Row>(text, values),
         client.query("COMMIT"),
       ]);
@@ -50,8 +73,12 @@ export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool
 
   return {
     of: (tenantId) => ({
-      query: (text, values) => query(tenantId, text, values),
+      query: (text, values) => query(beginAs(tenantId), text, values),
       transaction: (work) => inTransaction(pool, work, beginAs(tenantId)),
+    }),
+    reading: (tenantId) => ({
+      query: (text, values) =>
+        turns.run(tenantId, () => query(`${beginAs(tenantId)}; ${BY_INDEX}`, text, values)),
     }),
     end: () => pool.end(),
   };

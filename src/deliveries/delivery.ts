@@ -26,6 +26,8 @@ export type Delivery = {
   responseBody: string | null;
   latencyMs: number;
   error: string | null;
+  /** When the attempt began; null where nothing was sent, and in rows from before this was kept. */
+  sentAt: Date | null;
   nextAttemptAt: Date | null;
 };
 
@@ -35,17 +37,11 @@ export type Delivery = {
  */
 export type ListedDelivery = Delivery & { omittedBodyBytes: number | null };
 
-/** Which deliveries of an endpoint to list, newest first. */
-export type DeliveryFilter = {
-  status?: DeliveryStatus | undefined;
-  eventType?: string | undefined;
-  eventId?: EventId | undefined;
-  /** Milliseconds since 1970: inclusive and exclusive. */
-  fromMs?: number | undefined;
-  toMs?: number | undefined;
-  /** Only deliveries older than this one. */
-  before?: DeliveryId | undefined;
-};
+/** Where a delivery is found: an id alone would be looked for at every endpoint. */
+export type DeliveryKey = Pick<Delivery, "endpointId" | "id">;
+
+/** Ids, and with them times: from the first, inclusive, to the second, exclusive. */
+export type IdRange = { from: string; to: string };
 
 /** A delivery about to be logged; its id carries its time. */
 export type NewDelivery = Omit<Delivery, "nextAttemptAt" | "status"> & {

@@ -1,28 +1,97 @@
 /** Reading the delivery log. An id that nobody has, well-formed or not, is simply not found. */
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
+import { makeFairTurns } from "../shared/fair-turns.ts";
 import { Refusal } from "../shared/refusal.ts";
-import type { Delivery, DeliveryFilter, ListedDelivery } from "./delivery.ts";
-import { findBodies, findDelivery, listDeliveries } from "./delivery-store.ts";
+import type { Delivery, DeliveryKey, DeliveryStatus, ListedDelivery } from "./delivery.ts";
+import { findBodies, findDelivery, readDeliveries, readDeliveryHeads } from "./delivery-store.ts";
+import { listDeliveryIds } from "./log-page-store.ts";
+import { MAX_ROWS, searchLog } from "./search.ts";
+import { rangeOf, windowsOf, type SearchFilter, type TimeFilter } from "./search-filter.ts";
 
 /** Of the bodies that are read at once, together: as much as one event may have. A single one may be larger. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
+/** Behind so many, a page takes its time, in which it skips them in an index. */
+const FAR_BACK = 10_000n;
+
+/** A page of the log. */
+export type LogPage = {
+  listed: ListedDelivery[];
+  /** An id: the next page begins before it, as far as a search came. Null where nothing older is left. */
+  next: string | null;
+};
+
+type ExactPage = {
+  status?: DeliveryStatus | undefined;
+  times: TimeFilter;
+  offset: bigint;
+  limit: number;
+};
+
 export type DeliveryLog = ReturnType<typeof makeDeliveryLog>;
 
 export function makeDeliveryLog(tenants: TenantPool) {
-  async function list(
+  const farBack = makeFairTurns<TenantId>({ total: Infinity, share: 1 });
+
+  /** A page of one endpoint's log, exactly, whatever it takes to skip what comes before. */
+  async function list(tenantId: TenantId, endpointId: EndpointId | null, page: ExactPage): Promise<LogPage> {
+    if (endpointId === null) return { listed: [], next: null };
+    const keys =
+      page.offset > FAR_BACK
+        ? await farBack.run(tenantId, () => listKeys(tenantId, endpointId, page))
+        : await listKeys(tenantId, endpointId, page);
+    const listed = await read(tenantId, keys);
+    return { listed, next: keys.length < page.limit ? null : (keys.at(-1)?.id ?? null) };
+  }
+
+  async function listKeys(
     tenantId: TenantId,
-    endpointId: EndpointId | null,
-    page: { filter: DeliveryFilter; offset: bigint; limit: number },
-  ): Promise<ListedDelivery[]> {
-    if (endpointId === null) return [];
-    const bounded = { ...page, maxBodyBytes: MAX_BODY_BYTES };
-    return listDeliveries(tenants.of(tenantId), tenantId, endpointId, bounded);
+    endpointId: EndpointId,
+    page: ExactPage,
+  ): Promise<DeliveryKey[]> {
+    const { status, offset, limit } = page;
+    const range = rangeOf(page.times);
+    const ids: DeliveryId[] = [];
+    for (const window of offset === 0n ? windowsOf(range, Date.now()) : [range]) {
+      const left = { range: window, offset, limit: limit - ids.length };
+      ids.push(...(await listDeliveryIds(tenants.reading(tenantId), { tenantId, endpointId }, status, left)));
+      if (ids.length === limit) break;
+    }
+    return ids.map((id) => ({ endpointId, id }));
+  }
+
+  /** As far as one request may look; see `search.ts`. Null fits nothing. */
+  async function search(
+    tenantId: TenantId,
+    filter: SearchFilter | null,
+    page: { offset: bigint; limit: number; withBodies: boolean },
+  ): Promise<LogPage> {
+    if (filter === null) return { listed: [], next: null };
+    const { limit, withBodies } = page;
+    const offset = page.offset > MAX_ROWS ? MAX_ROWS : Number(page.offset);
+    const { keys, searchedTo } = await searchLog(tenants.reading(tenantId), tenantId, filter, {
+      limit: offset + limit,
+      nowMs: Date.now(),
+    });
+    const shown = keys.slice(offset);
+    const listed = withBodies ? await read(tenantId, shown) : await readHeads(tenantId, shown);
+    return { listed, next: searchedTo };
+  }
+
+  async function read(tenantId: TenantId, keys: readonly DeliveryKey[]): Promise<ListedDelivery[]> {
+    if (keys.length === 0) return [];
+    return readDeliveries(tenants.reading(tenantId), tenantId, { keys, maxBodyBytes: MAX_BODY_BYTES });
+  }
+
+  async function readHeads(tenantId: TenantId, keys: readonly DeliveryKey[]): Promise<ListedDelivery[]> {
+    if (keys.length === 0) return [];
+    const heads = await readDeliveryHeads(tenants.reading(tenantId), tenantId, keys);
+    return heads.map((head) => Object.assign(head, { omittedBodyBytes: null }));
   }
 
   /**
-   * One endpoint's deliveries with the bodies that were left out of them. These
+   * Deliveries of one tenant with the bodies that were left out of them. These
    * are read as they are asked for, a few at a time, and nothing of the database
    * is held in between. So a body may be gone when its turn comes: then it is
    * null, as it is from then on.
@@ -30,10 +99,10 @@ export function makeDeliveryLog(tenants: TenantPool) {
   async function* withBodies(listed: readonly ListedDelivery[]): AsyncGenerator<Delivery> {
     const [first] = listed;
     if (first === undefined) return;
-    const { tenantId, endpointId } = first;
+    const { tenantId } = first;
     for (const group of groupsBySize(listed)) {
-      const ids = group.filter((delivery) => delivery.omittedBodyBytes !== null).map(({ id }) => id);
-      const bodies = await findBodies(tenants.of(tenantId), { tenantId, endpointId, ids });
+      const omitted = group.filter((delivery) => delivery.omittedBodyBytes !== null);
+      const bodies = await findBodies(tenants.reading(tenantId), tenantId, omitted);
       for (const delivery of group) {
         yield { ...delivery, requestBody: bodies.get(delivery.id) ?? null };
         bodies.delete(delivery.id);
@@ -49,12 +118,12 @@ export function makeDeliveryLog(tenants: TenantPool) {
     const delivery =
       endpointId === null || id === null
         ? null
-        : await findDelivery(tenants.of(tenantId), { tenantId, endpointId, id });
+        : await findDelivery(tenants.reading(tenantId), { tenantId, endpointId, id });
     if (delivery === null) throw new Refusal("not_found");
     return delivery;
   }
 
-  return { list, withBodies, get };
+  return { list, search, withBodies, get };
 }
 
 /** In their order, as many as fit by the bodies that they left out, and at least one. */

@@ -38,7 +38,7 @@ type Message = {
 
 type Sent = Pick<
   NewDelivery,
-  "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
+  "sentAt" | "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
 >;
 
 export function makePersonSends(services: {
@@ -147,10 +147,11 @@ export function makePersonSends(services: {
   }
 
   async function send(caller: Caller, target: SendTarget, { operation, ...message }: Message): Promise<Sent> {
+    const sentAt = new Date();
     const headers = buildRequestHeaders({
       ...message,
       version: VERSION,
-      timestampSeconds: Math.floor(Date.now() / 1000),
+      timestampSeconds: Math.floor(sentAt.getTime() / 1000),
       signingKeys: target.signingKeys,
       staticHeaders: target.headers,
     });
@@ -169,6 +170,7 @@ export function makePersonSends(services: {
     }
     const answer = outcome.kind === "answered" ? outcome : null;
     return {
+      sentAt,
       requestHeaders: headersForLog(headers),
       responseStatus: answer?.status ?? null,
       responseHeaders: answer?.headers ?? null,

@@ -83,6 +83,8 @@ export type EarlierEvent = AcceptedEvent & { sameContent: boolean };
 export type CompletedAttempt = {
   dispatch: LeasedDispatch;
   status: "delivered" | "failed";
+  /** When the attempt began, on the worker's clock; null where nothing was sent. */
+  sentAt: Date | null;
   requestHeaders: Readonly<Record<string, string>>;
   responseStatus: number | null;
   responseHeaders: Readonly<Record<string, string>> | null;

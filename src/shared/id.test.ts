@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import {
   idTimeMs,
+  lowestIdAfter,
   lowestIdAt,
   newDeliveryId,
   newEndpointId,
@@ -64,6 +65,22 @@ describe("ids", () => {
     assert.equal(lowestIdAt(-1e15), lowestIdAt(0));
     assert.equal(lowestIdAt(1e18), lowestIdAt(MAX_TIME_MS));
     assert.equal(lowestIdAt(7.1), lowestIdAt(8));
+  });
+});
+
+describe("the least id behind another", () => {
+  it("is the next number, and never a smaller one", () => {
+    const cases = [
+      ["019a2f00-0000-7000-8000-0000000000ff", "019a2f00-0000-7000-8000-000000000100"],
+      ["00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001"],
+      ["0fffffff-ffff-ffff-ffff-ffffffffffff", "10000000-0000-0000-0000-000000000000"],
+      ["ffffffff-ffff-ffff-ffff-ffffffffffff", "ffffffff-ffff-ffff-ffff-ffffffffffff"],
+    ];
+    for (const [given, expected] of cases) {
+      const id = parseDeliveryId(given);
+      assert.ok(id !== null);
+      assert.equal(lowestIdAfter(id), expected);
+    }
   });
 });
 

@@ -94,7 +94,7 @@ export function newExportId(): ExportId {
 }
 
 /** Milliseconds since 1970 that a UUIDv7 carries in its first 48 bits (RFC 9562, 5.7). */
-export function idTimeMs(id: EndpointId | EventId | DeliveryId | AuditId): number {
+export function idTimeMs(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
@@ -103,6 +103,13 @@ export function lowestIdAt(timeMs: number): string {
   const clamped = Math.min(Math.max(Math.ceil(timeMs), 0), 2 ** 48 - 1);
   const hex = clamped.toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** The least UUID above an id, for ranges that begin behind it; the greatest has none, and is its own. */
+export function lowestIdAfter(id: DeliveryId): string {
+  const next = (BigInt(`0x${id.replaceAll("-", "")}`) + 1n).toString(16).padStart(32, "0");
+  if (next.length > 32) return id;
+  return next.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 function isId<Name extends string>(value: unknown, pattern: RegExp): value is Id<Name> {

@@ -21,12 +21,13 @@ export async function makeAttempt(
   target: SendTarget,
   services: AttemptServices,
 ): Promise<AttemptResult> {
+  const sentAt = new Date();
   const headers = buildRequestHeaders({
     version: VERSION,
     eventType: dispatch.eventType,
     deliveryLabel: dispatch.id,
     webhookId: dispatch.eventId,
-    timestampSeconds: Math.floor(Date.now() / 1000),
+    timestampSeconds: Math.floor(sentAt.getTime() / 1000),
     body: dispatch.body,
     signingKeys: target.signingKeys,
     staticHeaders: target.headers,
@@ -44,7 +45,7 @@ export async function makeAttempt(
   });
   const { isGone, ...recorded } = verdict;
   return {
-    completed: { dispatch, requestHeaders: headersForLog(headers), ...recorded },
+    completed: { dispatch, sentAt, requestHeaders: headersForLog(headers), ...recorded },
     isGone,
     longResponseBody: longBodyOf(outcome),
   };
@@ -70,5 +71,5 @@ function failedUnsent(dispatch: LeasedDispatch, error: "endpoint_deleted" | null
     error,
     nextDelayMs: null,
   };
-  return { dispatch, requestHeaders: {}, ...nothing };
+  return { dispatch, sentAt: null, requestHeaders: {}, ...nothing };
 }

@@ -26,6 +26,7 @@ function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): Comple
   return {
     dispatch,
     status: nextDelayMs === null ? "delivered" : "failed",
+    sentAt: new Date(),
     requestHeaders: {},
     responseStatus: 200,
     responseHeaders: {},

@@ -23,6 +23,7 @@ export const logged = ({ tenantId, endpointId, eventId }: Rows) => ({
   responseBody: null,
   latencyMs: 1,
   error: null,
+  sentAt: null,
 });
 
 export const newEndpoint = ({ tenantId }: Rows) => ({
@@ -53,6 +54,7 @@ export const leased = ({ tenantId, endpointId, eventId, leasedId }: Rows): Lease
 export const completed = (rows: Rows) => ({
   dispatch: leased(rows),
   status: "failed" as const,
+  sentAt: new Date(),
   requestHeaders: {},
   responseStatus: 500,
   responseHeaders: {},

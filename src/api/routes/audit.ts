@@ -36,7 +36,7 @@ export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): vo
           ? []
           : await auditLog.list(tenantId, { filter: { ...filter, endpointId }, limit });
       const next = nextLink(request.url, found, limit);
-      if (next !== null) void reply.header("Link", `<${next}>; rel="next"`);
+      if (next !== null) void reply.header("Link", next);
       return { entries: found.map(auditView) };
     },
   );

@@ -1,12 +1,13 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import { z } from "zod";
 import { EVENT_TYPE_PATTERN } from "../../events/subscription.ts";
-import { DELIVERY_STATUSES, type Delivery, type DeliveryFilter } from "../../deliveries/delivery.ts";
-import { parseDeliveryId, parseEndpointId, parseEventId, UUID_PATTERN } from "../../shared/id.ts";
+import type { Delivery } from "../../deliveries/delivery.ts";
+import { parseDeliveryId, parseEndpointId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
-import { sendDeliveryList } from "../delivery-list.ts";
+import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts";
+import { endpointLogQuery, isSearch, searchFilter, timesOf } from "../delivery-query.ts";
 import { describeRoute } from "../openapi.ts";
-import { instantText, integerText, nextLink } from "../page-query.ts";
+import { linkBefore } from "../page-query.ts";
 import { parse } from "../parse.ts";
 import { deliveryObject, deliveryView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
@@ -41,21 +42,28 @@ export function deliveryRoutes(
         tag: "Deliveries",
         summary: "List an endpoint's deliveries, newest first; the log outlives its endpoint",
         params: ["id"],
-        query: listQuery,
+        query: endpointLogQuery,
         answers: { 200: z.object({ deliveries: z.array(deliveryObject) }) },
+        headers: searchHeaders,
         refusals: ["invalid_query"],
       }),
     },
     async (request, reply) => {
       const { tenantId } = userOf(request);
-      const query = parse(listQuery, request.query, "invalid_query");
-      const filter = toFilter(query);
+      const query = parse(endpointLogQuery, request.query, "invalid_query");
       const page = { offset: BigInt(query.page - 1) * BigInt(query.limit), limit: query.limit };
-      const endpointId = parseEndpointId(request.params.id);
-      const found = filter === null ? [] : await deliveryLog.list(tenantId, endpointId, { filter, ...page });
-      const next = nextLink(request.url, found, query.limit);
-      if (next !== null) void reply.header("Link", `<${next}>; rel="next"`);
-      return sendDeliveryList(reply, deliveryLog, { name: "deliveries", listed: found });
+      const { id } = request.params;
+      if (!isSearch(query)) {
+        const exactly = { ...page, status: query.status, times: timesOf(query) };
+        const { listed, next } = await deliveryLog.list(tenantId, parseEndpointId(id), exactly);
+        if (next !== null) void reply.header("Link", linkBefore(request.url, next));
+        return sendDeliveryList(reply, deliveryLog, { name: "deliveries", listed });
+      }
+      const filter = searchFilter(query, id);
+      const found = await deliveryLog.search(tenantId, filter, { ...page, withBodies: true });
+      const searchedTo = tellSearch(request.url, reply, found);
+      if (searchedTo !== null) void reply.header("Searched-To", searchedTo);
+      return sendDeliveryList(reply, deliveryLog, { name: "deliveries", listed: found.listed });
     },
   );
 
@@ -148,45 +156,4 @@ const testResult = z.object({
 function testView(delivery: Delivery) {
   const { status, response_status, response_body, latency_ms } = deliveryView(delivery);
   return { status, response_status, response_body, latency_ms };
-}
-
-const listQuery = z.object({
-  status: z.enum(DELIVERY_STATUSES).optional(),
-  from: instantText.optional().describe("Created at or after, ISO 8601 with offset."),
-  to: instantText.optional().describe("Created before, ISO 8601 with offset."),
-  page: integerText(1, Number.MAX_SAFE_INTEGER, 1).describe(
-    "Prefer `before`: it costs the same on every page.",
-  ),
-  limit: integerText(1, 100, 50),
-  event_type: z
-    .string()
-    .refine((type) => !type.includes("\u0000"), "must not contain NUL")
-    .meta({ pattern: "^[^\\u0000]*$" })
-    .optional(),
-  event_id: z.string().optional(),
-  before: z
-    .string()
-    .transform((text, context) => {
-      const id = parseDeliveryId(text);
-      if (id !== null) return id;
-      context.addIssue({ code: "custom", message: "must be a delivery id" });
-      return z.NEVER;
-    })
-    .meta({ pattern: UUID_PATTERN })
-    .optional()
-    .describe("A delivery id: the page of deliveries older than it."),
-});
-
-function toFilter(query: z.output<typeof listQuery>): DeliveryFilter | null {
-  const eventId = query.event_id === undefined ? undefined : parseEventId(query.event_id);
-  // No event has such an id, so no delivery does.
-  if (eventId === null) return null;
-  return {
-    status: query.status,
-    eventType: query.event_type,
-    eventId,
-    fromMs: query.from,
-    toMs: query.to,
-    before: query.before,
-  };
 }

@@ -109,13 +109,13 @@ export function endpointRoutes(
     async (request, reply) => {
       const { tenantId } = userOf(request);
       const endpoint = await endpoints.get(tenantId, parseEndpointId(request.params.id));
-      const recent = await deliveryLog.list(tenantId, endpoint.id, {
-        filter: {},
+      const { listed } = await deliveryLog.list(tenantId, endpoint.id, {
+        times: {},
         offset: 0n,
         limit: RECENT_DELIVERIES,
       });
       const rest = { endpoint: endpointView(endpoint) };
-      return sendDeliveryList(reply, deliveryLog, { rest, name: "recent_deliveries", listed: recent });
+      return sendDeliveryList(reply, deliveryLog, { rest, name: "recent_deliveries", listed });
     },
   );
 

@@ -28,9 +28,9 @@ export async function completeAttempts(
     name: `complete-attempts-${whenLocked}`,
     text: /* sql */ `WITH given AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
-            $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[])
+            $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[], $13::timestamptz[])
           AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
-            response_headers, response_body, latency_ms, error, next_delay_ms)
+            response_headers, response_body, latency_ms, error, next_delay_ms, sent_at)
       ), endpoint AS MATERIALIZED (
         SELECT e.* FROM (
           SELECT DISTINCT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL ORDER BY 1, 2
@@ -54,10 +54,10 @@ export async function completeAttempts(
       ), logged AS (
         INSERT INTO postern.deliveries
           (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-           response_status, response_headers, response_body, latency_ms, error)
+           response_status, response_headers, response_body, latency_ms, error, sent_at)
         SELECT tenant_id, endpoint_id, id, event_id, event_type,
           CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, status, attempt, request_headers::json,
-          response_status, response_headers::json, response_body, latency_ms, error
+          response_status, response_headers::json, response_body, latency_ms, error, sent_at
         FROM done
       ), followed AS (
         INSERT INTO postern.dispatches
@@ -79,6 +79,7 @@ export async function completeAttempts(
       attempts.map((attempt) => attempt.latencyMs),
       attempts.map((attempt) => attempt.error),
       attempts.map((attempt) => attempt.nextDelayMs),
+      attempts.map((attempt) => attempt.sentAt),
     ],
   });
   return new Set(rows.map((row) => row.id));

@@ -260,7 +260,7 @@ export async function readLogPage(
           SELECT body FROM postern.events e WHERE e.id = page.event_id AND e.tenant_id = page.tenant_id) e ON true
       )
       SELECT id, endpoint_id, event_id, event_type, trigger, status, attempt, request_headers, body AS request_body,
-        response_status, response_headers, response_body, latency_ms, error
+        response_status, response_headers, response_body, latency_ms, error, sent_at
       FROM sized WHERE place = 1 OR bytes <= $${values.push(page.maxBodyBytes)} ORDER BY endpoint_id, id`,
     values,
   });

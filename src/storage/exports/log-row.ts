@@ -17,6 +17,7 @@ export type LogRow = {
   response_body: string | null;
   latency_ms: number;
   error: string | null;
+  sent_at: Date | null;
 };
 
 const COLUMNS = [
@@ -34,6 +35,7 @@ const COLUMNS = [
   "response_body",
   "latency_ms",
   "error",
+  "sent_at",
 ] as const satisfies readonly (keyof LogRow)[];
 
 /** The first record of each CSV file. */
@@ -57,6 +59,7 @@ export function ndjsonLine(row: LogRow): string {
     response_body: row.response_body,
     latency_ms: row.latency_ms,
     error: row.error,
+    sent_at: row.sent_at?.toISOString() ?? null,
     created_at: createdAt(row),
   })}\n`;
 }
@@ -65,6 +68,7 @@ export function ndjsonLine(row: LogRow): string {
 export function csvLine(row: LogRow): string {
   const cells = COLUMNS.map((column) => {
     const value = row[column];
+    if (value instanceof Date) return value.toISOString();
     return value !== null && typeof value === "object" ? JSON.stringify(value) : value;
   });
   return csvRecord([...cells, createdAt(row)]);

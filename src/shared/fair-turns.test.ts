@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { makeFairTurns } from "./fair-turns.ts";
+
+/** Until all that can start has started. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Work that ends when it is told to, in a log of what started. */
+function workOf(turns: ReturnType<typeof makeFairTurns<string>>) {
+  const started: string[] = [];
+  const ends = new Map<string, (error?: Error) => void>();
+  const ask = (name: string): Promise<string> =>
+    turns.run(name.slice(0, 1), () => {
+      started.push(name);
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      ends.set(name, (error) => (error === undefined ? resolve(name) : reject(error)));
+      return promise;
+    });
+  const end = async (name: string, error?: Error): Promise<void> => {
+    const finish = ends.get(name);
+    assert.ok(finish !== undefined, `${name} has not started`);
+    finish(error);
+    await settle();
+  };
+  return { started, ask, end };
+}
+
+describe("fair turns", () => {
+  it("give no key more than its share, and the others what is free", async () => {
+    const { started, ask, end } = workOf(makeFairTurns({ total: 4, share: 2 }));
+    const asked = ["a1", "a2", "a3", "a4", "b1", "c1", "c2"].map(ask);
+    await settle();
+    assert.deepEqual(started, ["a1", "a2", "b1", "c1"]);
+    await end("b1");
+    assert.deepEqual(started.slice(4), ["c2"]);
+    await end("a1");
+    assert.deepEqual(started.slice(5), ["a3"]);
+    for (const name of ["a2", "a3", "c1", "c2", "a4"]) await end(name);
+    assert.deepEqual(await Promise.all(asked), ["a1", "a2", "a3", "a4", "b1", "c1", "c2"]);
+  });
+
+  it("serve the keys that wait by turns, however many requests one has", async () => {
+    const { started, ask, end } = workOf(makeFairTurns({ total: 1, share: 1 }));
+    const asked = ["a1", "a2", "a3", "b1", "b2", "c1"].map(ask);
+    await settle();
+    for (const name of ["a1", "a2", "b1", "c1", "a3", "b2"]) {
+      assert.equal(started.at(-1), name);
+      await end(name);
+    }
+    await Promise.all(asked);
+  });
+
+  it("pass on when work fails", async () => {
+    const { started, ask, end } = workOf(makeFairTurns({ total: 1, share: 1 }));
+    const first = ask("a1");
+    const second = ask("a2");
+    await settle();
+    const failed = assert.rejects(first, /lost/);
+    await end("a1", new Error("lost"));
+    await failed;
+    assert.deepEqual(started, ["a1", "a2"]);
+    await end("a2");
+    assert.equal(await second, "a2");
+  });
+});

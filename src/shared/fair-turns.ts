@@ -1,0 +1,52 @@
+/**
+ * Turns at something scarce, such as connections, shared by many keys, such as
+ * tenants. No key has more than its share at once, and those that wait are
+ * served by turns, so one key's hundred requests delay another's first by no
+ * more than the turns that are under way.
+ */
+export type FairTurns<Key> = {
+  /** Runs the work when it is its key's turn; answers or fails as it does. */
+  run<T>(key: Key, work: () => Promise<T>): Promise<T>;
+};
+
+export function makeFairTurns<Key>({ total, share }: { total: number; share: number }): FairTurns<Key> {
+  // Keys with waiting requests in the order of their next turns; a key that was served goes to the end.
+  const waiting = new Map<Key, (() => void)[]>();
+  const running = new Map<Key, number>();
+  let free = total;
+
+  function startNext(): void {
+    for (const [key, requests] of waiting) {
+      if (free === 0) return;
+      if ((running.get(key) ?? 0) >= share) continue;
+      waiting.delete(key);
+      const [start, ...rest] = requests;
+      if (rest.length > 0) waiting.set(key, rest);
+      free--;
+      running.set(key, (running.get(key) ?? 0) + 1);
+      start?.();
+    }
+  }
+
+  function end(key: Key): void {
+    free++;
+    const left = (running.get(key) ?? 1) - 1;
+    if (left === 0) running.delete(key);
+    else running.set(key, left);
+    startNext();
+  }
+
+  return {
+    async run(key, work) {
+      const { promise: turn, resolve: start } = Promise.withResolvers<void>();
+      waiting.set(key, [...(waiting.get(key) ?? []), start]);
+      startNext();
+      await turn;
+      try {
+        return await work();
+      } finally {
+        end(key);
+      }
+    },
+  };
+}

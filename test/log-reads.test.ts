@@ -1,0 +1,175 @@
+/**
+ * How many rows a read of the log touches, counted in its plan. The statements
+ * are planned while the tables are empty, then run on a log that grew since and
+ * that nobody analyzed: what they read must not depend on when they were planned.
+ */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { BY_INDEX } from "../src/database/tenant-pool.ts";
+import type { Delivery } from "../src/deliveries/delivery.ts";
+import { makeDeliveryLog, type DeliveryLog } from "../src/deliveries/log.ts";
+import type { SearchFilter } from "../src/deliveries/search-filter.ts";
+import { newEndpointId, parseDeliveryId, parseEventId, type DeliveryId } from "../src/shared/id.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { openCounter } from "./support/rows-read.ts";
+import { tenant } from "./support/two-tenants.ts";
+
+const DAYS = 12;
+const ROWS = 24_000;
+const LIMIT = 20;
+/** The rows of a page are found in an index, then read, then their events. */
+const PER_ROW = 4;
+
+const acme = tenant("acme");
+const [busy, quiet, failing] = [newEndpointId(), newEndpointId(), newEndpointId()];
+
+let database: TestDatabase;
+let counter: Awaited<ReturnType<typeof openCounter>>;
+let log: DeliveryLog;
+
+/** Of each twelve rows, ten are of the busy endpoint, one of another tenant, one of an endpoint that fails. */
+async function seed(): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+      SELECT 'acme', unnest($1::uuid[]), 'https://example.com/', '{*}', '', now(), now()`,
+    [[busy, quiet, failing]],
+  );
+  await database.pool.query(
+    `WITH made AS (
+        SELECT n, postern.lowest_id_at(now() - n * make_interval(days => $1) / $2) AS low FROM generate_series(1, $2::int) AS n
+      ), rows AS (
+        SELECT n, overlay(low::text placing '7' || right(gen_random_uuid()::text, 21) from 15)::uuid AS id,
+          overlay(low::text placing '7' || right(gen_random_uuid()::text, 21) from 15)::uuid AS event_id FROM made
+      ), events AS (
+        INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+        SELECT CASE n % 12 WHEN 1 THEN 'globex' ELSE 'acme' END, event_id, 'invoice.paid', '{"n":' || n || '}', 1 FROM rows
+      )
+      INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+        request_headers, response_status, latency_ms)
+      SELECT CASE n % 12 WHEN 1 THEN 'globex' ELSE 'acme' END,
+        CASE WHEN n % 6000 = 2 THEN $4::uuid WHEN n % 12 = 0 THEN $5 ELSE $3 END, id, event_id,
+        CASE n WHEN 23003 THEN 'invoice.rare' ELSE 'invoice.paid' END, 'event',
+        CASE WHEN n % 12 = 0 OR n % 5000 = 4 THEN 'failed' ELSE 'delivered' END, 1, '{}',
+        CASE WHEN n % 12 = 0 OR n % 5000 = 4 THEN 500 ELSE 200 END, 1
+      FROM rows`,
+    [DAYS, ROWS, busy, quiet, failing],
+  );
+}
+
+const page = { times: {}, offset: 0n, limit: LIMIT };
+const list = (endpointId = busy, more: Partial<Parameters<DeliveryLog["list"]>[2]> = {}) =>
+  log.list(acme, endpointId, { ...page, ...more });
+const search = (filter: Omit<SearchFilter, "times">, limit = LIMIT) =>
+  log.search(acme, { ...filter, times: {} }, { offset: 0n, limit, withBodies: false });
+
+before(async () => {
+  database = await createTestDatabase();
+  await database.pool.query(`SELECT postern.ensure_partitions(current_date - ${DAYS + 1}, current_date)`);
+  await database.pool.query(`DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'postern'::regnamespace AND relkind = 'r' LOOP
+      EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', name);
+    END LOOP;
+  END $$`);
+  counter = await openCounter(database.pool, acme, BY_INDEX);
+  log = makeDeliveryLog(counter.tenants);
+  await plan();
+  await seed();
+});
+after(async () => {
+  counter.close();
+  await database.drop();
+});
+
+/** Each read once on empty tables, which plans its statements. */
+async function plan(): Promise<void> {
+  for (const { run } of Object.values(READS)) await run();
+}
+
+type Read = { run: () => Promise<{ listed: Delivery[]; next: string | null }>; finds: number; reads: number };
+
+const eventId = parseEventId("019a2f00-0000-7000-8000-00000000000f");
+assert.ok(eventId !== null);
+
+/** What each finds, and how many rows it may read for that; the endpoint's row and those at its edges come atop. */
+const READS: Record<string, Read> = {
+  "first page": { run: () => list(), finds: LIMIT, reads: LIMIT * PER_ROW },
+  "page of a quiet endpoint": { run: () => list(quiet), finds: 4, reads: 4 * PER_ROW },
+  "page of what failed, where little does": {
+    run: () => list(busy, { status: "failed" }),
+    finds: 3,
+    reads: 3 * PER_ROW,
+  },
+  "page of what was delivered": {
+    run: () => list(busy, { status: "delivered" }),
+    finds: LIMIT,
+    reads: 30 * PER_ROW,
+  },
+  "page of what is pending": { run: () => list(busy, { status: "pending" }), finds: 0, reads: 0 },
+  "page of long ago": {
+    run: () => list(busy, { times: { toMs: Date.now() - (DAYS - 1) * 86_400_000 } }),
+    finds: LIMIT,
+    reads: LIMIT * PER_ROW,
+  },
+  "hundredth page": { run: () => list(busy, { offset: 2000n }), finds: LIMIT, reads: 2000 + LIMIT * PER_ROW },
+  "tenant's newest": { run: () => search({}), finds: LIMIT, reads: LIMIT * PER_ROW },
+  "tenant's failed": { run: () => search({ status: "failed" }), finds: LIMIT, reads: 200 + LIMIT * PER_ROW },
+  "tenant's answers of 5xx": {
+    run: () => search({ responseStatus: { from: 500, to: 599 } }),
+    finds: LIMIT,
+    reads: 200 + LIMIT * PER_ROW,
+  },
+  "an event": { run: () => search({ eventId }), finds: 0, reads: 0 },
+  "an error that nothing has": { run: () => search({ error: "dns" }), finds: 0, reads: 2100 },
+  "a quiet endpoint's errors": {
+    run: () => search({ endpointIds: [quiet], error: "dns" }),
+    finds: 0,
+    reads: 4,
+  },
+  "a rare event type": { run: () => search({ eventType: "invoice.rare" }), finds: 0, reads: 5200 },
+  "a rare event type of one endpoint": {
+    run: () => search({ endpointIds: [busy], eventType: "invoice.rare" }),
+    finds: 0,
+    reads: 5200,
+  },
+  "text that nothing has": { run: () => search({ text: "nowhere" }), finds: 0, reads: 5200 * PER_ROW },
+};
+
+describe("a read that was planned on empty tables", () => {
+  for (const [name, { run, finds, reads }] of Object.entries(READS)) {
+    it(`reads no more rows than it must: ${name}`, async (test) => {
+      const found: Delivery[] = [];
+      const count = await counter.count(async () => found.push(...(await run()).listed));
+      test.diagnostic(`${count} rows read`);
+      assert.equal(found.length, finds);
+      // Some rows more where each day's first is looked at to know which is the newest.
+      assert.ok(count <= reads + 4 * DAYS, `${count} rows`);
+    });
+  }
+
+  it("finds, over some requests, what lies beyond the bound of one", async () => {
+    let before: string | undefined;
+    const found: string[] = [];
+    for (let request = 1; ; request++) {
+      const times = before === undefined ? {} : { before: idOf(before) };
+      const filter = { eventType: "invoice.rare", times };
+      const { listed, next } = await log.search(acme, filter, {
+        offset: 0n,
+        limit: LIMIT,
+        withBodies: false,
+      });
+      found.push(...listed.map(({ eventType }) => eventType));
+      if (next === null) {
+        assert.ok(request >= 4 && request <= 6, `${request} requests`);
+        break;
+      }
+      before = next;
+    }
+    assert.deepEqual(found, ["invoice.rare"]);
+  });
+});
+
+function idOf(text: string): DeliveryId {
+  const id = parseDeliveryId(text);
+  assert.ok(id !== null);
+  return id;
+}

@@ -1,0 +1,65 @@
+/** Counts the rows that the log's statements read: the plan is made when a statement is first seen, and kept. */
+import { escapeIdentifier, escapeLiteral, type QueryConfig } from "pg";
+import { z } from "zod";
+import type { Db, Pool } from "../../src/database/pool.ts";
+import type { TenantPool } from "../../src/database/tenant-pool.ts";
+
+type Node = { [key: string]: unknown; Plans?: Node[] | undefined };
+const node: z.ZodType<Node> = z.looseObject({
+  get Plans() {
+    return z.array(node).optional();
+  },
+});
+const answer = z.tuple([z.object({ "QUERY PLAN": z.tuple([z.object({ Plan: node })]) })]);
+
+/** One connection of a tenant; what runs on it is planned and prepared on it, as in the service. */
+export async function openCounter(pool: Pool, tenantId: string, settings: string) {
+  const client = await pool.connect();
+  await client.query(`SET ROLE postern_tenant; ${settings.replaceAll("SET LOCAL", "SET")}`);
+  await client.query("SELECT set_config('postern.tenant', $1, false)", [tenantId]);
+  const prepared = new Set<string>();
+  let rows = 0;
+  const db: Db = {
+    async query(config: string | QueryConfig) {
+      if (typeof config === "string" || config.name === undefined)
+        throw new Error("not a prepared statement");
+      const name = escapeIdentifier(config.name);
+      if (!prepared.has(name)) await client.query(`PREPARE ${name} AS ${config.text}`);
+      prepared.add(name);
+      const call = `EXECUTE ${name} (${(config.values ?? []).map(literal).join(", ")})`;
+      const explained = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${call}`);
+      rows += rowsOf(answer.parse(explained.rows)[0]["QUERY PLAN"][0].Plan);
+      return client.query(call);
+    },
+  };
+  const only = { of: () => ({ ...db, transaction: noTransaction }), reading: () => db, end: noTransaction };
+  return {
+    tenants: only satisfies TenantPool,
+    /** The rows that `work` read from tables, those included that a filter removed. */
+    async count(work: () => Promise<unknown>): Promise<number> {
+      rows = 0;
+      await work();
+      return rows;
+    },
+    close: () => client.release(true),
+  };
+}
+
+function noTransaction(): never {
+  throw new Error("the log is read in single statements");
+}
+
+function rowsOf(plan: Node): number {
+  const below = (plan.Plans ?? []).reduce((sum, child) => sum + rowsOf(child), 0);
+  if (plan["Relation Name"] === undefined) return below;
+  const perLoop = ["Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck"].reduce(
+    (sum, key) => sum + Number(plan[key] ?? 0),
+    0,
+  );
+  return below + perLoop * Number(plan["Actual Loops"] ?? 0);
+}
+
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return escapeLiteral(`{${value.map((one) => JSON.stringify(one)).join(",")}}`);
+  return escapeLiteral(String(value));
+}
