@@ -5,6 +5,7 @@
  * statement that reads both sees each id once.
  */
 import type { Db } from "../database/pool.ts";
+import { withDerived } from "../outbound/request-headers.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
 import type {
   Delivery,
@@ -207,7 +208,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     status: row.status,
     attempt: row.attempt,
     requestBody: row.request_body,
-    requestHeaders: row.request_headers,
+    requestHeaders: withDerived(row.request_headers, row),
     responseStatus: row.response_status,
     responseHeaders: row.response_headers,
     responseBody: row.response_body,

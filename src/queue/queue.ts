@@ -85,6 +85,7 @@ export type CompletedAttempt = {
   status: "delivered" | "failed";
   /** When the attempt began, on the worker's clock; null where nothing was sent. */
   sentAt: Date | null;
+  /** As the log keeps them. */
   requestHeaders: Readonly<Record<string, string>>;
   responseStatus: number | null;
   responseHeaders: Readonly<Record<string, string>> | null;

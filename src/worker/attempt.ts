@@ -1,7 +1,7 @@
 /** One attempt: sign what is due with what the endpoint is now, send it, and judge the outcome. */
 import type { SendTarget } from "../endpoints/send-target.ts";
 import { longBodyOf } from "../outbound/response.ts";
-import { buildRequestHeaders, headersForLog } from "../outbound/request-headers.ts";
+import { buildRequestHeaders, headersForLog, withoutDerived } from "../outbound/request-headers.ts";
 import type { Sender } from "../outbound/send.ts";
 import { VERSION } from "../shared/version.ts";
 import { judgeAttempt, type AttemptVerdict } from "./verdict.ts";
@@ -45,7 +45,7 @@ export async function makeAttempt(
   });
   const { isGone, ...recorded } = verdict;
   return {
-    completed: { dispatch, sentAt, requestHeaders: headersForLog(headers), ...recorded },
+    completed: { dispatch, sentAt, requestHeaders: withoutDerived(headersForLog(headers)), ...recorded },
     isGone,
     longResponseBody: longBodyOf(outcome),
   };

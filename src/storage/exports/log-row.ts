@@ -1,4 +1,5 @@
 /** A delivery of the log as an export writes it: the members of the API's delivery, in its order. */
+import { withDerived } from "../../outbound/request-headers.ts";
 import { idTimeMs, type DeliveryId, type EndpointId } from "../../shared/id.ts";
 import { csvRecord } from "./csv.ts";
 
@@ -52,7 +53,7 @@ export function ndjsonLine(row: LogRow): string {
     trigger: row.trigger,
     status: row.status,
     attempt: row.attempt,
-    request_headers: row.request_headers,
+    request_headers: withDerived(row.request_headers, row),
     request_body: row.request_body,
     response_status: row.response_status,
     response_headers: row.response_headers,
@@ -67,7 +68,7 @@ export function ndjsonLine(row: LogRow): string {
 /** One CSV record; headers are a JSON object in their cell. */
 export function csvLine(row: LogRow): string {
   const cells = COLUMNS.map((column) => {
-    const value = row[column];
+    const value = column === "request_headers" ? withDerived(row.request_headers, row) : row[column];
     if (value instanceof Date) return value.toISOString();
     return value !== null && typeof value === "object" ? JSON.stringify(value) : value;
   });
