@@ -1,6 +1,7 @@
 /** Whether this process, and the queue that all of them share, can do their work now, and why not. */
 import { pendingMigrations, type Migration } from "../database/migrate.ts";
-import { isConnectionLoss, isPassing, type Pool } from "../database/pool.ts";
+import { isPassing } from "../database/passing-errors.ts";
+import type { Pool } from "../database/pool.ts";
 import type { QueueMonitor } from "../queue/queue-monitor.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -40,7 +41,7 @@ export function makeReadiness(services: {
 
   /** Waiting mends a database that is away, and nothing else: the rest is for an operator to see. */
   function reasonOf(error: unknown): string {
-    if (error instanceof NoAnswerError || isConnectionLoss(error) || isPassing(error)) return UNREACHABLE;
+    if (error instanceof NoAnswerError || isPassing(error)) return UNREACHABLE;
     log.error({ err: error }, "the queue could not be looked at");
     return FAILED;
   }

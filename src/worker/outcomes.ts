@@ -4,7 +4,7 @@
  * dispatches, waits in groups of its own, so that nobody else's outcomes wait with it.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { isConnectionLoss, isPassing } from "../database/pool.ts";
+import { isPassing } from "../database/passing-errors.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { DeliveryId, EndpointId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -63,7 +63,7 @@ export function makeOutcomes({ queue, log }: { queue: Pick<DispatchQueue, "compl
         return new Map(Array.from(recorded, (id) => [id, true]));
       } catch (error) {
         if (performance.now() > lastLeaseEndsMs) throw error;
-        if (!isConnectionLoss(error) && !isPassing(error)) {
+        if (!isPassing(error)) {
           return completeHalves(attempts, whenLocked, error);
         }
         log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");
