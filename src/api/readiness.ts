@@ -1,5 +1,6 @@
 /** Whether this process, and the queue that all of them share, can do their work now, and why not. */
-import { pendingMigrations, type Migration } from "../database/migrate.ts";
+import { pendingMigrations } from "../database/migrate.ts";
+import type { Migration } from "../database/migration-files.ts";
 import { isPassing } from "../database/passing-errors.ts";
 import type { Pool } from "../database/pool.ts";
 import type { QueueMonitor } from "../queue/queue-monitor.ts";

@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { startEmbeddedPostgres } from "../database/embedded.ts";
-import { migrate, readMigrations, type Migration } from "../database/migrate.ts";
+import { migrate } from "../database/migrate.ts";
+import { readMigrations, type Migration } from "../database/migration-files.ts";
 import { createPool } from "../database/pool.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { startService, type Role, type Service } from "../service/service.ts";

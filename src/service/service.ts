@@ -11,7 +11,7 @@ import { openApiDocument } from "../api/openapi.ts";
 import { makeServer } from "../api/server.ts";
 import { makeSessionVerifier } from "../api/session.ts";
 import { makeSecrets, readConfig, type Config } from "../config.ts";
-import type { Migration } from "../database/migrate.ts";
+import type { Migration } from "../database/migration-files.ts";
 import { openRolePools } from "../database/role-pools.ts";
 import { makeDeliveryLog } from "../deliveries/log.ts";
 import { makePersonSends } from "../deliveries/send-by-person.ts";
