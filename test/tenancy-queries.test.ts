@@ -15,6 +15,7 @@ import * as claim from "../src/queue/postgres/claim-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
 import * as depth from "../src/queue/postgres/depth-store.ts";
+import * as partitions from "../src/queue/postgres/partition-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
 import * as reseal from "../src/endpoints/reseal-store.ts";
@@ -190,7 +191,14 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),
   takeFromOutbox: (db) => outbox.takeFromOutbox(db, ["invoice.paid"], { events: 10, bytes: 1024 }),
   mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
-  makePartitionsAhead: (db) => upkeep.makePartitionsAhead(db),
+  findMissingDays: (db) => partitions.findMissingDays(db, { from: -1, to: 0 }),
+  makePartitionsOf: (db) => partitions.makePartitionsOf(db, 0),
+  stagePartitions: (db) => partitions.stagePartitions(db, "events", { from: -1, to: 0 }),
+  copyStagedRows: async (db) => {
+    await partitions.stagePartitions(db, "events", { from: 40, to: 40 });
+    await partitions.copyStagedRows(db, "events", { from: 0, to: 1 });
+  },
+  attachStaged: (db) => partitions.attachStaged(db, "events"),
   dropOldPartition: (db) => upkeep.dropOldPartition(db, 90),
   findUnsettled: (db) => endpoints.findUnsettled(db),
   deleteSuperseded: (db) => upkeep.deleteSuperseded(db),

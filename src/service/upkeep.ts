@@ -8,11 +8,11 @@ import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
+import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
 import {
   deleteOldIdempotencyKeys,
   deleteSuperseded,
   dropOldPartition,
-  makePartitionsAhead,
 } from "../queue/postgres/upkeep-store.ts";
 
 const SETTLE_EVERY_MS = 1000;
@@ -64,7 +64,9 @@ export function makeUpkeep(services: {
           settleDispatches(db, postgresDispatchHold, stopping.signal),
         ),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
-        repeat(PARTITIONS_EVERY_MS, "make_partitions", () => makePartitionsAhead(db)),
+        repeat(PARTITIONS_EVERY_MS, "make_partitions", () =>
+          makePartitionsAhead(db, { log, signal: stopping.signal }),
+        ),
         repeat(PARTITIONS_EVERY_MS, "drop_partitions", dropOld),
         repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", deleteOldKeys),
         repeat(PARTITIONS_EVERY_MS, "forget_audit", forgetAudit),

@@ -1,18 +1,8 @@
 import type { Db } from "../../database/pool.ts";
 
-const PARTITION_DAYS_AHEAD = 7;
 /** Longer than the promise of 24 hours, so that a key never ends while a producer still counts on it. */
 const IDEMPOTENCY_KEY_HOURS = 25;
 const KEYS_AT_ONCE = 10_000;
-
-/** Makes the day partitions that will be needed. */
-export async function makePartitionsAhead(db: Db): Promise<void> {
-  await db.query(
-    /* sql */ `SELECT postern.ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1,
-      (now() AT TIME ZONE 'UTC')::date + $1::integer)`,
-    [PARTITION_DAYS_AHEAD],
-  );
-}
 
 /** What a person's delivery made needless while a worker held it, and what no worker will claim again. */
 export async function deleteSuperseded(db: Db): Promise<void> {
