@@ -198,6 +198,8 @@ describe("the worker role", () => {
   }
 
   for (const call of [
+    "drop_past_partitions(0)",
+    "drop_past_partitions(NULL)",
     "drop_old_partitions(-100)",
     "drop_old_partitions(0)",
     "drop_old_partitions(NULL)",

@@ -16,6 +16,7 @@ import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
 import * as depth from "../src/queue/postgres/depth-store.ts";
 import * as partitions from "../src/queue/postgres/partition-store.ts";
+import * as retention from "../src/queue/postgres/retention-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
 import * as reseal from "../src/endpoints/reseal-store.ts";
@@ -199,7 +200,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
     await partitions.copyStagedRows(db, "events", { from: 0, to: 1 });
   },
   attachStaged: (db) => partitions.attachStaged(db, "events"),
-  dropOldPartition: (db) => upkeep.dropOldPartition(db, 90),
+  dropOldPartition: (db) => retention.dropOldPartition(db, 90),
+  readOldestDays: (db) => retention.readOldestDays(db),
   findUnsettled: (db) => endpoints.findUnsettled(db),
   deleteSuperseded: (db) => upkeep.deleteSuperseded(db),
   deleteOldIdempotencyKeys: (db) => upkeep.deleteOldIdempotencyKeys(db),

@@ -1,51 +1,9 @@
+-- The form of drop_past_partitions that the release before this one calls: the
+-- name of the dropped partition alone.
 CREATE OR REPLACE FUNCTION postern.drop_old_partitions(retention_days integer) RETURNS SETOF text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-  last_day date;
-  oldest_needed date;
-  name text;
-  day date;
-  parent text;
-  locked text[] := '{}';
 BEGIN
-  IF (retention_days >= 1) IS NOT TRUE THEN
-    RAISE EXCEPTION 'postern: the log is kept for 1 day at least' USING ERRCODE = '22023';
-  END IF;
-  last_day := (now() AT TIME ZONE 'UTC')::date - retention_days - 1;
-  PERFORM set_config('lock_timeout', '200ms', true);
-  -- What was logged late under an id of long ago, as by an endpoint that was disabled for weeks.
-  DELETE FROM postern.deliveries_default WHERE id < postern.lowest_id_at(last_day::timestamp AT TIME ZONE 'UTC');
-  -- The same for events, such as those that the outbox held for as long. One statement: an event that is
-  -- relayed meanwhile is not in its snapshot. And no index: one pass over small tables, every ten minutes.
-  WITH needed AS MATERIALIZED (
-    SELECT (to_timestamp(('x' || left(replace(event_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
-        AT TIME ZONE 'UTC')::date AS first_day
-    FROM (SELECT event_id FROM postern.dispatches UNION ALL SELECT id FROM postern.outbox) AS waiting
-    ORDER BY event_id LIMIT 1
-  ), deleted AS (
-    DELETE FROM postern.events_default
-    WHERE id < postern.lowest_id_at(least(last_day - 5, (SELECT first_day FROM needed))::timestamp AT TIME ZONE 'UTC')
-  )
-  SELECT first_day INTO oldest_needed FROM needed;
-  FOR name IN
-    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent IN ('postern.events'::regclass, 'postern.deliveries'::regclass)
-      AND c.relname ~ '_[0-9]{8}$'
-    ORDER BY c.relname
-  LOOP
-    day := to_date(right(name, 8), 'YYYYMMDD');
-    parent := split_part(name, '_', 1);
-    CONTINUE WHEN parent = ANY (locked);
-    CONTINUE WHEN day > CASE WHEN name LIKE 'events_%' THEN least(last_day - 5, oldest_needed - 1) ELSE last_day END;
-    BEGIN
-      EXECUTE format('DROP TABLE postern.%I', name);
-      RETURN NEXT name;
-      EXIT;
-    EXCEPTION WHEN lock_not_available THEN
-      -- Most likely the parent's, which its other partitions need too.
-      locked := locked || parent;
-    END;
-  END LOOP;
+  RETURN QUERY SELECT partition FROM postern.drop_past_partitions(retention_days) WHERE holders IS NULL;
 END
 $$;
 

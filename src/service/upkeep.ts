@@ -9,11 +9,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
-import {
-  deleteOldIdempotencyKeys,
-  deleteSuperseded,
-  dropOldPartition,
-} from "../queue/postgres/upkeep-store.ts";
+import { dropOldPartitions } from "../queue/postgres/retention.ts";
+import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
 
 const SETTLE_EVERY_MS = 1000;
 const TIDY_EVERY_MS = 60_000;
@@ -31,14 +28,6 @@ export function makeUpkeep(services: {
   const { db, log, metrics } = services;
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
-
-  async function dropOld(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const partition = await dropOldPartition(db, services.retentionDays);
-      if (partition === null) return;
-      log.info({ partition }, "dropped a partition that is past its retention");
-    }
-  }
 
   async function deleteOldKeys(): Promise<void> {
     while (!stopping.signal.aborted && (await deleteOldIdempotencyKeys(db)));
@@ -67,7 +56,14 @@ export function makeUpkeep(services: {
         repeat(PARTITIONS_EVERY_MS, "make_partitions", () =>
           makePartitionsAhead(db, { log, signal: stopping.signal }),
         ),
-        repeat(PARTITIONS_EVERY_MS, "drop_partitions", dropOld),
+        repeat(PARTITIONS_EVERY_MS, "drop_partitions", () =>
+          dropOldPartitions(db, {
+            retentionDays: services.retentionDays,
+            log,
+            metrics,
+            signal: stopping.signal,
+          }),
+        ),
         repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", deleteOldKeys),
         repeat(PARTITIONS_EVERY_MS, "forget_audit", forgetAudit),
       ]);

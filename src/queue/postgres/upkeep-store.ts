@@ -22,12 +22,3 @@ export async function deleteOldIdempotencyKeys(db: Db): Promise<boolean> {
   );
   return rowCount === KEYS_AT_ONCE;
 }
-
-/** Drops one day partition that holds nothing younger than the retention, and no event that a dispatch still needs. */
-export async function dropOldPartition(db: Db, retentionDays: number): Promise<string | null> {
-  const { rows } = await db.query<{ dropped: string }>(
-    /* sql */ `SELECT dropped FROM postern.drop_old_partitions($1) AS dropped`,
-    [retentionDays],
-  );
-  return rows[0]?.dropped ?? null;
-}
