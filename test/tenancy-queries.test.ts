@@ -15,6 +15,7 @@ import * as claim from "../src/queue/postgres/claim-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
 import * as depth from "../src/queue/postgres/depth-store.ts";
+import * as heartbeats from "../src/database/heartbeat-store.ts";
 import * as partitions from "../src/queue/postgres/partition-store.ts";
 import * as retention from "../src/queue/postgres/retention-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
@@ -192,6 +193,9 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),
   takeFromOutbox: (db) => outbox.takeFromOutbox(db, ["invoice.paid"], { events: 10, bytes: 1024 }),
   mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
+  beat: (db) => heartbeats.beat(db, { id: randomUUID(), name: "test" }),
+  removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
+  findLockHolders: (db) => heartbeats.findLockHolders(db),
   findMissingDays: (db) => partitions.findMissingDays(db, { from: -1, to: 0 }),
   makePartitionsOf: (db) => partitions.makePartitionsOf(db, 0),
   stagePartitions: (db) => partitions.stagePartitions(db, "events", { from: -1, to: 0 }),
