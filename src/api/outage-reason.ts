@@ -1,9 +1,8 @@
 /** Why commits do not happen, in words for an operator: the cause, and what to do. */
 import type { LockHolder } from "../database/heartbeat-store.ts";
-import { codeOf, isConnectionLoss, isPassing } from "../database/passing-errors.ts";
+import { codeOf, isConnectionLoss, isLockTimeout, isPassing } from "../database/passing-errors.ts";
 
 export const UNREACHABLE = "the database cannot be reached";
-const LOCKED = "55P03";
 const CAUSES: Readonly<Record<string, string>> = {
   "25006":
     "the database is read-only: point DATABASE_URL at the primary, or set default_transaction_read_only off",
@@ -16,14 +15,9 @@ const CAUSES: Readonly<Record<string, string>> = {
   "57014": "the database cancels statements that take too long: see its load, and its log",
 };
 
-/** Whether somebody's lock is the cause. */
-export function isLocked(error: unknown): boolean {
-  return codeOf(error) === LOCKED;
-}
-
 /** Null where the error is none of the database's state: a fault of Postern, its rights or its schema. */
 export function outageReason(error: unknown, holders: readonly LockHolder[] = []): string | null {
-  if (isLocked(error)) return lockReason(holders);
+  if (isLockTimeout(error)) return lockReason(holders);
   const cause = CAUSES[codeOf(error)];
   if (cause !== undefined) return cause;
   if (isConnectionLoss(error)) return UNREACHABLE;

@@ -1,12 +1,13 @@
 /** Whether this process, and the queue that all of them share, can do their work now, and why not. */
 import { findLockHolders, type LockHolder } from "../database/heartbeat-store.ts";
+import { isLockTimeout } from "../database/passing-errors.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import type { Migration } from "../database/migration-files.ts";
 import type { Pool } from "../database/pool.ts";
 import type { QueueMonitor } from "../queue/queue-monitor.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
-import { isLocked, outageReason, UNREACHABLE } from "./outage-reason.ts";
+import { outageReason, UNREACHABLE } from "./outage-reason.ts";
 
 /** A database that has not answered by then is as good as away. */
 const DATABASE_LIMIT_MS = 3000;
@@ -70,7 +71,7 @@ export function makeReadiness(services: {
   /** Waiting heals a state of the database, and nothing else: the rest is for an operator to see. */
   async function reasonOf(error: unknown): Promise<string> {
     if (error instanceof NoAnswerError) return UNREACHABLE;
-    const reason = outageReason(error, isLocked(error) ? await lockHolders() : []);
+    const reason = outageReason(error, isLockTimeout(error) ? await lockHolders() : []);
     if (reason !== null) return reason;
     log.error({ err: error }, "the queue could not be looked at");
     return FAILED;

@@ -53,6 +53,11 @@ export function isPassing(error: unknown): boolean {
   return isConnectionLoss(error) || anyCause(error, (one) => REFUSED_FOR_NOW.has(codeOf(one)));
 }
 
+/** Whether a database call gave up a lock that somebody else has. */
+export function isLockTimeout(error: unknown): boolean {
+  return anyCause(error, (one) => codeOf(one) === "55P03");
+}
+
 /** The SQLSTATE, or Node's code, of an error; empty where it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -60,6 +60,12 @@ export type OwnLane = {
   take(dispatches: readonly LeasedDispatch[]): void;
 };
 
+export type AcceptOptions = {
+  lease: boolean;
+  /** How long an idempotency key is waited for that an open transaction holds; then it throws. Default: the connection's limit. */
+  lockWaitMs?: number;
+};
+
 export type AcceptedEvent = { id: EventId; dispatchCount: number };
 
 export type Acceptance = {
@@ -106,7 +112,7 @@ export type Claimed = {
 
 export type DispatchQueue = {
   /** Makes events and their dispatches durable; with `lease` the dispatches are at once this process's own. */
-  accept(events: readonly NewEvent[], options: { lease: boolean }, db?: Db): Promise<Acceptance>;
+  accept(events: readonly NewEvent[], options: AcceptOptions, db?: Db): Promise<Acceptance>;
   /** For events that {@link accept} passed over: what their idempotency keys stand for, by event id. */
   findEarlier(events: readonly NewEvent[], db?: Db): Promise<Map<EventId, EarlierEvent>>;
   /**

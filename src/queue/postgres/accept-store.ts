@@ -27,14 +27,21 @@ type AcceptedRow = {
 export async function acceptEvents(
   db: Db,
   events: readonly NewEvent[],
-  { leaseId, firstDelayMs }: { leaseId: string | null; firstDelayMs: number },
+  {
+    leaseId,
+    firstDelayMs,
+    lockWaitMs = null,
+  }: { leaseId: string | null; firstDelayMs: number; lockWaitMs?: number | null },
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<AcceptedRow>({
     name: "accept-events",
-    text: /* sql */ `WITH given AS MATERIALIZED (
+    // The limit is in force before the first key is claimed, and ends with the transaction.
+    text: /* sql */ `WITH patience AS MATERIALIZED (
+        SELECT set_config('lock_timeout', coalesce($10::text, current_setting('lock_timeout')), true)
+      ), given AS MATERIALIZED (
         SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns
-        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+        FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
           AS given (id, tenant_id, type, body, key, patterns)
       ), claimed AS (
         INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
@@ -77,6 +84,7 @@ export async function acceptEvents(
       leaseId,
       LEASE_MS,
       firstDelayMs,
+      lockWaitMs === null ? null : `${lockWaitMs}ms`,
     ],
   });
   return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });

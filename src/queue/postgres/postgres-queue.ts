@@ -27,6 +27,7 @@ export function makePostgresQueue(
       acceptEvents(within, events, {
         leaseId: options.lease && firstDelayMs === 0 ? nextLeaseId() : null,
         firstDelayMs,
+        lockWaitMs: options.lockWaitMs ?? null,
       }),
     findEarlier: (events, within = publisher) => findEarlierEvents(within, events),
     claim: (limits, crowded) => claimDispatches(worker, nextLeaseId(), limits, crowded),
