@@ -16,6 +16,7 @@ import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
 import * as depth from "../src/queue/postgres/depth-store.ts";
 import * as heartbeats from "../src/database/heartbeat-store.ts";
+import * as personSends from "../src/deliveries/person-send-store.ts";
 import * as partitions from "../src/queue/postgres/partition-store.ts";
 import * as retention from "../src/queue/postgres/retention-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
@@ -115,6 +116,9 @@ const asTenant: Record<string, Run> = {
     deliveries.findBodies(db, { tenantId, endpointId, ids: [deliveryId, leasedId] }),
   findDelivery: (db, { tenantId, endpointId, deliveryId: id }) =>
     deliveries.findDelivery(db, { tenantId, endpointId, id }),
+  insertPersonSend: (db, rows) => personSends.insertPersonSend(db, { ...logged(rows), requestBody: "{}" }),
+  deletePersonSend: (db, { tenantId, endpointId, personSendId: id }) =>
+    personSends.deletePersonSend(db, { tenantId, endpointId, id }),
   insertDelivery: (db, rows) => deliveries.insertDelivery(db, logged(rows)),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
   resumeDispatches: (db, rows) => hold.resumeDispatches(db, rows, null),
@@ -196,6 +200,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   beat: (db) => heartbeats.beat(db, { id: randomUUID(), name: "test" }),
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
   findLockHolders: (db) => heartbeats.findLockHolders(db),
+  endInterruptedSends: (db) => personSends.endInterruptedSends(db),
   findMissingDays: (db) => partitions.findMissingDays(db, { from: -1, to: 0 }),
   makePartitionsOf: (db) => partitions.makePartitionsOf(db, 0),
   stagePartitions: (db) => partitions.stagePartitions(db, "events", { from: -1, to: 0 }),

@@ -49,6 +49,12 @@ const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, 
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error, d.due_at
   FROM postern.dispatches d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id`;
 
+// What a person sends at this moment: no worker will, and no time is set for it.
+const SENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type, d.trigger,
+    'pending' AS status, d.attempt, d.request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
+    NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error, NULL::timestamptz AS due_at
+  FROM postern.person_sends d`;
+
 /**
  * A page of an endpoint's log, newest first. Only the ids of a page are sorted
  * and skipped over, from the indexes; the rows are read for the page alone.
@@ -150,7 +156,9 @@ export async function findDelivery(
     name: "find-delivery",
     text: /* sql */ `(${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)
       UNION ALL
-      (${PENDING} WHERE NOT d.superseded AND d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)`,
+      (${PENDING} WHERE NOT d.superseded AND d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)
+      UNION ALL
+      (${SENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)`,
     values: [key.tenantId, key.endpointId, key.id],
   });
   return rows[0] === undefined ? null : toDelivery(rows[0]);
