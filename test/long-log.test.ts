@@ -1,6 +1,8 @@
 /** A long log: walked while it grows, and its old days dropped while it is written. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { dropOldPartitions } from "../src/queue/postgres/retention.ts";
+import { makeMetrics } from "../src/telemetry/metrics.ts";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
 import { createTestDatabase } from "./support/postgres.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
@@ -201,5 +203,53 @@ describe("retention", () => {
       upkeep.release(true);
       reader.release(true);
     }
+  });
+
+  it("says who keeps a day from being dropped, counts it, and drops it when they have ended", async (test) => {
+    const database = await createTestDatabase();
+    test.after(() => database.drop());
+    await database.pool.query("SELECT postern.ensure_partitions(current_date - 42, current_date - 41)");
+    const reader = await database.pool.connect();
+    await reader.query("BEGIN; SET LOCAL application_name = 'a long report'");
+    await reader.query("SELECT count(*) FROM postern.deliveries");
+    const metrics = makeMetrics();
+    const warnings: unknown[] = [];
+    const twice = Promise.withResolvers<void>();
+    const log = {
+      info: () => undefined,
+      warn: (about: unknown) => {
+        if (warnings.push(about) === 2) twice.resolve();
+      },
+    };
+    const { signal } = new AbortController();
+    const dropping = dropOldPartitions(database.pool, {
+      retentionDays: 30,
+      log,
+      metrics,
+      signal,
+      retryMs: 10,
+    });
+    await twice.promise;
+    assert.match(
+      JSON.stringify(warnings[0]),
+      /"deliveries_[0-9]{8}","holders":"process [0-9]+ \(a long report\)"/,
+    );
+    const oldest = async () =>
+      (await metrics.oldestDay.get()).values.map(({ labels, value }) => [
+        labels.table,
+        Math.round((Date.now() / 1000 - value) / 86_400 - 0.5),
+      ]);
+    assert.deepEqual(await oldest(), [
+      ["events", 1],
+      ["deliveries", 42],
+    ]);
+    reader.release(true);
+    await dropping;
+    assert.deepEqual(await oldest(), [
+      ["events", 1],
+      ["deliveries", 1],
+    ]);
+    const blocked = (await metrics.retentionBlocked.get()).values[0]?.value ?? 0;
+    assert.ok(blocked >= 2 && blocked === warnings.length);
   });
 });

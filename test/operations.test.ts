@@ -38,7 +38,7 @@ describe("GET /health", () => {
 describe("GET /ready", () => {
   it("answers 200 when the database and its migrations are there", async () => {
     const answer = await service.call("GET", "/ready", { as: null });
-    assert.deepEqual([answer.status, answer.body], [200, { status: "ready" }]);
+    assert.deepEqual([answer.status, answer.body], [200, { status: "ready", warnings: [] }]);
   });
 
   it("answers 503 with the reason while migrations are missing, and /health stays 200", async () => {
@@ -54,6 +54,7 @@ describe("GET /ready", () => {
         status: z.literal("not ready"),
         error: z.literal("Not ready"),
         reasons: z.array(z.string()),
+        warnings: z.array(z.string()),
       })
       .parse(answer.body);
     assert.match(reasons.join(), /^migrations are pending: 0001_/);
@@ -77,7 +78,15 @@ describe("GET /ready", () => {
     await cut.stop();
     assert.deepEqual(
       [ready.status, ready.body],
-      [503, { status: "not ready", error: "Not ready", reasons: ["the database cannot be reached"] }],
+      [
+        503,
+        {
+          status: "not ready",
+          error: "Not ready",
+          reasons: ["the database cannot be reached"],
+          warnings: [],
+        },
+      ],
     );
     for (const answer of [list, published]) {
       assertRefused(answer, [503, { error: "Service unavailable" }]);

@@ -29,7 +29,15 @@ describe("a database that is silent", () => {
     const ready = await program.call("GET", "/ready", { as: null });
     assert.deepEqual(
       [ready.status, ready.body],
-      [503, { status: "not ready", error: "Not ready", reasons: ["the database cannot be reached"] }],
+      [
+        503,
+        {
+          status: "not ready",
+          error: "Not ready",
+          reasons: ["the database cannot be reached"],
+          warnings: [],
+        },
+      ],
     );
     assert.equal((await program.call("GET", "/health", { as: null })).status, 200);
     // It ends by itself, whatever the code: nothing in flight can be recorded any more.

@@ -199,6 +199,8 @@ describe("the worker role", () => {
   }
 
   for (const call of [
+    "drop_past_partitions(0)",
+    "drop_past_partitions(NULL)",
     "drop_old_partitions(-100)",
     "drop_old_partitions(0)",
     "drop_old_partitions(NULL)",
@@ -209,6 +211,12 @@ describe("the worker role", () => {
     "ensure_partitions(current_date - 402, current_date - 400)",
     "ensure_partitions(current_date, NULL)",
     "ensure_partitions('-infinity', 'infinity')",
+    "stage_partitions('endpoints', current_date, current_date)",
+    "stage_partitions('events', current_date - 402, current_date - 400)",
+    "stage_partitions('events', current_date, NULL)",
+    "copy_staged_rows('endpoints', 0, 1)",
+    "copy_staged_rows(NULL, 0, 1)",
+    "attach_staged('endpoints')",
   ]) {
     it(`is refused ${call}, and nothing comes or goes`, async () => {
       const days = async () =>

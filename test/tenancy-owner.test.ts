@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { EmbeddedPostgres } from "../src/database/embedded.ts";
-import { migrate, readMigrations } from "../src/database/migrate.ts";
+import { migrate } from "../src/database/migrate.ts";
+import { readMigrations } from "../src/database/migration-files.ts";
 import { createPool, type Pool } from "../src/database/pool.ts";
 import { join } from "node:path";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";

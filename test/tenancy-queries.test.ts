@@ -19,6 +19,10 @@ import * as release from "../src/queue/postgres/release-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
 import * as depth from "../src/queue/postgres/depth-store.ts";
+import * as heartbeats from "../src/database/heartbeat-store.ts";
+import * as personSends from "../src/deliveries/person-send-store.ts";
+import * as partitions from "../src/queue/postgres/partition-store.ts";
+import * as retention from "../src/queue/postgres/retention-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
 import * as reseal from "../src/endpoints/reseal-store.ts";
@@ -132,6 +136,9 @@ const asTenant: Record<string, Run> = {
   },
   findDelivery: (db, { tenantId, endpointId, deliveryId: id }) =>
     deliveries.findDelivery(db, { tenantId, endpointId, id }),
+  insertPersonSend: (db, rows) => personSends.insertPersonSend(db, { ...logged(rows), requestBody: "{}" }),
+  deletePersonSend: (db, { tenantId, endpointId, personSendId: id }) =>
+    personSends.deletePersonSend(db, { tenantId, endpointId, id }),
   insertDelivery: (db, rows) => deliveries.insertDelivery(db, logged(rows)),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
   resumeDispatches: (db, rows) => hold.resumeDispatches(db, rows, null),
@@ -221,8 +228,20 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),
   takeFromOutbox: (db) => outbox.takeFromOutbox(db, ["invoice.paid"], { events: 10, bytes: 1024 }),
   mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
-  makePartitionsAhead: (db) => upkeep.makePartitionsAhead(db),
-  dropOldPartition: (db) => upkeep.dropOldPartition(db, 90),
+  beat: (db) => heartbeats.beat(db, { id: randomUUID(), name: "test" }),
+  removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
+  findLockHolders: (db) => heartbeats.findLockHolders(db),
+  endInterruptedSends: (db) => personSends.endInterruptedSends(db),
+  findMissingDays: (db) => partitions.findMissingDays(db, { from: -1, to: 0 }),
+  makePartitionsOf: (db) => partitions.makePartitionsOf(db, 0),
+  stagePartitions: (db) => partitions.stagePartitions(db, "events", { from: -1, to: 0 }),
+  copyStagedRows: async (db) => {
+    await partitions.stagePartitions(db, "events", { from: 40, to: 40 });
+    await partitions.copyStagedRows(db, "events", { from: 0, to: 1 });
+  },
+  attachStaged: (db) => partitions.attachStaged(db, "events"),
+  dropOldPartition: (db) => retention.dropOldPartition(db, 90),
+  readOldestDays: (db) => retention.readOldestDays(db),
   findUnsettled: (db) => endpoints.findUnsettled(db),
   deleteSuperseded: (db) => upkeep.deleteSuperseded(db),
   deleteOldIdempotencyKeys: (db) => upkeep.deleteOldIdempotencyKeys(db),

@@ -1,6 +1,6 @@
 /** The one place where a refusal, or an error nobody expected, becomes an answer, or ends one. */
 import { LogController, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
-import { isConnectionLoss, isPassing } from "../database/pool.ts";
+import { isPassing } from "../database/passing-errors.ts";
 import { Refusal, type RefusalCode } from "../shared/refusal.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
@@ -72,7 +72,7 @@ export class BrokenAnswerLog extends LogController {
 function toRefusal(error: FastifyError | Error): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof SecretBoxError) return new Refusal("secret_unusable");
-  if (isConnectionLoss(error) || isPassing(error) || error instanceof StoreUnavailableError)
+  if (isPassing(error) || error instanceof StoreUnavailableError)
     return new Refusal("unavailable", { retryAfterS: OUTAGE_RETRY_AFTER_S });
   const code = "code" in error ? error.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Refusal("payload_too_large");

@@ -58,7 +58,12 @@ export const deliveryObject = z
     response_headers: headerMap,
     response_body: z.string().nullable().describe("The first 1,000 characters."),
     latency_ms: z.int().min(0),
-    error: z.string().nullable().describe("Why no answer came, for example `dns`, `tls` or `timeout`."),
+    error: z
+      .string()
+      .nullable()
+      .describe(
+        "Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent.",
+      ),
     next_attempt_at: instant.nullable().describe("Null unless pending."),
     sent_at: instant
       .nullable()

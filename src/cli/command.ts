@@ -1,5 +1,5 @@
 /** A command that tells an operator's mistake in a line or two, and every other fault whole. */
-import { isConnectionLoss } from "../database/pool.ts";
+import { isPassing } from "../database/passing-errors.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 
@@ -23,7 +23,7 @@ function operatorsMistake(error: unknown): string | null {
     return `${error.message}. Another program has this port: end it, or set PORT to a free one.`;
   }
   const isRefusedLogin = ["28000", "28P01", "3D000"].includes(code);
-  if ((isRefusedLogin || isConnectionLoss(error)) && error instanceof Error) {
+  if ((isRefusedLogin || isPassing(error)) && error instanceof Error) {
     return `The database cannot be used: ${error.message}. Check DATABASE_URL, and that PostgreSQL runs there.`;
   }
   if (error instanceof StoreUnavailableError) {

@@ -1,8 +1,9 @@
 /** What the long-running commands share: from settings to a service that runs until it is told to stop. */
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import { startEmbeddedPostgres } from "../database/embedded.ts";
-import { migrate, readMigrations, type Migration } from "../database/migrate.ts";
+import { keepEmbeddedPostgres } from "../database/embedded-keeper.ts";
+import { migrate } from "../database/migrate.ts";
+import { readMigrations, type Migration } from "../database/migration-files.ts";
 import { createPool } from "../database/pool.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { startService, type Role, type Service } from "../service/service.ts";
@@ -21,10 +22,16 @@ export type RunningDatabase = Stoppable & { url: string };
 /** The operator's database, or an embedded one in the data folder. */
 export async function openDatabase(config: Config, log: Log): Promise<RunningDatabase> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl, stop: async () => undefined };
-  return startEmbeddedPostgres({
-    dataDir: config.dataDir,
-    log: { info: (message) => log.info(message), warn: (message) => log.warn(message) },
-  });
+  return keepEmbeddedPostgres(
+    {
+      dataDir: config.dataDir,
+      log: { info: (message) => log.info(message), warn: (message) => log.warn(message) },
+    },
+    (reason) => {
+      log.fatal(`${reason}: this process ends, so that whatever runs it can start it anew`);
+      process.exit(1);
+    },
+  );
 }
 
 export async function loadMigrations(): Promise<Migration[]> {

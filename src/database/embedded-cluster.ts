@@ -43,6 +43,12 @@ const SETTINGS: Record<string, string> = {
   timezone: "UTC",
 };
 
+/** Throws where there is no cluster. */
+export function requireCluster({ cluster }: Placement): void {
+  if (!existsSync(join(cluster, "PG_VERSION")))
+    throw new Error(`The cluster ${cluster} is gone. Bring it back.`);
+}
+
 /**
  * Makes the cluster if it is absent: UTF-8, the built-in C.UTF-8 locale (the
  * same order on every system), and no way in but the password over 127.0.0.1.

@@ -24,7 +24,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { placeServer, type RootMode } from "./embedded-account.ts";
 import { findBinaries } from "./embedded-binaries.ts";
-import { ensureCluster, type Login, readState, startServer, stopServer } from "./embedded-cluster.ts";
+import {
+  ensureCluster,
+  type Login,
+  readState,
+  requireCluster,
+  startServer,
+  stopServer,
+} from "./embedded-cluster.ts";
 import { hasCode, secretFile } from "./embedded-files.ts";
 import { withFileLock } from "./embedded-lock.ts";
 import { isRunning, ownMark, parseMark } from "./embedded-process.ts";
@@ -40,6 +47,8 @@ export type EmbeddedOptions = {
   rootMode?: RootMode;
   /** Where the cluster goes when root's folder is closed to PostgreSQL; default /var/lib. */
   openFolder?: string;
+  /** The cluster must be there: one that is lost, as by an unmounted disk, is not replaced by an empty one. */
+  isRestart?: boolean;
   /** Settings for postgresql.conf beyond the defaults. */
   settings?: Record<string, string>;
 };
@@ -51,6 +60,11 @@ export type EmbeddedPostgres = {
   stop: () => Promise<void>;
 };
 
+export type EmbeddedServer = EmbeddedPostgres & {
+  /** Resolves when a server that this call started ends without `stop`. */
+  ended: Promise<void>;
+};
+
 const DATABASE = "postern";
 const START_LIMIT_MS = 90_000;
 const POLL_MS = 50;
@@ -60,7 +74,7 @@ const START_TRIES = 3;
  * Starts PostgreSQL 18 in `dataDir`, or joins the one that already runs there.
  * Resolves when it takes connections and its database exists.
  */
-export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const home = await openHome(options.dataDir);
   return withFileLock(join(home, "start.lock"), START_LIMIT_MS, async () => {
     const password = await secretFile(join(home, "password"), () => randomBytes(24).toString("base64url"));
@@ -75,16 +89,17 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const running = await findRunning(placement.cluster, login);
     if (running !== undefined) {
       const url = urlOf(login, running.port);
-      if (isOwned(home)) return { url, stop: async () => undefined };
+      if (isOwned(home)) return { url, stop: async () => undefined, ended: never() };
       options.log.info("Taking over the embedded database: the process that started it is gone.");
       return own({ home, cluster: placement.cluster, url });
     }
+    if (options.isRestart === true) requireCluster(placement);
     await ensureCluster(placement, login);
     const { child, port } = await startOnFreePort(home, options, (port) =>
       startServer(placement, port, options.settings ?? {}),
     );
     const url = urlOf(login, port);
-    const server = await own({ home, cluster: placement.cluster, url, child, log: options.log });
+    const server = await own({ home, cluster: placement.cluster, url, child });
     try {
       await createDatabase(login, port);
       return server;
@@ -151,24 +166,28 @@ function isOwned(home: string): boolean {
   }
 }
 
-type Owned = { home: string; cluster: string; url: string; child?: ChildProcess; log?: DatabaseLog };
+type Owned = { home: string; cluster: string; url: string; child?: ChildProcess };
 
-async function own(owned: Owned): Promise<EmbeddedPostgres> {
-  const { home, cluster, url, child, log } = owned;
+async function own(owned: Owned): Promise<EmbeddedServer> {
+  const { home, cluster, url, child } = owned;
   await writeFile(join(home, "owner"), JSON.stringify(ownMark()), { mode: 0o600 });
   const watchdog = watch(cluster);
+  const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   child?.once("exit", () => {
     watchdog.kill("SIGKILL");
-    if (stopping === undefined)
-      log?.warn("The embedded database ended by itself; server.log says why. Restart Postern.");
+    if (stopping === undefined) ended.resolve();
   });
   const stop = async (): Promise<void> => {
     await stopServer(cluster);
     watchdog.kill("SIGKILL");
     await rm(join(home, "owner"), { force: true });
   };
-  return { url, stop: () => (stopping ??= stop()) };
+  return { url, stop: () => (stopping ??= stop()), ended: ended.promise };
+}
+
+function never(): Promise<never> {
+  return Promise.withResolvers<never>().promise;
 }
 
 /**

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { migrate, pendingMigrations, readMigrations } from "./migrate.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
+import { readMigrations } from "./migration-files.ts";
 import { createPool } from "./pool.ts";
 
 let folder: string;
@@ -22,6 +23,7 @@ afterEach(async () => {
 });
 
 async function write(files: Record<string, string>): Promise<void> {
+  await mkdir(join(folder, "functions"), { recursive: true });
   for (const [file, sql] of Object.entries(files)) await writeFile(join(folder, file), sql);
 }
 
@@ -163,5 +165,124 @@ describe("migrate", () => {
       { n: 1, m: null },
       { n: 2, m: null },
     ]);
+  });
+});
+
+describe("a file without a transaction", () => {
+  it("runs each statement alone, and is recorded after the last", async () => {
+    await write({
+      "0001_make.sql": "CREATE TABLE a (n int);",
+      "0002_index.sql":
+        "-- no transaction\n-- Why; with a semicolon.\nDROP INDEX CONCURRENTLY IF EXISTS a_n;\n" +
+        "CREATE INDEX CONCURRENTLY a_n\n  ON a (n);\n",
+    });
+    assert.deepEqual(await run(), ["0001_make.sql", "0002_index.sql"]);
+    const { rows } = await database.pool.query(
+      "SELECT indisvalid FROM pg_index WHERE indexrelid = 'a_n'::regclass",
+    );
+    assert.deepEqual(rows, [{ indisvalid: true }]);
+    assert.deepEqual(await pending(), []);
+  });
+
+  it("is tried again from its beginning when a statement failed, and names the line", async () => {
+    const beginning = "-- no transaction\nDROP INDEX CONCURRENTLY IF EXISTS a_n;\n";
+    await write({
+      "0001_make.sql": "CREATE TABLE a (n int); INSERT INTO a VALUES (1), (1);",
+      "0002_index.sql": `${beginning}CREATE UNIQUE INDEX CONCURRENTLY a_n ON a (n);\n`,
+    });
+    await assert.rejects(run(), /0002_index\.sql failed: could not create unique index/);
+    assert.deepEqual(await pending(), ["0002_index.sql"]);
+    await write({ "0002_index.sql": `${beginning}CREATE INDEX CONCURRENTLY a_n ON\nnowhere (n);\n` });
+    await assert.rejects(run(), /0002_index\.sql failed: relation "nowhere" does not exist/);
+    await write({ "0002_index.sql": `${beginning}CREATE INDEX CONCURRENTLY a_n\nONE a (n);\n` });
+    await assert.rejects(run(), /0002_index\.sql, line 4, failed: syntax error/);
+    await write({ "0002_index.sql": `${beginning}CREATE INDEX CONCURRENTLY a_n ON a (n);\n` });
+    assert.deepEqual(await run(), ["0002_index.sql"]);
+  });
+
+  it("holds no function, whose body could not be told from the next statement", async () => {
+    await write({ "0001_make.sql": "-- no transaction\nDO $$ BEGIN PERFORM 1; END $$;\n" });
+    await assert.rejects(run(), /0001_make\.sql has no transaction, so it can't hold a function/);
+  });
+});
+
+function text(answer: number): string {
+  return `CREATE OR REPLACE FUNCTION postern.answer() RETURNS int LANGUAGE sql AS $$ SELECT ${answer} $$;\n`;
+}
+
+async function answer(): Promise<unknown> {
+  const { rows } = await database.pool.query("SELECT postern.answer()");
+  return rows[0]?.answer;
+}
+
+describe("a function's file", () => {
+  it("is applied after the numbered files, and again when its text changes, with its grants kept", async () => {
+    await write({
+      "0001_make.sql": "CREATE TABLE a (n int);",
+      "functions/answer.sql": `${text(1)}REVOKE EXECUTE ON FUNCTION postern.answer() FROM PUBLIC;
+        GRANT EXECUTE ON FUNCTION postern.answer() TO postern_producer;`,
+    });
+    assert.deepEqual(await run(), ["0001_make.sql", "functions/answer.sql"]);
+    assert.deepEqual(await run(), []);
+    await write({ "functions/answer.sql": text(2) });
+    assert.deepEqual(await pending(), ["functions/answer.sql"]);
+    assert.deepEqual(await run(), ["functions/answer.sql"]);
+    assert.deepEqual(await pending(), []);
+    assert.equal(await answer(), 2);
+    const { rows } = await database.pool.query(
+      `SELECT has_function_privilege('postern_producer', 'postern.answer()', 'EXECUTE') AS producer,
+        has_function_privilege('postern_tenant', 'postern.answer()', 'EXECUTE') AS tenant`,
+    );
+    assert.deepEqual(rows, [{ producer: true, tenant: false }]);
+  });
+
+  it("is left alone by a release that is older than the database", async () => {
+    await write({ "0001_make.sql": "CREATE TABLE a (n int);", "functions/answer.sql": text(1) });
+    await run();
+    await write({ "functions/answer.sql": text(2) });
+    await run();
+    await write({ "functions/answer.sql": text(1) });
+    const warnings: string[] = [];
+    const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) };
+    assert.deepEqual(await migrate(database.pool, await readMigrations(folder), log), []);
+    assert.match(
+      warnings.join(),
+      /^The database is newer than this release: it has functions\/answer\.sql\./,
+    );
+    assert.deepEqual(await pending(), []);
+    assert.equal(await answer(), 2);
+  });
+
+  it("that the database never had is not applied by a release with fewer migrations than it", async () => {
+    await write({ "0001_make.sql": "CREATE TABLE a (n int);", "0002_more.sql": "CREATE TABLE b (n int);" });
+    await write({ "functions/answer.sql": text(2) });
+    await run();
+    await rm(join(folder, "0002_more.sql"));
+    await write({ "functions/answer.sql": text(1) });
+    assert.deepEqual(await run(), []);
+    assert.deepEqual(await pending(), []);
+    assert.equal(await answer(), 2);
+  });
+
+  it("leaves nothing when it fails, and is named like its function", async () => {
+    await write({ "functions/answer.sql": `${text(1)}SELECT 1 / 0;` });
+    await assert.rejects(run(), /functions\/answer\.sql failed: division by zero/);
+    assert.deepEqual(await pending(), ["functions/answer.sql"]);
+    await write({ "functions/Answer-2.sql": text(1) });
+    await assert.rejects(run(), /functions\/Answer-2\.sql is not named like/);
+  });
+});
+
+describe("the service's own functions", () => {
+  it("each have a file, so that their present text is in one place", async () => {
+    const migrations = await readMigrations(join(import.meta.dirname, "../../migrations"));
+    await migrate(database.pool, migrations);
+    const { rows } = await database.pool.query<{ name: string }>(
+      "SELECT proname AS name FROM pg_proc WHERE pronamespace = 'postern'::regnamespace ORDER BY 1",
+    );
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      migrations.filter(({ version }) => version === null).map(({ name }) => name),
+    );
   });
 });

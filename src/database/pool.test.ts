@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { createPool, isConnectionLoss, type Pool } from "./pool.ts";
+import { isConnectionLoss, isPassing } from "./passing-errors.ts";
+import { createPool, type Pool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
 let database: TestDatabase;
@@ -119,6 +120,30 @@ describe("isConnectionLoss", () => {
     }
     assert.equal(isConnectionLoss("ECONNREFUSED"), false);
     assert.equal(isConnectionLoss(new Error("wrapped", { cause: connectionReset() })), true);
+  });
+});
+
+function raise(code: string): string {
+  return `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`;
+}
+
+describe("isPassing", () => {
+  it("recognises what a server can't do now, also as a cause, and every connection loss", async () => {
+    const pool = open(database.url);
+    for (const code of ["57014", "55P03", "40P01", "40001", "53100", "53200", "25006"]) {
+      const error = await errorOf(() => pool.query(raise(code)));
+      assert.equal(isConnectionLoss(error), false, code);
+      assert.equal(isPassing(error), true, code);
+      assert.equal(isPassing(new Error("wrapped", { cause: error })), true, code);
+    }
+    assert.equal(isPassing(connectionReset()), true);
+  });
+
+  it("does not take a fault of the call for one", async () => {
+    const pool = open(database.url);
+    for (const sql of ["SELECT 1 / 0", "SELECT * FROM nowhere", raise("23505"), raise("42501")]) {
+      assert.equal(isPassing(await errorOf(() => pool.query(sql))), false, sql);
+    }
   });
 });
 

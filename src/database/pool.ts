@@ -94,42 +94,6 @@ function limitsOf(statementTimeoutMs: number) {
   };
 }
 
-const LOST = new Set(
-  [
-    ["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
-    ["ENOTFOUND", "EAI_AGAIN"],
-    // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections
-    ["57P01", "57P02", "57P03", "53300"],
-  ].flat(),
-);
-
-// pg gives these no code.
-const LOST_MESSAGE =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed and is not queryable)/;
-
-/**
- * Whether a database call failed because the database is out of reach, which
- * the caller may try again later (503), rather than because of the call itself.
- */
-export function isConnectionLoss(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (LOST.has(code) || /^08...$/.test(code) || LOST_MESSAGE.test(error.message)) return true;
-  // A name with several addresses fails with all their errors at once.
-  if (error instanceof AggregateError && error.errors.some(isConnectionLoss)) return true;
-  return error.cause !== undefined && isConnectionLoss(error.cause);
-}
-
-// query_canceled (by statement_timeout), lock_not_available (by lock_timeout), deadlock_detected, and what a
-// server says that is short of something or no longer the one to write to: disk_full, out_of_memory,
-// read_only_sql_transaction
-const PASSING = new Set(["57014", "55P03", "40P01", "53100", "53200", "25006"]);
-
-/** Whether a database call failed of something that passes, so that the caller had better try again later (503). */
-export function isPassing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && PASSING.has(String(error.code));
-}
-
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>
   oid === INT8_OID && format !== "binary" ? parseInt8 : types.getTypeParser(oid, format);
 

@@ -9,6 +9,8 @@ export type RolePools = {
   publisher: Pool;
   /** For attempts and upkeep, and in every process to see whether the queue is worked on. */
   worker: Pool;
+  /** One connection beside the pool's size, so that a process can say how it is while all others are busy. */
+  status: Pool;
   close(): Promise<void>;
 };
 
@@ -27,12 +29,14 @@ export function openRolePools(
   const tenants = createTenantPool({ ...options, poolSize: atLeastOne(poolSize - workers - publishers) });
   const publisher = createPool({ ...options, poolSize: atLeastOne(publishers), role: "postern_publisher" });
   const worker = createPool({ ...options, poolSize: atLeastOne(workers), role: "postern_worker" });
+  const status = createPool({ ...options, poolSize: 1, role: "postern_worker" });
   return {
     tenants,
     publisher,
     worker,
+    status,
     async close() {
-      await Promise.all([tenants.end(), publisher.end(), worker.end()]);
+      await Promise.all([tenants.end(), publisher.end(), worker.end(), status.end()]);
     },
   };
 }

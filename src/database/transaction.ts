@@ -1,4 +1,5 @@
-import { isConnectionLoss, type Pool, type PoolClient } from "./pool.ts";
+import { isConnectionLoss } from "./passing-errors.ts";
+import type { Pool, PoolClient } from "./pool.ts";
 
 /**
  * Runs `work` in one transaction and commits it. Any error rolls back and is

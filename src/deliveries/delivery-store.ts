@@ -53,11 +53,20 @@ const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, 
   FROM postern.dispatches d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
   WHERE NOT d.superseded`;
 
+// What a person sends at this moment: no worker will, and no time is set for it.
+const SENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type, d.trigger,
+    'pending' AS status, d.attempt, d.request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
+    NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
+    NULL::timestamptz AS sent_at, NULL::timestamptz AS due_at
+  FROM postern.person_sends d`;
+
 // Each row by its key: a list of ids would be compared with every row that the endpoint has, from the sixth call on.
 const OF_PAGE = /* sql */ `unnest($2::uuid[], $3::uuid[]) AS page (endpoint_id, id) CROSS JOIN LATERAL (
     (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
     UNION ALL
     (${PENDING} AND d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
+    UNION ALL
+    (${SENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
   ) AS found`;
 
 const HEAD = /* sql */ `tenant_id, found.endpoint_id, found.id, event_id, test_id, event_type, trigger, status, attempt,
@@ -162,7 +171,9 @@ export async function findDelivery(
     name: "find-delivery",
     text: /* sql */ `(${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)
       UNION ALL
-      (${PENDING} AND d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)`,
+      (${PENDING} AND d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)
+      UNION ALL
+      (${SENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)`,
     values: [key.tenantId, key.endpointId, key.id],
   });
   return rows[0] === undefined ? null : toDelivery(rows[0]);

@@ -9,12 +9,14 @@ const LOGGED = /* sql */ `SELECT d.id FROM postern.deliveries d
   WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id >= $3 AND d.id < $4`;
 const PENDING = /* sql */ `SELECT d.id FROM postern.dispatches d
   WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id >= $3 AND d.id < $4 AND NOT d.superseded`;
+const SENDING = /* sql */ `SELECT d.id FROM postern.person_sends d
+  WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id >= $3 AND d.id < $4`;
 const NEWEST = /* sql */ `ORDER BY d.id DESC LIMIT $5::bigint + $6`;
 
 // The status as a literal: only so can it be seen that the index of what was not delivered has all that is asked for.
-const HALVES: Record<DeliveryStatus | "any", string[]> = {
-  any: [LOGGED, PENDING],
-  pending: [PENDING],
+const PARTS: Record<DeliveryStatus | "any", string[]> = {
+  any: [LOGGED, PENDING, SENDING],
+  pending: [PENDING, SENDING],
   delivered: [`${LOGGED} AND d.status = 'delivered'`],
   failed: [`${LOGGED} AND d.status = 'failed'`],
   test: [`${LOGGED} AND d.status = 'test'`],
@@ -33,7 +35,7 @@ export async function listDeliveryIds(
 ): Promise<DeliveryId[]> {
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: `list-delivery-ids-${status ?? "any"}`,
-    text: /* sql */ `SELECT id FROM (${HALVES[status ?? "any"].map((half) => `(${half} ${NEWEST})`).join(" UNION ALL ")}) AS halves
+    text: /* sql */ `SELECT id FROM (${PARTS[status ?? "any"].map((part) => `(${part} ${NEWEST})`).join(" UNION ALL ")}) AS parts
       ORDER BY id DESC OFFSET $5::bigint LIMIT $6`,
     values: [endpoint.tenantId, endpoint.endpointId, range.from, range.to, offset, limit],
   });

@@ -5,6 +5,7 @@
 import { recordDone } from "../audit/audit.ts";
 import type { Caller } from "../audit/audit-entry.ts";
 import type { UrlRefusals } from "../audit/url-refusals.ts";
+import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { DispatchHold } from "../queue/queue.ts";
 import { noteDelivered } from "../endpoints/endpoint-health.ts";
@@ -21,19 +22,17 @@ import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { VERSION } from "../shared/version.ts";
 import type { Delivery, NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
+import { deletePersonSend, insertPersonSend, type PersonSend } from "./person-send-store.ts";
 import type { DeliveryLog } from "./log.ts";
 
 export type PersonSends = ReturnType<typeof makePersonSends>;
 
-/** What one request of a person says, beside what every request says. */
-type Message = {
-  operation: "retry" | "test";
-  deliveryId: DeliveryId;
-  attempt: number;
-  eventType: string;
+/** The delivery that a request of a person will be, before it is sent. */
+type Intent = Omit<PersonSend, "requestHeaders" | "requestBody"> & {
+  trigger: "retry" | "test";
+  requestBody: string;
   deliveryLabel: string;
   webhookId: EventId | DeliveryId;
-  body: string;
 };
 
 type Sent = Pick<
@@ -64,28 +63,29 @@ export function makePersonSends(services: {
     if (original.status !== "failed") throw new Refusal("delivery_not_failed");
     const target = await readSendTarget(tenants.of(tenantId), secretBox, original);
     if (target === null) throw new Refusal("endpoint_not_found");
-    const id = newDeliveryId();
-    const attempt = original.attempt + 1;
-    const sent = await send(caller, target, {
-      operation: "retry",
-      deliveryId: id,
-      attempt,
-      eventType: original.eventType,
-      deliveryLabel: original.id,
-      webhookId: original.eventId ?? original.testId ?? original.id,
-      body: original.requestBody ?? "{}",
-    });
+    const { endpointId: ofEndpoint, eventId: ofEvent, testId, eventType } = original;
+    const intent = {
+      tenantId,
+      endpointId: ofEndpoint,
+      id: newDeliveryId(),
+      eventId: ofEvent,
+      testId,
+      eventType,
+      trigger: "retry" as const,
+      attempt: original.attempt + 1,
+      requestBody: original.requestBody ?? "{}",
+    };
+    const labels = { deliveryLabel: original.id, webhookId: ofEvent ?? testId ?? original.id };
+    const sent = await send(caller, target, { ...intent, ...labels });
     const isDelivered = sent.responseStatus !== null && isSuccess(sent.responseStatus);
     const delivery: NewDelivery = {
-      ...pick(original),
+      ...intent,
       ...sent,
-      id,
-      trigger: "retry",
+      requestBody: original.requestBody,
       status: isDelivered ? "delivered" : "failed",
-      attempt,
     };
     await tenants.of(tenantId).transaction(async (transaction) => {
-      await insertDelivery(transaction, delivery);
+      await record(transaction, delivery, sent.isNoted);
       const { eventId } = original;
       if (isDelivered) await noteDelivered(transaction, original);
       if (isDelivered && eventId !== null) {
@@ -113,30 +113,26 @@ export function makePersonSends(services: {
     if (!isSubscribed(target.events, eventType)) throw new Refusal("endpoint_not_subscribed");
     const id = newDeliveryId();
     const body = JSON.stringify({ event: eventType, data: entry.payloadShape, _test: true });
-    const sent = await send(caller, target, {
-      operation: "test",
-      deliveryId: id,
-      attempt: 1,
-      eventType,
-      deliveryLabel: `test-${idTimeMs(id)}`,
-      webhookId: id,
-      body,
-    });
-    const delivery: NewDelivery = {
+    const intent = {
       tenantId,
       endpointId: target.endpointId,
       id,
       eventId: null,
       testId: id,
       eventType,
-      trigger: "test",
-      status: sent.responseStatus === null ? "failed" : "test",
+      trigger: "test" as const,
       attempt: 1,
       requestBody: body,
+    };
+    const labels = { deliveryLabel: `test-${idTimeMs(id)}`, webhookId: id };
+    const sent = await send(caller, target, { ...intent, ...labels });
+    const delivery: NewDelivery = {
+      ...intent,
       ...sent,
+      status: sent.responseStatus === null ? "failed" : "test",
     };
     await tenants.of(tenantId).transaction(async (transaction) => {
-      await insertDelivery(transaction, delivery);
+      await record(transaction, delivery, sent.isNoted);
       await recordDone(transaction, caller, {
         action: "endpoint.tested",
         endpointId: target.endpointId,
@@ -146,19 +142,33 @@ export function makePersonSends(services: {
     return { ...delivery, nextAttemptAt: null };
   }
 
-  async function send(caller: Caller, target: SendTarget, { operation, ...message }: Message): Promise<Sent> {
+  async function send(
+    caller: Caller,
+    target: SendTarget,
+    { deliveryLabel, webhookId, ...intent }: Intent,
+  ): Promise<Sent & { isNoted: boolean }> {
+    const { id: deliveryId, attempt, requestBody: body, eventType, trigger: operation } = intent;
     const sentAt = new Date();
     const headers = buildRequestHeaders({
-      ...message,
+      eventType,
+      deliveryLabel,
+      webhookId,
+      body,
       version: VERSION,
       timestampSeconds: Math.floor(sentAt.getTime() / 1000),
       signingKeys: target.signingKeys,
       staticHeaders: target.headers,
     });
     const { tenantId, keeps } = target;
-    const { deliveryId, attempt, body } = message;
     const keepsWholeBody = keeps !== null && keeps.responseBodies;
-    const outcome = await sender.send({ url: target.url, headers, body, keepsWholeBody });
+    const requestHeaders = headersForLog(headers);
+    let isNoted = false;
+    // Before the first byte leaves, so that the log has a trace of it whatever happens then.
+    const onAllowed = async () => {
+      await insertPersonSend(tenants.of(tenantId), { ...intent, requestHeaders });
+      isNoted = true;
+    };
+    const outcome = await sender.send({ url: target.url, headers, body, keepsWholeBody, onAllowed });
     if (outcome.kind === "unsafe") {
       const { endpointId, url } = target;
       await refusals.refused(caller, { endpointId, operation, url, rule: outcome.rule });
@@ -170,8 +180,9 @@ export function makePersonSends(services: {
     }
     const answer = outcome.kind === "answered" ? outcome : null;
     return {
+      isNoted,
       sentAt,
-      requestHeaders: headersForLog(headers),
+      requestHeaders,
       responseStatus: answer?.status ?? null,
       responseHeaders: answer?.headers ?? null,
       responseBody: answer?.body ?? null,
@@ -183,7 +194,8 @@ export function makePersonSends(services: {
   return { retry, test };
 }
 
-function pick(original: Delivery) {
-  const { tenantId, endpointId, eventId, testId, eventType, requestBody } = original;
-  return { tenantId, endpointId, eventId, testId, eventType, requestBody };
+/** The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows. */
+async function record(transaction: Db, delivery: NewDelivery, isNoted: boolean): Promise<void> {
+  if (isNoted && !(await deletePersonSend(transaction, delivery))) return;
+  await insertDelivery(transaction, delivery);
 }

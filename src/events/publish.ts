@@ -8,6 +8,7 @@ import { idTimeMs, newEventId, parseTenantId, type EventId, type TenantId } from
 import { Refusal, type Issue } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Catalog } from "./catalog.ts";
+import { makeKeyedCommits, untilUnlocked } from "./keyed-commits.ts";
 import { EVENT_TYPE_PATTERN, patternsMatching } from "./subscription.ts";
 import { brokenDataRule, brokenTextRule } from "./event-data.ts";
 
@@ -78,29 +79,33 @@ export function makePublisher(services: {
   let accepting = 0;
   let acceptingBodySize = 0;
 
-  async function accept(events: readonly NewEvent[]): Promise<Map<EventId, AcceptedEvent>> {
-    const acceptance = await queue.accept(events, {
-      lease: ownLane.hasRoom(),
-      parked: ownLane.backlogged(),
-    });
+  async function accept(
+    events: readonly NewEvent[],
+    patience: { lockWaitMs?: number } = {},
+  ): Promise<Map<EventId, AcceptedEvent>> {
+    const places = { lease: ownLane.hasRoom(), parked: ownLane.backlogged() };
+    const acceptance = await queue.accept(events, { ...places, ...patience });
     ownLane.take(acceptance);
     return new Map(acceptance.accepted.map((event) => [event.id, event]));
   }
 
   // Concurrent requests share one commit; an array is a group already. Events
-  // with keys have groups of their own: a key that an open transaction of a
-  // producer holds makes only those wait.
-  const plainCommits = makeCommits();
-  const keyedCommits = makeCommits();
+  // with keys have groups of their own, which may meet a key that is held.
+  const plainCommits = new GroupCommit((events: NewEvent[]) => acceptEach(events), {
+    maxItems: MAX_EVENTS_PER_COMMIT,
+    maxConcurrent: 1,
+  });
+  const keyedCommits = makeKeyedCommits(
+    (events, lockWaitMs) => acceptEach(events, { lockWaitMs }),
+    MAX_EVENTS_PER_COMMIT,
+  );
 
-  function makeCommits() {
-    return new GroupCommit<NewEvent, AcceptedEvent | undefined>(
-      async (events) => {
-        const accepted = await accept(events);
-        return events.map((event) => accepted.get(event.id));
-      },
-      { maxItems: MAX_EVENTS_PER_COMMIT, maxConcurrent: 1 },
-    );
+  async function acceptEach(
+    events: readonly NewEvent[],
+    patience: { lockWaitMs?: number } = {},
+  ): Promise<(AcceptedEvent | undefined)[]> {
+    const accepted = await accept(events, patience);
+    return events.map((event) => accepted.get(event.id));
   }
 
   async function publishOne(event: NewEvent): Promise<Published> {
@@ -113,10 +118,15 @@ export function makePublisher(services: {
     return repeated(earlier);
   }
 
-  /** One transaction, undone when a key stands for other content. */
+  /** One transaction, undone when a key stands for other content. While a key is held, it keeps no connection. */
   async function publishKeyed(events: NewEvent[]): Promise<Published[]> {
+    return untilUnlocked((lockWaitMs) => publishKeyedOnce(events, lockWaitMs));
+  }
+
+  async function publishKeyedOnce(events: NewEvent[], lockWaitMs: number): Promise<Published[]> {
     return inTransaction(db, async (transaction) => {
-      const { accepted } = await queue.accept(events, { lease: false, parked: [] }, transaction);
+      const options = { lease: false, parked: [], lockWaitMs };
+      const { accepted } = await queue.accept(events, options, transaction);
       const fresh = new Map(accepted.map((event) => [event.id, event]));
       const others = events.filter((event) => !fresh.has(event.id));
       const earlier = await queue.findEarlier(others, transaction);

@@ -19,6 +19,8 @@ export type SendRequest = {
   body: string;
   /** Default false: the outcome has the beginning of the answer's body, and not all that was read of it. */
   keepsWholeBody?: boolean;
+  /** Awaited when the URL and its addresses have been found public, before anything is sent; if it rejects, nothing is. */
+  onAllowed?: () => Promise<void>;
 };
 
 export type SendOutcome =
@@ -90,6 +92,7 @@ export function makeSender(options: SenderOptions): Sender {
     const { url } = verdict;
     const pin = guard.pinCached(url) ?? (await guard.pin(url));
     if (pin.kind !== "pinned") return refusal(pin, startedAtMs);
+    await request.onAllowed?.();
     const { headers, body, keepsWholeBody = false } = request;
     return attempts.run(
       { origin: url.origin, path: url.pathAndQuery, method: "POST", headers, body, keepsWholeBody },

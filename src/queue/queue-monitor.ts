@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "../database/pool.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { measureQueue } from "./postgres/depth-store.ts";
-import { queueTroubles, type QueueDepth } from "./queue-troubles.ts";
+import { queueTroubles, type QueueDepth, type QueueTroubles } from "./queue-troubles.ts";
 
 /** However many ask, and however long the queue: counting it takes at most a thirtieth of the time. */
 const MAX_AGE_MS = 1000;
@@ -13,15 +13,15 @@ const PATIENCE_MS = 1000;
 
 export type QueueMonitor = {
   /** Sets the gauges and answers what is wrong with the queue. Throws when the database does. */
-  look(): Promise<string[]>;
+  look(): Promise<QueueTroubles>;
 };
 
 export function makeQueueMonitor({ db, metrics }: { db: Pool; metrics: Metrics }): QueueMonitor {
-  let measuring: Promise<string[]> | null = null;
+  let measuring: Promise<QueueTroubles> | null = null;
   let freshUntil = -Infinity;
-  let troubles: string[] = [];
+  let troubles: QueueTroubles = { reasons: [], warnings: [] };
 
-  async function measure(): Promise<string[]> {
+  async function measure(): Promise<QueueTroubles> {
     const startedAt = performance.now();
     try {
       const depth = await measureQueue(db);

@@ -39,30 +39,37 @@ export const DEAD_LEASE_AFTER_S = 60;
  */
 const BACKLOG_AFTER_S = 300;
 
-/** What is wrong with the queue and what to do about it; empty when nothing is. */
-export function queueTroubles(depth: QueueDepth): string[] {
+export type QueueTroubles = {
+  /** What is wrong with the queue and what to do about it; empty when nothing is. */
+  reasons: string[];
+  /** What one tenant's backlog can cause although everything works. */
+  warnings: string[];
+};
+
+export function queueTroubles(depth: QueueDepth): QueueTroubles {
   const { due, leased, longestWaitS, deadLeases, outboxWaiting, outboxOldestAgeS } = depth;
   const waited = `${Math.floor(longestWaitS)} s`;
-  const troubles: string[] = [];
+  const reasons: string[] = [];
+  const warnings: string[] = [];
   if (longestWaitS > UNWORKED_AFTER_S && leased === 0) {
-    troubles.push(
+    reasons.push(
       `no worker takes what is due: ${due} dispatches, the first for ${waited}; start one (worker or up), or see the log of those that run`,
     );
   } else if (longestWaitS > BACKLOG_AFTER_S) {
-    troubles.push(
+    warnings.push(
       `what is due has waited ${waited} for a worker, more than ${BACKLOG_AFTER_S}: look at the load of the database and add workers`,
     );
   }
   if (deadLeases > 0) {
-    troubles.push(
+    reasons.push(
       `${deadLeases} leases of workers that died or hang ended more than ${DEAD_LEASE_AFTER_S} s ago and nobody took them over: see the log of the workers, restart or add one`,
     );
   }
   // Not sooner: an event is as old as its producer's transaction is long when workers first see it.
   if (outboxOldestAgeS > BACKLOG_AFTER_S) {
-    troubles.push(
+    reasons.push(
       `what was published from SQL has waited ${Math.floor(outboxOldestAgeS)} s in the outbox, more than ${BACKLOG_AFTER_S}: ${outboxWaiting} events; start a worker or add one, or see the log of those that run`,
     );
   }
-  return troubles;
+  return { reasons, warnings };
 }

@@ -96,8 +96,14 @@ export type CompletedAttempt = {
   nextDelayMs: number | null;
 };
 
-/** What accepting does with the new dispatches: leases them to this process, but parks those of backlogged endpoints. */
-export type AcceptOptions = { lease: boolean; parked: readonly EndpointId[] };
+export type AcceptOptions = {
+  /** Whether the new dispatches are leased to this process. */
+  lease: boolean;
+  /** Endpoints whose new dispatches are parked instead. */
+  parked: readonly EndpointId[];
+  /** How long an idempotency key is waited for that an open transaction holds; then it throws. Default: the connection's limit. */
+  lockWaitMs?: number;
+};
 
 /** What one claim takes at most, but one dispatch however large. */
 export type ClaimLimits = { dispatches: number; bodyBytes: number };

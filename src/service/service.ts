@@ -11,12 +11,14 @@ import { openApiDocument } from "../api/openapi.ts";
 import { makeServer } from "../api/server.ts";
 import { makeSessionVerifier } from "../api/session.ts";
 import { makeSecrets, readConfig, type Config } from "../config.ts";
-import type { Migration } from "../database/migrate.ts";
+import type { Migration } from "../database/migration-files.ts";
+import { makeHeartbeat } from "../database/heartbeat.ts";
 import { openRolePools } from "../database/role-pools.ts";
 import { makeDeliveryLog } from "../deliveries/log.ts";
 import { makePersonSends } from "../deliveries/send-by-person.ts";
 import type { OwnLane } from "../queue/queue.ts";
 import { makePostgresQueue, postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
+import { makeCommitWatch } from "../queue/commit-watch.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import { makeTargetCache } from "../worker/target-cache.ts";
 import { makeUpkeep } from "./upkeep.ts";
@@ -134,7 +136,9 @@ async function makeParts(options: ServiceOptions) {
   const { guard, sender } = makeOutbound(options);
   const auditTally = makeAuditTally({ db: pools.worker, log });
   const refusals = makeUrlRefusals({ tenants, log });
-  const queue = makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0);
+  const commits = makeCommitWatch();
+  const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0));
+  const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
   // The worker publishes what it finds about endpoints, the publisher hands it what it accepts.
   const lane: { worker: Worker | null } = { worker: null };
   const ownLane: OwnLane = {
@@ -166,7 +170,7 @@ async function makeParts(options: ServiceOptions) {
       role: "postern_worker" as const,
     },
   };
-  const background: { start(): void; stop(): Promise<void> }[] = [];
+  const background: { start(): void; stop(): Promise<void> }[] = [heartbeat];
   if (roles.has("worker")) {
     const worker = makeWorker({
       queue,
@@ -258,10 +262,12 @@ async function makeParts(options: ServiceOptions) {
       rateLimits: config.rateLimits,
       metricsToken: config.metricsToken,
       readiness: makeReadiness({
-        db: pools.worker,
+        db: pools.status,
         migrations: options.migrations,
         queueMonitor: makeQueueMonitor({ db: pools.worker, metrics }),
-        lastLookAt: () => lane.worker?.lastLookAt() ?? null,
+        heartbeat,
+        commits,
+        worker: () => lane.worker,
         log,
       }),
     },

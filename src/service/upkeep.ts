@@ -1,6 +1,7 @@
 /** What the worker does beside attempts: dispatches that follow their endpoint, partitions ahead, retention and old keys. */
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
+import { endInterruptedSends } from "../deliveries/person-send-store.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { settleDispatches } from "../endpoints/follow-state.ts";
 import { announceCatalog } from "../events/outbox.ts";
@@ -8,14 +9,12 @@ import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
-import {
-  deleteOldIdempotencyKeys,
-  deleteSuperseded,
-  dropOldPartition,
-  makePartitionsAhead,
-} from "../queue/postgres/upkeep-store.ts";
+import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
+import { dropOldPartitions } from "../queue/postgres/retention.ts";
+import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
 
 const SETTLE_EVERY_MS = 1000;
+const END_SENDS_EVERY_MS = 2000;
 const TIDY_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
 
@@ -32,12 +31,10 @@ export function makeUpkeep(services: {
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
 
-  async function dropOld(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const partition = await dropOldPartition(db, services.retentionDays);
-      if (partition === null) return;
-      log.info({ partition }, "dropped a partition that is past its retention");
-    }
+  async function endInterrupted(): Promise<void> {
+    const ended = await endInterruptedSends(db);
+    if (ended > 0)
+      log.warn({ ended }, "tests or retries of persons were interrupted, and may have been sent");
   }
 
   async function deleteOldKeys(): Promise<void> {
@@ -63,9 +60,19 @@ export function makeUpkeep(services: {
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () =>
           settleDispatches(db, postgresDispatchHold, stopping.signal),
         ),
+        repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", endInterrupted),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
-        repeat(PARTITIONS_EVERY_MS, "make_partitions", () => makePartitionsAhead(db)),
-        repeat(PARTITIONS_EVERY_MS, "drop_partitions", dropOld),
+        repeat(PARTITIONS_EVERY_MS, "make_partitions", () =>
+          makePartitionsAhead(db, { log, signal: stopping.signal }),
+        ),
+        repeat(PARTITIONS_EVERY_MS, "drop_partitions", () =>
+          dropOldPartitions(db, {
+            retentionDays: services.retentionDays,
+            log,
+            metrics,
+            signal: stopping.signal,
+          }),
+        ),
         repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", deleteOldKeys),
         repeat(PARTITIONS_EVERY_MS, "forget_audit", forgetAudit),
       ]);

@@ -122,6 +122,17 @@ export function makeMetrics() {
       labelNames: ["work"] as const,
       registers,
     }),
+    retentionBlocked: new Counter({
+      name: "webhook_retention_blocked_total",
+      help: "Times that a partition past its retention could not be dropped, because somebody had it locked.",
+      registers,
+    }),
+    oldestDay: new Gauge({
+      name: "webhook_oldest_day_timestamp_seconds",
+      help: "The oldest day that is kept, by table (events, deliveries); 0 where there is none.",
+      labelNames: ["table"] as const,
+      registers,
+    }),
     storageDuration: new Histogram({
       name: "storage_operation_duration_seconds",
       help: "Time of an operation on the object store, by operation (put, head, list, get, delete) and outcome.",

@@ -3,7 +3,7 @@
  * What somebody else has locked, an endpoint that is being changed or its
  * dispatches, waits in groups of its own, so that nobody else's outcomes wait with it.
  */
-import { isConnectionLoss, isPassing } from "../database/pool.ts";
+import { isPassing } from "../database/passing-errors.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { DeliveryId, EndpointId } from "../shared/id.ts";
@@ -72,7 +72,7 @@ export function makeOutcomes(services: {
         return new Map(Array.from(recorded, (id) => [id, true]));
       } catch (error) {
         if (clock.nowMs() > lastLeaseEndsMs) throw error;
-        if (!isConnectionLoss(error) && !isPassing(error)) {
+        if (!isPassing(error)) {
           return completeHalves(attempts, whenLocked, error);
         }
         log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");

@@ -1,6 +1,7 @@
 /** The queries of exports and of a tenant's settings, as `tenancy-queries.test.ts` runs them. */
 import type { Db } from "../../src/database/pool.ts";
 import { newExportId } from "../../src/shared/id.ts";
+import * as log from "../../src/storage/exports/export-log-store.ts";
 import * as exports from "../../src/storage/exports/export-store.ts";
 import * as settings from "../../src/storage/rows/tenant-settings-store.ts";
 import { LEASE_OWNER, type Rows } from "./two-tenants.ts";
@@ -34,9 +35,9 @@ export const asTenant: Record<string, Run> = {
     exports.insertExport(db, { ...range(rows), ...rows, id: newExportId(), requestedBy: "intruder" }),
   findExport: (db, { tenantId, exportId }) => exports.findExport(db, tenantId, exportId),
   listExports: (db, { tenantId }) => exports.listExports(db, tenantId, { before: null, limit: 10 }),
-  countLog: (db, rows) => exports.countLog(db, range(rows), 10),
-  readLogPage: (db, rows) =>
-    exports.readLogPage(db, range(rows), { after: null, limit: 10, maxBodyBytes: 1000 }),
+  countLogSlice: async (db, rows) =>
+    (await log.countLogSlice(db, range(rows), { after: null, limit: 10 })).count,
+  readLogPage: (db, rows) => log.readLogPage(db, range(rows), { after: null, limit: 10, maxBodyBytes: 1000 }),
 };
 
 export const asWorker: Record<string, Run> = {

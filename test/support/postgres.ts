@@ -13,7 +13,8 @@ import { chmod, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/database/embedded.ts";
-import { migrate, readMigrations } from "../../src/database/migrate.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { readMigrations } from "../../src/database/migration-files.ts";
 import { createPool, type Pool } from "../../src/database/pool.ts";
 import { installPostgres15, startPostgres15 } from "./postgres-15.ts";
 

@@ -20,13 +20,17 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
+export type Ended = { code: number | null; signal: NodeJS.Signals | null };
+
 export type Program = {
   url: string;
   call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
   /** Everything it has printed so far. */
   output(): string;
   /** Ends it by a signal and answers how it ended. */
-  end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  end(signal: NodeJS.Signals): Promise<Ended>;
+  /** How it ended by itself. */
+  ended: Promise<Ended>;
 };
 
 /** Settings that several programs of a test share: the same secrets, database and trusted receiver. */
@@ -67,7 +71,10 @@ export function startCommand(args: readonly string[], env: Environment) {
 /** Starts a role and waits until it serves. */
 export async function startProgram(args: readonly string[], env: Environment, main = MAIN): Promise<Program> {
   const { child, output } = launch(main, args, env);
-  const exited = once(child, "exit");
+  const ended = once(child, "exit").then(([code, signal]): Ended => {
+    assert.ok(code === null || typeof code === "number");
+    return { code, signal };
+  });
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", () => {
       const address = ADDRESS.exec(output())?.[1];
@@ -87,10 +94,9 @@ export async function startProgram(args: readonly string[], env: Environment, ma
     },
     async end(signal) {
       child.kill(signal);
-      const [code, endedBy] = await exited;
-      assert.ok(code === null || typeof code === "number");
-      return { code, signal: endedBy };
+      return ended;
     },
+    ended,
   };
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { HttpLimits } from "../../src/api/http-limits.ts";
 import { issueToken, type TokenClaims } from "../../src/api/session-token.ts";
 import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
-import { readMigrations } from "../../src/database/migrate.ts";
+import { readMigrations } from "../../src/database/migration-files.ts";
 import { startService, type Role } from "../../src/service/service.ts";
 import type { SenderLimits } from "../../src/outbound/send.ts";
 import type { StorageUpkeepTimes } from "../../src/storage/upkeep/storage-upkeep.ts";

@@ -24,6 +24,8 @@ export type Rows = {
   /** Leased to {@link LEASE_OWNER}; three more dispatches are due, held and parked. */
   leasedId: DeliveryId;
   deliveryId: DeliveryId;
+  /** A retry by a person that is being sent. */
+  personSendId: DeliveryId;
   key: string;
   /** An artifact that is available and past its deadline; a second one, of the next attempt, waits for its upload. */
   objectId: string;
@@ -45,6 +47,7 @@ export const TENANT_TABLES = [
   "idempotency_keys",
   "dispatches",
   "deliveries",
+  "person_sends",
   "outbox",
   "stored_objects",
   "storage_marks",
@@ -74,6 +77,7 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     eventId: newEventId(),
     leasedId: newDeliveryId(),
     deliveryId: newDeliveryId(),
+    personSendId: newDeliveryId(),
     key: `key of ${name}`,
     objectId: randomUUID(),
     pendingObjectId: randomUUID(),
@@ -106,6 +110,11 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
         request_headers, latency_ms)
       VALUES ($1, $2, $3, $4, $5, 'event', 'failed', 1, '{}', 1)`,
     [tenantId, endpointId, rows.deliveryId, eventId, EVENT_TYPE],
+  );
+  await admin.query(
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt, request_headers)
+      VALUES ($1, $2, $3, $4, $5, 'retry', 2, '{}')`,
+    [tenantId, endpointId, rows.personSendId, eventId, EVENT_TYPE],
   );
   await admin.query(
     `INSERT INTO postern.idempotency_keys VALUES ($1, $2, $3, postern.content_fingerprint($4, $5))`,

@@ -5,6 +5,10 @@ import { isSameSecret } from "../../shared/same-secret.ts";
 import { describeRoute, openApiDocument } from "../openapi.ts";
 import type { ApiServices } from "../services.ts";
 
+const warnings = z
+  .array(z.string())
+  .describe("What one tenant can cause, such as slow receivers that fill a worker: no cause for 503.");
+
 /** For those who run Postern: is it alive, is it ready, what does it do, how is it called. */
 export function operationRoutes(app: FastifyInstance, services: ApiServices): void {
   app.get(
@@ -29,16 +33,21 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
         tag: "Operations",
         summary: "Whether events are taken and sent, and why not",
         answers: {
-          200: z.object({ status: z.literal("ready") }),
-          503: z.object({ status: z.literal("not ready"), error: z.string(), reasons: z.array(z.string()) }),
+          200: z.object({ status: z.literal("ready"), warnings }),
+          503: z.object({
+            status: z.literal("not ready"),
+            error: z.string(),
+            reasons: z.array(z.string()),
+            warnings,
+          }),
         },
         isPublic: true,
       }),
     },
     async (_request, reply) => {
-      const reasons = await services.readiness.reasons();
-      if (reasons.length === 0) return { status: "ready" };
-      return reply.code(503).send({ status: "not ready", error: "Not ready", reasons });
+      const { reasons, warnings } = await services.readiness.report();
+      if (reasons.length === 0) return { status: "ready", warnings };
+      return reply.code(503).send({ status: "not ready", error: "Not ready", reasons, warnings });
     },
   );
 

@@ -34,14 +34,23 @@ export async function acceptEvents(
     leaseId,
     parked,
     firstDelayMs,
-  }: { leaseId: string | null; parked: readonly EndpointId[]; firstDelayMs: number },
+    lockWaitMs = null,
+  }: {
+    leaseId: string | null;
+    parked: readonly EndpointId[];
+    firstDelayMs: number;
+    lockWaitMs?: number | null;
+  },
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<AcceptedRow>({
     name: "accept-events",
-    text: /* sql */ `WITH given AS MATERIALIZED (
+    // The limit is in force before the first key is claimed, and ends with the transaction.
+    text: /* sql */ `WITH patience AS MATERIALIZED (
+        SELECT set_config('lock_timeout', coalesce($10::text, current_setting('lock_timeout')), true)
+      ), given AS MATERIALIZED (
         SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns
-        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+        FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
           AS given (id, tenant_id, type, body, key, patterns)
       ), claimed AS (
         INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
@@ -54,7 +63,7 @@ export async function acceptEvents(
         SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
       ), due AS MATERIALIZED (
         SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
-          e.id = ANY ($10::uuid[]) AS parked
+          e.id = ANY ($11::uuid[]) AS parked
         FROM accepted a CROSS JOIN LATERAL (
           SELECT id FROM postern.endpoints
           WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
@@ -76,7 +85,7 @@ export async function acceptEvents(
         RETURNING id, dispatch_count
       )
       SELECT stored.id AS event_id, stored.dispatch_count, due.id AS dispatch_id, due.endpoint_id,
-        CASE WHEN cardinality($10) > 0 THEN (SELECT json_agg(DISTINCT jsonb_build_object('tenantId', tenant_id, 'endpointId', endpoint_id))
+        CASE WHEN cardinality($11) > 0 THEN (SELECT json_agg(DISTINCT jsonb_build_object('tenantId', tenant_id, 'endpointId', endpoint_id))
           FROM due WHERE parked) END AS parked_at,
         -- Heard when this commits, and once however many rows say it.
         CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${DISPATCH_CHANNEL}', '') END
@@ -91,6 +100,7 @@ export async function acceptEvents(
       leaseId,
       LEASE_MS,
       firstDelayMs,
+      lockWaitMs === null ? null : `${lockWaitMs}ms`,
       parked,
     ],
   });

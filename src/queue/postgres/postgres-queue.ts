@@ -29,6 +29,7 @@ export function makePostgresQueue(
         leaseId: options.lease && firstDelayMs === 0 ? nextLeaseId() : null,
         parked: options.parked,
         firstDelayMs,
+        lockWaitMs: options.lockWaitMs ?? null,
       }),
     findEarlier: (events, within = publisher) => findEarlierEvents(within, events),
     claim: (limits, without) => claimDispatches(worker, nextLeaseId(), limits, without),

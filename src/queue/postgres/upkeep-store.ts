@@ -1,19 +1,9 @@
 import type { Db } from "../../database/pool.ts";
 import { isRowOf } from "./key-look-up.ts";
 
-const PARTITION_DAYS_AHEAD = 7;
 /** Longer than the promise of 24 hours, so that a key never ends while a producer still counts on it. */
 const IDEMPOTENCY_KEY_HOURS = 25;
 const KEYS_AT_ONCE = 10_000;
-
-/** Makes the day partitions that will be needed. */
-export async function makePartitionsAhead(db: Db): Promise<void> {
-  await db.query(
-    /* sql */ `SELECT postern.ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1,
-      (now() AT TIME ZONE 'UTC')::date + $1::integer)`,
-    [PARTITION_DAYS_AHEAD],
-  );
-}
 
 /** What a person's delivery made needless while a worker held it, and what no worker will claim again. */
 export async function deleteSuperseded(db: Db): Promise<void> {
@@ -38,13 +28,4 @@ export async function deleteOldIdempotencyKeys(db: Db): Promise<boolean> {
     [IDEMPOTENCY_KEY_HOURS, KEYS_AT_ONCE],
   );
   return rowCount === KEYS_AT_ONCE;
-}
-
-/** Drops one day partition that holds nothing younger than the retention, and no event that a dispatch still needs. */
-export async function dropOldPartition(db: Db, retentionDays: number): Promise<string | null> {
-  const { rows } = await db.query<{ dropped: string }>(
-    /* sql */ `SELECT dropped FROM postern.drop_old_partitions($1) AS dropped`,
-    [retentionDays],
-  );
-  return rows[0]?.dropped ?? null;
 }

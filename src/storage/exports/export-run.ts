@@ -21,7 +21,8 @@ import { readTenantSettings } from "../rows/tenant-settings-store.ts";
 import { decideOpening, openObject, uploadObject } from "../library/upload-object.ts";
 import { writeArchive, type WrittenArchive } from "./archive-writer.ts";
 import { hasStagedFiles, placeOf, stageFile, stageLog, type StageLimits } from "./export-stage.ts";
-import { beginRun, countLog, finishExport } from "./export-store.ts";
+import { countLog } from "./count-log.ts";
+import { beginRun, finishExport } from "./export-store.ts";
 import { judgeArchive } from "./judge-archive.ts";
 import {
   ExportImpossibleError,
@@ -61,7 +62,7 @@ export async function runExport(
 ): Promise<void> {
   const { db, tenants, limits, leaseMs } = services;
   const log = tenants.of(leased.tenantId);
-  const run = await continueOrBegin(services, leased, folder);
+  const run = await continueOrBegin(services, leased, { folder, signal });
   const staging = { run, folder, log, db, limits, leaseMs, signal };
   const isStaged = run.parts.some(({ files }) => files.some(({ path }) => path === MANIFEST));
   const parts = isStaged ? run.parts : await stageLog(staging);
@@ -82,12 +83,12 @@ export async function runExport(
 async function continueOrBegin(
   { db, tenants }: ExportRunServices,
   leased: LeasedExport,
-  folder: string,
+  { folder, signal }: { folder: string; signal: AbortSignal },
 ): Promise<LeasedExport> {
   if (leased.attempt > 0 && (await hasStagedFiles(folder, leased.parts))) return leased;
   if (leased.attempt >= MAX_RUNS)
     throw new ExportImpossibleError("It was begun too often without coming to an end.");
-  const rowsTotal = await countLog(tenants.of(leased.tenantId), leased, MAX_EXPORT_ROWS + 1);
+  const rowsTotal = await countLog(tenants.of(leased.tenantId), leased, { limit: MAX_EXPORT_ROWS, signal });
   if (rowsTotal > MAX_EXPORT_ROWS) {
     throw new ExportImpossibleError(
       `The range holds more than ${MAX_EXPORT_ROWS} deliveries. Ask for a shorter one.`,

@@ -4,7 +4,8 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Db } from "../../database/pool.ts";
 import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
-import { readLogPage, recordPart } from "./export-store.ts";
+import { readLogPage } from "./export-log-store.ts";
+import { recordPart } from "./export-store.ts";
 import {
   ExportImpossibleError,
   ExportLeaseLostError,

@@ -1,9 +1,8 @@
-/** The rows of exports, and the log that they read. */
+/** The rows of exports. */
 import { z } from "zod";
 import type { Db } from "../../database/pool.ts";
-import { lowestIdAt, type EndpointId, type ExportId, type TenantId } from "../../shared/id.ts";
+import type { EndpointId, ExportId, TenantId } from "../../shared/id.ts";
 import type { ObjectState } from "../rules/stored-object.ts";
-import type { LogRow } from "./log-row.ts";
 import {
   stagedPart,
   type ExportStatus,
@@ -215,63 +214,6 @@ export async function listUnfinishedExports(db: Db, ids: readonly ExportId[]): P
     [ids],
   );
   return new Set(rows.map(({ id }) => id));
-}
-
-type LogRange = Pick<LogExport, "tenantId" | "from" | "to" | "endpointId">;
-
-/** The deliveries of the range that are logged now, `limit` at most. */
-export async function countLog(db: Db, range: LogRange, limit: number): Promise<number> {
-  const { text, values } = rangeCondition(range);
-  const { rows } = await db.query<{ count: number }>(
-    /* sql */ `SELECT count(*)::int AS count FROM (
-      SELECT FROM postern.deliveries d WHERE ${text} LIMIT $${values.push(limit)}) AS logged`,
-    values,
-  );
-  return rows[0]?.count ?? 0;
-}
-
-/**
- * The next rows of the range behind `after`, by endpoint and id. As many as
- * `limit` says, and fewer where their bodies together exceed `maxBodyBytes`,
- * but at least one: none means that the range has ended.
- */
-export async function readLogPage(
-  db: Db,
-  range: LogRange,
-  page: { after: LogPosition | null; limit: number; maxBodyBytes: number },
-): Promise<LogRow[]> {
-  const { text, values } = rangeCondition(range);
-  let behind = "";
-  if (page.after !== null) {
-    const { endpointId, deliveryId } = page.after;
-    behind = `AND (d.endpoint_id, d.id) > ($${values.push(endpointId)}, $${values.push(deliveryId)})`;
-  }
-  const { rows } = await db.query<LogRow>({
-    name: `export-log-${range.endpointId === null ? "all" : "one"}-${page.after === null ? "first" : "next"}`,
-    // Bodies are looked up for the page alone, and stay unread in the table where they do not fit.
-    text: /* sql */ `WITH page AS MATERIALIZED (
-        SELECT d.* FROM postern.deliveries d WHERE ${text} ${behind}
-        ORDER BY d.endpoint_id, d.id LIMIT $${values.push(page.limit)}
-      ), sized AS (
-        SELECT page.*, coalesce(page.request_body, e.body) AS body,
-          row_number() OVER (ORDER BY page.endpoint_id, page.id) AS place,
-          sum(octet_length(coalesce(page.request_body, e.body, ''))) OVER (ORDER BY page.endpoint_id, page.id) AS bytes
-        FROM page LEFT JOIN LATERAL (
-          SELECT body FROM postern.events e WHERE e.id = page.event_id AND e.tenant_id = page.tenant_id) e ON true
-      )
-      SELECT id, endpoint_id, event_id, event_type, trigger, status, attempt, request_headers, body AS request_body,
-        response_status, response_headers, response_body, latency_ms, error, sent_at
-      FROM sized WHERE place = 1 OR bytes <= $${values.push(page.maxBodyBytes)} ORDER BY endpoint_id, id`,
-    values,
-  });
-  return rows;
-}
-
-/** Ids carry their time, so a range of times is a range of ids. */
-function rangeCondition({ tenantId, from, to, endpointId }: LogRange): { text: string; values: unknown[] } {
-  const values: unknown[] = [tenantId, lowestIdAt(from.getTime()), lowestIdAt(to.getTime())];
-  const endpoint = endpointId === null ? "" : `AND d.endpoint_id = $${values.push(endpointId)}`;
-  return { text: `d.tenant_id = $1 AND d.id >= $2 AND d.id < $3 ${endpoint}`, values };
 }
 
 function toExport(row: ExportRow): LogExport {

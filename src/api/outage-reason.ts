@@ -1,0 +1,33 @@
+/** Why commits do not happen, in words for an operator: the cause, and what to do. */
+import type { LockHolder } from "../database/heartbeat-store.ts";
+import { codeOf, isConnectionLoss, isLockTimeout, isPassing } from "../database/passing-errors.ts";
+
+export const UNREACHABLE = "the database cannot be reached";
+const CAUSES: Readonly<Record<string, string>> = {
+  "25006":
+    "the database is read-only: point DATABASE_URL at the primary, or set default_transaction_read_only off",
+  "53100": "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS",
+  "53200": "the database is out of memory: see its log, and give it more or fewer connections",
+  "53300":
+    "the database has no connection left: raise max_connections, or lower DATABASE_POOL_SIZE of the processes",
+  "53400": "the database has reached a limit of its configuration: see its log",
+  "58030": "the database can't read or write its files: see its log, and its disk",
+  "57014": "the database cancels statements that take too long: see its load, and its log",
+};
+
+/** Null where the error is none of the database's state: a fault of Postern, its rights or its schema. */
+export function outageReason(error: unknown, holders: readonly LockHolder[] = []): string | null {
+  if (isLockTimeout(error)) return lockReason(holders);
+  const cause = CAUSES[codeOf(error)];
+  if (cause !== undefined) return cause;
+  if (isConnectionLoss(error)) return UNREACHABLE;
+  return isPassing(error) ? "the database refuses to commit: see its log" : null;
+}
+
+function lockReason(holders: readonly LockHolder[]): string {
+  const named = holders.map(({ table, pid, name }) => `process ${pid} (${name}) has postern.${table} locked`);
+  const [first] = holders;
+  if (first === undefined)
+    return "somebody has a table of Postern locked: see pg_locks, and end that transaction";
+  return `${named.join(", ")}: end its transaction, as by SELECT pg_terminate_backend(${first.pid})`;
+}

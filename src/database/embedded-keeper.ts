@@ -1,0 +1,70 @@
+/** Keeps the embedded database running: one that ended by itself is started again. */
+import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded.ts";
+import { pause } from "../shared/every.ts";
+
+/** Before each try to start it again. A server that was killed leaves processes that need a moment to end. */
+const BACKOFF_MS = [0, 1000, 2000, 4000, 8000];
+/** A server that ran for so long has started well: its end is a new one. */
+const STEADY_MS = 60_000;
+
+/**
+ * Starts the embedded database, or joins it. Where this process owns it and it
+ * ends by itself, starts it again at the same address, with growing pauses;
+ * `failed` is called once when it ended or could not be started too often.
+ */
+export async function keepEmbeddedPostgres(
+  options: EmbeddedOptions,
+  failed: (reason: string) => void,
+): Promise<EmbeddedPostgres> {
+  const { log } = options;
+  const stopping = new AbortController();
+  const stopped = Promise.withResolvers<void>();
+  let server = await startEmbeddedPostgres(options);
+  const { url } = server;
+  const port = Number(new URL(url).port);
+  const keeping = keep();
+
+  async function keep(): Promise<void> {
+    for (let tries = 0; ;) {
+      const startedAt = performance.now();
+      await Promise.race([server.ended, stopped.promise]);
+      if (stopping.signal.aborted) return;
+      if (performance.now() - startedAt > STEADY_MS) tries = 0;
+      log.warn("The embedded database ended by itself; server.log says why. It is started again.");
+      const next = await startAgain(tries);
+      if (next === null) {
+        if (!stopping.signal.aborted) failed("The embedded database could not be started again");
+        return;
+      }
+      tries = next;
+      log.info("The embedded database runs again.");
+    }
+  }
+
+  /** Answers how many tries have been made in all, or null once they are used up. */
+  async function startAgain(already: number): Promise<number | null> {
+    for (const [index, pauseMs] of BACKOFF_MS.entries()) {
+      if (index < already) continue;
+      await pause(pauseMs, stopping.signal);
+      if (stopping.signal.aborted) return null;
+      try {
+        server = await startEmbeddedPostgres({ ...options, port, isRestart: true });
+        return index + 1;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        log.warn(`The embedded database could not be started again: ${reason}`);
+      }
+    }
+    return null;
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    stopped.resolve();
+    await keeping;
+    await server.stop();
+  }
+
+  let ending: Promise<void> | null = null;
+  return { url, stop: () => (ending ??= stop()) };
+}

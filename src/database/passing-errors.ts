@@ -1,0 +1,72 @@
+/**
+ * The one list of database errors that pass by themselves. Whoever decides
+ * between trying again and giving up, or between 503 and 500, asks here.
+ */
+
+/** The connection is gone, or there never was one. */
+const LOST = new Set(
+  [
+    ["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
+    ["ENOTFOUND", "EAI_AGAIN"],
+    // admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout, too_many_connections
+    ["57P01", "57P02", "57P03", "57P05", "53300"],
+    // idle_in_transaction_session_timeout, transaction_timeout: the server closes the connection.
+    ["25P03", "25P04"],
+  ].flat(),
+);
+
+// pg gives these no code.
+const LOST_MESSAGE =
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed and is not queryable)/;
+
+/** The server answers, and can't do this now. */
+const REFUSED_FOR_NOW = new Set(
+  [
+    // query_canceled (by statement_timeout), lock_not_available (by lock_timeout)
+    ["57014", "55P03"],
+    // deadlock_detected, serialization_failure
+    ["40P01", "40001"],
+    // read_only_sql_transaction: a standby, or a database that was set so
+    ["25006"],
+    // insufficient_resources, disk_full, out_of_memory, configuration_limit_exceeded; io_error
+    ["53000", "53100", "53200", "53400", "58030"],
+  ].flat(),
+);
+
+/**
+ * Whether a database call failed because its connection is lost or could not
+ * be opened: the connection must not be used again. Looks through `cause`.
+ */
+export function isConnectionLoss(error: unknown): boolean {
+  return anyCause(error, (one) => {
+    const code = codeOf(one);
+    return LOST.has(code) || /^08...$/.test(code) || LOST_MESSAGE.test(one.message);
+  });
+}
+
+/**
+ * Whether a database call failed because of a state of the database that
+ * passes, not because of the call: the caller tries again later (503). Every
+ * connection loss is one. Looks through `cause`.
+ */
+export function isPassing(error: unknown): boolean {
+  return isConnectionLoss(error) || anyCause(error, (one) => REFUSED_FOR_NOW.has(codeOf(one)));
+}
+
+/** Whether a database call gave up a lock that somebody else has. */
+export function isLockTimeout(error: unknown): boolean {
+  return anyCause(error, (one) => codeOf(one) === "55P03");
+}
+
+/** The SQLSTATE, or Node's code, of an error; empty where it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+function anyCause(error: unknown, holds: (one: Error) => boolean): boolean {
+  if (!(error instanceof Error)) return false;
+  if (holds(error)) return true;
+  // A name with several addresses fails with all their errors at once.
+  if (error instanceof AggregateError && error.errors.some((one) => anyCause(one, holds))) return true;
+  return error.cause !== undefined && anyCause(error.cause, holds);
+}

@@ -1,0 +1,73 @@
+/** What persons send now: noted before the request leaves, gone with its outcome. */
+import type { Db } from "../database/pool.ts";
+import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
+import type { NewDelivery } from "./delivery.ts";
+
+/** A request that is about to be sent, as its delivery will be logged. */
+export type PersonSend = Pick<
+  NewDelivery,
+  | "tenantId"
+  | "endpointId"
+  | "id"
+  | "eventId"
+  | "testId"
+  | "eventType"
+  | "trigger"
+  | "attempt"
+  | "requestBody"
+  | "requestHeaders"
+>;
+
+/**
+ * A request takes 15 seconds at most. What is older lost its process, or the
+ * database when the outcome was to be logged.
+ */
+const LOST_AFTER_S = 45;
+
+export async function insertPersonSend(db: Db, send: PersonSend): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.person_sends
+        (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, attempt, request_body, request_headers)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      send.tenantId,
+      send.endpointId,
+      send.id,
+      send.eventId,
+      send.testId,
+      send.eventType,
+      send.trigger,
+      send.attempt,
+      send.requestBody,
+      JSON.stringify(send.requestHeaders ?? {}),
+    ],
+  );
+}
+
+/** False where the send was ended as interrupted: then its delivery is logged already. */
+export async function deletePersonSend(
+  db: Db,
+  { tenantId, endpointId, id }: { tenantId: TenantId; endpointId: EndpointId; id: DeliveryId },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `DELETE FROM postern.person_sends WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3`,
+    [tenantId, endpointId, id],
+  );
+  return rowCount === 1;
+}
+
+/** Logs sends that lost their process as failed with the error `interrupted`; answers how many. Of all tenants. */
+export async function endInterruptedSends(db: Db): Promise<number> {
+  const { rowCount } = await db.query(
+    /* sql */ `WITH ended AS (
+        DELETE FROM postern.person_sends WHERE id < postern.lowest_id_at(now() - make_interval(secs => $1)) RETURNING *
+      )
+      INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, status,
+        attempt, request_body, request_headers, latency_ms, error)
+      SELECT tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, 'failed',
+        attempt, request_body, request_headers, 0, 'interrupted'
+      FROM ended`,
+    [LOST_AFTER_S],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,27 @@
+import type { Db } from "../../database/pool.ts";
+
+/**
+ * Drops one day partition that holds nothing younger than the retention, and no
+ * event that a dispatch still needs. Answers it, and before it those that can't
+ * be dropped now, each with who has them locked; `holders` is null for a dropped one.
+ */
+export async function dropOldPartition(
+  db: Db,
+  retentionDays: number,
+): Promise<{ partition: string; holders: string | null }[]> {
+  const { rows } = await db.query<{ partition: string; holders: string | null }>(
+    /* sql */ `SELECT partition, holders FROM postern.drop_past_partitions($1)`,
+    [retentionDays],
+  );
+  return rows;
+}
+
+/** The oldest day that still has a partition, at midnight UTC, by table; null where there is none. */
+export async function readOldestDays(db: Db): Promise<{ table: string; day: Date | null }[]> {
+  const { rows } = await db.query<{ table: string; day: Date | null }>(/* sql */ `SELECT parent AS table, (
+        SELECT min(to_date(right(c.relname, 8), 'YYYYMMDD'))::timestamp AT TIME ZONE 'UTC'
+        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = ('postern.' || parent)::regclass AND c.relname ~ '_[0-9]{8}$') AS day
+      FROM unnest(ARRAY['events', 'deliveries']) AS parent`);
+  return rows;
+}

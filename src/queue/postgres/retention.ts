@@ -1,0 +1,49 @@
+/** Retention: whole day partitions are dropped, and nobody may keep that from happening unnoticed. */
+import type { Pool } from "../../database/pool.ts";
+import { pause } from "../../shared/every.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { dropOldPartition, readOldestDays } from "./retention-store.ts";
+
+/** Somebody who reads the log for long may have ended by then. */
+const RETRY_MS = 30_000;
+
+/**
+ * Drops the partitions that are past their retention, and shows the oldest day
+ * that is left. While a lock keeps one from being dropped, it warns, counts and
+ * tries again every half a minute. Ends when nothing is left to drop.
+ */
+export async function dropOldPartitions(
+  db: Pool,
+  {
+    retentionDays,
+    log,
+    metrics,
+    signal,
+    retryMs = RETRY_MS,
+  }: {
+    retentionDays: number;
+    log: Pick<Log, "info" | "warn">;
+    metrics: Pick<Metrics, "retentionBlocked" | "oldestDay">;
+    signal: AbortSignal;
+    retryMs?: number;
+  },
+): Promise<void> {
+  while (!signal.aborted) {
+    const found = await dropOldPartition(db, retentionDays);
+    const dropped = found.filter(({ holders }) => holders === null);
+    const locked = found.filter(({ holders }) => holders !== null);
+    for (const { partition } of dropped)
+      log.info({ partition }, "dropped a partition that is past its retention");
+    for (const { table, day } of await readOldestDays(db)) {
+      metrics.oldestDay.set({ table }, day === null ? 0 : day.getTime() / 1000);
+    }
+    if (dropped.length > 0) continue;
+    if (locked.length === 0) return;
+    for (const { partition, holders } of locked) {
+      metrics.retentionBlocked.inc();
+      log.warn({ partition, holders }, "a partition past its retention can't be dropped: it is locked");
+    }
+    await pause(retryMs, signal);
+  }
+}

@@ -1,0 +1,120 @@
+/** A person's test or retry whose process is killed, or whose database goes, while it waits for the receiver. */
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Environment } from "../src/config.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { sharedSettings, startProgram } from "./support/program.ts";
+import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { steered } from "./support/receivers.ts";
+import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+import { assertRefused, first, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
+
+const receiver = steered();
+let tls: TlsReceiver;
+let database: TestDatabase;
+let env: Environment;
+let service: TestService;
+let webhooks: Webhooks;
+
+before(async () => {
+  tls = await startReceiver({ respond: receiver.respond });
+  database = await createTestDatabase();
+  env = await sharedSettings(database.url, tls.caPem);
+  service = await startTestService({
+    database,
+    receiver: tls,
+    env: { ...env, LOG_LEVEL: "silent", RETRY_SCHEDULE: "0s,1h" },
+  });
+  webhooks = webhooksOf(service);
+});
+after(async () => {
+  await service.stop();
+  await tls.close();
+  await database.drop();
+});
+
+/** The send that is under way. */
+async function noted(): Promise<string> {
+  return eventually(async () => {
+    const { rows } = await database.pool.query("SELECT id FROM postern.person_sends");
+    return rows.length === 1 && String(rows[0]?.id);
+  });
+}
+
+/** Nobody waits here until a send counts as lost: it becomes one of a minute ago. Answers its id. */
+async function age(): Promise<string> {
+  const { rows } = await database.pool.query(
+    `UPDATE postern.person_sends SET id = overlay(postern.lowest_id_at(now() - interval '1 minute')::text
+      PLACING '7' || right(id::text, 21) FROM 15)::uuid RETURNING id`,
+  );
+  return String(rows[0]?.id);
+}
+
+it("a test and a retry show as pending, and end as interrupted when their process is killed", async () => {
+  receiver.answer = () => ({ status: 500 });
+  const { endpoint } = await webhooks.create();
+  await publish(service, { type: "invoice.paid", data: {} });
+  const failed = first(await webhooks.waitFor(endpoint.id, "failed"));
+  receiver.answer = () => new Promise(() => undefined);
+  for (const [path, json, trigger] of [
+    ["test", { event_type: "invoice.paid" }, "test"],
+    [`deliveries/${failed.id}/retry`, {}, "retry"],
+  ] as const) {
+    const seen = tls.requests.length;
+    const api = await startProgram(["api"], env);
+    const answer = api.call("POST", `/api/webhooks/${endpoint.id}/${path}`, { json }).catch(() => null);
+    const id = await noted();
+    await eventually(() => Promise.resolve(tls.requests.length > seen));
+    const pending = await webhooks.delivery(endpoint.id, id);
+    assert.deepEqual([pending.status, pending.trigger, pending.next_attempt_at], ["pending", trigger, null]);
+    assertRefused(await webhooks.call("POST", `/${endpoint.id}/deliveries/${id}/retry`), REFUSED.notFailed);
+    await api.end("SIGKILL");
+    assert.equal(await answer, null);
+
+    const lost = await age();
+    const ended = await eventually(async () => {
+      const found = await webhooks.delivery(endpoint.id, lost);
+      return found.status !== "pending" && found;
+    });
+    assert.deepEqual(
+      [ended.status, ended.trigger, ended.error, ended.attempt, ended.response_status],
+      ["failed", trigger, "interrupted", trigger === "test" ? 1 : 2, null],
+    );
+    assert.ok(ended.request_headers !== null && ended.request_body !== null);
+    const { rows } = await database.pool.query("SELECT FROM postern.person_sends");
+    assert.equal(rows.length, 0);
+  }
+});
+
+it("an outcome that comes after its send was ended changes nothing of the log", async () => {
+  const answered = Promise.withResolvers<object>();
+  receiver.answer = () => answered.promise;
+  const { endpoint } = await webhooks.create();
+  const answer = webhooks.call("POST", `/${endpoint.id}/test`, { json: { event_type: "invoice.paid" } });
+  await noted();
+  const lost = await age();
+  await eventually(async () => (await webhooks.delivery(endpoint.id, lost)).status === "failed");
+  answered.resolve({});
+  assert.equal((await answer).status, 200);
+  const { rows } = await database.pool.query("SELECT error FROM postern.deliveries WHERE endpoint_id = $1", [
+    endpoint.id,
+  ]);
+  assert.deepEqual(rows, [{ error: "interrupted" }]);
+});
+
+it("a URL that is refused leaves no send behind", async () => {
+  receiver.answer = () => ({});
+  const { endpoint } = await webhooks.create();
+  await database.pool.query("UPDATE postern.endpoints SET url = 'https://10.0.0.1/' WHERE id = $1", [
+    endpoint.id,
+  ]);
+  const answer = await webhooks.call("POST", `/${endpoint.id}/test`, {
+    json: { event_type: "invoice.paid" },
+  });
+  assertRefused(answer, REFUSED.unsafeUrl);
+  const { rows } = await database.pool.query(
+    `SELECT id FROM postern.person_sends UNION ALL SELECT id FROM postern.deliveries WHERE endpoint_id = $1`,
+    [endpoint.id],
+  );
+  assert.deepEqual(rows, []);
+});
