@@ -107,7 +107,7 @@ export class Lane implements Held {
   /** Notes what a dispatch of this endpoint weighs. */
   weigh(dispatch: LeasedDispatch): number {
     const weight = weightOf(dispatch);
-    this.learned.typicalWeight += (weight - this.learned.typicalWeight) / 4;
+    this.learned.typicalWeight += Math.round((weight - this.learned.typicalWeight) / 4);
     return weight;
   }
 

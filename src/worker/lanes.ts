@@ -157,7 +157,7 @@ export class Lanes {
         dispatches: Math.min(capacity - lane.waiting, dispatches),
         bodyBytes: 0,
       };
-      ask.bodyBytes = Math.min(room, weight, Math.ceil(2 * typicalWeight * ask.dispatches));
+      ask.bodyBytes = Math.min(room, weight, 2 * typicalWeight * ask.dispatches);
       dispatches -= ask.dispatches;
       weight -= ask.bodyBytes;
       asks.push(ask);
@@ -272,10 +272,12 @@ export class Lanes {
     return taken;
   }
 
-  /** What the lane may take more, if that is enough for one dispatch; a tenant that holds nothing may take any one. */
+  /** What the lane may still take; 0 where one dispatch of this weight is too much, unless it is its tenant's only one. */
   #roomFor(lane: Lane, weight: number): number {
     const room = roomIn(this.#limits, this.#all, lane.tenant, lane);
-    return room >= weight || lane.tenant.weight === 0 ? room : 0;
+    if (room >= weight) return room;
+    // Only within the pool: what lies beyond it is kept for small ones.
+    return lane.tenant.weight === 0 && this.#all.weight < this.#limits.weight ? weight : 0;
   }
 
   #laneOf(of: EndpointKey, nowMs: number): Lane {
