@@ -8,6 +8,7 @@ import { idTimeMs, newEventId, parseTenantId, type EventId, type TenantId } from
 import { Refusal, type Issue } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Catalog } from "./catalog.ts";
+import { FanOut, ROWS_AT_ONCE } from "./fan-out.ts";
 import { makeKeyedCommits, untilUnlocked } from "./keyed-commits.ts";
 import { EVENT_TYPE_PATTERN, patternsMatching } from "./subscription.ts";
 import { brokenDataRule, brokenTextRule } from "./event-data.ts";
@@ -75,6 +76,7 @@ export function makePublisher(services: {
   ownLane: OwnLane;
 }): Publisher {
   const { db, queue, catalog, ownLane } = services;
+  const fanOut = new FanOut();
 
   let accepting = 0;
   let acceptingBodySize = 0;
@@ -86,7 +88,9 @@ export function makePublisher(services: {
     const places = { lease: ownLane.hasRoom(), parked: ownLane.backlogged() };
     const acceptance = await queue.accept(events, { ...places, ...patience });
     ownLane.take(acceptance);
-    return new Map(acceptance.accepted.map((event) => [event.id, event]));
+    const accepted = new Map(acceptance.accepted.map((event) => [event.id, event]));
+    fanOut.note(events, accepted);
+    return accepted;
   }
 
   // Concurrent requests share one commit; an array is a group already. Events
@@ -94,6 +98,7 @@ export function makePublisher(services: {
   const plainCommits = new GroupCommit((events: NewEvent[]) => acceptEach(events), {
     maxItems: MAX_EVENTS_PER_COMMIT,
     maxConcurrent: 1,
+    weigh: { of: (event) => fanOut.rowsOf(event), most: ROWS_AT_ONCE },
   });
   const keyedCommits = makeKeyedCommits(
     (events, lockWaitMs) => acceptEach(events, { lockWaitMs }),
@@ -125,9 +130,7 @@ export function makePublisher(services: {
 
   async function publishKeyedOnce(events: NewEvent[], lockWaitMs: number): Promise<Published[]> {
     return inTransaction(db, async (transaction) => {
-      const options = { lease: false, parked: [], lockWaitMs };
-      const { accepted } = await queue.accept(events, options, transaction);
-      const fresh = new Map(accepted.map((event) => [event.id, event]));
+      const fresh = await acceptParts(events, transaction, { lockWaitMs });
       const others = events.filter((event) => !fresh.has(event.id));
       const earlier = await queue.findEarlier(others, transaction);
       return events.map((event) => {
@@ -137,9 +140,28 @@ export function makePublisher(services: {
     });
   }
 
+  /** However many dispatches an array makes, no statement makes more than others can wait for. */
+  async function acceptParts(
+    events: readonly NewEvent[],
+    transaction: Db,
+    patience: { lockWaitMs?: number } = {},
+  ): Promise<Map<EventId, AcceptedEvent>> {
+    const fresh = new Map<EventId, AcceptedEvent>();
+    for (const part of fanOut.parts(events)) {
+      const options = { lease: false, parked: ownLane.backlogged(), ...patience };
+      const { accepted } = await queue.accept(part, options, transaction);
+      for (const event of accepted) fresh.set(event.id, event);
+      fanOut.note(part, fresh);
+    }
+    return fresh;
+  }
+
   async function publishMany(events: NewEvent[]): Promise<Published[]> {
     if (events.some((event) => event.idempotencyKey !== null)) return publishKeyed(events);
-    const accepted = await accept(events);
+    const isOne = fanOut.parts(events).length === 1;
+    const accepted = isOne
+      ? await accept(events)
+      : await inTransaction(db, (transaction) => acceptParts(events, transaction));
     return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));
   }
 

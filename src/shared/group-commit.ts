@@ -16,18 +16,25 @@ export class GroupCommit<Item, Result> {
   readonly #maxItems: number;
   readonly #maxConcurrent: number;
   readonly #restMs: number;
+  readonly #weigh: { of: (item: Item) => number; most: number } | null;
   readonly #clock: Clock;
   #waiting: Entry<Item, Result>[] = [];
   #flushing = 0;
 
   /**
    * `flush` answers one result for each item, in their order; when it throws,
-   * every item of the group fails. With `restMs` the next flush waits so long
+   * every item of the group fails. With `weigh` a
+   * group weighs so much at most, or is one item. With `restMs` the next flush waits so long
    * after one has ended: fewer and larger groups, where nobody waits for them.
    */
   constructor(
     flush: (items: Item[]) => Promise<Result[]>,
-    limits: { maxItems: number; maxConcurrent: number; restMs?: number },
+    limits: {
+      maxItems: number;
+      maxConcurrent: number;
+      restMs?: number;
+      weigh?: { of: (item: Item) => number; most: number };
+    },
     clock: Clock = systemClock,
   ) {
     this.#clock = clock;
@@ -35,6 +42,7 @@ export class GroupCommit<Item, Result> {
     this.#maxItems = limits.maxItems;
     this.#maxConcurrent = limits.maxConcurrent;
     this.#restMs = limits.restMs ?? 0;
+    this.#weigh = limits.weigh ?? null;
   }
 
   add(item: Item): Promise<Result> {
@@ -47,10 +55,23 @@ export class GroupCommit<Item, Result> {
 
   #start(): void {
     while (this.#flushing < this.#maxConcurrent && this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, this.#maxItems);
+      const group = this.#waiting.splice(0, this.#nextSize());
       this.#flushing++;
       void this.#run(group);
     }
+  }
+
+  /** How many of those that wait make up the next group. */
+  #nextSize(): number {
+    if (this.#weigh === null) return this.#maxItems;
+    let weight = 0;
+    let count = 0;
+    for (const { item } of this.#waiting) {
+      weight += this.#weigh.of(item);
+      if (count === this.#maxItems || (count > 0 && weight > this.#weigh.most)) break;
+      count++;
+    }
+    return count;
   }
 
   async #run(group: Entry<Item, Result>[]): Promise<void> {

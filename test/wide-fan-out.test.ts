@@ -1,0 +1,95 @@
+/** Arrays of events for many endpoints: no statement makes more dispatches than other publishers can wait for. */
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { loadCatalog } from "../src/events/catalog.ts";
+import { ROWS_AT_ONCE } from "../src/events/fan-out.ts";
+import { makePublisher } from "../src/events/publish.ts";
+import { makePostgresQueue } from "../src/queue/postgres/postgres-queue.ts";
+import { newEndpointId, parseTenantId } from "../src/shared/id.ts";
+import { Refusal } from "../src/shared/refusal.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+
+const ENDPOINTS = 60;
+const EVENTS = 300;
+const acme = parseTenantId("acme");
+
+let database: TestDatabase;
+/** Dispatches that each statement made. */
+const made: number[] = [];
+
+before(async () => {
+  database = await createTestDatabase();
+  for (let n = 0; n < ENDPOINTS; n++) {
+    await database.pool.query(
+      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+        VALUES ('acme', $1, 'https://example.com/', ARRAY['invoice.*'], '', now(), now())`,
+      [newEndpointId()],
+    );
+  }
+});
+after(() => database.drop());
+
+async function openPublisher() {
+  const queue = makePostgresQueue({ publisher: database.pool, worker: database.pool }, 0);
+  return makePublisher({
+    db: database.pool,
+    queue: {
+      ...queue,
+      async accept(...args) {
+        const acceptance = await queue.accept(...args);
+        made.push(acceptance.accepted.reduce((sum, { dispatchCount }) => sum + dispatchCount, 0));
+        return acceptance;
+      },
+    },
+    catalog: await loadCatalog(undefined),
+    ownLane: { hasRoom: () => false, backlogged: () => [], take: () => undefined },
+  });
+}
+
+async function stored(): Promise<{ events: number; dispatches: number }> {
+  const { rows } = await database.pool.query(
+    `SELECT (SELECT count(*)::int FROM postern.events) AS events,
+      (SELECT count(*)::int FROM postern.dispatches) AS dispatches`,
+  );
+  return rows[0];
+}
+
+const eventsWith = (key: (n: number) => string | undefined) =>
+  Array.from({ length: EVENTS }, (_, n) => {
+    const id = key(n);
+    return { type: "invoice.paid", data: { n }, ...(id === undefined ? {} : { id }) };
+  });
+
+it("an array is stored in statements of bounded size, whole, by a process that knows the tenant and one that does not", async () => {
+  const publisher = await openPublisher();
+  for (let round = 1; round <= 2; round++) {
+    const published = await publisher.publish(
+      eventsWith(() => undefined),
+      acme,
+    );
+    assert.ok(published.every(({ dispatchCount }) => dispatchCount === ENDPOINTS));
+    assert.deepEqual(await stored(), { events: round * EVENTS, dispatches: round * EVENTS * ENDPOINTS });
+  }
+  assert.ok(made.length > 2 && made.every((rows) => rows <= ROWS_AT_ONCE), made.join(" "));
+});
+
+it("single events that come together share statements of bounded size", async () => {
+  const publisher = await openPublisher();
+  made.length = 0;
+  await Promise.all(eventsWith(() => undefined).map((event) => publisher.publish(event, acme)));
+  assert.ok(made.length > 1 && made.every((rows) => rows <= ROWS_AT_ONCE), made.join(" "));
+});
+
+it("an array with a conflict in its last part stores nothing of the parts before", async () => {
+  const publisher = await openPublisher();
+  await publisher.publish({ type: "invoice.paid", data: { other: true }, id: "taken" }, acme);
+  const before = await stored();
+  await assert.rejects(
+    publisher.publish(
+      eventsWith((n) => (n === EVENTS - 1 ? "taken" : `key ${n}`)),
+      acme,
+    ),
+    (error) => error instanceof Refusal && error.code === "idempotency_key_reused",
+  );
+  assert.deepEqual(await stored(), before);
+});
