@@ -6,6 +6,7 @@ import { openConnection, sendAsFastAsAnswered, sendSteadily, type Target } from 
 import { nowMs } from "./http-stream.ts";
 import { readLog, seedLog } from "./log-tasks.ts";
 import { median, memoryMib, percentile } from "./measure.ts";
+import { noisyNeighbours } from "./noisy-neighbours.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 
 export type Row = { task: string; [figure: string]: string | number };
@@ -254,6 +255,7 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   G: growth,
   H: (stand) => apart(stand, "H api and worker apart", 1),
   H2: (stand) => apart(stand, "H api and two workers", 2),
+  N: noisyNeighbours,
   X: exporting,
   batches: (stand) => repeatedBurst(stand, "H batches of 100", { count: 20_000, senders: 16, batch: 100 }),
 };
