@@ -21,9 +21,11 @@ const producerOf = (tid: string): TokenClaims => ({
   permissions: ["events:write"],
 });
 
-async function post(stand: Stand, program: Program, to: { path: string; claims: TokenClaims; body: string }) {
+const body = (): string => `{"type":"invoice.paid","data":{"sent_at":${nowMs()}}}`;
+
+async function post(stand: Stand, program: Program, to: { path: string; claims: TokenClaims; text: string }) {
   const connection = await openConnection(await stand.target(program, to.path, to.claims));
-  const answer = await connection.post(to.body);
+  const answer = await connection.post(to.text);
   connection.close();
   assert.ok(answer.status === 201 || answer.status === 202, answer.body);
 }
@@ -34,7 +36,7 @@ async function addNeighbour(stand: Stand, program: Program, tid: string, url: st
     await post(stand, program, {
       path: "/api/webhooks",
       claims: ownerOf(tid),
-      body: JSON.stringify({ url: `${url}/${tid}/${n}` }),
+      text: JSON.stringify({ url: `${url}/${tid}/${n}` }),
     });
   }
   const events = Array.from(
@@ -44,7 +46,7 @@ async function addNeighbour(stand: Stand, program: Program, tid: string, url: st
   await post(stand, program, {
     path: "/api/events",
     claims: producerOf(tid),
-    body: `[${events.join(",")}]`,
+    text: `[${events.join(",")}]`,
   });
 }
 
@@ -55,10 +57,9 @@ async function beside(stand: Stand, tenants: number, path: string) {
   await post(stand, program, {
     path: "/api/webhooks",
     claims: ownerOf("well"),
-    body: JSON.stringify({ url: `${url}/ok/well` }),
+    text: JSON.stringify({ url: `${url}/ok/well` }),
   });
   const target = await stand.target(program, "/api/events", producerOf("well"));
-  const body = () => `{"type":"invoice.paid","data":{"sent_at":${nowMs()}}}`;
   await sendSteadily(target, { perSecond: 100, seconds: 2, body });
   await stand.receiver("reset");
   for (let n = 0; n < tenants; n++) await addNeighbour(stand, program, `neighbour-${n}`, `${url}${path}`);
