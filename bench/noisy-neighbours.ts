@@ -73,15 +73,16 @@ async function beside(stand: Stand, tenants: number, path: string) {
   return { latenciesMs, peakMib };
 }
 
+const p99 = (latencies: readonly number[]): string => percentile(latencies, 0.99).toFixed(1);
+
 /** For each number of neighbours: how many of its events the healthy tenant got within a second, and the p99. */
 export async function noisyNeighbours(stand: Stand) {
   const figures: Record<string, string> = {};
   for (const tenants of TENANTS) {
     const well = await beside(stand, tenants, "/ok");
     const sick = await beside(stand, tenants, "/hang");
-    const ms = (latencies: readonly number[]) => percentile(latencies, 0.99).toFixed(1);
     figures[`p99 ms beside ${tenants}`] =
-      `${ms(sick.latenciesMs)} (${sick.latenciesMs.length}/${PER_SECOND * SECONDS}, healthy ${ms(well.latenciesMs)}, ${sick.peakMib} MiB)`;
+      `${p99(sick.latenciesMs)} (${sick.latenciesMs.length}/${PER_SECOND * SECONDS}, healthy ${p99(well.latenciesMs)}, ${sick.peakMib} MiB)`;
   }
   return { task: "N healthy beside tenants that hang", ...figures };
 }
