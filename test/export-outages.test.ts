@@ -91,7 +91,6 @@ describe("an export", () => {
     const name = new URL(database.url).pathname.slice(1);
     // Connections of this transaction's kind stay writable; those opened later are not.
     const own = await pool.connect();
-    const { rows } = await own.query("SELECT pg_backend_pid() AS pid");
     const program = await startProgram(["up"], env);
     const dropConnections = () =>
       own.query(
@@ -106,9 +105,12 @@ describe("an export", () => {
         await own.query("LOCK TABLE postern.deliveries IN ACCESS EXCLUSIVE MODE");
         await endLeases();
         await eventually(async () => {
-          const waiting = await own.query("SELECT FROM pg_locks WHERE NOT granted AND pid <> $1", [
-            rows[0].pid,
-          ]);
+          // Only an export reads the log here. Upkeep, which writes to it, waits for the lock too.
+          const waiting = await own.query(
+            `SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessShareLock'
+              AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+              AND relation = 'postern.deliveries'::regclass`,
+          );
           return (waiting.rowCount ?? 0) > 0;
         });
         await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
