@@ -127,6 +127,7 @@ describe("an export", () => {
       await endLeases();
       await requireComplete(program, id);
     } finally {
+      await pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
       own.release();
       await program.end("SIGKILL");
     }
