@@ -5,8 +5,9 @@
  * it takes whatever is claimed or accepted. Once it must refuse one, or is
  * known to have parked ones, it is *backlogged*: it refuses everything, so that
  * newer dispatches line up behind older ones in the table, and asks for the
- * oldest of them as it empties. While such a request runs it is *pulling*. When
- * a request finds no more, it is open again.
+ * oldest of them as it empties. While such a request runs it is *pulling*, or
+ * *pulling_more* once something was refused meanwhile, which the answer may not
+ * know. When a request finds all there is, the lane is open again.
  *
  * Dispatches start in the order in which they came, also those that were put
  * back. Pure: the time comes in.
@@ -19,13 +20,14 @@ import { takeTurn, type Turn } from "./pacer.ts";
 import { weightOf, type Held } from "./shares.ts";
 import { FIRST_WIDTH, LEAST_WIDTH, narrower, SLOW_ATTEMPT_MS, wider } from "./width.ts";
 
-export type LaneState = "open" | "backlogged" | "pulling";
+export type LaneState = "open" | "backlogged" | "pulling" | "pulling_more";
 export type LaneEvent = "refused" | "asked" | "pulled" | "drained";
 
 const NEXT: Readonly<Record<LaneState, Partial<Record<LaneEvent, LaneState>>>> = {
   open: { refused: "backlogged" },
   backlogged: { refused: "backlogged", asked: "pulling" },
-  pulling: { refused: "pulling", pulled: "backlogged", drained: "open" },
+  pulling: { refused: "pulling_more", pulled: "backlogged", drained: "open" },
+  pulling_more: { refused: "pulling_more", pulled: "backlogged", drained: "backlogged" },
 };
 
 /** What a worker knows of an endpoint beyond its lane, which goes when it is empty. */

@@ -315,6 +315,20 @@ describe("a backlogged lane", () => {
     assert.equal(startAll(lanes)[0], key);
   });
 
+  it("stays backlogged when something was refused while it pulled", () => {
+    const lanes = new Lanes(WIDE);
+    const key = dispatchFor(0);
+    lanes.foundBacklog(key, 0);
+    assert.equal(lanes.ask({ dispatches: 1, weight: 1e6 }, 0).length, 1);
+    assert.ok(!lanes.offer(key, 0));
+    lanes.parked([key]);
+    lanes.pulled(key.endpointId, { dispatches: [], isAll: true }, 0);
+    assert.deepEqual(lanes.backlogged(), [key.endpointId]);
+    assert.equal(lanes.ask({ dispatches: 1, weight: 1e6 }, 0).length, 1);
+    lanes.pulled(key.endpointId, { dispatches: [key], isAll: true }, 0);
+    assert.deepEqual(lanes.backlogged(), []);
+  });
+
   it("is forgotten when nothing was parked after all", () => {
     const lanes = new Lanes(WIDE);
     lanes.foundBacklog(dispatchFor(0), 0);

@@ -24,7 +24,7 @@ export type Next =
   | { kind: "pause"; endpointId: EndpointId; untilMs: number };
 
 const MAX_LEARNED = 10_000;
-/** A lane over its capacity keeps a little more, lest it is trimmed and filled in turn. */
+/** A lane keeps a little more than its capacity, so that it is not trimmed and filled in turn. */
 const TRIM_ABOVE = 1.5;
 
 export class Lanes {
@@ -179,7 +179,7 @@ export class Lanes {
     const lane = this.#lanes.get(endpointId);
     if (lane === undefined) return;
     lane.move(isAll ? "drained" : "pulled");
-    if (isAll) this.#backlogged.delete(lane);
+    if (lane.state === "open") this.#backlogged.delete(lane);
     this.#reweigh(lane, () => lane.pledge(0));
     for (const dispatch of dispatches) this.#push(lane, dispatch, nowMs);
     this.#refresh(lane, nowMs);
@@ -198,7 +198,8 @@ export class Lanes {
       const count = lane.waiting > capacity * TRIM_ABOVE ? capacity : Infinity;
       const isOver = fair !== null && lane.tenant.weight > 2 * fair;
       const weight = isOver ? fair / lane.tenant.lanes.size : Infinity;
-      const taken = this.#takeOut(lane, () => lane.trim({ count, weight }));
+      const isRight = count === Infinity && weight === Infinity;
+      const taken = isRight ? [] : this.#takeOut(lane, () => lane.trim({ count, weight }));
       if (taken.length > 0) {
         this.#refuse(lane, taken.length);
         out.push(...taken);
