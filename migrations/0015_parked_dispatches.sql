@@ -6,4 +6,4 @@ GRANT UPDATE (parked) ON postern.dispatches TO postern_worker;
 DROP INDEX postern.dispatches_claimable;
 CREATE INDEX dispatches_claimable ON postern.dispatches (claimable_at) WHERE NOT held AND NOT parked;
 -- Empty while every endpoint keeps up.
-CREATE INDEX dispatches_parked ON postern.dispatches (tenant_id, endpoint_id, due_at, id) WHERE parked AND NOT held;
+CREATE INDEX dispatches_parked ON postern.dispatches (tenant_id, endpoint_id, due_at, event_id) WHERE parked AND NOT held;

@@ -71,7 +71,7 @@ export type AcceptedEvent = { id: EventId; dispatchCount: number };
 export type Acceptance = {
   /** The events that now exist; one whose idempotency key was used before is not among them. */
   accepted: AcceptedEvent[];
-  /** Their dispatches, if they were leased to this process. */
+  /** Their dispatches, if they were leased to this process; the first event's first. */
   leased: LeasedDispatch[];
   /** Endpoints for which some were parked. */
   parked: EndpointKey[];

@@ -37,6 +37,17 @@ function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): Comple
   };
 }
 
+function eventFor({ tenantId, endpointId }: EndpointKey): NewEvent {
+  return {
+    id: newEventId(),
+    tenantId,
+    type: "invoice.paid",
+    patterns: [endpointId],
+    body: "x".repeat(100),
+    idempotencyKey: null,
+  };
+}
+
 export function describeQueueContract(name: string, open: () => Promise<QueueUnderTest>): void {
   describe(`a queue ${name}`, () => {
     let test: QueueUnderTest;
@@ -59,14 +70,7 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
     ) {
       const accepted = [];
       for (const { tenantId, endpointId } of to) {
-        const event: NewEvent = {
-          id: newEventId(),
-          tenantId,
-          type: "invoice.paid",
-          patterns: [endpointId],
-          body: "x".repeat(100),
-          idempotencyKey: null,
-        };
+        const event = eventFor({ tenantId, endpointId });
         const parked = options.parked.map((key) => key.endpointId);
         accepted.push({ event, acceptance: await queue.accept([event], { lease: options.lease, parked }) });
       }
@@ -92,6 +96,19 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       assert.deepEqual((await queue.claim(PLENTY, [])).claimed, []);
       await test.endLeases();
       assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), [accepted.event.id]);
+    });
+
+    it("keeps the order of an array, leased, claimed or pulled", async () => {
+      const many = Array.from({ length: 50 }, () => eventFor(one));
+      const ids = many.map(({ id }) => id);
+      const { leased } = await queue.accept(many, { lease: true, parked: [] });
+      assert.deepEqual(eventIds(leased), ids);
+      await queue.release(leased, "claimable");
+      const { claimed } = await queue.claim(PLENTY, []);
+      assert.deepEqual(eventIds(claimed), ids);
+      await queue.release(claimed.toReversed(), "parked");
+      const pulled = await queue.pull([{ ...one, dispatches: 100, bodyBytes: 1e6 }]);
+      assert.deepEqual(eventIds(pulled.get(one.endpointId)?.claimed ?? []), ids);
     });
 
     it("claims the longest due first, and each dispatch once", async () => {

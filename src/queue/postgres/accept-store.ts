@@ -131,6 +131,8 @@ function toAcceptance(
       ...lease,
     });
   }
+  // In the order of publishing: event ids of a process are made one after another.
+  leased.sort((one, other) => (one.eventId < other.eventId ? -1 : 1));
   return {
     accepted: [...accepted].map(([id, dispatchCount]) => ({ id, dispatchCount })),
     leased,

@@ -62,13 +62,13 @@ export async function claimDispatches(
         SELECT found.*, sum(coalesce(e.bytes, 0)) OVER longest_due AS size_so_far,
           row_number() OVER longest_due AS place
         FROM due AS found ${SIZE}
-        WINDOW longest_due AS (ORDER BY found.due_at, found.id ROWS UNBOUNDED PRECEDING)
+        WINDOW longest_due AS (ORDER BY found.due_at, found.event_id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
         SELECT * FROM sized WHERE size_so_far <= $4 OR place = 1
       ), ${LEASE}
       SELECT counted.due, found.* FROM (SELECT count(*)::int AS due FROM due) AS counted
       LEFT JOIN (${WITH_BODY}) AS found ON true
-      ORDER BY found.due_at, found.id`,
+      ORDER BY found.due_at, found.event_id`,
     values: [leaseId, LEASE_MS, limits.dispatches, limits.bodyBytes, without],
   });
   const found = rows.filter((row) => row.id !== null);
@@ -112,13 +112,13 @@ export async function pullDispatches(
           SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.due_at FROM postern.dispatches d
           WHERE d.tenant_id = ask.tenant_id AND d.endpoint_id = ask.endpoint_id AND d.parked AND NOT d.held
             AND NOT d.superseded
-          ORDER BY d.due_at, d.id LIMIT ask.dispatches
+          ORDER BY d.due_at, d.event_id LIMIT ask.dispatches
           FOR UPDATE SKIP LOCKED
         ) AS line
       ), sized AS MATERIALIZED (
         SELECT found.*, sum(coalesce(e.bytes, 0)) OVER oldest AS size_so_far, row_number() OVER oldest AS place
         FROM line AS found ${SIZE}
-        WINDOW oldest AS (PARTITION BY found.endpoint_id ORDER BY found.due_at, found.id ROWS UNBOUNDED PRECEDING)
+        WINDOW oldest AS (PARTITION BY found.endpoint_id ORDER BY found.due_at, found.event_id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
         SELECT * FROM sized WHERE size_so_far <= body_bytes OR place = 1
       ), ${LEASE}
@@ -127,7 +127,7 @@ export async function pullDispatches(
       LEFT JOIN (SELECT endpoint_id, count(*)::int AS parked FROM line GROUP BY endpoint_id) AS counted
         ON counted.endpoint_id = ask.endpoint_id
       LEFT JOIN (${WITH_BODY}) AS found ON found.endpoint_id = ask.endpoint_id
-      ORDER BY found.due_at, found.id`,
+      ORDER BY found.due_at, found.event_id`,
     values: [
       leaseId,
       LEASE_MS,
