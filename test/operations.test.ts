@@ -153,6 +153,7 @@ describe("GET /openapi.json", () => {
     assert.deepEqual(routes.sort(), [
       "delete /api/webhooks/{id}",
       "get /api/audit",
+      "get /api/deliveries",
       "get /api/storage/exports",
       "get /api/storage/exports/{export_id}",
       "get /api/storage/library",

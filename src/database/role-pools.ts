@@ -29,7 +29,13 @@ export function openRolePools(
   const tenants = createTenantPool({ ...options, poolSize: atLeastOne(poolSize - workers - publishers) });
   const publisher = createPool({ ...options, poolSize: atLeastOne(publishers), role: "postern_publisher" });
   const worker = createPool({ ...options, poolSize: atLeastOne(workers), role: "postern_worker" });
-  const status = createPool({ ...options, poolSize: 1, role: "postern_worker" });
+  // Beyond the size: a process whose pool is busy can still say so.
+  const status = createPool({
+    ...options,
+    applicationName: `${options.applicationName} status`,
+    poolSize: 1,
+    role: "postern_worker",
+  });
   return {
     tenants,
     publisher,
