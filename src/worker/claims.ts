@@ -1,8 +1,7 @@
 /**
- * Brings dispatches from the queue into the lanes. On a notification, and by
- * polling five times a second, it claims what is due. For lanes that are
- * backlogged it parks what is due, so that it is in nobody's way, and pulls
- * what they ask for.
+ * Brings dispatches from the queue into the lanes. Claims due dispatches: on
+ * NOTIFY, and by polling five times a second. For backlogged lanes it parks due
+ * dispatches, so that they delay no other claim, and pulls what the lanes ask for.
  */
 import type { Outbox } from "../events/outbox.ts";
 import { sleep, type Clock } from "../shared/clock.ts";

@@ -1,7 +1,7 @@
 /**
  * The order in which a worker makes the attempts that it has leased: one lane
- * an endpoint, lanes of a tenant in turn, tenants in turn, and within the
- * shares that each may hold ({@link roomIn}, {@link mayStart}). So neither a
+ * per endpoint, a tenant's lanes in turn, tenants in turn, within the shares
+ * that each may hold ({@link roomIn}, {@link mayStart}). So neither a
  * slow endpoint nor a busy tenant delays another. Pure bookkeeping: the time
  * comes in, nothing is sent.
  */
@@ -186,9 +186,9 @@ export class Lanes {
   }
 
   /**
-   * To be called a few times a second. Takes out what lanes hold beyond what
-   * they can finish soon, and beyond their tenants' parts when memory is short:
-   * it waits better in the table, where it holds nobody up.
+   * To be called a few times a second. Takes out dispatches that a lane cannot
+   * finish soon, and those beyond their tenant's part when memory is short. In
+   * the table they delay no other dispatch.
    */
   tend(nowMs: number): LeasedDispatch[] {
     const fair = fairWeight(this.#limits, this.#all, this.#tenants.size);

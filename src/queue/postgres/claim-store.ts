@@ -1,4 +1,4 @@
-/** Leasing dispatches: what is due, and what is parked for endpoints that ask. */
+/** Leases dispatches: due ones, and parked ones for endpoints that ask for them. */
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import { isRowOf } from "./key-look-up.ts";
@@ -24,7 +24,7 @@ type FoundRow = {
   body: string | null;
 };
 
-// What is due: no lease, or one that ended, of an endpoint that is enabled and not backlogged.
+// Due dispatches without a lease, or with one that has ended, of endpoints that are enabled and not backlogged.
 const DUE = /* sql */ `NOT held AND NOT parked AND NOT superseded AND claimable_at <= now()`;
 const LEASE = /* sql */ `leased AS (
     UPDATE postern.dispatches d
@@ -40,9 +40,9 @@ const WITH_BODY = /* sql */ `SELECT leased.*, e.body FROM leased LEFT JOIN LATER
     SELECT body FROM postern.events WHERE id = leased.event_id OFFSET 0) AS e ON true`;
 
 /**
- * Leases what is due and nobody's, the longest due first; rows that another
- * worker is claiming are skipped. Bodies are measured before any is read:
- * hundreds of the largest at once would be more than a process can hold.
+ * Leases due dispatches that no worker holds, the longest due first. Skips rows
+ * that another worker is claiming. Measures bodies before it reads any: hundreds
+ * of the largest at once would be more than a process can hold.
  */
 export async function claimDispatches(
   db: Db,
