@@ -14,8 +14,8 @@ import { makeSecrets, readConfig, type Config } from "../config.ts";
 import type { Migration } from "../database/migration-files.ts";
 import { makeHeartbeat } from "../database/heartbeat.ts";
 import { openRolePools } from "../database/role-pools.ts";
-import { makeDeliveryLog } from "../deliveries/log.ts";
-import { makePersonSends } from "../deliveries/send-by-person.ts";
+import { DeliveryLog } from "../deliveries/log.ts";
+import { PersonSends } from "../deliveries/send-by-person.ts";
 import type { OwnLane } from "../queue/queue.ts";
 import { makePostgresQueue, postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
 import { makeCommitWatch } from "../queue/commit-watch.ts";
@@ -25,7 +25,7 @@ import { makeUpkeep } from "./upkeep.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeWorker, type Worker } from "../worker/worker.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
-import { makeEndpoints } from "../endpoints/endpoints.ts";
+import { Endpoints } from "../endpoints/endpoints.ts";
 import { readStoredTargets } from "../endpoints/send-target.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { makeOutbox } from "../events/outbox.ts";
@@ -222,7 +222,7 @@ async function makeParts(options: ServiceOptions) {
       }),
     );
   }
-  const deliveryLog = makeDeliveryLog(tenants);
+  const deliveryLog = new DeliveryLog(tenants);
   return {
     background,
     bucket,
@@ -230,7 +230,7 @@ async function makeParts(options: ServiceOptions) {
     listensOn,
     apiServices: {
       sessions: makeSessionVerifier(config.session),
-      endpoints: makeEndpoints({
+      endpoints: new Endpoints({
         tenants,
         guard,
         secretBox,
@@ -239,7 +239,7 @@ async function makeParts(options: ServiceOptions) {
         refusals,
       }),
       deliveryLog,
-      personSends: makePersonSends({
+      personSends: new PersonSends({
         tenants,
         log: deliveryLog,
         secretBox,
