@@ -25,6 +25,7 @@ import {
 import type { S3Location } from "./object-store-url.ts";
 import { readS3Config } from "./s3-config.ts";
 import { refusalOf, unavailable } from "./s3-errors.ts";
+import type * as sdkModule from "./s3-sdk.ts";
 import type { GetObjectCommandInput, S3Client } from "./s3-sdk.ts";
 
 const CONNECT_LIMIT_MS = 3000;
@@ -38,7 +39,7 @@ const ATTEMPTS = 3;
 /** The SDK would print on the console what it throws as well. */
 const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-type S3Store = { sdk: typeof import("./s3-sdk.ts"); client: S3Client; name: string };
+type S3Store = { sdk: typeof sdkModule; client: S3Client; name: string };
 
 /** Connects when first used. Credentials come from the SDK's chain: environment, profile, role. */
 export async function makeS3Bucket(location: S3Location): Promise<Bucket> {
