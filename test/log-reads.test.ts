@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { BY_INDEX } from "../src/database/tenant-pool.ts";
 import type { Delivery } from "../src/deliveries/delivery.ts";
-import { makeDeliveryLog, type DeliveryLog } from "../src/deliveries/log.ts";
+import { DeliveryLog } from "../src/deliveries/log.ts";
 import type { SearchFilter } from "../src/deliveries/search-filter.ts";
 import { newEndpointId, parseDeliveryId, parseEventId, type DeliveryId } from "../src/shared/id.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -71,7 +71,7 @@ before(async () => {
     END LOOP;
   END $$`);
   counter = await openCounter(database.pool, acme, BY_INDEX);
-  log = makeDeliveryLog(counter.tenants);
+  log = new DeliveryLog(counter.tenants);
   await plan();
   await seed();
 });

@@ -1,8 +1,9 @@
 /**
- * What the other tools do not look at: the length of files, notes left for
- * later, tests switched off, and who reads the environment.
+ * What the other tools do not look at: the length of files and functions,
+ * notes left for later, tests switched off, and who reads the environment.
  */
 import { globSync, readFileSync } from "node:fs";
+import { findLongFunctions, MAX_FUNCTION_LINES } from "./long-functions.ts";
 
 const MAX_LINES = 400;
 const THIS_FILE = /^tools[\\/]tidy(\.test)?\.ts$/;
@@ -37,7 +38,15 @@ export function checkText(file: string, text: string): string[] {
       if (pattern.test(line)) faults.push(`${file}:${index + 1} ${message}`);
     }
   }
-  return faults;
+  return [...faults, ...checkFunctions(file, text)];
+}
+
+function checkFunctions(file: string, text: string): string[] {
+  if (!/^src\/.*\.ts$/.test(file) || file.endsWith(".test.ts")) return [];
+  return findLongFunctions(text).map(
+    ({ name, line, lines }) =>
+      `${file}:${line} ${name} has ${lines} lines, at most ${MAX_FUNCTION_LINES}: split it`,
+  );
 }
 
 /** Checks the sources under `folders` of `root`. Proves its rules on seeded breaks first. */
@@ -46,6 +55,7 @@ export function checkTidy(root: string, folders: string[]): string[] {
     checkText("src/events/x.ts", "const url = process.env.DATABASE_URL;"),
     checkText("src/events/x.ts", 'import { env } from "node:process";'),
     checkText("src/events/x.ts", ["// TO", "DO: later"].join("")),
+    checkText("src/events/x.ts", `const makeX = () => {${"\n".repeat(MAX_FUNCTION_LINES)}};`),
   ];
   if (seeded.some((faults) => faults.length !== 1))
     return ["tools/tidy.ts does not see its own seeded breaks"];

@@ -34,7 +34,7 @@ export type Readiness = {
   refreshGauges(): Promise<void>;
 };
 
-export function makeReadiness(services: {
+type ReadinessServices = {
   db: Pool;
   migrations: Migration[];
   queueMonitor: QueueMonitor;
@@ -45,33 +45,15 @@ export function makeReadiness(services: {
   /** This process's worker; null without one. */
   worker: () => { lastLookAt(): number | null; hasRoom(): boolean } | null;
   log: Log;
-}): Readiness {
-  const { db, migrations, queueMonitor, heartbeat, commits, worker, log } = services;
+};
 
-  async function databaseReport(): Promise<ReadinessReport> {
-    const pending = await pendingMigrations(db, migrations);
-    if (pending.length > 0) {
-      const files = pending.map(({ file }) => file).join(", ");
-      return { reasons: [`migrations are pending: ${files}`], warnings: [] };
-    }
-    await heartbeat.beat();
-    const failure = commits.failure();
-    if (failure !== null) throw failure;
-    return queueMonitor.look();
-  }
-
-  async function lockHolders(): Promise<LockHolder[]> {
-    try {
-      return await withinLimit(findLockHolders(db), HOLDERS_LIMIT_MS, () => new NoAnswerError());
-    } catch {
-      return [];
-    }
-  }
+export function makeReadiness(services: ReadinessServices): Readiness {
+  const { db, queueMonitor, worker, log } = services;
 
   /** Waiting heals a state of the database, and nothing else: the rest is for an operator to see. */
   async function reasonOf(error: unknown): Promise<string> {
     if (error instanceof NoAnswerError) return UNREACHABLE;
-    const reason = outageReason(error, isLockTimeout(error) ? await lockHolders() : []);
+    const reason = outageReason(error, isLockTimeout(error) ? await lockHolders(db) : []);
     if (reason !== null) return reason;
     log.error({ err: error }, "the queue could not be looked at");
     return FAILED;
@@ -79,10 +61,12 @@ export function makeReadiness(services: {
 
   return {
     async report() {
-      const { reasons, warnings } = await untilAnswered(databaseReport()).catch(async (error: unknown) => ({
-        reasons: [await reasonOf(error)],
-        warnings: [],
-      }));
+      const { reasons, warnings } = await untilAnswered(databaseReport(services)).catch(
+        async (error: unknown) => ({
+          reasons: [await reasonOf(error)],
+          warnings: [],
+        }),
+      );
       const own = worker();
       const lookedAt = own?.lastLookAt() ?? null;
       const isStalled = lookedAt !== null && performance.now() - lookedAt > STALLED_AFTER_MS;
@@ -96,6 +80,32 @@ export function makeReadiness(services: {
       await untilAnswered(queueMonitor.look()).catch(() => undefined);
     },
   };
+}
+
+async function databaseReport({
+  db,
+  migrations,
+  queueMonitor,
+  heartbeat,
+  commits,
+}: ReadinessServices): Promise<ReadinessReport> {
+  const pending = await pendingMigrations(db, migrations);
+  if (pending.length > 0) {
+    const files = pending.map(({ file }) => file).join(", ");
+    return { reasons: [`migrations are pending: ${files}`], warnings: [] };
+  }
+  await heartbeat.beat();
+  const failure = commits.failure();
+  if (failure !== null) throw failure;
+  return queueMonitor.look();
+}
+
+async function lockHolders(db: Pool): Promise<LockHolder[]> {
+  try {
+    return await withinLimit(findLockHolders(db), HOLDERS_LIMIT_MS, () => new NoAnswerError());
+  } catch {
+    return [];
+  }
 }
 
 function untilAnswered<T>(work: Promise<T>): Promise<T> {

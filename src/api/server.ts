@@ -3,24 +3,14 @@ import { randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { fastifySwagger } from "@fastify/swagger";
 import { fastify, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { Refusal } from "../shared/refusal.ts";
-import { FILES_PATH } from "../storage/bytes/file-links.ts";
-import { requireService, requireUser } from "./access.ts";
 import { makeCallerLimits } from "./caller-limits.ts";
 import { answerClientError, watchExchanges } from "./client-errors.ts";
 import { answerError, BrokenAnswerLog } from "./error-answers.ts";
 import { makeHttpServer, namesOneHost, refuseExpectations, type HttpLimits } from "./http-limits.ts";
 import { makeLogTurns } from "./log-turns.ts";
+import { answerNotFound, mountApiRoutes, mountOperatorRoutes } from "./mount-routes.ts";
 import { openApiHead } from "./openapi.ts";
 import { acceptLenientJson } from "./parse.ts";
-import { auditRoutes } from "./routes/audit.ts";
-import { deliveryRoutes } from "./routes/deliveries.ts";
-import { endpointRoutes } from "./routes/endpoints.ts";
-import { fileRoutes } from "./routes/files.ts";
-import { operationRoutes } from "./routes/operations.ts";
-import { publishRoutes } from "./routes/publish.ts";
-import { tenantDeliveryRoutes } from "./routes/tenant-deliveries.ts";
-import { storageRoutes } from "./routes/storage.ts";
 import type { ApiServices } from "./services.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -57,11 +47,7 @@ export async function makeServer(
       void answerError(error, request, reply);
     },
   });
-  // Every method that Node can parse is known, so that a wrong one is 405 and not "no such path".
-  for (const method of METHODS) {
-    if (method !== "CONNECT" && !app.supportedMethods.includes(method))
-      app.addHttpMethod(method, { hasBody: true });
-  }
+  knowEveryMethod(app);
   watchExchanges(app.server);
   refuseExpectations(app.server);
   acceptLenientJson(app);
@@ -72,6 +58,23 @@ export async function makeServer(
     answerError(limits.judge(error, request, reply), request, reply),
   );
   app.setNotFoundHandler(answerNotFound);
+  addHooks(app, services);
+  await app.register(fastifySwagger, { ...openApiHead(basePath), stripBasePath: true });
+
+  await mountOperatorRoutes(app, services, basePath);
+  if (servesApi) await mountApiRoutes(app, services, { basePath, limits, logTurn: makeLogTurns(httpLimits) });
+  return app;
+}
+
+/** Every method that Node can parse is known, so that a wrong one is 405 and not "no such path". */
+function knowEveryMethod(app: FastifyInstance): void {
+  for (const method of METHODS) {
+    if (method !== "CONNECT" && !app.supportedMethods.includes(method))
+      app.addHttpMethod(method, { hasBody: true });
+  }
+}
+
+function addHooks(app: FastifyInstance, services: Pick<ApiServices, "metrics">): void {
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
     if (!namesOneHost(request.raw)) {
@@ -93,64 +96,6 @@ export async function makeServer(
       reply.elapsedTime / 1000,
     );
   });
-  await app.register(fastifySwagger, { ...openApiHead(basePath), stripBasePath: true });
-
-  await app.register(
-    async (operations) => {
-      withOtherMethods(operations, () => operationRoutes(operations, services));
-    },
-    { prefix: basePath },
-  );
-  // A worker apart serves them too: it tries each link before it says that an artifact is there.
-  await app.register(async (files) => fileRoutes(files, services.servedFiles), {
-    prefix: `${basePath}${FILES_PATH}`,
-  });
-  if (!servesApi) return app;
-  const logTurn = makeLogTurns(httpLimits);
-  await app.register(
-    async (webhooks) => {
-      webhooks.addHook("onRequest", requireUser(services.sessions));
-      webhooks.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
-      webhooks.setNotFoundHandler(answerNotFound);
-      withOtherMethods(webhooks, () => {
-        endpointRoutes(webhooks, services, logTurn);
-        deliveryRoutes(webhooks, services, logTurn);
-      });
-    },
-    { prefix: `${basePath}/api/webhooks` },
-  );
-  await app.register(
-    async (deliveries) => {
-      deliveries.addHook("onRequest", requireUser(services.sessions));
-      deliveries.setNotFoundHandler(answerNotFound);
-      withOtherMethods(deliveries, () => tenantDeliveryRoutes(deliveries, services, logTurn));
-    },
-    { prefix: `${basePath}/api/deliveries` },
-  );
-  await app.register(
-    async (audit) => {
-      audit.addHook("onRequest", requireUser(services.sessions));
-      audit.setNotFoundHandler(answerNotFound);
-      withOtherMethods(audit, () => auditRoutes(audit, services));
-    },
-    { prefix: `${basePath}/api/audit` },
-  );
-  await app.register(
-    async (events) => {
-      events.addHook("onRequest", requireService(services.sessions));
-      withOtherMethods(events, () => publishRoutes(events, services));
-    },
-    { prefix: `${basePath}/api/events` },
-  );
-  await app.register(
-    async (storage) => {
-      storage.addHook("onRequest", requireUser(services.sessions));
-      storage.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
-      withOtherMethods(storage, () => storageRoutes(storage, services));
-    },
-    { prefix: `${basePath}/api/storage` },
-  );
-  return app;
 }
 
 /** A path that is no valid percent-encoding is an ordinary path that names nothing: it passes every check before that. */
@@ -161,39 +106,5 @@ function decodableUrl(url: string): string {
     return url;
   } catch {
     return [path.replaceAll("%", "%25"), ...query].join("?");
-  }
-}
-
-function answerNotFound(): never {
-  throw new Refusal("not_found");
-}
-
-/** Registers routes and then, for each of their paths, an answer to the methods that it does not have. */
-function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
-  const methods = new Map<string, Set<string>>();
-  let isTracking = true;
-  app.addHook("onRoute", (route) => {
-    if (!isTracking) return;
-    // The collection stands twice, with and without its slash; a route for `/` answers both.
-    const path = route.url.slice(app.prefix.length).replace(/^$/, "/");
-    const known = methods.get(path) ?? new Set();
-    for (const method of [route.method].flat()) known.add(method);
-    methods.set(path, known);
-  });
-  addRoutes();
-  isTracking = false;
-  for (const [path, known] of methods) {
-    const allow = [...known].sort().join(", ");
-    app.route({
-      method: app.supportedMethods.filter((method) => !known.has(method)),
-      url: path,
-      schema: { hide: true },
-      // A hook of the route's own: it comes after the session check and before a body is read.
-      onRequest: async (_request, reply) => {
-        void reply.header("Allow", allow);
-        throw new Refusal("method_not_allowed");
-      },
-      handler: () => undefined,
-    });
   }
 }

@@ -33,80 +33,91 @@ export type AuditTally = {
   close(): Promise<void>;
 };
 
-export function makeAuditTally({ db, log }: { db: Pool; log: Log }): AuditTally {
-  const counted = new Map<string, Counted>();
-  const blocked = new LRUCache<string, true>({ max: MAX_BLOCKED_ENDPOINTS, ttl: BLOCKED_EVERY_MS });
-  let addresses = 0;
-  let unsaved: NewAuditEntry[] = [];
-  let timer: NodeJS.Timeout | null = null;
-  let flushing: Promise<void> = Promise.resolve();
+export function makeAuditTally(services: { db: Pool; log: Log }): AuditTally {
+  return new MemoryTally(services);
+}
 
-  function flushSoon(): void {
-    timer ??= setTimeout(() => {
-      timer = null;
-      flushing = flushing.then(flush);
+class MemoryTally implements AuditTally {
+  readonly #services: { db: Pool; log: Log };
+  readonly #counted = new Map<string, Counted>();
+  readonly #blocked = new LRUCache<string, true>({ max: MAX_BLOCKED_ENDPOINTS, ttl: BLOCKED_EVERY_MS });
+  #addresses = 0;
+  #unsaved: NewAuditEntry[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(services: { db: Pool; log: Log }) {
+    this.#services = services;
+  }
+
+  failedAuthentication({ address, requestId }: Parameters<AuditTally["failedAuthentication"]>[0]): void {
+    const action = "authentication.failed";
+    const named = this.#countedAddress(action, address);
+    this.#count(`${action} ${named}`, refused({ action, address: named, requestId }));
+  }
+
+  limitReached({ limit, tenantId, address, requestId }: Parameters<AuditTally["limitReached"]>[0]): void {
+    const action = "limit.reached";
+    const named = tenantId === null ? this.#countedAddress(`${action} ${limit}`, address) : address;
+    const key = `${action} ${limit} ${tenantId ?? named}`;
+    this.#count(key, { ...refused({ action, address: named, requestId }), tenantId, details: { limit } });
+  }
+
+  blockedTarget({ tenantId, endpointId, url }: Parameters<AuditTally["blockedTarget"]>[0]): void {
+    const key = `${tenantId}/${endpointId}`;
+    if (this.#blocked.has(key)) return;
+    this.#blocked.set(key, true);
+    const entry = refused({ action: "url.refused", address: null, requestId: null });
+    const details = { operation: "attempt", url: maskUrl(url) };
+    this.#unsaved.push({ ...entry, tenantId, endpointId, actor: POSTERN, details });
+    this.#flushSoon();
+  }
+
+  async close(): Promise<void> {
+    await this.#flushing;
+    await this.#flush();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #flushSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#flushing = this.#flushing.then(() => this.#flush());
     }, FLUSH_MS).unref();
   }
 
-  function count(key: string, entry: NewAuditEntry): void {
-    flushSoon();
+  #count(key: string, entry: NewAuditEntry): void {
+    this.#flushSoon();
     const now = new Date();
-    const known = counted.get(key);
-    if (known === undefined) counted.set(key, { entry, count: 1, firstAt: now, lastAt: now });
+    const known = this.#counted.get(key);
+    if (known === undefined) this.#counted.set(key, { entry, count: 1, firstAt: now, lastAt: now });
     else Object.assign(known, { count: known.count + 1, lastAt: now });
   }
 
   /** Null for the entry that addresses share once there are too many. */
-  function countedAddress(action: string, address: string): string | null {
-    if (counted.has(`${action} ${address}`)) return address;
-    if (addresses >= MAX_ADDRESSES) return null;
-    addresses++;
+  #countedAddress(action: string, address: string): string | null {
+    if (this.#counted.has(`${action} ${address}`)) return address;
+    if (this.#addresses >= MAX_ADDRESSES) return null;
+    this.#addresses++;
     return address;
   }
 
-  async function flush(): Promise<void> {
-    const entries = [...unsaved, ...[...counted.values()].map(withCount)];
-    counted.clear();
-    addresses = 0;
-    unsaved = [];
+  async #flush(): Promise<void> {
+    const { db, log } = this.#services;
+    const entries = [...this.#unsaved, ...[...this.#counted.values()].map(withCount)];
+    this.#counted.clear();
+    this.#addresses = 0;
+    this.#unsaved = [];
     if (entries.length === 0) return;
     try {
       await insertAuditEntries(db, entries);
     } catch (error) {
-      unsaved = entries.slice(0, MAX_UNSAVED);
-      const lost = entries.length - unsaved.length;
-      flushSoon();
+      this.#unsaved = entries.slice(0, MAX_UNSAVED);
+      const lost = entries.length - this.#unsaved.length;
+      this.#flushSoon();
       log.warn({ err: error, entries: entries.length, lost }, "the audit log could not be added to yet");
     }
   }
-
-  return {
-    failedAuthentication({ address, requestId }) {
-      const action = "authentication.failed";
-      const named = countedAddress(action, address);
-      count(`${action} ${named}`, refused({ action, address: named, requestId }));
-    },
-    limitReached({ limit, tenantId, address, requestId }) {
-      const action = "limit.reached";
-      const named = tenantId === null ? countedAddress(`${action} ${limit}`, address) : address;
-      const key = `${action} ${limit} ${tenantId ?? named}`;
-      count(key, { ...refused({ action, address: named, requestId }), tenantId, details: { limit } });
-    },
-    blockedTarget({ tenantId, endpointId, url }) {
-      const key = `${tenantId}/${endpointId}`;
-      if (blocked.has(key)) return;
-      blocked.set(key, true);
-      const entry = refused({ action: "url.refused", address: null, requestId: null });
-      const details = { operation: "attempt", url: maskUrl(url) };
-      unsaved.push({ ...entry, tenantId, endpointId, actor: POSTERN, details });
-      flushSoon();
-    },
-    async close() {
-      await flushing;
-      await flush();
-      if (timer !== null) clearTimeout(timer);
-    },
-  };
 }
 
 function refused(given: Pick<NewAuditEntry, "action" | "address" | "requestId">): NewAuditEntry {

@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { environment, readConfig } from "../config.ts";
-import type { Role } from "../service/service.ts";
+import type { Role } from "../service/parts.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
 import { startRoles, stopOnSignal, type Stoppable } from "./run.ts";

@@ -6,7 +6,8 @@ import { migrate } from "../database/migrate.ts";
 import { readMigrations, type Migration } from "../database/migration-files.ts";
 import { createPool } from "../database/pool.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
-import { startService, type Role, type Service } from "../service/service.ts";
+import type { Role } from "../service/parts.ts";
+import { startService, type Service } from "../service/service.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import type { Log } from "../telemetry/log.ts";
 

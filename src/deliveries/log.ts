@@ -29,40 +29,41 @@ type ExactPage = {
   limit: number;
 };
 
-export type DeliveryLog = ReturnType<typeof makeDeliveryLog>;
+export class DeliveryLog {
+  readonly #tenants: TenantPool;
+  readonly #farBack = makeFairTurns<TenantId>({ total: Infinity, share: 1 });
 
-export function makeDeliveryLog(tenants: TenantPool) {
-  const farBack = makeFairTurns<TenantId>({ total: Infinity, share: 1 });
+  constructor(tenants: TenantPool) {
+    this.#tenants = tenants;
+  }
 
   /** A page of one endpoint's log, exactly, whatever it takes to skip what comes before. */
-  async function list(tenantId: TenantId, endpointId: EndpointId | null, page: ExactPage): Promise<LogPage> {
+  async list(tenantId: TenantId, endpointId: EndpointId | null, page: ExactPage): Promise<LogPage> {
     if (endpointId === null) return { listed: [], next: null };
     const keys =
       page.offset > FAR_BACK
-        ? await farBack.run(tenantId, () => listKeys(tenantId, endpointId, page))
-        : await listKeys(tenantId, endpointId, page);
-    const listed = await read(tenantId, keys);
+        ? await this.#farBack.run(tenantId, () => this.#listKeys(tenantId, endpointId, page))
+        : await this.#listKeys(tenantId, endpointId, page);
+    const listed = await this.#read(tenantId, keys);
     return { listed, next: keys.length < page.limit ? null : (keys.at(-1)?.id ?? null) };
   }
 
-  async function listKeys(
-    tenantId: TenantId,
-    endpointId: EndpointId,
-    page: ExactPage,
-  ): Promise<DeliveryKey[]> {
+  async #listKeys(tenantId: TenantId, endpointId: EndpointId, page: ExactPage): Promise<DeliveryKey[]> {
     const { status, offset, limit } = page;
     const range = rangeOf(page.times);
     const ids: DeliveryId[] = [];
     for (const window of offset === 0n ? windowsOf(range, Date.now()) : [range]) {
       const left = { range: window, offset, limit: limit - ids.length };
-      ids.push(...(await listDeliveryIds(tenants.reading(tenantId), { tenantId, endpointId }, status, left)));
+      ids.push(
+        ...(await listDeliveryIds(this.#tenants.reading(tenantId), { tenantId, endpointId }, status, left)),
+      );
       if (ids.length === limit) break;
     }
     return ids.map((id) => ({ endpointId, id }));
   }
 
   /** As far as one request may look; see `search.ts`. Null fits nothing. */
-  async function search(
+  async search(
     tenantId: TenantId,
     filter: SearchFilter | null,
     page: { offset: bigint; limit: number; withBodies: boolean },
@@ -70,23 +71,23 @@ export function makeDeliveryLog(tenants: TenantPool) {
     if (filter === null) return { listed: [], next: null };
     const { limit, withBodies } = page;
     const offset = page.offset > MAX_ROWS ? MAX_ROWS : Number(page.offset);
-    const { keys, searchedTo } = await searchLog(tenants.reading(tenantId), tenantId, filter, {
+    const { keys, searchedTo } = await searchLog(this.#tenants.reading(tenantId), tenantId, filter, {
       limit: offset + limit,
       nowMs: Date.now(),
     });
     const shown = keys.slice(offset);
-    const listed = withBodies ? await read(tenantId, shown) : await readHeads(tenantId, shown);
+    const listed = withBodies ? await this.#read(tenantId, shown) : await this.#readHeads(tenantId, shown);
     return { listed, next: searchedTo };
   }
 
-  async function read(tenantId: TenantId, keys: readonly DeliveryKey[]): Promise<ListedDelivery[]> {
+  async #read(tenantId: TenantId, keys: readonly DeliveryKey[]): Promise<ListedDelivery[]> {
     if (keys.length === 0) return [];
-    return readDeliveries(tenants.reading(tenantId), tenantId, { keys, maxBodyBytes: MAX_BODY_BYTES });
+    return readDeliveries(this.#tenants.reading(tenantId), tenantId, { keys, maxBodyBytes: MAX_BODY_BYTES });
   }
 
-  async function readHeads(tenantId: TenantId, keys: readonly DeliveryKey[]): Promise<ListedDelivery[]> {
+  async #readHeads(tenantId: TenantId, keys: readonly DeliveryKey[]): Promise<ListedDelivery[]> {
     if (keys.length === 0) return [];
-    const heads = await readDeliveryHeads(tenants.reading(tenantId), tenantId, keys);
+    const heads = await readDeliveryHeads(this.#tenants.reading(tenantId), tenantId, keys);
     return heads.map((head) => Object.assign(head, { omittedBodyBytes: null }));
   }
 
@@ -96,13 +97,13 @@ export function makeDeliveryLog(tenants: TenantPool) {
    * is held in between. So a body may be gone when its turn comes: then it is
    * null, as it is from then on.
    */
-  async function* withBodies(listed: readonly ListedDelivery[]): AsyncGenerator<Delivery> {
+  async *withBodies(listed: readonly ListedDelivery[]): AsyncGenerator<Delivery> {
     const [first] = listed;
     if (first === undefined) return;
     const { tenantId } = first;
     for (const group of groupsBySize(listed)) {
       const omitted = group.filter((delivery) => delivery.omittedBodyBytes !== null);
-      const bodies = await findBodies(tenants.reading(tenantId), tenantId, omitted);
+      const bodies = await findBodies(this.#tenants.reading(tenantId), tenantId, omitted);
       for (const delivery of group) {
         yield { ...delivery, requestBody: bodies.get(delivery.id) ?? null };
         bodies.delete(delivery.id);
@@ -110,20 +111,14 @@ export function makeDeliveryLog(tenants: TenantPool) {
     }
   }
 
-  async function get(
-    tenantId: TenantId,
-    endpointId: EndpointId | null,
-    id: DeliveryId | null,
-  ): Promise<Delivery> {
+  async get(tenantId: TenantId, endpointId: EndpointId | null, id: DeliveryId | null): Promise<Delivery> {
     const delivery =
       endpointId === null || id === null
         ? null
-        : await findDelivery(tenants.reading(tenantId), { tenantId, endpointId, id });
+        : await findDelivery(this.#tenants.reading(tenantId), { tenantId, endpointId, id });
     if (delivery === null) throw new Refusal("not_found");
     return delivery;
   }
-
-  return { list, search, withBodies, get };
 }
 
 /** In their order, as many as fit by the bodies that they left out, and at least one. */

@@ -25,8 +25,6 @@ import { insertDelivery } from "./delivery-store.ts";
 import { deletePersonSend, insertPersonSend, type PersonSend } from "./person-send-store.ts";
 import type { DeliveryLog } from "./log.ts";
 
-export type PersonSends = ReturnType<typeof makePersonSends>;
-
 /** The delivery that a request of a person will be, before it is sent. */
 type Intent = Omit<PersonSend, "requestHeaders" | "requestBody"> & {
   trigger: "retry" | "test";
@@ -40,7 +38,7 @@ type Sent = Pick<
   "sentAt" | "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
 >;
 
-export function makePersonSends(services: {
+type PersonSendServices = {
   tenants: TenantPool;
   log: DeliveryLog;
   secretBox: SecretBox;
@@ -49,15 +47,22 @@ export function makePersonSends(services: {
   dispatches: Pick<DispatchHold, "supersede">;
   refusals: UrlRefusals;
   artifacts: Pick<ArtifactKeeper, "keep">;
-}) {
-  const { tenants, log, secretBox, sender, catalog, dispatches, refusals, artifacts } = services;
+};
+
+export class PersonSends {
+  readonly #services: PersonSendServices;
+
+  constructor(services: PersonSendServices) {
+    this.#services = services;
+  }
 
   /** Sends the failed delivery's body again; the new delivery counts as the next attempt. */
-  async function retry(
+  async retry(
     caller: Caller,
     endpointId: EndpointId | null,
     originalId: DeliveryId | null,
   ): Promise<Delivery> {
+    const { tenants, log, secretBox, dispatches } = this.#services;
     const { tenantId } = caller;
     const original = await log.get(tenantId, endpointId, originalId);
     if (original.status !== "failed") throw new Refusal("delivery_not_failed");
@@ -76,7 +81,7 @@ export function makePersonSends(services: {
       requestBody: original.requestBody ?? "{}",
     };
     const labels = { deliveryLabel: original.id, webhookId: ofEvent ?? testId ?? original.id };
-    const sent = await send(caller, target, { ...intent, ...labels });
+    const sent = await this.#send(caller, target, { ...intent, ...labels });
     const isDelivered = sent.responseStatus !== null && isSuccess(sent.responseStatus);
     const delivery: NewDelivery = {
       ...intent,
@@ -101,7 +106,8 @@ export function makePersonSends(services: {
   }
 
   /** Sends the catalog's example of the type. The caller has checked that the catalog knows the type. */
-  async function test(caller: Caller, endpointId: EndpointId | null, eventType: string): Promise<Delivery> {
+  async test(caller: Caller, endpointId: EndpointId | null, eventType: string): Promise<Delivery> {
+    const { tenants, secretBox, catalog } = this.#services;
     const { tenantId } = caller;
     const entry = catalog.find(eventType);
     if (entry === undefined) throw new Refusal("unknown_event_type");
@@ -125,7 +131,7 @@ export function makePersonSends(services: {
       requestBody: body,
     };
     const labels = { deliveryLabel: `test-${idTimeMs(id)}`, webhookId: id };
-    const sent = await send(caller, target, { ...intent, ...labels });
+    const sent = await this.#send(caller, target, { ...intent, ...labels });
     const delivery: NewDelivery = {
       ...intent,
       ...sent,
@@ -142,11 +148,12 @@ export function makePersonSends(services: {
     return { ...delivery, nextAttemptAt: null };
   }
 
-  async function send(
+  async #send(
     caller: Caller,
     target: SendTarget,
     { deliveryLabel, webhookId, ...intent }: Intent,
   ): Promise<Sent & { isNoted: boolean }> {
+    const { tenants, sender, refusals, artifacts } = this.#services;
     const { id: deliveryId, attempt, requestBody: body, eventType, trigger: operation } = intent;
     const sentAt = new Date();
     const headers = buildRequestHeaders({
@@ -190,8 +197,6 @@ export function makePersonSends(services: {
       error: outcome.kind === "failed" ? outcome.error : null,
     };
   }
-
-  return { retry, test };
 }
 
 /** The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows. */

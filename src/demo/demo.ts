@@ -71,28 +71,31 @@ export async function startDemo(env: Environment): Promise<Demo> {
       });
       service.resolve({ tenants, secretBox: makeSecretBox(encryptionKeys) });
     },
-    async welcome(apiUrl) {
-      return welcomeText({
-        apiUrl,
-        receiverUrl: receiver.url,
-        secretsFile,
-        dataDir: env["DATA_DIR"] ?? null,
-        today: new Date().toISOString().slice(0, 10),
-        tenant: TENANT,
-        userToken: await sign(secrets, { type: "user", tid: TENANT, sub: "you", role: "owner" }),
-        serviceToken: await sign(secrets, {
-          type: "service",
-          tid: TENANT,
-          sub: "app",
-          permissions: ["events:write"],
-        }),
-      });
-    },
+    welcome: (apiUrl) =>
+      welcome(secrets, { apiUrl, receiverUrl: receiver.url, secretsFile, dataDir: env["DATA_DIR"] ?? null }),
     async stop() {
       await receiver.stop();
       await tenants?.end();
     },
   };
+}
+
+async function welcome(
+  secrets: DemoSecrets,
+  places: Pick<Parameters<typeof welcomeText>[0], "apiUrl" | "receiverUrl" | "secretsFile" | "dataDir">,
+): Promise<string> {
+  return welcomeText({
+    ...places,
+    today: new Date().toISOString().slice(0, 10),
+    tenant: TENANT,
+    userToken: await sign(secrets, { type: "user", tid: TENANT, sub: "you", role: "owner" }),
+    serviceToken: await sign(secrets, {
+      type: "service",
+      tid: TENANT,
+      sub: "app",
+      permissions: ["events:write"],
+    }),
+  });
 }
 
 function sign(secrets: DemoSecrets, claims: TokenClaims): Promise<string> {

@@ -49,16 +49,7 @@ export function makeEndpointHealth(services: {
         type: "endpoint.disabled",
         data: { endpoint_id: endpoint.endpointId, url: endpoint.url, reason },
       });
-      await recordAudit(transaction, {
-        tenantId: endpoint.tenantId,
-        actor: POSTERN,
-        action: "endpoint.disabled",
-        endpointId: endpoint.endpointId,
-        outcome: "done",
-        details: { reason, url: maskUrl(endpoint.url) },
-        requestId: null,
-        address: null,
-      });
+      await recordDisabled(transaction, endpoint, reason);
       return true;
     });
     if (isDone) metrics.endpointsDisabled.inc({ reason });
@@ -92,6 +83,23 @@ export function makeEndpointHealth(services: {
   function hasFailedLong({ failingSince }: Observed): boolean {
     return failingSince !== null && Date.now() - failingSince.getTime() >= disableAfterMs;
   }
+}
+
+async function recordDisabled(
+  transaction: Db,
+  endpoint: Observed,
+  reason: "gone" | "failing",
+): Promise<void> {
+  await recordAudit(transaction, {
+    tenantId: endpoint.tenantId,
+    actor: POSTERN,
+    action: "endpoint.disabled",
+    endpointId: endpoint.endpointId,
+    outcome: "done",
+    details: { reason, url: maskUrl(endpoint.url) },
+    requestId: null,
+    address: null,
+  });
 }
 
 /** All who ask while it is under way wait for the same; after a failure the next one tries again. */

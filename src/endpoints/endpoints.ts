@@ -34,41 +34,35 @@ export type EndpointServices = {
   refusals: UrlRefusals;
 };
 
-export type Endpoints = ReturnType<typeof makeEndpoints>;
+export class Endpoints {
+  readonly #services: EndpointServices;
 
-export function makeEndpoints(services: EndpointServices) {
-  const { tenants, guard, secretBox, dispatches, refusals } = services;
-
-  /** The URL as it is kept: as sent, less a fragment. */
-  async function requireSafeUrl(caller: Caller, id: EndpointId | null, text: string): Promise<string> {
-    const parsed = guard.parse(text);
-    const verdict = parsed.ok ? await guard.checkUrl(text) : { unsafe: parsed.rule };
-    if (parsed.ok && verdict === "safe") return parsed.url.href;
-    const operation = id === null ? "create" : "update";
-    const rule = verdict === "safe" ? "" : verdict.unsafe;
-    await refusals.refused(caller, { endpointId: id, operation, url: text, rule });
-    throw new Refusal("unsafe_url");
+  constructor(services: EndpointServices) {
+    this.#services = services;
   }
 
-  async function list(tenantId: TenantId): Promise<Endpoint[]> {
+  async list(tenantId: TenantId): Promise<Endpoint[]> {
+    const { tenants } = this.#services;
     return listEndpoints(tenants.of(tenantId), tenantId);
   }
 
-  async function get(tenantId: TenantId, id: EndpointId | null): Promise<Endpoint> {
+  async get(tenantId: TenantId, id: EndpointId | null): Promise<Endpoint> {
+    const { tenants } = this.#services;
     const endpoint = id === null ? null : await findEndpoint(tenants.of(tenantId), tenantId, id);
     if (endpoint === null) throw new Refusal("not_found");
     return endpoint;
   }
 
   /** Answers the endpoint and, this once, its secret in plaintext. */
-  async function create(caller: Caller, input: EndpointChange & { url: string }) {
+  async create(caller: Caller, input: EndpointChange & { url: string }) {
+    const { tenants, secretBox, maxEndpointsPerTenant } = this.#services;
     const { tenantId } = caller;
-    const url = await requireSafeUrl(caller, null, input.url);
+    const url = await this.#requireSafeUrl(caller, null, input.url);
     const id = newEndpointId();
     const secret = generateSigningSecret();
     const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
       const count = await lockTenantEndpoints(transaction, tenantId);
-      if (count >= services.maxEndpointsPerTenant) throw new Refusal("endpoint_limit_reached");
+      if (count >= maxEndpointsPerTenant) throw new Refusal("endpoint_limit_reached");
       const inserted = await insertEndpoint(transaction, {
         tenantId,
         id,
@@ -88,11 +82,12 @@ export function makeEndpoints(services: EndpointServices) {
     return { endpoint, secret };
   }
 
-  async function update(caller: Caller, id: EndpointId | null, change: EndpointChange): Promise<Endpoint> {
+  async update(caller: Caller, id: EndpointId | null, change: EndpointChange): Promise<Endpoint> {
+    const { tenants, dispatches } = this.#services;
     const { tenantId } = caller;
-    const url = change.url === undefined ? undefined : await requireSafeUrl(caller, id, change.url);
+    const url = change.url === undefined ? undefined : await this.#requireSafeUrl(caller, id, change.url);
     const isEmpty = Object.values(change).every((value) => value === undefined);
-    if (id === null || isEmpty) return get(tenantId, id);
+    if (id === null || isEmpty) return this.get(tenantId, id);
     const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
       const changed = await updateEndpoint(transaction, tenantId, id, { ...change, url });
       if (changed === null) return null;
@@ -107,7 +102,8 @@ export function makeEndpoints(services: EndpointServices) {
     return endpoint;
   }
 
-  async function remove(caller: Caller, id: EndpointId | null): Promise<void> {
+  async remove(caller: Caller, id: EndpointId | null): Promise<void> {
+    const { tenants, dispatches } = this.#services;
     const { tenantId } = caller;
     const removed =
       id !== null &&
@@ -121,7 +117,8 @@ export function makeEndpoints(services: EndpointServices) {
     if (!removed) throw new Refusal("not_found");
   }
 
-  async function rotateSecret(caller: Caller, id: EndpointId | null, graceSeconds: number): Promise<string> {
+  async rotateSecret(caller: Caller, id: EndpointId | null, graceSeconds: number): Promise<string> {
+    const { tenants, secretBox } = this.#services;
     const { tenantId } = caller;
     const secret = generateSigningSecret();
     const replaced =
@@ -137,7 +134,17 @@ export function makeEndpoints(services: EndpointServices) {
     return secret;
   }
 
-  return { list, get, create, update, remove, rotateSecret };
+  /** The URL as it is kept: as sent, less a fragment. */
+  async #requireSafeUrl(caller: Caller, id: EndpointId | null, text: string): Promise<string> {
+    const { guard, refusals } = this.#services;
+    const parsed = guard.parse(text);
+    const verdict = parsed.ok ? await guard.checkUrl(text) : { unsafe: parsed.rule };
+    if (parsed.ok && verdict === "safe") return parsed.url.href;
+    const operation = id === null ? "create" : "update";
+    const rule = verdict === "safe" ? "" : verdict.unsafe;
+    await refusals.refused(caller, { endpointId: id, operation, url: text, rule });
+    throw new Refusal("unsafe_url");
+  }
 }
 
 /** Switching an endpoint on or off is told apart from what else was changed; of that only the names, and the URL. */

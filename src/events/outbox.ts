@@ -41,41 +41,16 @@ export function makeOutbox(services: {
 
   const types = typesOf(catalog);
 
-  /**
-   * SQL knows types but no schemas, and its jsonb holds more than event data
-   * may; an event whose data break a rule or their schema ends here, visibly.
-   * So does one whose type left the catalog. It comes here only when workers
-   * with another catalog, as during an upgrade, have had time to take it.
-   */
   function isValid(event: OutboxEvent): boolean {
-    if (catalog.find(event.type) === undefined) {
-      reject(event, "unknown_event_type", "has a type that the catalog lacks");
-      return false;
-    }
-    const { data } = sentBody.parse(JSON.parse(event.body));
-    // Before the schema, whose check follows the data as deep as they go.
-    const rule = brokenDataRule(data);
-    if (rule !== null) {
-      reject(event, rule, "holds data that no event may hold");
-      return false;
-    }
-    const faults = catalog.faultsOf(event.type, data);
-    if (faults.length === 0) return true;
-    reject(event, "schema", "breaks its type's schema", faults);
-    return false;
-  }
-
-  function reject(
-    event: OutboxEvent,
-    reason: DataRule | "schema" | "unknown_event_type",
-    fault: string,
-    faults: DataFault[] = [],
-  ): void {
+    const fault = faultOf(event, catalog);
+    if (fault === null) return true;
+    const { reason, text, faults = [] } = fault;
     log.error(
       { tenantId: event.tenantId, eventId: event.id, eventType: event.type, reason, faults },
-      `an event published from SQL ${fault} and is not sent`,
+      `an event published from SQL ${text} and is not sent`,
     );
     metrics.eventsRejected.inc({ reason });
+    return false;
   }
 
   return {
@@ -94,6 +69,31 @@ export function makeOutbox(services: {
       return taken.mayHaveMore ? "more" : "all";
     },
   };
+}
+
+type OutboxFault = {
+  reason: DataRule | "schema" | "unknown_event_type";
+  text: string;
+  faults?: DataFault[];
+};
+
+/**
+ * SQL knows types but no schemas, and its jsonb holds more than event data
+ * may; an event whose data break a rule or their schema ends here, visibly.
+ * So does one whose type left the catalog. It comes here only when workers
+ * with another catalog, as during an upgrade, have had time to take it.
+ */
+function faultOf(event: OutboxEvent, catalog: Catalog): OutboxFault | null {
+  if (catalog.find(event.type) === undefined) {
+    return { reason: "unknown_event_type", text: "has a type that the catalog lacks" };
+  }
+  const { data } = sentBody.parse(JSON.parse(event.body));
+  // Before the schema, whose check follows the data as deep as they go.
+  const rule = brokenDataRule(data);
+  if (rule !== null) return { reason: rule, text: "holds data that no event may hold" };
+  const faults = catalog.faultsOf(event.type, data);
+  if (faults.length === 0) return null;
+  return { reason: "schema", text: "breaks its type's schema", faults };
 }
 
 function typesOf(catalog: Catalog): string[] {

@@ -69,68 +69,139 @@ export type Publisher = {
   publishOwn(db: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">): Promise<void>;
 };
 
-export function makePublisher(services: {
+type PublisherServices = {
   db: Pool;
   queue: DispatchQueue;
   catalog: Catalog;
   ownLane: OwnLane;
-}): Publisher {
-  const { db, queue, catalog, ownLane } = services;
-  const fanOut = new FanOut();
+};
 
-  let accepting = 0;
-  let acceptingBodySize = 0;
+export function makePublisher(services: PublisherServices): Publisher {
+  return new GroupingPublisher(services);
+}
 
-  async function accept(
+class GroupingPublisher implements Publisher {
+  readonly #services: PublisherServices;
+  readonly #fanOut = new FanOut();
+  #accepting = 0;
+  #acceptingBodySize = 0;
+  // Concurrent requests share one commit; an array is a group already. Events
+  // with keys have groups of their own, which may meet a key that is held.
+  readonly #plainCommits = new GroupCommit((events: NewEvent[]) => this.#acceptEach(events), {
+    maxItems: MAX_EVENTS_PER_COMMIT,
+    maxConcurrent: 1,
+    weigh: { of: (event) => this.#fanOut.rowsOf(event), most: ROWS_AT_ONCE },
+  });
+  readonly #keyedCommits = makeKeyedCommits(
+    (events, lockWaitMs) => this.#acceptEach(events, { lockWaitMs }),
+    MAX_EVENTS_PER_COMMIT,
+  );
+
+  constructor(services: PublisherServices) {
+    this.#services = services;
+  }
+
+  async publish(
+    input: PublishInput | readonly PublishInput[],
+    sessionTenant: TenantId | null,
+  ): Promise<Published[]> {
+    const { catalog } = this.#services;
+    const events = toNewEvents(input, sessionTenant, catalog);
+    const bodySize = events.reduce((sum, event) => sum + event.body.length, 0);
+    if (
+      this.#accepting + events.length > MAX_ACCEPTING ||
+      this.#acceptingBodySize + bodySize > MAX_ACCEPTING_BODY_SIZE
+    ) {
+      throw new Refusal("too_many_requests", { retryAfterS: 1 });
+    }
+    this.#accepting += events.length;
+    this.#acceptingBodySize += bodySize;
+    const [only] = events;
+    const publishing =
+      only !== undefined && events.length === 1 ? this.#publishEach(only) : this.#publishMany(events);
+    // What nobody waits for any more takes its room all the same, until the database has said what became of it.
+    const finished = publishing.finally(() => {
+      this.#accepting -= events.length;
+      this.#acceptingBodySize -= bodySize;
+    });
+    return withinLimit(
+      finished,
+      ANSWER_LIMIT_MS,
+      () => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S }),
+    );
+  }
+
+  async publishOwn(
+    transaction: Db,
+    tenantId: TenantId,
+    event: Pick<PublishInput, "type" | "data">,
+  ): Promise<void> {
+    const { queue } = this.#services;
+    await queue.accept(
+      [toNewEvent({ ...event, tenantId, key: null })],
+      { lease: false, parked: [] },
+      transaction,
+    );
+  }
+
+  async #accept(
     events: readonly NewEvent[],
     patience: { lockWaitMs?: number } = {},
   ): Promise<Map<EventId, AcceptedEvent>> {
+    const { queue, ownLane } = this.#services;
     const places = { lease: ownLane.hasRoom(), parked: ownLane.backlogged() };
     const acceptance = await queue.accept(events, { ...places, ...patience });
     ownLane.take(acceptance);
     const accepted = new Map(acceptance.accepted.map((event) => [event.id, event]));
-    fanOut.note(events, accepted);
+    this.#fanOut.note(events, accepted);
     return accepted;
   }
 
-  // Concurrent requests share one commit; an array is a group already. Events
-  // with keys have groups of their own, which may meet a key that is held.
-  const plainCommits = new GroupCommit((events: NewEvent[]) => acceptEach(events), {
-    maxItems: MAX_EVENTS_PER_COMMIT,
-    maxConcurrent: 1,
-    weigh: { of: (event) => fanOut.rowsOf(event), most: ROWS_AT_ONCE },
-  });
-  const keyedCommits = makeKeyedCommits(
-    (events, lockWaitMs) => acceptEach(events, { lockWaitMs }),
-    MAX_EVENTS_PER_COMMIT,
-  );
+  /** However many dispatches an array makes, no statement makes more than others can wait for. */
+  async #acceptParts(
+    events: readonly NewEvent[],
+    transaction: Db,
+    patience: { lockWaitMs?: number } = {},
+  ): Promise<Map<EventId, AcceptedEvent>> {
+    const { queue, ownLane } = this.#services;
+    const fresh = new Map<EventId, AcceptedEvent>();
+    for (const part of this.#fanOut.parts(events)) {
+      const options = { lease: false, parked: ownLane.backlogged(), ...patience };
+      const { accepted } = await queue.accept(part, options, transaction);
+      for (const event of accepted) fresh.set(event.id, event);
+      this.#fanOut.note(part, fresh);
+    }
+    return fresh;
+  }
 
-  async function acceptEach(
+  async #acceptEach(
     events: readonly NewEvent[],
     patience: { lockWaitMs?: number } = {},
   ): Promise<(AcceptedEvent | undefined)[]> {
-    const accepted = await accept(events, patience);
+    const accepted = await this.#accept(events, patience);
     return events.map((event) => accepted.get(event.id));
   }
 
-  async function publishOne(event: NewEvent): Promise<Published> {
-    const commits = event.idempotencyKey === null ? plainCommits : keyedCommits;
+  async #publishOne(event: NewEvent): Promise<Published> {
+    const { queue } = this.#services;
+    const commits = event.idempotencyKey === null ? this.#plainCommits : this.#keyedCommits;
     const accepted = await commits.add(event);
     if (accepted !== undefined) return { ...accepted, isNew: true };
     const earlier = (await queue.findEarlier([event])).get(event.id);
     // The key ran out between the two looks: it is free now.
-    if (earlier === undefined) return publishOne(event);
+    if (earlier === undefined) return this.#publishOne(event);
     return repeated(earlier);
   }
 
   /** One transaction, undone when a key stands for other content. While a key is held, it keeps no connection. */
-  async function publishKeyed(events: NewEvent[]): Promise<Published[]> {
-    return untilUnlocked((lockWaitMs) => publishKeyedOnce(events, lockWaitMs));
+  async #publishKeyed(events: NewEvent[]): Promise<Published[]> {
+    return untilUnlocked((lockWaitMs) => this.#publishKeyedOnce(events, lockWaitMs));
   }
 
-  async function publishKeyedOnce(events: NewEvent[], lockWaitMs: number): Promise<Published[]> {
+  async #publishKeyedOnce(events: NewEvent[], lockWaitMs: number): Promise<Published[]> {
+    const { db, queue } = this.#services;
     return inTransaction(db, async (transaction) => {
-      const fresh = await acceptParts(events, transaction, { lockWaitMs });
+      const fresh = await this.#acceptParts(events, transaction, { lockWaitMs });
       const others = events.filter((event) => !fresh.has(event.id));
       const earlier = await queue.findEarlier(others, transaction);
       return events.map((event) => {
@@ -140,69 +211,18 @@ export function makePublisher(services: {
     });
   }
 
-  /** However many dispatches an array makes, no statement makes more than others can wait for. */
-  async function acceptParts(
-    events: readonly NewEvent[],
-    transaction: Db,
-    patience: { lockWaitMs?: number } = {},
-  ): Promise<Map<EventId, AcceptedEvent>> {
-    const fresh = new Map<EventId, AcceptedEvent>();
-    for (const part of fanOut.parts(events)) {
-      const options = { lease: false, parked: ownLane.backlogged(), ...patience };
-      const { accepted } = await queue.accept(part, options, transaction);
-      for (const event of accepted) fresh.set(event.id, event);
-      fanOut.note(part, fresh);
-    }
-    return fresh;
-  }
-
-  async function publishMany(events: NewEvent[]): Promise<Published[]> {
-    if (events.some((event) => event.idempotencyKey !== null)) return publishKeyed(events);
-    const isOne = fanOut.parts(events).length === 1;
+  async #publishMany(events: NewEvent[]): Promise<Published[]> {
+    if (events.some((event) => event.idempotencyKey !== null)) return this.#publishKeyed(events);
+    const isOne = this.#fanOut.parts(events).length === 1;
     const accepted = isOne
-      ? await accept(events)
-      : await inTransaction(db, (transaction) => acceptParts(events, transaction));
+      ? await this.#accept(events)
+      : await inTransaction(this.#services.db, (transaction) => this.#acceptParts(events, transaction));
     return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));
   }
 
-  async function publish(
-    input: PublishInput | readonly PublishInput[],
-    sessionTenant: TenantId | null,
-  ): Promise<Published[]> {
-    const events = toNewEvents(input, sessionTenant, catalog);
-    const bodySize = events.reduce((sum, event) => sum + event.body.length, 0);
-    if (accepting + events.length > MAX_ACCEPTING || acceptingBodySize + bodySize > MAX_ACCEPTING_BODY_SIZE) {
-      throw new Refusal("too_many_requests", { retryAfterS: 1 });
-    }
-    accepting += events.length;
-    acceptingBodySize += bodySize;
-    const [only] = events;
-    const publishing = only !== undefined && events.length === 1 ? publishEach(only) : publishMany(events);
-    // What nobody waits for any more takes its room all the same, until the database has said what became of it.
-    const finished = publishing.finally(() => {
-      accepting -= events.length;
-      acceptingBodySize -= bodySize;
-    });
-    return withinLimit(
-      finished,
-      ANSWER_LIMIT_MS,
-      () => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S }),
-    );
+  async #publishEach(event: NewEvent): Promise<Published[]> {
+    return [await this.#publishOne(event)];
   }
-
-  async function publishEach(event: NewEvent): Promise<Published[]> {
-    return [await publishOne(event)];
-  }
-
-  async function publishOwn(transaction: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">) {
-    await queue.accept(
-      [toNewEvent({ ...event, tenantId, key: null })],
-      { lease: false, parked: [] },
-      transaction,
-    );
-  }
-
-  return { publish, publishOwn };
 }
 
 /** In characters as PostgreSQL counts them, and JSON Schema: one outside the basic plane is one. */

@@ -31,18 +31,8 @@ export function makeUpkeep(services: {
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
 
-  async function endInterrupted(): Promise<void> {
-    const ended = await endInterruptedSends(db);
-    if (ended > 0)
-      log.warn({ ended }, "tests or retries of persons were interrupted, and may have been sent");
-  }
-
-  async function deleteOldKeys(): Promise<void> {
-    while (!stopping.signal.aborted && (await deleteOldIdempotencyKeys(db)));
-  }
-
-  async function forgetAudit(): Promise<void> {
-    while (!stopping.signal.aborted && (await forgetOldAudit(db)));
+  async function untilNoneLeft(deleteSome: (db: Pool) => Promise<boolean>): Promise<void> {
+    while (!stopping.signal.aborted && (await deleteSome(db)));
   }
 
   function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
@@ -60,7 +50,7 @@ export function makeUpkeep(services: {
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () =>
           settleDispatches(db, postgresDispatchHold, stopping.signal),
         ),
-        repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", endInterrupted),
+        repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
         repeat(PARTITIONS_EVERY_MS, "make_partitions", () =>
           makePartitionsAhead(db, { log, signal: stopping.signal }),
@@ -73,8 +63,8 @@ export function makeUpkeep(services: {
             signal: stopping.signal,
           }),
         ),
-        repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", deleteOldKeys),
-        repeat(PARTITIONS_EVERY_MS, "forget_audit", forgetAudit),
+        repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", () => untilNoneLeft(deleteOldIdempotencyKeys)),
+        repeat(PARTITIONS_EVERY_MS, "forget_audit", () => untilNoneLeft(forgetOldAudit)),
       ]);
     },
     async stop() {
@@ -82,4 +72,9 @@ export function makeUpkeep(services: {
       await running;
     },
   };
+}
+
+async function endInterrupted(db: Pool, log: Log): Promise<void> {
+  const ended = await endInterruptedSends(db);
+  if (ended > 0) log.warn({ ended }, "tests or retries of persons were interrupted, and may have been sent");
 }

@@ -36,64 +36,21 @@ export type Outcomes = {
   lockOf(endpointId: EndpointId): Promise<unknown> | undefined;
 };
 
-export function makeOutcomes(services: {
-  queue: Pick<DispatchQueue, "complete">;
-  clock: Clock;
-  log: Log;
-}): Outcomes {
-  const { queue, clock, log } = services;
+type OutcomeServices = { queue: Pick<DispatchQueue, "complete">; clock: Clock; log: Log };
+
+export function makeOutcomes(services: OutcomeServices): Outcomes {
   const unlocked = inGroups("skip");
   const locked = inGroups("wait");
 
   function inGroups(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, boolean | Error> {
     return new GroupCommit(
       async (attempts) => {
-        const completed = await completeUntilDone(attempts, whenLocked);
+        const completed = await completeUntilDone(services, attempts, whenLocked);
         return attempts.map((attempt) => completed.get(attempt.dispatch.id) ?? false);
       },
       LIMITS,
-      clock,
+      services.clock,
     );
-  }
-
-  /**
-   * A database that is away for a while costs no outcome: the leases are this
-   * process's until they end. An outcome that it will not take is found by
-   * halves, so that it costs none of the others.
-   */
-  async function completeUntilDone(
-    attempts: readonly CompletedAttempt[],
-    whenLocked: "skip" | "wait",
-  ): Promise<Completed> {
-    const lastLeaseEndsMs = Math.max(...attempts.map((attempt) => attempt.dispatch.leaseEndsMs));
-    for (;;) {
-      try {
-        const recorded = await queue.complete(attempts, whenLocked);
-        return new Map(Array.from(recorded, (id) => [id, true]));
-      } catch (error) {
-        if (clock.nowMs() > lastLeaseEndsMs) throw error;
-        if (!isPassing(error)) {
-          return completeHalves(attempts, whenLocked, error);
-        }
-        log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");
-        await sleep(clock, RETRY_MS);
-      }
-    }
-  }
-
-  async function completeHalves(
-    attempts: readonly CompletedAttempt[],
-    whenLocked: "skip" | "wait",
-    error: unknown,
-  ): Promise<Completed> {
-    const [attempt] = attempts;
-    if (attempt !== undefined && attempts.length === 1) {
-      return new Map([[attempt.dispatch.id, new Error("an outcome cannot be recorded", { cause: error })]]);
-    }
-    const middle = Math.floor(attempts.length / 2);
-    const first = await completeUntilDone(attempts.slice(0, middle), whenLocked);
-    const second = await completeUntilDone(attempts.slice(middle), whenLocked);
-    return new Map([...first, ...second]);
   }
 
   const waiting = new Map<EndpointId, Promise<boolean | Error>>();
@@ -119,4 +76,47 @@ export function makeOutcomes(services: {
     },
     lockOf: (endpointId) => waiting.get(endpointId)?.catch(() => undefined),
   };
+}
+
+/**
+ * A database that is away for a while costs no outcome: the leases are this
+ * process's until they end. An outcome that it will not take is found by
+ * halves, so that it costs none of the others.
+ */
+async function completeUntilDone(
+  services: OutcomeServices,
+  attempts: readonly CompletedAttempt[],
+  whenLocked: "skip" | "wait",
+): Promise<Completed> {
+  const { queue, clock, log } = services;
+  const lastLeaseEndsMs = Math.max(...attempts.map((attempt) => attempt.dispatch.leaseEndsMs));
+  for (;;) {
+    try {
+      const recorded = await queue.complete(attempts, whenLocked);
+      return new Map(Array.from(recorded, (id) => [id, true]));
+    } catch (error) {
+      if (clock.nowMs() > lastLeaseEndsMs) throw error;
+      if (!isPassing(error)) {
+        return completeHalves(services, attempts, whenLocked, error);
+      }
+      log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");
+      await sleep(clock, RETRY_MS);
+    }
+  }
+}
+
+async function completeHalves(
+  services: OutcomeServices,
+  attempts: readonly CompletedAttempt[],
+  whenLocked: "skip" | "wait",
+  error: unknown,
+): Promise<Completed> {
+  const [attempt] = attempts;
+  if (attempt !== undefined && attempts.length === 1) {
+    return new Map([[attempt.dispatch.id, new Error("an outcome cannot be recorded", { cause: error })]]);
+  }
+  const middle = Math.floor(attempts.length / 2);
+  const first = await completeUntilDone(services, attempts.slice(0, middle), whenLocked);
+  const second = await completeUntilDone(services, attempts.slice(middle), whenLocked);
+  return new Map([...first, ...second]);
 }

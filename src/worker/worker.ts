@@ -12,7 +12,7 @@ import { CarryOut, type CarryOutServices } from "./carry-out.ts";
 import { makeClaims, type Claims } from "./claims.ts";
 import { Lanes, SHARES } from "./lanes.ts";
 import { makeOutcomes } from "./outcomes.ts";
-import { makeReturns, type ReturnReason } from "./returns.ts";
+import { makeReturns, type ReturnReason, type Returns } from "./returns.ts";
 
 /** Attempts in flight, and outcomes that are being recorded. */
 const MOST_RUNNING = 4096;
@@ -38,86 +38,126 @@ export type WorkerServices = CarryOutServices & {
 };
 
 export function makeWorker(services: WorkerServices): Worker {
-  const { clock } = services;
-  const lanes = new Lanes(SHARES);
-  services.metrics.watchLanes(lanes);
-  const outcomes = makeOutcomes(services);
-  const returns = makeReturns(services);
-  const running = new Set<Promise<void>>();
-  const stopping = new AbortController();
-  const carryOut = new CarryOut(services, { lanes, outcomes, returns, pump, wake: () => claims.wake() });
-  const claims: Claims = makeClaims({
-    ...services,
-    lanes,
-    take,
-    pulled: pump,
-    withoutEvent: (dispatches) =>
-      dispatches.forEach((dispatch) => void track(carryOut.endWithoutEvent(dispatch))),
-  });
+  return new LaneWorker(services);
+}
+
+class LaneWorker implements Worker {
+  readonly #services: WorkerServices;
+  readonly #lanes = new Lanes(SHARES);
+  readonly #returns: Returns;
+  readonly #carryOut: CarryOut;
+  readonly #claims: Claims;
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(services: WorkerServices) {
+    this.#services = services;
+    const lanes = this.#lanes;
+    services.metrics.watchLanes(lanes);
+    this.#returns = makeReturns(services);
+    this.#carryOut = new CarryOut(services, {
+      lanes,
+      outcomes: makeOutcomes(services),
+      returns: this.#returns,
+      pump: () => this.#pump(),
+      wake: () => this.wake(),
+    });
+    this.#claims = makeClaims({
+      ...services,
+      lanes,
+      take: (dispatches) => this.#takeLeased(dispatches),
+      pulled: () => this.#pump(),
+      withoutEvent: (dispatches) =>
+        dispatches.forEach((dispatch) => void this.#track(this.#carryOut.endWithoutEvent(dispatch))),
+    });
+  }
+
+  start(): void {
+    this.#claims.start();
+    this.#tend();
+  }
+
+  wake(): void {
+    this.#claims.wake();
+  }
+
+  withdraw(superseded: EventAtEndpoint): void {
+    this.#giveBack(this.#lanes.withdraw(superseded, this.#services.clock.nowMs()), "withdrawn");
+  }
+
+  hasRoom(): boolean {
+    return this.#lanes.hasRoom && !this.#stopping.signal.aborted;
+  }
+
+  backlogged(): ReturnType<OwnLane["backlogged"]> {
+    return this.#lanes.backlogged();
+  }
+
+  take({ leased, parked }: Parameters<OwnLane["take"]>[0]): void {
+    const { clock } = this.#services;
+    for (const endpoint of parked) this.#lanes.foundBacklog(endpoint, clock.nowMs());
+    this.#takeLeased(leased);
+  }
+
+  lastLookAt(): number {
+    return this.#claims.lastLookAt();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#claims.stop();
+    await this.#giveBackAll();
+  }
 
   /** Work that never rejects, for which a stop waits. */
-  function track(work: Promise<unknown>): Promise<void> {
-    const tracked = work.then(() => void running.delete(tracked));
-    running.add(tracked);
+  #track(work: Promise<unknown>): Promise<void> {
+    const tracked = work.then(() => void this.#running.delete(tracked));
+    this.#running.add(tracked);
     return tracked;
   }
 
-  function pump(): void {
-    while (!stopping.signal.aborted && running.size < MOST_RUNNING) {
-      const next = lanes.next(clock.nowMs());
+  #pump(): void {
+    const { clock } = this.#services;
+    while (!this.#stopping.signal.aborted && this.#running.size < MOST_RUNNING) {
+      const next = this.#lanes.next(clock.nowMs());
       if (next === null) return;
-      if (next.kind === "start") void track(carryOut.attempt(next.dispatch)).then(pump);
-      else carryOut.resumeAt(next.endpointId, next.untilMs);
+      if (next.kind === "start")
+        void this.#track(this.#carryOut.attempt(next.dispatch)).then(() => this.#pump());
+      else this.#carryOut.resumeAt(next.endpointId, next.untilMs);
     }
   }
 
-  function take(dispatches: readonly LeasedDispatch[]): void {
-    const isStopping = stopping.signal.aborted;
-    const refused = dispatches.filter((dispatch) => isStopping || !lanes.offer(dispatch, clock.nowMs()));
-    pump();
-    giveBack(refused, isStopping ? "stopping" : "no_room");
+  #takeLeased(dispatches: readonly LeasedDispatch[]): void {
+    const { clock } = this.#services;
+    const isStopping = this.#stopping.signal.aborted;
+    const refused = dispatches.filter(
+      (dispatch) => isStopping || !this.#lanes.offer(dispatch, clock.nowMs()),
+    );
+    this.#pump();
+    this.#giveBack(refused, isStopping ? "stopping" : "no_room");
   }
 
-  function giveBack(dispatches: readonly LeasedDispatch[], reason: ReturnReason): void {
+  #giveBack(dispatches: readonly LeasedDispatch[], reason: ReturnReason): void {
     if (dispatches.length === 0) return;
     const isNoRoom = reason === "no_room";
-    const released = returns.release(dispatches, isNoRoom ? "parked" : "claimable", reason);
-    void track(isNoRoom ? released.then(() => lanes.parked(dispatches)) : released);
+    const released = this.#returns.release(dispatches, isNoRoom ? "parked" : "claimable", reason);
+    void this.#track(isNoRoom ? released.then(() => this.#lanes.parked(dispatches)) : released);
   }
 
-  function tend(): void {
-    if (stopping.signal.aborted) return;
-    giveBack(lanes.tend(clock.nowMs()), "no_room");
-    pump();
-    clock.after(TEND_MS, tend);
+  #tend(): void {
+    const { clock } = this.#services;
+    if (this.#stopping.signal.aborted) return;
+    this.#giveBack(this.#lanes.tend(clock.nowMs()), "no_room");
+    this.#pump();
+    clock.after(TEND_MS, () => this.#tend());
   }
 
   /** What ends now may leave more behind: an attempt that was only to wait for its turn. */
-  async function giveBackAll(): Promise<void> {
-    giveBack(lanes.takeAll(clock.nowMs()), "stopping");
-    if (running.size === 0) return;
-    await Promise.all(running);
-    await giveBackAll();
+  async #giveBackAll(): Promise<void> {
+    const { clock } = this.#services;
+    this.#giveBack(this.#lanes.takeAll(clock.nowMs()), "stopping");
+    if (this.#running.size === 0) return;
+    await Promise.all(this.#running);
+    await this.#giveBackAll();
   }
-
-  return {
-    start() {
-      claims.start();
-      tend();
-    },
-    wake: () => claims.wake(),
-    withdraw: (superseded) => giveBack(lanes.withdraw(superseded, clock.nowMs()), "withdrawn"),
-    hasRoom: () => lanes.hasRoom && !stopping.signal.aborted,
-    backlogged: () => lanes.backlogged(),
-    take({ leased, parked }) {
-      for (const endpoint of parked) lanes.foundBacklog(endpoint, clock.nowMs());
-      take(leased);
-    },
-    lastLookAt: () => claims.lastLookAt(),
-    async stop() {
-      stopping.abort();
-      await claims.stop();
-      await giveBackAll();
-    },
-  };
 }

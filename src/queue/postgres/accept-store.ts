@@ -21,6 +21,52 @@ type AcceptedRow = {
   endpoint_id: EndpointId | null;
 };
 
+// The limit is in force before the first key is claimed, and ends with the transaction.
+const ACCEPT_EVENTS = /* sql */ `WITH patience AS MATERIALIZED (
+    SELECT set_config('lock_timeout', coalesce($10::text, current_setting('lock_timeout')), true)
+  ), given AS MATERIALIZED (
+    SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns
+    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+      AS given (id, tenant_id, type, body, key, patterns)
+  ), claimed AS (
+    INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
+    SELECT tenant_id, key, id, postern.content_fingerprint(type, body) FROM given WHERE key IS NOT NULL
+    -- In one order everywhere: concurrent requests with the same keys wait for each other, never crosswise.
+    ORDER BY tenant_id, key, id
+    ON CONFLICT DO NOTHING
+    RETURNING event_id
+  ), accepted AS MATERIALIZED (
+    SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
+  ), due AS MATERIALIZED (
+    SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
+      e.id = ANY ($11::uuid[]) AS parked
+    FROM accepted a CROSS JOIN LATERAL (
+      SELECT id FROM postern.endpoints
+      WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
+      -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
+      OFFSET 0
+    ) AS e
+  ), dispatched AS (
+    INSERT INTO postern.dispatches
+      (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked)
+    SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $9 * interval '1 ms',
+      now() + CASE WHEN $7::uuid IS NULL OR parked THEN $9 ELSE $8 END * interval '1 ms',
+      CASE WHEN NOT parked THEN $7::uuid END, parked
+    FROM due
+  ), stored AS (
+    INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+    SELECT tenant_id, id, type, body, coalesce(fan_out.count, 0)
+    FROM accepted LEFT JOIN (SELECT event_id, count(*) FROM due GROUP BY event_id) AS fan_out
+      ON fan_out.event_id = accepted.id
+    RETURNING id, dispatch_count
+  )
+  SELECT stored.id AS event_id, stored.dispatch_count, due.id AS dispatch_id, due.endpoint_id,
+    CASE WHEN cardinality($11) > 0 THEN (SELECT json_agg(DISTINCT jsonb_build_object('tenantId', tenant_id, 'endpointId', endpoint_id))
+      FROM due WHERE parked) END AS parked_at,
+    -- Heard when this commits, and once however many rows say it.
+    CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${DISPATCH_CHANNEL}', '') END
+  FROM stored LEFT JOIN due ON due.event_id = stored.id AND NOT due.parked`;
+
 /**
  * One statement, and so one commit, for the events of many requests: claims
  * their idempotency keys, fans each event out to the endpoints subscribed at
@@ -45,51 +91,7 @@ export async function acceptEvents(
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<AcceptedRow>({
     name: "accept-events",
-    // The limit is in force before the first key is claimed, and ends with the transaction.
-    text: /* sql */ `WITH patience AS MATERIALIZED (
-        SELECT set_config('lock_timeout', coalesce($10::text, current_setting('lock_timeout')), true)
-      ), given AS MATERIALIZED (
-        SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns
-        FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-          AS given (id, tenant_id, type, body, key, patterns)
-      ), claimed AS (
-        INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
-        SELECT tenant_id, key, id, postern.content_fingerprint(type, body) FROM given WHERE key IS NOT NULL
-        -- In one order everywhere: concurrent requests with the same keys wait for each other, never crosswise.
-        ORDER BY tenant_id, key, id
-        ON CONFLICT DO NOTHING
-        RETURNING event_id
-      ), accepted AS MATERIALIZED (
-        SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
-      ), due AS MATERIALIZED (
-        SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
-          e.id = ANY ($11::uuid[]) AS parked
-        FROM accepted a CROSS JOIN LATERAL (
-          SELECT id FROM postern.endpoints
-          WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
-          -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
-          OFFSET 0
-        ) AS e
-      ), dispatched AS (
-        INSERT INTO postern.dispatches
-          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked)
-        SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $9 * interval '1 ms',
-          now() + CASE WHEN $7::uuid IS NULL OR parked THEN $9 ELSE $8 END * interval '1 ms',
-          CASE WHEN NOT parked THEN $7::uuid END, parked
-        FROM due
-      ), stored AS (
-        INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
-        SELECT tenant_id, id, type, body, coalesce(fan_out.count, 0)
-        FROM accepted LEFT JOIN (SELECT event_id, count(*) FROM due GROUP BY event_id) AS fan_out
-          ON fan_out.event_id = accepted.id
-        RETURNING id, dispatch_count
-      )
-      SELECT stored.id AS event_id, stored.dispatch_count, due.id AS dispatch_id, due.endpoint_id,
-        CASE WHEN cardinality($11) > 0 THEN (SELECT json_agg(DISTINCT jsonb_build_object('tenantId', tenant_id, 'endpointId', endpoint_id))
-          FROM due WHERE parked) END AS parked_at,
-        -- Heard when this commits, and once however many rows say it.
-        CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${DISPATCH_CHANNEL}', '') END
-      FROM stored LEFT JOIN due ON due.event_id = stored.id AND NOT due.parked`,
+    text: ACCEPT_EVENTS,
     values: [
       events.map((event) => event.id),
       events.map((event) => event.tenantId),

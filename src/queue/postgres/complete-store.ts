@@ -4,6 +4,8 @@ import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
 import type { CompletedAttempt } from "../queue.ts";
 
+const COMPLETE_ATTEMPTS = { skip: completeAttemptsSql("skip"), wait: completeAttemptsSql("wait") };
+
 /**
  * In one statement: each dispatch whose lease is still the attempt's goes, its outcome
  * is logged under the same id, and the next attempt's dispatch comes where one
@@ -26,47 +28,7 @@ export async function completeAttempts(
 ): Promise<Set<DeliveryId>> {
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: `complete-attempts-${whenLocked}`,
-    text: /* sql */ `WITH given AS MATERIALIZED (
-        SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
-            $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[], $13::timestamptz[])
-          AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
-            response_headers, response_body, latency_ms, error, next_delay_ms, sent_at)
-      ), endpoint AS MATERIALIZED (
-        SELECT e.* FROM (
-          SELECT DISTINCT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL ORDER BY 1, 2
-        ) AS wanted CROSS JOIN LATERAL (
-          SELECT tenant_id, id, deleted_at IS NULL AS is_alive FROM postern.endpoints
-          WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
-          FOR SHARE ${lockOption(whenLocked)}
-        ) AS e
-      ), ready AS MATERIALIZED (
-        -- To sort all of them has every endpoint locked before the first dispatch.
-        SELECT given.*, given.next_delay_ms IS NOT NULL AND endpoint.is_alive AS may_go_on
-        FROM given LEFT JOIN endpoint
-          ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
-        WHERE given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL
-        ORDER BY given.tenant_id, given.endpoint_id, given.id
-      ), locked AS MATERIALIZED (
-        ${withLeased("ready", whenLocked)}
-      ), done AS (
-        DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
-        RETURNING locked.*, d.event_id, d.event_type, d.attempt, locked.may_go_on AND NOT d.superseded AS goes_on
-      ), logged AS (
-        INSERT INTO postern.deliveries
-          (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-           response_status, response_headers, response_body, latency_ms, error, sent_at)
-        SELECT tenant_id, endpoint_id, id, event_id, event_type,
-          CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, status, attempt, request_headers::json,
-          response_status, response_headers::json, response_body, latency_ms, error, sent_at
-        FROM done
-      ), followed AS (
-        INSERT INTO postern.dispatches
-          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-        SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
-          now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
-        FROM done WHERE goes_on
-      )
-      SELECT id FROM done`,
+    text: COMPLETE_ATTEMPTS[whenLocked],
     values: [
       ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
       attempts.map((attempt) => attempt.status),
@@ -83,4 +45,48 @@ export async function completeAttempts(
     ],
   });
   return new Set(rows.map((row) => row.id));
+}
+
+function completeAttemptsSql(whenLocked: "skip" | "wait"): string {
+  return /* sql */ `WITH given AS MATERIALIZED (
+      SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
+          $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[], $13::timestamptz[])
+        AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
+          response_headers, response_body, latency_ms, error, next_delay_ms, sent_at)
+    ), endpoint AS MATERIALIZED (
+      SELECT e.* FROM (
+        SELECT DISTINCT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL ORDER BY 1, 2
+      ) AS wanted CROSS JOIN LATERAL (
+        SELECT tenant_id, id, deleted_at IS NULL AS is_alive FROM postern.endpoints
+        WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
+        FOR SHARE ${lockOption(whenLocked)}
+      ) AS e
+    ), ready AS MATERIALIZED (
+      -- To sort all of them has every endpoint locked before the first dispatch.
+      SELECT given.*, given.next_delay_ms IS NOT NULL AND endpoint.is_alive AS may_go_on
+      FROM given LEFT JOIN endpoint
+        ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
+      WHERE given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL
+      ORDER BY given.tenant_id, given.endpoint_id, given.id
+    ), locked AS MATERIALIZED (
+      ${withLeased("ready", whenLocked)}
+    ), done AS (
+      DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
+      RETURNING locked.*, d.event_id, d.event_type, d.attempt, locked.may_go_on AND NOT d.superseded AS goes_on
+    ), logged AS (
+      INSERT INTO postern.deliveries
+        (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
+         response_status, response_headers, response_body, latency_ms, error, sent_at)
+      SELECT tenant_id, endpoint_id, id, event_id, event_type,
+        CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, status, attempt, request_headers::json,
+        response_status, response_headers::json, response_body, latency_ms, error, sent_at
+      FROM done
+    ), followed AS (
+      INSERT INTO postern.dispatches
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
+        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
+      FROM done WHERE goes_on
+    )
+    SELECT id FROM done`;
 }

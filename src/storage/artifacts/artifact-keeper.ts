@@ -54,63 +54,86 @@ type Artifact = Pick<MadeAttempt, "tenantId" | "deliveryId" | "attempt"> & {
   days: number | null;
 };
 
-export function makeArtifactKeeper(services: {
+type ArtifactKeeperServices = {
   tenants: TenantPool;
   bucket: Bucket;
   probes: LinkProbes;
   planDays: number;
   log: Log;
   metrics: Pick<Metrics, "artifactsTotal">;
-}): ArtifactKeeper {
-  const { tenants, bucket, probes, planDays, log, metrics } = services;
-  const waiting: Artifact[] = [];
-  const running = new Set<Promise<void>>();
-  const stopping = new AbortController();
-  let weight = 0;
-  let toldAtMs = -TELL_EVERY_MS;
-  let untold = 0;
+};
 
-  function keep(made: MadeAttempt): void {
+export function makeArtifactKeeper(services: ArtifactKeeperServices): ArtifactKeeper {
+  return new BoundedKeeper(services);
+}
+
+class BoundedKeeper implements ArtifactKeeper {
+  readonly #services: ArtifactKeeperServices;
+  readonly #waiting: Artifact[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  #weight = 0;
+  #toldAtMs = -TELL_EVERY_MS;
+  #untold = 0;
+
+  constructor(services: ArtifactKeeperServices) {
+    this.#services = services;
+  }
+
+  keep(made: MadeAttempt): void {
+    const { metrics } = this.#services;
     for (const artifact of artifactsOf(made)) {
       if (made.attempt > MAX_ATTEMPT) {
         metrics.artifactsTotal.inc({ kind: artifact.kind, outcome: "beyond_999" });
-      } else if (weight + artifact.weight > MAX_WAITING_BYTES) {
-        lose(artifact, "dropped", "too many artifacts wait to be stored");
+      } else if (this.#weight + artifact.weight > MAX_WAITING_BYTES) {
+        this.#lose(artifact, "dropped", "too many artifacts wait to be stored");
       } else {
-        weight += artifact.weight;
-        waiting.push(artifact);
+        this.#weight += artifact.weight;
+        this.#waiting.push(artifact);
       }
     }
-    start();
+    this.#start();
   }
 
-  function start(): void {
-    while (running.size < MAX_AT_ONCE) {
-      const artifact = waiting.shift();
+  async stop(): Promise<void> {
+    // What waits for its next try ends; the rest gets one.
+    this.#stopping.abort();
+    const end = performance.now() + STOP_LIMIT_MS;
+    while (this.#running.size > 0 && performance.now() < end) {
+      await Promise.race([...this.#running, delay(STOP_LIMIT_MS, undefined, { ref: false })]);
+    }
+    for (const artifact of this.#waiting.splice(0)) this.#lose(artifact, "lost", "the process ended");
+  }
+
+  #start(): void {
+    while (this.#running.size < MAX_AT_ONCE) {
+      const artifact = this.#waiting.shift();
       if (artifact === undefined) return;
-      const storing = storeWithRetries(artifact).finally(() => {
-        weight -= artifact.weight;
-        running.delete(storing);
-        start();
+      const storing = this.#storeWithRetries(artifact).finally(() => {
+        this.#weight -= artifact.weight;
+        this.#running.delete(storing);
+        this.#start();
       });
-      running.add(storing);
+      this.#running.add(storing);
     }
   }
 
-  async function storeWithRetries(artifact: Artifact): Promise<void> {
+  async #storeWithRetries(artifact: Artifact): Promise<void> {
+    const { metrics } = this.#services;
     for (const waitMs of [...RETRY_DELAYS_MS, null]) {
       try {
-        await store(artifact);
+        await this.#store(artifact);
         metrics.artifactsTotal.inc({ kind: artifact.kind, outcome: "kept" });
         return;
       } catch (error) {
-        if (waitMs === null || stopping.signal.aborted) return lose(artifact, "lost", error);
-        await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+        if (waitMs === null || this.#stopping.signal.aborted) return this.#lose(artifact, "lost", error);
+        await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       }
     }
   }
 
-  async function store({ tenantId, deliveryId, attempt, kind, body, days }: Artifact): Promise<void> {
+  async #store({ tenantId, deliveryId, attempt, kind, body, days }: Artifact): Promise<void> {
+    const { tenants, bucket, probes, planDays } = this.#services;
     const db = tenants.of(tenantId);
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     const object = await uploadObject(
@@ -145,28 +168,19 @@ export function makeArtifactKeeper(services: {
   }
 
   /** Many at once are one line: the log must not fill because the store is away. */
-  function lose({ kind, tenantId, deliveryId }: Artifact, outcome: "dropped" | "lost", cause: unknown): void {
+  #lose({ kind, tenantId, deliveryId }: Artifact, outcome: "dropped" | "lost", cause: unknown): void {
+    const { log, metrics } = this.#services;
     metrics.artifactsTotal.inc({ kind, outcome });
-    untold++;
+    this.#untold++;
     const nowMs = performance.now();
-    if (nowMs - toldAtMs < TELL_EVERY_MS) return;
-    log.warn({ err: cause, kind, tenantId, deliveryId, artifacts: untold }, "artifacts could not be stored");
-    toldAtMs = nowMs;
-    untold = 0;
+    if (nowMs - this.#toldAtMs < TELL_EVERY_MS) return;
+    log.warn(
+      { err: cause, kind, tenantId, deliveryId, artifacts: this.#untold },
+      "artifacts could not be stored",
+    );
+    this.#toldAtMs = nowMs;
+    this.#untold = 0;
   }
-
-  return {
-    keep,
-    async stop() {
-      // What waits for its next try ends; the rest gets one.
-      stopping.abort();
-      const end = performance.now() + STOP_LIMIT_MS;
-      while (running.size > 0 && performance.now() < end) {
-        await Promise.race([...running, delay(STOP_LIMIT_MS, undefined, { ref: false })]);
-      }
-      for (const artifact of waiting.splice(0)) lose(artifact, "lost", "the process ended");
-    },
-  };
 }
 
 function* artifactsOf(made: MadeAttempt): Generator<Artifact> {

@@ -20,10 +20,12 @@ import {
   StoreUnavailableError,
   type Bucket,
   type OpenedObject,
+  type Upload,
 } from "./bucket.ts";
 import type { S3Location } from "./object-store-url.ts";
 import { readS3Config } from "./s3-config.ts";
 import { refusalOf, unavailable } from "./s3-errors.ts";
+import type * as sdkModule from "./s3-sdk.ts";
 import type { GetObjectCommandInput, S3Client } from "./s3-sdk.ts";
 
 const CONNECT_LIMIT_MS = 3000;
@@ -36,6 +38,8 @@ const SLOWEST_UPLOAD = 256 * 1024;
 const ATTEMPTS = 3;
 /** The SDK would print on the console what it throws as well. */
 const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+type S3Store = { sdk: typeof sdkModule; client: S3Client; name: string };
 
 /** Connects when first used. Credentials come from the SDK's chain: environment, profile, role. */
 export async function makeS3Bucket(location: S3Location): Promise<Bucket> {
@@ -53,66 +57,7 @@ export async function makeS3Bucket(location: S3Location): Promise<Bucket> {
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
-
-  /** "No such object" and "no such bucket" are one answer to a HEAD: only the first is an answer to us. */
-  async function requireExistingBucket(): Promise<void> {
-    try {
-      await client.send(new sdk.HeadBucketCommand({ Bucket: name }), answerLimit());
-    } catch (error) {
-      throw unavailable(`reach the bucket ${name}`, error);
-    }
-  }
-
-  async function head({ bucket, key, version_id }: HeadRequest): Promise<HeadAnswer> {
-    requireBucket({ name }, bucket);
-    kindOfKey(key);
-    if (version_id === NOT_UPLOADED) return { found: false };
-    const version = version_id === null ? {} : { VersionId: version_id };
-    try {
-      const command = new sdk.HeadObjectCommand({
-        Bucket: name,
-        Key: key,
-        ...version,
-        ChecksumMode: "ENABLED",
-      });
-      const found = await client.send(command, answerLimit());
-      return {
-        found: true,
-        size: found.ContentLength ?? 0,
-        etag: plainEtag(found.ETag),
-        version_id: knownVersion(found.VersionId),
-        sha256: hexDigest(found.ChecksumSHA256),
-        content_type: found.ContentType ?? "",
-        last_modified: instantOf(found.LastModified),
-      };
-    } catch (error) {
-      if (!isAbsence(error)) throw unavailable("answer for an object (s3:GetObjectVersion)", error);
-    }
-    await requireExistingBucket();
-    return { found: false };
-  }
-
-  async function get({ key, versionId, range }: Parameters<Bucket["get"]>[0]): Promise<OpenedObject> {
-    kindOfKey(key);
-    const answered = new AbortController();
-    const limit = setTimeout(() => answered.abort(), ANSWER_LIMIT_MS);
-    try {
-      const input: GetObjectCommandInput = { Bucket: name, Key: key, VersionId: versionId };
-      if (range !== undefined) input.Range = `bytes=${range.start}-${range.end}`;
-      const found = await client.send(new sdk.GetObjectCommand(input), { abortSignal: answered.signal });
-      if (!(found.Body instanceof Readable)) throw new TypeError("the SDK gave no stream");
-      const total = /\/([0-9]+)$/.exec(found.ContentRange ?? "")?.[1];
-      const size = total === undefined ? (found.ContentLength ?? 0) : Number(total);
-      return { found: true, size, body: found.Body };
-    } catch (error) {
-      if (!isAbsence(error)) throw unavailable("give an object (s3:GetObjectVersion)", error);
-    } finally {
-      clearTimeout(limit);
-    }
-    await requireExistingBucket();
-    return { found: false };
-  }
-
+  const store: S3Store = { sdk, client, name };
   return {
     name,
     endpoint() {
@@ -127,87 +72,170 @@ export async function makeS3Bucket(location: S3Location): Promise<Bucket> {
         throw unavailable("be signed for, as no credential was found", error);
       }
     },
-    head,
-    get,
-    async put({ key, size, sha256, open }) {
-      const body = open();
-      const limitMs = ANSWER_LIMIT_MS + Math.ceil(size / SLOWEST_UPLOAD) * 1000;
-      const broken = new AbortController();
-      const abortSignal = AbortSignal.any([broken.signal, AbortSignal.timeout(limitMs)]);
-      // The SDK does not look at errors of what it reads, and would wait for bytes that never come.
-      body.once("error", (error) => broken.abort(error));
-      const command = new sdk.PutObjectCommand({
-        Bucket: name,
-        Key: key,
-        Body: body,
-        ContentLength: size,
-        ContentType: ARTIFACT_FORMATS[kindOfKey(key)].contentType,
-        ChecksumSHA256: Buffer.from(sha256, "hex").toString("base64"),
-        IfNoneMatch: "*",
-      });
-      try {
-        const stored = await client.send(command, { abortSignal });
-        const versionId = knownVersion(stored.VersionId);
-        if (versionId === null)
-          throw new StoreUnavailableError(`bucket ${name} keeps no versions: enable them`);
-        return { code: "stored", versionId, etag: plainEtag(stored.ETag) };
-      } catch (error) {
-        if (refusalOf(error).status === 412) return { code: "exists" };
-        if (error instanceof StoreUnavailableError) throw error;
-        throw unavailable("take an object (s3:PutObject)", error);
-      } finally {
-        body.destroy();
-      }
-    },
-    async list({ after, limit }) {
-      const start = after === null ? {} : { StartAfter: after };
-      // Keys come encoded: a planted one may hold what XML cannot.
-      const input = { Bucket: name, ...start, MaxKeys: limit, EncodingType: "url" } as const;
-      try {
-        const page = await client.send(new sdk.ListObjectsV2Command(input), answerLimit());
-        const objects = (page.Contents ?? []).map((object) => ({
-          key: decodeURIComponent((object.Key ?? "").replaceAll("+", " ")),
-          size: Math.min(object.Size ?? 0, MAX_OBJECT_BYTES),
-          etag: plainEtag(object.ETag),
-          last_modified: instantOf(object.LastModified),
-        }));
-        return { objects, isTruncated: page.IsTruncated === true };
-      } catch (error) {
-        throw unavailable("list its objects (s3:ListBucket)", error);
-      }
-    },
-    async deleteVersion({ key, versionId }) {
-      kindOfKey(key);
-      try {
-        const command = new sdk.DeleteObjectCommand({ Bucket: name, Key: key, VersionId: versionId });
-        await client.send(command, answerLimit());
-      } catch (error) {
-        const { name: code } = refusalOf(error);
-        // An id that cannot be a version of this key is as gone as one that was deleted.
-        if (["NoSuchKey", "NoSuchVersion", "InvalidArgument"].includes(code)) return;
-        throw unavailable("delete an object (s3:DeleteObjectVersion)", error);
-      }
-    },
+    head: (request) => head(store, request),
+    get: (request) => get(store, request),
+    put: (upload) => put(store, upload),
+    list: (page) => list(store, page),
+    deleteVersion: (version) => deleteVersion(store, version),
     readConfig: () => readS3Config({ sdk, client, bucket: name }, answerLimit),
-    async signGet(request) {
-      requireBucket({ name }, request.bucket);
-      kindOfKey(request.key);
-      const command = new sdk.GetObjectCommand({
-        Bucket: name,
-        Key: request.key,
-        VersionId: request.version_id,
-        ResponseContentType: request.response_content_type,
-        ResponseContentDisposition: request.response_content_disposition,
-      });
-      const times = { expiresIn: request.expires_in, signingDate: new Date(request.issued_at) };
-      try {
-        return { url: await sdk.getSignedUrl(client, command, times) };
-      } catch (error) {
-        throw unavailable("be signed for", error);
-      }
-    },
+    signGet: (request) => signGet(store, request),
     close: () => client.destroy(),
   };
+}
+
+/** "No such object" and "no such bucket" are one answer to a HEAD: only the first is an answer to us. */
+async function requireExistingBucket({ sdk, client, name }: S3Store): Promise<void> {
+  try {
+    await client.send(new sdk.HeadBucketCommand({ Bucket: name }), answerLimit());
+  } catch (error) {
+    throw unavailable(`reach the bucket ${name}`, error);
+  }
+}
+
+async function head(store: S3Store, { bucket, key, version_id }: HeadRequest): Promise<HeadAnswer> {
+  const { sdk, client, name } = store;
+  requireBucket({ name }, bucket);
+  kindOfKey(key);
+  if (version_id === NOT_UPLOADED) return { found: false };
+  const version = version_id === null ? {} : { VersionId: version_id };
+  try {
+    const command = new sdk.HeadObjectCommand({
+      Bucket: name,
+      Key: key,
+      ...version,
+      ChecksumMode: "ENABLED",
+    });
+    const found = await client.send(command, answerLimit());
+    return {
+      found: true,
+      size: found.ContentLength ?? 0,
+      etag: plainEtag(found.ETag),
+      version_id: knownVersion(found.VersionId),
+      sha256: hexDigest(found.ChecksumSHA256),
+      content_type: found.ContentType ?? "",
+      last_modified: instantOf(found.LastModified),
+    };
+  } catch (error) {
+    if (!isAbsence(error)) throw unavailable("answer for an object (s3:GetObjectVersion)", error);
+  }
+  await requireExistingBucket(store);
+  return { found: false };
+}
+
+async function get(
+  store: S3Store,
+  { key, versionId, range }: Parameters<Bucket["get"]>[0],
+): Promise<OpenedObject> {
+  const { sdk, client, name } = store;
+  kindOfKey(key);
+  const answered = new AbortController();
+  const limit = setTimeout(() => answered.abort(), ANSWER_LIMIT_MS);
+  try {
+    const input: GetObjectCommandInput = { Bucket: name, Key: key, VersionId: versionId };
+    if (range !== undefined) input.Range = `bytes=${range.start}-${range.end}`;
+    const found = await client.send(new sdk.GetObjectCommand(input), { abortSignal: answered.signal });
+    if (!(found.Body instanceof Readable)) throw new TypeError("the SDK gave no stream");
+    const total = /\/([0-9]+)$/.exec(found.ContentRange ?? "")?.[1];
+    const size = total === undefined ? (found.ContentLength ?? 0) : Number(total);
+    return { found: true, size, body: found.Body };
+  } catch (error) {
+    if (!isAbsence(error)) throw unavailable("give an object (s3:GetObjectVersion)", error);
+  } finally {
+    clearTimeout(limit);
+  }
+  await requireExistingBucket(store);
+  return { found: false };
+}
+
+async function put(
+  { sdk, client, name }: S3Store,
+  { key, size, sha256, open }: Upload,
+): ReturnType<Bucket["put"]> {
+  const body = open();
+  const limitMs = ANSWER_LIMIT_MS + Math.ceil(size / SLOWEST_UPLOAD) * 1000;
+  const broken = new AbortController();
+  const abortSignal = AbortSignal.any([broken.signal, AbortSignal.timeout(limitMs)]);
+  // The SDK does not look at errors of what it reads, and would wait for bytes that never come.
+  body.once("error", (error) => broken.abort(error));
+  const command = new sdk.PutObjectCommand({
+    Bucket: name,
+    Key: key,
+    Body: body,
+    ContentLength: size,
+    ContentType: ARTIFACT_FORMATS[kindOfKey(key)].contentType,
+    ChecksumSHA256: Buffer.from(sha256, "hex").toString("base64"),
+    IfNoneMatch: "*",
+  });
+  try {
+    const stored = await client.send(command, { abortSignal });
+    const versionId = knownVersion(stored.VersionId);
+    if (versionId === null) throw new StoreUnavailableError(`bucket ${name} keeps no versions: enable them`);
+    return { code: "stored", versionId, etag: plainEtag(stored.ETag) };
+  } catch (error) {
+    if (refusalOf(error).status === 412) return { code: "exists" };
+    if (error instanceof StoreUnavailableError) throw error;
+    throw unavailable("take an object (s3:PutObject)", error);
+  } finally {
+    body.destroy();
+  }
+}
+
+async function list(
+  { sdk, client, name }: S3Store,
+  { after, limit }: Parameters<Bucket["list"]>[0],
+): ReturnType<Bucket["list"]> {
+  const start = after === null ? {} : { StartAfter: after };
+  // Keys come encoded: a planted one may hold what XML cannot.
+  const input = { Bucket: name, ...start, MaxKeys: limit, EncodingType: "url" } as const;
+  try {
+    const page = await client.send(new sdk.ListObjectsV2Command(input), answerLimit());
+    const objects = (page.Contents ?? []).map((object) => ({
+      key: decodeURIComponent((object.Key ?? "").replaceAll("+", " ")),
+      size: Math.min(object.Size ?? 0, MAX_OBJECT_BYTES),
+      etag: plainEtag(object.ETag),
+      last_modified: instantOf(object.LastModified),
+    }));
+    return { objects, isTruncated: page.IsTruncated === true };
+  } catch (error) {
+    throw unavailable("list its objects (s3:ListBucket)", error);
+  }
+}
+
+async function deleteVersion(
+  { sdk, client, name }: S3Store,
+  { key, versionId }: Parameters<Bucket["deleteVersion"]>[0],
+): Promise<void> {
+  kindOfKey(key);
+  try {
+    const command = new sdk.DeleteObjectCommand({ Bucket: name, Key: key, VersionId: versionId });
+    await client.send(command, answerLimit());
+  } catch (error) {
+    const { name: code } = refusalOf(error);
+    // An id that cannot be a version of this key is as gone as one that was deleted.
+    if (["NoSuchKey", "NoSuchVersion", "InvalidArgument"].includes(code)) return;
+    throw unavailable("delete an object (s3:DeleteObjectVersion)", error);
+  }
+}
+
+async function signGet(
+  { sdk, client, name }: S3Store,
+  request: Parameters<Bucket["signGet"]>[0],
+): ReturnType<Bucket["signGet"]> {
+  requireBucket({ name }, request.bucket);
+  kindOfKey(request.key);
+  const command = new sdk.GetObjectCommand({
+    Bucket: name,
+    Key: request.key,
+    VersionId: request.version_id,
+    ResponseContentType: request.response_content_type,
+    ResponseContentDisposition: request.response_content_disposition,
+  });
+  const times = { expiresIn: request.expires_in, signingDate: new Date(request.issued_at) };
+  try {
+    return { url: await sdk.getSignedUrl(client, command, times) };
+  } catch (error) {
+    throw unavailable("be signed for", error);
+  }
 }
 
 function answerLimit(): { abortSignal: AbortSignal } {

@@ -40,24 +40,50 @@ export type ExportWorkerServices = Omit<ExportRunServices, "leaseMs"> & {
 };
 
 export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
-  const { db, log, metrics } = services;
-  const root = join(services.dataDir, "exports");
-  const stopping = new AbortController();
-  let running: Promise<unknown> | null = null;
-  const outages = new Map<ExportId, { since: number; parts: number }>();
+  return new ExportLoop(services);
+}
 
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const found = await makeOne().catch((error: unknown) => {
+class ExportLoop implements ExportWorker {
+  readonly #services: ExportWorkerServices;
+  readonly #root: string;
+  readonly #stopping = new AbortController();
+  readonly #outages = new Map<ExportId, { since: number; parts: number }>();
+  #running: Promise<unknown> | null = null;
+
+  constructor(services: ExportWorkerServices) {
+    this.#services = services;
+    this.#root = join(services.dataDir, "exports");
+  }
+
+  start(): void {
+    this.#running ??= Promise.all([
+      this.#work(),
+      every(TIDY_EVERY_MS, () => this.#tidy(), {
+        signal: this.#stopping.signal,
+        failed: (error) => this.#tidyFailed(error),
+      }),
+    ]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #work(): Promise<void> {
+    const { log } = this.#services;
+    while (!this.#stopping.signal.aborted) {
+      const found = await this.#makeOne().catch((error: unknown) => {
         log.warn({ err: error }, "no export could be claimed");
         return false;
       });
-      if (!found) await delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (!found) await delay(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     }
   }
 
   /** Whether there was one to make. */
-  async function makeOne(): Promise<boolean> {
+  async #makeOne(): Promise<boolean> {
+    const { db, log, metrics } = this.#services;
     const leased = await claimExport(db, randomUUID(), LEASE_MS);
     if (leased === null) return false;
     if (leased.fruitlessRuns > MAX_FRUITLESS_RUNS) {
@@ -65,27 +91,31 @@ export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
         { exportId: leased.id, tenantId: leased.tenantId },
         "an export's runs all died; it has failed",
       );
-      await end(leased, GIVEN_UP);
+      await this.#end(leased, GIVEN_UP);
       return true;
     }
     const lost = new AbortController();
-    const signal = AbortSignal.any([stopping.signal, lost.signal]);
-    const renewal = setInterval(() => void renew(leased, lost), RENEW_MS);
+    const signal = AbortSignal.any([this.#stopping.signal, lost.signal]);
+    const renewal = setInterval(() => void this.#renew(leased, lost), RENEW_MS);
     try {
-      await runExport({ ...services, leaseMs: LEASE_MS }, leased, { folder: folderOf(leased.id), signal });
-      outages.delete(leased.id);
-      await rm(folderOf(leased.id), { recursive: true, force: true });
+      await runExport({ ...this.#services, leaseMs: LEASE_MS }, leased, {
+        folder: this.#folderOf(leased.id),
+        signal,
+      });
+      this.#outages.delete(leased.id);
+      await rm(this.#folderOf(leased.id), { recursive: true, force: true });
       metrics.exportsTotal.inc({ outcome: "ready" });
       log.info({ exportId: leased.id, tenantId: leased.tenantId }, "an export is ready");
     } catch (error) {
-      await settle(leased, error);
+      await this.#settle(leased, error);
     } finally {
       clearInterval(renewal);
     }
     return true;
   }
 
-  async function renew(leased: LeasedExport, lost: AbortController): Promise<void> {
+  async #renew(leased: LeasedExport, lost: AbortController): Promise<void> {
+    const { db, log } = this.#services;
     try {
       if (!(await renewExport(db, leased, LEASE_MS))) lost.abort(new ExportLeaseLostError());
     } catch (error) {
@@ -93,42 +123,44 @@ export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
     }
   }
 
-  async function settle(leased: LeasedExport, error: unknown): Promise<void> {
+  async #settle(leased: LeasedExport, error: unknown): Promise<void> {
+    const { log } = this.#services;
     const about = { err: error, exportId: leased.id, tenantId: leased.tenantId };
     if (error instanceof ExportLeaseLostError) {
       log.warn(about, "an export passed to another worker");
-    } else if (stopping.signal.aborted) {
-      await release(leased, { delayMs: 0, isFruitless: false });
+    } else if (this.#stopping.signal.aborted) {
+      await this.#release(leased, { delayMs: 0, isFruitless: false });
     } else if (error instanceof ExportImpossibleError) {
-      await end(leased, error.message);
+      await this.#end(leased, error.message);
     } else {
-      await failOnce(leased, error);
+      await this.#failOnce(leased, error);
     }
   }
 
-  async function failOnce(leased: LeasedExport, error: unknown): Promise<void> {
+  async #failOnce(leased: LeasedExport, error: unknown): Promise<void> {
+    const { log } = this.#services;
     const about = { err: error, exportId: leased.id, tenantId: leased.tenantId };
     // What the world refuses, it may allow later; anything else may lie in what was staged.
     const isOutage = error instanceof StoreUnavailableError || isPassing(error);
-    if (isOutage && outageMs(leased) < OUTAGE_LIMIT_MS) {
+    if (isOutage && this.#outageMs(leased) < OUTAGE_LIMIT_MS) {
       log.warn(about, "an export waits for the object store or the database; it goes on when they are back");
-      await release(leased, { delayMs: OUTAGE_RETRY_MS, isFruitless: false });
+      await this.#release(leased, { delayMs: OUTAGE_RETRY_MS, isFruitless: false });
       return;
     }
     const isLast = leased.fruitlessRuns >= MAX_FRUITLESS_RUNS;
     log.error(about, isLast ? "an export has failed for good" : "an export's run failed; it is tried again");
-    if (isLast) return end(leased, GIVEN_UP);
+    if (isLast) return this.#end(leased, GIVEN_UP);
     const delayMs = RETRY_MS * leased.fruitlessRuns;
-    const isOurs = await release(leased, { delayMs, isFruitless: true });
+    const isOurs = await this.#release(leased, { delayMs, isFruitless: true });
     // Another process of this machine may have it by now, and be at work on these very files.
-    if (isOurs && !isOutage) await rm(folderOf(leased.id), { recursive: true, force: true });
+    if (isOurs && !isOutage) await rm(this.#folderOf(leased.id), { recursive: true, force: true });
   }
 
   /** For how long this process has seen the export's runs end by an outage, without a part staged between them. */
-  function outageMs({ id, parts }: LeasedExport): number {
-    const known = outages.get(id);
+  #outageMs({ id, parts }: LeasedExport): number {
+    const known = this.#outages.get(id);
     if (known?.parts === parts.length) return performance.now() - known.since;
-    outages.set(id, { since: performance.now(), parts: parts.length });
+    this.#outages.set(id, { since: performance.now(), parts: parts.length });
     return 0;
   }
 
@@ -136,54 +168,42 @@ export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
    * Gives the lease back as soon as the database takes it: a lease that ends by
    * itself would count its run as fruitless. Until then no export can run anyway.
    */
-  async function release(
-    leased: LeasedExport,
-    how: { delayMs: number; isFruitless: boolean },
-  ): Promise<boolean> {
+  async #release(leased: LeasedExport, how: { delayMs: number; isFruitless: boolean }): Promise<boolean> {
+    const { db, log } = this.#services;
     for (;;) {
       try {
         return await releaseExport(db, leased, how);
       } catch (error) {
-        if (!isPassing(error) || stopping.signal.aborted) throw error;
+        if (!isPassing(error) || this.#stopping.signal.aborted) throw error;
         log.warn({ err: error, exportId: leased.id }, "an export's lease could not be given back yet");
-        await delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await delay(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       }
     }
   }
 
-  async function end(leased: LeasedExport, error: string): Promise<void> {
-    outages.delete(leased.id);
+  async #end(leased: LeasedExport, error: string): Promise<void> {
+    const { db, metrics } = this.#services;
+    this.#outages.delete(leased.id);
     if (!(await finishExport(db, leased, { error }))) return;
     metrics.exportsTotal.inc({ outcome: "failed" });
-    await rm(folderOf(leased.id), { recursive: true, force: true });
+    await rm(this.#folderOf(leased.id), { recursive: true, force: true });
   }
 
   /** Removes what exports left here that ended elsewhere: a process on another machine may have taken one over. */
-  async function tidy(): Promise<void> {
-    const names = await readdir(root).catch(() => []);
+  async #tidy(): Promise<void> {
+    const { db } = this.#services;
+    const names = await readdir(this.#root).catch(() => []);
     const ids = names.flatMap((name) => parseExportId(name) ?? []);
     const needed = await listUnfinishedExports(db, ids);
-    for (const id of ids) if (!needed.has(id)) await rm(folderOf(id), { recursive: true, force: true });
+    for (const id of ids) if (!needed.has(id)) await rm(this.#folderOf(id), { recursive: true, force: true });
   }
 
-  function tidyFailed(error: unknown): void {
+  #tidyFailed(error: unknown): void {
+    const { log } = this.#services;
     log.warn({ err: error }, "old staged files could not be removed");
   }
 
-  function folderOf(id: ExportId): string {
-    return join(root, id);
+  #folderOf(id: ExportId): string {
+    return join(this.#root, id);
   }
-
-  return {
-    start() {
-      running ??= Promise.all([
-        work(),
-        every(TIDY_EVERY_MS, tidy, { signal: stopping.signal, failed: tidyFailed }),
-      ]);
-    },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
 }

@@ -47,8 +47,11 @@ const REFUSAL_OF: Readonly<Record<Exclude<SignedUrlRefusal, "SIGNER_REJECTED">, 
   OBJECT_MISMATCH: "not_available",
 };
 
-export function makeDownloads(services: { tenants: TenantPool; bucket: Bucket; log: Log }) {
-  const { tenants, bucket, log } = services;
+type DownloadServices = { tenants: TenantPool; bucket: Bucket; log: Log };
+type AskedLink = { objectId: string | null; deliveryId: string; ttlSeconds: number };
+
+export function makeDownloads(services: DownloadServices) {
+  const { tenants } = services;
 
   async function library(
     tenantId: TenantId,
@@ -69,52 +72,57 @@ export function makeDownloads(services: { tenants: TenantPool; bucket: Bucket; l
     return item;
   }
 
-  async function issueLink(
-    caller: StorageCaller & Caller,
-    asked: { objectId: string | null; deliveryId: string; ttlSeconds: number },
-  ): Promise<SignedLink> {
-    if (asked.objectId === null) throw new Refusal("not_found");
-    const db = tenants.of(caller.tenantId);
-    const now = await readDatabaseClock(db);
-    const { output, mutations } = await issueSignedUrl(
-      {
-        caller: toOperationCaller(caller),
-        object_id: asked.objectId,
-        delivery_id: asked.deliveryId,
-        now,
-        grant_id: randomUUID(),
-        ttl_seconds: asked.ttlSeconds,
-        max_ttl_seconds: MAX_LINK_SECONDS,
-        credential_expires_at: await bucket.credentialExpiresAt(),
-        endpoint: bucket.endpoint(),
-      },
-      { database: databasePort(db, caller.tenantId), storage: bucket, signer: bucket },
-    );
-    if (output.code === "SIGNER_REJECTED") {
-      log.error(
-        "a signed link was not what was asked for; without https it must be this machine's: PUBLIC_URL",
-      );
-      throw new Refusal("unavailable");
-    }
-    if (output.code !== "ISSUED") throw new Refusal(REFUSAL_OF[output.code]);
-    const details = {
+  return {
+    library,
+    get,
+    issueLink: (caller: StorageCaller & Caller, asked: AskedLink) => issueLink(services, caller, asked),
+  };
+}
+
+async function issueLink(
+  { tenants, bucket, log }: DownloadServices,
+  caller: StorageCaller & Caller,
+  asked: AskedLink,
+): Promise<SignedLink> {
+  if (asked.objectId === null) throw new Refusal("not_found");
+  const db = tenants.of(caller.tenantId);
+  const now = await readDatabaseClock(db);
+  const { output, mutations } = await issueSignedUrl(
+    {
+      caller: toOperationCaller(caller),
       object_id: asked.objectId,
       delivery_id: asked.deliveryId,
-      expires_at: output.expires_at,
-    };
-    // Without its records nobody gets the link.
-    await db.transaction(async (transaction) => {
-      await applyMutations(transaction, mutations, { now, bucket: null });
-      await recordDone(transaction, caller, {
-        action: "artifact.download_granted",
-        endpointId: null,
-        details,
-      });
-    });
-    return { url: output.url, expiresAt: output.expires_at };
+      now,
+      grant_id: randomUUID(),
+      ttl_seconds: asked.ttlSeconds,
+      max_ttl_seconds: MAX_LINK_SECONDS,
+      credential_expires_at: await bucket.credentialExpiresAt(),
+      endpoint: bucket.endpoint(),
+    },
+    { database: databasePort(db, caller.tenantId), storage: bucket, signer: bucket },
+  );
+  if (output.code === "SIGNER_REJECTED") {
+    log.error(
+      "a signed link was not what was asked for; without https it must be this machine's: PUBLIC_URL",
+    );
+    throw new Refusal("unavailable");
   }
-
-  return { library, get, issueLink };
+  if (output.code !== "ISSUED") throw new Refusal(REFUSAL_OF[output.code]);
+  const details = {
+    object_id: asked.objectId,
+    delivery_id: asked.deliveryId,
+    expires_at: output.expires_at,
+  };
+  // Without its records nobody gets the link.
+  await db.transaction(async (transaction) => {
+    await applyMutations(transaction, mutations, { now, bucket: null });
+    await recordDone(transaction, caller, {
+      action: "artifact.download_granted",
+      endpointId: null,
+      details,
+    });
+  });
+  return { url: output.url, expiresAt: output.expires_at };
 }
 
 /** What the operations ask of the database, with one tenant's eyes. */

@@ -40,8 +40,8 @@ export function makeLinkProbes(services: {
   let known: { probes: Probes; untilMs: number } | null = null;
 
   async function run(object: StoredObject, now: string): Promise<Probes> {
-    const good = reach(await sign(object, { issuedAtMs: toMs(now), seconds: LINK_SECONDS }));
-    const expired = reach(await sign(object, { issuedAtMs: toMs(now) - 3_600_000, seconds: 1 }));
+    const good = reach(await sign(bucket, object, { issuedAtMs: toMs(now), seconds: LINK_SECONDS }));
+    const expired = reach(await sign(bucket, object, { issuedAtMs: toMs(now) - 3_600_000, seconds: 1 }));
     const [place = ""] = good.split("?");
     const tries: [ProbeName, string, RequestInit][] = [
       ["owner_get", good, {}],
@@ -54,35 +54,7 @@ export function makeLinkProbes(services: {
     ];
     const probes: Probes = [];
     for (const [probe, url, init] of tries) probes.push({ probe, status: await statusOf(url, init) });
-    return [...probes, { probe: "foreign_tenant_api", status: await askAsStranger(object, now) }];
-  }
-
-  async function sign(
-    object: StoredObject,
-    { issuedAtMs, seconds }: { issuedAtMs: number; seconds: number },
-  ): Promise<string> {
-    const { url } = await bucket.signGet({
-      bucket: object.bucket,
-      key: object.key,
-      version_id: object.version_id,
-      issued_at: fromMs(Math.floor(issuedAtMs / 1000) * 1000),
-      expires_in: seconds,
-      response_content_type: object.content_type,
-      response_content_disposition: "attachment",
-    });
-    return url;
-  }
-
-  /** What the API would answer to another tenant, by the same query under the same role. */
-  async function askAsStranger(object: StoredObject, now: string): Promise<number> {
-    const tenantId = parseTenantId(randomUUID());
-    if (tenantId === null) throw new Error("a UUID is a tenant id");
-    const caller = toOperationCaller({ tenantId, subject: "probe", permissions: ["settings:read"] });
-    const { output } = await authorizeDownload(
-      { caller, object_id: object.id, delivery_id: object.delivery_id, now },
-      { database: databasePort(tenants.of(tenantId), tenantId) },
-    );
-    return output.http_status;
+    return [...probes, { probe: "foreign_tenant_api", status: await askAsStranger(tenants, object, now) }];
   }
 
   return {
@@ -95,6 +67,35 @@ export function makeLinkProbes(services: {
       return probes;
     },
   };
+}
+
+async function sign(
+  bucket: Bucket,
+  object: StoredObject,
+  { issuedAtMs, seconds }: { issuedAtMs: number; seconds: number },
+): Promise<string> {
+  const { url } = await bucket.signGet({
+    bucket: object.bucket,
+    key: object.key,
+    version_id: object.version_id,
+    issued_at: fromMs(Math.floor(issuedAtMs / 1000) * 1000),
+    expires_in: seconds,
+    response_content_type: object.content_type,
+    response_content_disposition: "attachment",
+  });
+  return url;
+}
+
+/** What the API would answer to another tenant, by the same query under the same role. */
+async function askAsStranger(tenants: TenantPool, object: StoredObject, now: string): Promise<number> {
+  const tenantId = parseTenantId(randomUUID());
+  if (tenantId === null) throw new Error("a UUID is a tenant id");
+  const caller = toOperationCaller({ tenantId, subject: "probe", permissions: ["settings:read"] });
+  const { output } = await authorizeDownload(
+    { caller, object_id: object.id, delivery_id: object.delivery_id, now },
+    { database: databasePort(tenants.of(tenantId), tenantId) },
+  );
+  return output.http_status;
 }
 
 const REMEDY_OF_GOOD =

@@ -86,22 +86,8 @@ export function makeStorageUpkeep(
   async function reconcile(): Promise<void> {
     const summary = await reconcileOnce(services, { signal: stopping.signal });
     if (summary === null) return;
-    const { end, decisions, undeleted, refusal } = summary;
-    for (const [decision, count] of Object.entries(decisions))
-      metrics.storageDecisionsTotal.inc({ decision }, count);
-    metrics.storageReconcileHalted.set(end === "halted" ? 1 : 0);
-    if (end === "complete") metrics.storageReconciledAt.set(Date.now() / 1000);
-    if (end === "halted") {
-      log.error(
-        { bucket: services.bucket.name },
-        "reconciling stopped: it would destroy too much at once. See `postern storage reconcile --dry-run`, then go on with --acknowledge",
-      );
-    } else if (undeleted > 0) {
-      log.warn({ undeleted }, "objects that are due to go could not be deleted; the next pass tries again");
-    }
-    if (refusal !== null) {
-      log.warn({ refusal }, "an upload is whole and could not be made available; the next pass tries again");
-    }
+    countPass(summary, metrics);
+    logPass(summary, services);
   }
 
   async function forget(): Promise<void> {
@@ -129,4 +115,28 @@ export function makeStorageUpkeep(
       await running;
     },
   };
+}
+
+function countPass({ end, decisions }: PassSummary, metrics: Metrics): void {
+  for (const [decision, count] of Object.entries(decisions))
+    metrics.storageDecisionsTotal.inc({ decision }, count);
+  metrics.storageReconcileHalted.set(end === "halted" ? 1 : 0);
+  if (end === "complete") metrics.storageReconciledAt.set(Date.now() / 1000);
+}
+
+function logPass(
+  { end, undeleted, refusal }: PassSummary,
+  { bucket, log }: { bucket: Pick<PassServices["bucket"], "name">; log: Log },
+): void {
+  if (end === "halted") {
+    log.error(
+      { bucket: bucket.name },
+      "reconciling stopped: it would destroy too much at once. See `postern storage reconcile --dry-run`, then go on with --acknowledge",
+    );
+  } else if (undeleted > 0) {
+    log.warn({ undeleted }, "objects that are due to go could not be deleted; the next pass tries again");
+  }
+  if (refusal !== null) {
+    log.warn({ refusal }, "an upload is whole and could not be made available; the next pass tries again");
+  }
 }

@@ -1,0 +1,124 @@
+/** Which routes lie under which path, behind which session check. */
+import type { FastifyInstance } from "fastify";
+import { Refusal } from "../shared/refusal.ts";
+import { FILES_PATH } from "../storage/bytes/file-links.ts";
+import { requireService, requireUser } from "./access.ts";
+import type { makeCallerLimits } from "./caller-limits.ts";
+import type { makeLogTurns } from "./log-turns.ts";
+import { auditRoutes } from "./routes/audit.ts";
+import { deliveryRoutes } from "./routes/deliveries.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
+import { fileRoutes } from "./routes/files.ts";
+import { operationRoutes } from "./routes/operations.ts";
+import { publishRoutes } from "./routes/publish.ts";
+import { tenantDeliveryRoutes } from "./routes/tenant-deliveries.ts";
+import { storageRoutes } from "./routes/storage.ts";
+import type { ApiServices } from "./services.ts";
+
+type ApiMounts = {
+  basePath: string;
+  limits: ReturnType<typeof makeCallerLimits>;
+  logTurn: ReturnType<typeof makeLogTurns>;
+};
+
+/** What every process serves: for the operator, and the files of stored artifacts. */
+export async function mountOperatorRoutes(
+  app: FastifyInstance,
+  services: ApiServices,
+  basePath: string,
+): Promise<void> {
+  await app.register(
+    async (operations) => {
+      withOtherMethods(operations, () => operationRoutes(operations, services));
+    },
+    { prefix: basePath },
+  );
+  // A worker apart serves them too: it tries each link before it says that an artifact is there.
+  await app.register(async (files) => fileRoutes(files, services.servedFiles), {
+    prefix: `${basePath}${FILES_PATH}`,
+  });
+}
+
+export async function mountApiRoutes(
+  app: FastifyInstance,
+  services: ApiServices,
+  { basePath, limits, logTurn }: ApiMounts,
+): Promise<void> {
+  await app.register(
+    async (webhooks) => {
+      webhooks.addHook("onRequest", requireUser(services.sessions));
+      webhooks.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
+      webhooks.setNotFoundHandler(answerNotFound);
+      withOtherMethods(webhooks, () => {
+        endpointRoutes(webhooks, services, logTurn);
+        deliveryRoutes(webhooks, services, logTurn);
+      });
+    },
+    { prefix: `${basePath}/api/webhooks` },
+  );
+  await app.register(
+    async (deliveries) => {
+      deliveries.addHook("onRequest", requireUser(services.sessions));
+      deliveries.setNotFoundHandler(answerNotFound);
+      withOtherMethods(deliveries, () => tenantDeliveryRoutes(deliveries, services, logTurn));
+    },
+    { prefix: `${basePath}/api/deliveries` },
+  );
+  await app.register(
+    async (audit) => {
+      audit.addHook("onRequest", requireUser(services.sessions));
+      audit.setNotFoundHandler(answerNotFound);
+      withOtherMethods(audit, () => auditRoutes(audit, services));
+    },
+    { prefix: `${basePath}/api/audit` },
+  );
+  await app.register(
+    async (events) => {
+      events.addHook("onRequest", requireService(services.sessions));
+      withOtherMethods(events, () => publishRoutes(events, services));
+    },
+    { prefix: `${basePath}/api/events` },
+  );
+  await app.register(
+    async (storage) => {
+      storage.addHook("onRequest", requireUser(services.sessions));
+      storage.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
+      withOtherMethods(storage, () => storageRoutes(storage, services));
+    },
+    { prefix: `${basePath}/api/storage` },
+  );
+}
+
+export function answerNotFound(): never {
+  throw new Refusal("not_found");
+}
+
+/** Registers routes and then, for each of their paths, an answer to the methods that it does not have. */
+function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
+  const methods = new Map<string, Set<string>>();
+  let isTracking = true;
+  app.addHook("onRoute", (route) => {
+    if (!isTracking) return;
+    // The collection stands twice, with and without its slash; a route for `/` answers both.
+    const path = route.url.slice(app.prefix.length).replace(/^$/, "/");
+    const known = methods.get(path) ?? new Set();
+    for (const method of [route.method].flat()) known.add(method);
+    methods.set(path, known);
+  });
+  addRoutes();
+  isTracking = false;
+  for (const [path, known] of methods) {
+    const allow = [...known].sort().join(", ");
+    app.route({
+      method: app.supportedMethods.filter((method) => !known.has(method)),
+      url: path,
+      schema: { hide: true },
+      // A hook of the route's own: it comes after the session check and before a body is read.
+      onRequest: async (_request, reply) => {
+        void reply.header("Allow", allow);
+        throw new Refusal("method_not_allowed");
+      },
+      handler: () => undefined,
+    });
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * The parts of a process by its roles, put together from the slices and not
+ * started. In a process with both roles, what the API accepts goes straight to
+ * the worker's lanes.
+ */
+import { makeAuditTally } from "../audit/audit-tally.ts";
+import { makeAuditLog } from "../audit/audit.ts";
+import { makeUrlRefusals } from "../audit/url-refusals.ts";
+import type { HttpLimits } from "../api/http-limits.ts";
+import { makeReadiness, type Readiness } from "../api/readiness.ts";
+import type { ApiServices } from "../api/services.ts";
+import { makeSessionVerifier } from "../api/session.ts";
+import type { Config } from "../config.ts";
+import { makeHeartbeat } from "../database/heartbeat.ts";
+import type { Migration } from "../database/migration-files.ts";
+import { openRolePools } from "../database/role-pools.ts";
+import { DeliveryLog } from "../deliveries/log.ts";
+import { PersonSends } from "../deliveries/send-by-person.ts";
+import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
+import { Endpoints } from "../endpoints/endpoints.ts";
+import { readStoredTargets } from "../endpoints/send-target.ts";
+import { loadCatalog } from "../events/catalog.ts";
+import { makeOutbox } from "../events/outbox.ts";
+import { makePublisher } from "../events/publish.ts";
+import { makeAddressPolicy } from "../outbound/address-rules.ts";
+import { makeGuard } from "../outbound/guard.ts";
+import { makeSender, type SenderLimits } from "../outbound/send.ts";
+import { makeCommitWatch } from "../queue/commit-watch.ts";
+import { makePostgresQueue, postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
+import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
+import { makeQueueMonitor } from "../queue/queue-monitor.ts";
+import type { OwnLane } from "../queue/queue.ts";
+import { systemClock } from "../shared/clock.ts";
+import { makeSecretBox } from "../shared/secret-box.ts";
+import { makeExports } from "../storage/exports/exports.ts";
+import { makeDownloads } from "../storage/library/downloads.ts";
+import { makeStorageSettings } from "../storage/library/settings.ts";
+import type { StorageUpkeepTimes } from "../storage/upkeep/storage-upkeep.ts";
+import type { Log } from "../telemetry/log.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeTargetCache } from "../worker/target-cache.ts";
+import { makeWorker, type Worker } from "../worker/worker.ts";
+import { makeStorageParts, reconcilingServices, storageWork } from "./storage-parts.ts";
+import { makeUpkeep } from "./upkeep.ts";
+
+export type Role = "api" | "worker";
+
+export type ServiceOptions = {
+  config: Config;
+  databaseUrl: string;
+  migrations: Migration[];
+  roles: ReadonlySet<Role>;
+  log: Log;
+  /** Roots to trust beside Node's own; only the demonstration has one. */
+  extraCaPems?: readonly string[];
+  /** Other than usual; only tests, which cannot wait so long, have them. */
+  httpLimits?: Partial<HttpLimits>;
+  senderLimits?: Partial<SenderLimits>;
+  storageTimes?: Partial<StorageUpkeepTimes>;
+};
+
+const CONNECTION_TIMEOUT_MS = 3000;
+
+type Background = { start(): void; stop(): Promise<void> };
+type Foundation = Awaited<ReturnType<typeof makeFoundation>>;
+
+export async function makeParts(options: ServiceOptions) {
+  const { config, databaseUrl, roles } = options;
+  const foundation = await makeFoundation(options);
+  const { pools, storage, publisher, lane, sender, guard, auditTally, heartbeat } = foundation;
+  const reconciling = reconcilingServices(storage, {
+    config,
+    pools,
+    publisher,
+    databaseUrl,
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+  });
+  const background: Background[] = [heartbeat];
+  if (roles.has("worker")) {
+    lane.worker = makeAttemptWorker(options, foundation);
+    background.push(...workerBackground(options, foundation, lane.worker));
+    const { tenants } = pools;
+    const { log, storageTimes: times } = options;
+    background.push(
+      ...storageWork(reconciling, { config, tenants, times, log, metrics: foundation.metrics }),
+    );
+  }
+  return {
+    background,
+    bucket: storage.bucket,
+    reconciling,
+    listensOn: storage.listensOn,
+    apiServices: makeApiServices(options, foundation),
+    async close() {
+      await storage.artifacts.stop();
+      await sender.close();
+      guard.close();
+      storage.bucket.close();
+      await auditTally.close();
+      await pools.close();
+    },
+  };
+}
+
+/** What both roles use. */
+async function makeFoundation(options: ServiceOptions) {
+  const { config, databaseUrl, roles, log } = options;
+  const metrics = makeMetrics();
+  const catalog = await loadCatalog(config.eventCatalogFile);
+  const secretBox = makeSecretBox(config.encryptionKeys, (reason) => metrics.unusableSecrets.inc({ reason }));
+  const pools = openRolePools(
+    {
+      url: databaseUrl,
+      poolSize: config.databasePoolSize,
+      applicationName: `postern ${[...roles].join("+")}`,
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      log,
+    },
+    { servesApi: roles.has("api"), works: roles.has("worker") },
+  );
+  const { tenants } = pools;
+  const { guard, sender } = makeOutbound(options);
+  const auditTally = makeAuditTally({ db: pools.worker, log });
+  const commits = makeCommitWatch();
+  const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0));
+  const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
+  const lane: { worker: Worker | null } = { worker: null };
+  const publisher = makePublisher({ db: pools.publisher, queue, catalog, ownLane: ownLaneOf(lane) });
+  const storage = await makeStorageParts({ config, tenants, log, metrics });
+  return {
+    metrics,
+    catalog,
+    secretBox,
+    pools,
+    guard,
+    sender,
+    auditTally,
+    commits,
+    queue,
+    heartbeat,
+    lane,
+    publisher,
+    storage,
+  };
+}
+
+/** The worker publishes what it finds about endpoints, the publisher hands it what it accepts. */
+function ownLaneOf(lane: { worker: Worker | null }): OwnLane {
+  return {
+    hasRoom: () => lane.worker?.hasRoom() ?? false,
+    backlogged: () => lane.worker?.backlogged() ?? [],
+    take: (accepted) => lane.worker?.take(accepted),
+  };
+}
+
+function makeAttemptWorker({ config, log }: ServiceOptions, foundation: Foundation): Worker {
+  const { pools, queue, catalog, secretBox, publisher, sender, auditTally, storage, metrics } = foundation;
+  return makeWorker({
+    queue,
+    targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox),
+    sender,
+    health: makeEndpointHealth({
+      db: pools.worker,
+      publisher,
+      dispatches: postgresDispatchHold,
+      disableAfterMs: config.disableAfterMs,
+      metrics,
+    }),
+    blockedTarget: (target) => auditTally.blockedTarget(target),
+    artifacts: storage.artifacts,
+    outbox: makeOutbox({ db: pools.worker, queue, catalog, log, metrics }),
+    scheduleMs: config.retryScheduleMs,
+    clock: systemClock,
+    log,
+    metrics,
+  });
+}
+
+/** The worker, what wakes it, and the upkeep of its tables. */
+function workerBackground(
+  { config, databaseUrl, log }: ServiceOptions,
+  { pools, catalog, metrics }: Foundation,
+  worker: Worker,
+): Background[] {
+  return [
+    makeWakeListener({
+      databaseUrl,
+      log,
+      wake: () => worker.wake(),
+      withdraw: (superseded) => worker.withdraw(superseded),
+    }),
+    worker,
+    makeUpkeep({ db: pools.worker, catalog, log, metrics, retentionDays: config.retentionDays }),
+  ];
+}
+
+function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiServices {
+  const { config, log } = options;
+  const { pools, catalog, secretBox, publisher, guard, sender, auditTally, storage, metrics } = foundation;
+  const { tenants } = pools;
+  const { bucket, servedFiles, artifacts } = storage;
+  const refusals = makeUrlRefusals({ tenants, log });
+  const deliveryLog = new DeliveryLog(tenants);
+  const dispatches = postgresDispatchHold;
+  return {
+    sessions: makeSessionVerifier(config.session),
+    endpoints: new Endpoints({
+      tenants,
+      guard,
+      secretBox,
+      maxEndpointsPerTenant: config.maxEndpointsPerTenant,
+      dispatches,
+      refusals,
+    }),
+    deliveryLog,
+    personSends: new PersonSends({
+      tenants,
+      log: deliveryLog,
+      secretBox,
+      sender,
+      catalog,
+      dispatches,
+      refusals,
+      artifacts,
+    }),
+    publisher,
+    catalog,
+    downloads: makeDownloads({ tenants, bucket, log }),
+    exports: makeExports(tenants),
+    storageSettings: makeStorageSettings(tenants),
+    servedFiles,
+    log,
+    metrics,
+    auditLog: makeAuditLog(tenants),
+    auditTally,
+    rateLimits: config.rateLimits,
+    metricsToken: config.metricsToken,
+    readiness: makeProcessReadiness(options, foundation),
+  };
+}
+
+function makeProcessReadiness({ migrations, log }: ServiceOptions, foundation: Foundation): Readiness {
+  const { pools, metrics, heartbeat, commits, lane } = foundation;
+  return makeReadiness({
+    db: pools.status,
+    migrations,
+    queueMonitor: makeQueueMonitor({ db: pools.worker, metrics }),
+    heartbeat,
+    commits,
+    worker: () => lane.worker,
+    log,
+  });
+}
+
+function makeOutbound({ config, extraCaPems = [], senderLimits = {} }: ServiceOptions) {
+  const { outbound } = config;
+  const guard = makeGuard({
+    addressPolicy: makeAddressPolicy({
+      allowedCidrs: outbound.allowedCidrs,
+      deniedCidrs: outbound.deniedCidrs,
+    }),
+    privateTargetsAllowed: outbound.allowedCidrs.length > 0,
+    blockedPorts: outbound.blockedPorts,
+    dnsServers: outbound.dnsServers,
+  });
+  return { guard, sender: makeSender({ guard, extraCaPems, limits: senderLimits }) };
+}

@@ -1,0 +1,211 @@
+/**
+ * The files of a directory bucket: objects, the notes of their digests, and
+ * uploads on their way. What each folder holds is said in directory-bucket.ts.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import type { BigIntStats } from "node:fs";
+import {
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  type FileHandle,
+} from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import type { Bucket, Upload } from "./bucket.ts";
+import { openRegular, placeExclusively, removeFile } from "./directory-files.ts";
+import { isAbsent } from "./directory-listing.ts";
+
+/** An upload that nobody has finished by then belongs to a process that died. */
+const ABANDONED_AFTER_MS = 86_400_000;
+const VERIFIED_FILES = 10_000;
+const DIGEST_BYTES = 256 * 1024;
+
+const note = z.strictObject({ size: z.string(), mtime_ns: z.string(), sha256: z.string() });
+
+export type FileFacts = { size: number; sha256: string; lastModified: string };
+
+export class StoredFiles {
+  readonly #folders: { objects: string; digests: string; uploads: string };
+  /** Files whose bytes this process has read, by what changes when anyone writes to them. */
+  readonly #verified = new LRUCache<string, string>({ max: VERIFIED_FILES });
+  #prepared: Promise<void> | null = null;
+
+  constructor(root: string) {
+    this.#folders = {
+      objects: join(root, "objects"),
+      digests: join(root, "digests"),
+      uploads: join(root, "uploads"),
+    };
+  }
+
+  /** Every object lies below it. */
+  get objectsFolder(): string {
+    return this.#folders.objects;
+  }
+
+  placeOf(key: string): string {
+    return join(this.#folders.objects, key);
+  }
+
+  async factsOf(key: string): Promise<FileFacts | null> {
+    const file = await this.#openObject(key);
+    if (file === null) return null;
+    try {
+      const stats = await file.stat({ bigint: true });
+      const sha256 = (await readNote(this.#noteOf(key), stats)) ?? (await this.#digestAnew(key, file, stats));
+      return { size: Number(stats.size), sha256, lastModified: stats.mtime.toISOString() };
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Opens a file that holds the version, having read all of it once since it was last written. */
+  async openVersion(key: string, versionId: string): Promise<FileHandle | null> {
+    const file = await this.#openObject(key);
+    if (file === null) return null;
+    try {
+      const identity = identityOf(await file.stat({ bigint: true }));
+      const sha256 = this.#verified.get(identity) ?? (await digestOf(file));
+      this.#verified.set(identity, sha256);
+      if (sha256 === versionId) return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    await file.close();
+    return null;
+  }
+
+  async putFile(upload: Upload): ReturnType<Bucket["put"]> {
+    const { key, sha256 } = upload;
+    const draft = await this.#newDraft();
+    try {
+      await writeDraft(draft, upload);
+      if (!(await placeExclusively(draft, this.placeOf(key)))) return { code: "exists" };
+    } finally {
+      await rm(draft, { force: true });
+    }
+    const { size, mtimeNs } = await stat(this.placeOf(key), { bigint: true });
+    await this.#writeNote(key, { size: String(size), mtime_ns: String(mtimeNs), sha256 });
+    return { code: "stored", versionId: sha256, etag: sha256 };
+  }
+
+  /** A new file of this process's own, beside the objects so that it can be linked to its place. */
+  async #newDraft(): Promise<string> {
+    await mkdir(this.#folders.uploads, { recursive: true, mode: 0o700 });
+    // What cannot be removed is clutter, and no reason to refuse an upload.
+    this.#prepared ??= removeAbandoned(this.#folders.uploads).catch(() => undefined);
+    await this.#prepared;
+    return join(this.#folders.uploads, randomUUID());
+  }
+
+  /** Null where there is no object. Where the folder of all objects is gone, such as a volume, nothing is known. */
+  async #openObject(key: string): Promise<FileHandle | null> {
+    return (
+      (await openRegular(this.#folders.objects, this.placeOf(key))) ??
+      stat(this.#folders.objects).then(() => null)
+    );
+  }
+
+  async #digestAnew(key: string, file: FileHandle, stats: BigIntStats): Promise<string> {
+    const sha256 = await digestOf(file);
+    this.#verified.set(identityOf(stats), sha256);
+    await this.#writeNote(key, { size: String(stats.size), mtime_ns: String(stats.mtimeNs), sha256 });
+    return sha256;
+  }
+
+  /** Without a note the file is read again: that one cannot be written is no reason to fail. */
+  async #writeNote(key: string, content: z.infer<typeof note>): Promise<void> {
+    const draft = await this.#newDraft();
+    try {
+      await writeFile(draft, JSON.stringify(content), { flag: "wx", mode: 0o600 });
+      await mkdir(dirname(this.#noteOf(key)), { recursive: true, mode: 0o700 });
+      await rename(draft, this.#noteOf(key));
+    } catch {
+      await rm(draft, { force: true });
+    }
+  }
+
+  /** Removes the object if it still is of this version. */
+  async removeVersion(key: string, versionId: string): Promise<void> {
+    const facts = await this.factsOf(key);
+    if (facts?.sha256 !== versionId) return;
+    await removeFile(this.#folders.objects, this.placeOf(key));
+    await removeFile(this.#folders.digests, this.#noteOf(key));
+  }
+
+  #noteOf(key: string): string {
+    return join(this.#folders.digests, `${key}.json`);
+  }
+}
+
+async function writeDraft(path: string, upload: Upload): Promise<void> {
+  const hash = createHash("sha256");
+  let size = 0;
+  const file = await open(path, "wx", 0o600);
+  await pipeline(
+    upload.open(),
+    async function* count(source: AsyncIterable<Buffer>) {
+      for await (const chunk of source) {
+        size += chunk.length;
+        if (size > upload.size) break;
+        hash.update(chunk);
+        yield chunk;
+      }
+    },
+    file.createWriteStream({ flush: true }),
+  );
+  if (size !== upload.size || hash.digest("hex") !== upload.sha256) {
+    throw new Error("the uploaded bytes are not of the size and digest told");
+  }
+}
+
+/** In one buffer: a stream's would wait for the garbage collection, dozens of megabytes of them. */
+async function digestOf(file: FileHandle): Promise<string> {
+  const hash = createHash("sha256");
+  const buffer = Buffer.allocUnsafe(DIGEST_BYTES);
+  let position = 0;
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) return hash.digest("hex");
+    hash.update(buffer.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+}
+
+/** The digest noted for a file that has not changed since; null asks to read it. */
+async function readNote(path: string, stats: BigIntStats): Promise<string | null> {
+  try {
+    const noted = note.parse(JSON.parse(await readFile(path, "utf8")));
+    const isOfFile = noted.size === String(stats.size) && noted.mtime_ns === String(stats.mtimeNs);
+    return isOfFile ? noted.sha256 : null;
+  } catch (error) {
+    // A crash may leave half a note: it is as good as none.
+    if (isAbsent(error) || error instanceof SyntaxError || error instanceof z.ZodError) return null;
+    throw error;
+  }
+}
+
+/** The change time is among them: unlike the others nobody can set it. */
+function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+}
+
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const age = await stat(path).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    );
+    if (age > ABANDONED_AFTER_MS) await rm(path, { force: true });
+  }
+}
