@@ -18,6 +18,9 @@ import { makeDeliveryLog } from "../deliveries/log.ts";
 import { makePersonSends } from "../deliveries/send-by-person.ts";
 import type { OwnLane } from "../queue/queue.ts";
 import { makePostgresQueue, postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
+import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
+import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
+import { makePresence } from "../queue/postgres/presence.ts";
 import { makeCommitWatch } from "../queue/commit-watch.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import { makeTargetCache } from "../worker/target-cache.ts";
@@ -81,6 +84,8 @@ export type Service = {
   stop(): Promise<void>;
 };
 
+type Part = { start(): void; stop(): Promise<void> };
+
 const CONNECTION_TIMEOUT_MS = 3000;
 /** How long requests may take to end at a stop: a person's test waits 15 s for its receiver. */
 const REQUEST_GRACE_MS = 17_000;
@@ -137,7 +142,8 @@ async function makeParts(options: ServiceOptions) {
   const auditTally = makeAuditTally({ db: pools.worker, log });
   const refusals = makeUrlRefusals({ tenants, log });
   const commits = makeCommitWatch();
-  const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0));
+  const leaseIds = makeLeaseIds();
+  const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0, leaseIds));
   const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
   // The worker publishes what it finds about endpoints, the publisher hands it what it accepts.
   const lane: { worker: Worker | null } = { worker: null };
@@ -170,10 +176,12 @@ async function makeParts(options: ServiceOptions) {
       role: "postern_worker" as const,
     },
   };
-  const background: { start(): void; stop(): Promise<void> }[] = [heartbeat];
+  const background: Part[] = [heartbeat];
   if (roles.has("worker")) {
+    const presence = makePresence({ db: pools.worker, databaseUrl, firstLeaseId: leaseIds.first, log });
     const worker = makeWorker({
       queue,
+      presence,
       targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox),
       sender,
       health: makeEndpointHealth({
@@ -199,8 +207,15 @@ async function makeParts(options: ServiceOptions) {
         wake: () => worker.wake(),
         withdraw: (superseded) => worker.withdraw(superseded),
       }),
-      worker,
-      makeUpkeep({ db: pools.worker, catalog, log, metrics, retentionDays: config.retentionDays }),
+      startedTogether(presence, worker),
+      makeUpkeep({
+        db: pools.worker,
+        deadWorkers: makeDeadWorkers({ db: pools.worker, presence, log, metrics }),
+        catalog,
+        log,
+        metrics,
+        retentionDays: config.retentionDays,
+      }),
       makeStorageUpkeep({
         ...reconciling,
         retentionDays: config.retentionDays,
@@ -278,6 +293,20 @@ async function makeParts(options: ServiceOptions) {
       bucket.close();
       await auditTally.close();
       await pools.close();
+    },
+  };
+}
+
+/** The second stops first: while it has leases, others can see that it lives. */
+function startedTogether(first: Part, second: Part): Part {
+  return {
+    start() {
+      first.start();
+      second.start();
+    },
+    async stop() {
+      await second.stop();
+      await first.stop();
     },
   };
 }

@@ -6,7 +6,7 @@
  * memory may be lost at any moment, and its lease then ends.
  */
 import type { Outbox } from "../events/outbox.ts";
-import type { DispatchQueue, EventAtEndpoint, LeasedDispatch, OwnLane } from "../queue/queue.ts";
+import type { DispatchQueue, EventAtEndpoint, LeasedDispatch, OwnLane, Presence } from "../queue/queue.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CarryOut, type CarryOutServices } from "./carry-out.ts";
 import { makeClaims, type Claims } from "./claims.ts";
@@ -34,11 +34,12 @@ export type Worker = OwnLane & {
 export type WorkerServices = CarryOutServices & {
   queue: DispatchQueue;
   outbox: Outbox;
+  presence: Presence;
   metrics: Pick<Metrics, "watchLanes" | "dispatchesReturned">;
 };
 
 export function makeWorker(services: WorkerServices): Worker {
-  const { clock } = services;
+  const { clock, presence } = services;
   const lanes = new Lanes(SHARES);
   services.metrics.watchLanes(lanes);
   const outcomes = makeOutcomes(services);
@@ -63,7 +64,8 @@ export function makeWorker(services: WorkerServices): Worker {
   }
 
   function pump(): void {
-    while (!stopping.signal.aborted && running.size < MOST_RUNNING) {
+    // Looking over the lanes pumps again soon after it is confirmed again.
+    while (presence.isConfirmed() && !stopping.signal.aborted && running.size < MOST_RUNNING) {
       const next = lanes.next(clock.nowMs());
       if (next === null) return;
       if (next.kind === "start") void track(carryOut.attempt(next.dispatch)).then(pump);
@@ -107,7 +109,7 @@ export function makeWorker(services: WorkerServices): Worker {
     },
     wake: () => claims.wake(),
     withdraw: (superseded) => giveBack(lanes.withdraw(superseded, clock.nowMs()), "withdrawn"),
-    hasRoom: () => lanes.hasRoom && !stopping.signal.aborted,
+    hasRoom: () => lanes.hasRoom && presence.isConfirmed() && !stopping.signal.aborted,
     backlogged: () => lanes.backlogged(),
     take({ leased, parked }) {
       for (const endpoint of parked) lanes.foundBacklog(endpoint, clock.nowMs());
