@@ -297,7 +297,7 @@ async function makeParts(options: ServiceOptions) {
   };
 }
 
-/** The second stops first: while it has leases, others can see that it lives. */
+/** The second stops first: while the worker has leases, others can see that it lives. */
 function startedTogether(first: Part, second: Part): Part {
   return {
     start() {

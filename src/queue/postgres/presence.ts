@@ -99,8 +99,9 @@ export function makePresence(services: {
       if (last === null) return;
       // Where it stays, others find it dead, and nothing to free.
       await removeWorker(last, firstLeaseId).catch(() => undefined);
-      lose(last);
-      await last.ended;
+      session = null;
+      confirmedAtMs = -Infinity;
+      await last.close().catch(() => undefined);
     },
   };
 }
