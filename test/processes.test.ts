@@ -88,8 +88,6 @@ describe("kill -9", () => {
     gate.resolve();
     gate = null;
 
-    // The dead process's leases are let run out now instead of within a minute.
-    await database.pool.query("UPDATE postern.dispatches SET claimable_at = now()");
     const successor = await startProgram(["up"], env);
     await eventually(async () => {
       const { rows } = await database.pool.query("SELECT FROM postern.dispatches LIMIT 1");

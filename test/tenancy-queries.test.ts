@@ -15,6 +15,7 @@ import { queryOf, rangeOf, type SearchFilter } from "../src/deliveries/search-fi
 import * as search from "../src/deliveries/search-store.ts";
 import * as accept from "../src/queue/postgres/accept-store.ts";
 import * as claim from "../src/queue/postgres/claim-store.ts";
+import * as presence from "../src/queue/postgres/presence-store.ts";
 import * as release from "../src/queue/postgres/release-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
@@ -231,6 +232,12 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   beat: (db) => heartbeats.beat(db, { id: randomUUID(), name: "test" }),
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
   findLockHolders: (db) => heartbeats.findLockHolders(db),
+  holdWorkerLock: (db) => presence.holdWorkerLock(db, randomUUID()),
+  confirmWorker: (db) => presence.confirmWorker(db, randomUUID()),
+  findUnheldWorkers: (db) => presence.findUnheldWorkers(db),
+  markWorkerDead: (db) => presence.markWorkerDead(db, randomUUID(), 1000),
+  freeLeasesOfDead: (db) => presence.freeLeasesOfDead(db, randomUUID()),
+  removeWorker: (db) => presence.removeWorker(db, randomUUID()),
   endInterruptedSends: (db) => personSends.endInterruptedSends(db),
   findMissingDays: (db) => partitions.findMissingDays(db, { from: -1, to: 0 }),
   makePartitionsOf: (db) => partitions.makePartitionsOf(db, 0),

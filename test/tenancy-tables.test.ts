@@ -5,7 +5,14 @@ import type { Db } from "../src/database/pool.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 
 /** Tables without tenants. Anything else in the schema needs row-level security. */
-const TENANTLESS = ["event_types", "heartbeats", "schema_functions", "schema_migrations", "storage_cursor"];
+const TENANTLESS = [
+  "event_types",
+  "heartbeats",
+  "schema_functions",
+  "schema_migrations",
+  "storage_cursor",
+  "workers",
+];
 
 let database: TestDatabase;
 

@@ -12,7 +12,8 @@
  * and goes only in the transaction that logs its outcome. Why no attempt runs
  * twice at once: only the claim that has the lease completes a dispatch, an
  * attempt starts only if its lease outlasts the longest attempt, and a
- * dispatch is claimed again only when its lease has run out. Each claim leases
+ * dispatch is claimed again only when its lease has run out, or when its worker
+ * is known to be dead (`dead-workers.ts`). Each claim leases
  * under a name of its own, so that after an outage a process's earlier claim
  * of a dispatch cannot pass for its later one.
  *
@@ -53,6 +54,17 @@ export type LeasedDispatch = {
   leaseId: string;
   /** End of the lease on this process's monotonic clock (`performance.now()`), in milliseconds. */
   leaseEndsMs: number;
+};
+
+/**
+ * Whether other workers can see that this one lives. While they cannot, they
+ * may take it for dead and free its leases: it then starts nothing.
+ */
+export type Presence = {
+  /** It was confirmed within the last seconds. */
+  isConfirmed(): boolean;
+  /** False of a lease from before the others took this worker for dead. */
+  covers(dispatch: Pick<LeasedDispatch, "leaseEndsMs">): boolean;
 };
 
 /** What a worker is told to send no more. */

@@ -26,10 +26,13 @@ import { makeAddressPolicy } from "../outbound/address-rules.ts";
 import { makeGuard } from "../outbound/guard.ts";
 import { makeSender, type SenderLimits } from "../outbound/send.ts";
 import { makeCommitWatch } from "../queue/commit-watch.ts";
+import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
+import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
+import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts";
 import { makePostgresQueue, postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
-import type { OwnLane } from "../queue/queue.ts";
+import type { OwnLane, Presence } from "../queue/queue.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeExports } from "../storage/exports/exports.ts";
@@ -77,8 +80,15 @@ export async function makeParts(options: ServiceOptions) {
   });
   const background: Background[] = [heartbeat];
   if (roles.has("worker")) {
-    lane.worker = makeAttemptWorker(options, foundation);
-    background.push(...workerBackground(options, foundation, lane.worker));
+    const { leaseIds } = foundation;
+    const presence = makePresence({
+      db: pools.worker,
+      databaseUrl,
+      firstLeaseId: leaseIds.first,
+      log: options.log,
+    });
+    lane.worker = makeAttemptWorker(options, foundation, presence);
+    background.push(...workerBackground(options, foundation, { worker: lane.worker, presence }));
     const { tenants } = pools;
     const { log, storageTimes: times } = options;
     background.push(
@@ -122,7 +132,8 @@ async function makeFoundation(options: ServiceOptions) {
   const { guard, sender } = makeOutbound(options);
   const auditTally = makeAuditTally({ db: pools.worker, log });
   const commits = makeCommitWatch();
-  const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0));
+  const leaseIds = makeLeaseIds();
+  const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0, leaseIds));
   const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
   const lane: { worker: Worker | null } = { worker: null };
   const publisher = makePublisher({ db: pools.publisher, queue, catalog, ownLane: ownLaneOf(lane) });
@@ -137,6 +148,7 @@ async function makeFoundation(options: ServiceOptions) {
     auditTally,
     commits,
     queue,
+    leaseIds,
     heartbeat,
     lane,
     publisher,
@@ -153,10 +165,15 @@ function ownLaneOf(lane: { worker: Worker | null }): OwnLane {
   };
 }
 
-function makeAttemptWorker({ config, log }: ServiceOptions, foundation: Foundation): Worker {
+function makeAttemptWorker(
+  { config, log }: ServiceOptions,
+  foundation: Foundation,
+  presence: Presence,
+): Worker {
   const { pools, queue, catalog, secretBox, publisher, sender, auditTally, storage, metrics } = foundation;
   return makeWorker({
     queue,
+    presence,
     targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox),
     sender,
     health: makeEndpointHealth({
@@ -180,7 +197,7 @@ function makeAttemptWorker({ config, log }: ServiceOptions, foundation: Foundati
 function workerBackground(
   { config, databaseUrl, log }: ServiceOptions,
   { pools, catalog, metrics }: Foundation,
-  worker: Worker,
+  { worker, presence }: { worker: Worker; presence: WorkerPresence },
 ): Background[] {
   return [
     makeWakeListener({
@@ -189,9 +206,30 @@ function workerBackground(
       wake: () => worker.wake(),
       withdraw: (superseded) => worker.withdraw(superseded),
     }),
-    worker,
-    makeUpkeep({ db: pools.worker, catalog, log, metrics, retentionDays: config.retentionDays }),
+    startedTogether(presence, worker),
+    makeUpkeep({
+      db: pools.worker,
+      deadWorkers: makeDeadWorkers({ db: pools.worker, presence, log, metrics }),
+      catalog,
+      log,
+      metrics,
+      retentionDays: config.retentionDays,
+    }),
   ];
+}
+
+/** The second stops first: while the worker has leases, others can see that it lives. */
+function startedTogether(first: Background, second: Background): Background {
+  return {
+    start() {
+      first.start();
+      second.start();
+    },
+    async stop() {
+      await second.stop();
+      await first.stop();
+    },
+  };
 }
 
 function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiServices {

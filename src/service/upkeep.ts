@@ -1,4 +1,4 @@
-/** What the worker does beside attempts: dispatches that follow their endpoint, partitions ahead, retention and old keys. */
+/** What the worker does beside attempts: leases of dead workers, dispatches that follow their endpoint, partitions ahead, retention and old keys. */
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import { endInterruptedSends } from "../deliveries/person-send-store.ts";
@@ -8,11 +8,13 @@ import { announceCatalog } from "../events/outbox.ts";
 import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { DeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
 import { dropOldPartitions } from "../queue/postgres/retention.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
 
+const FREE_LEASES_EVERY_MS = 500;
 const SETTLE_EVERY_MS = 1000;
 const END_SENDS_EVERY_MS = 2000;
 const TIDY_EVERY_MS = 60_000;
@@ -22,6 +24,7 @@ export type Upkeep = { start(): void; stop(): Promise<void> };
 
 export function makeUpkeep(services: {
   db: Pool;
+  deadWorkers: DeadWorkers;
   catalog: Catalog;
   log: Log;
   metrics: Metrics;
@@ -47,6 +50,7 @@ export function makeUpkeep(services: {
     start() {
       running ??= Promise.all([
         repeat(TIDY_EVERY_MS, "announce_catalog", () => announceCatalog(db, services.catalog)),
+        repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () =>
           settleDispatches(db, postgresDispatchHold, stopping.signal),
         ),

@@ -106,7 +106,7 @@ export function makeMetrics() {
     }),
     dispatchesReturned: new Counter({
       name: "webhook_dispatches_returned_total",
-      help: "Dispatches given back without an attempt, by reason (no_room, late, held, withdrawn, stopping).",
+      help: "Dispatches given back without an attempt, by reason (no_room, late, unseen, held, withdrawn, stopping).",
       labelNames: ["reason"] as const,
       registers,
     }),
@@ -114,6 +114,11 @@ export function makeMetrics() {
       name: "webhook_endpoints_disabled_total",
       help: "Endpoints that were disabled by what they answered, by reason (gone, failing).",
       labelNames: ["reason"] as const,
+      registers,
+    }),
+    deadWorkers: new Counter({
+      name: "webhook_dead_workers_total",
+      help: "Workers that this one found dead, and whose leases it freed.",
       registers,
     }),
     upkeepFailures: new Counter({

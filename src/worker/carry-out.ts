@@ -3,7 +3,7 @@
  * sent now goes back to its lane or to the queue. Nothing here rejects.
  */
 import type { SendTarget } from "../endpoints/send-target.ts";
-import type { CompletedAttempt, LeasedDispatch } from "../queue/queue.ts";
+import type { CompletedAttempt, LeasedDispatch, Presence } from "../queue/queue.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { EndpointId } from "../shared/id.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
@@ -19,7 +19,8 @@ import { SLOW_ATTEMPT_MS } from "./width.ts";
 /** An attempt starts only with so much of its lease left: the longest attempt, and a margin to record it. */
 const LEASE_RESERVE_MS = 25_000;
 
-export type CarryOutServices = AftermathServices & AttemptServices & { targets: TargetCache; clock: Clock };
+export type CarryOutServices = AftermathServices &
+  AttemptServices & { targets: TargetCache; presence: Presence; clock: Clock };
 
 type Around = {
   lanes: Lanes;
@@ -36,6 +37,7 @@ type Whereabouts =
   | { kind: "over"; completed: CompletedAttempt }
   | { kind: "in line again" }
   | { kind: "late" }
+  | { kind: "unseen" }
   | { kind: "held" };
 
 export class CarryOut {
@@ -56,6 +58,7 @@ export class CarryOut {
       const where = await this.#inLane(dispatch);
       if (where.kind === "over") await this.#record(where.completed);
       if (where.kind === "late") await returns.release([dispatch], "claimable", "late");
+      if (where.kind === "unseen") await returns.release([dispatch], "claimable", "unseen");
       if (where.kind === "held") await returns.hold(dispatch);
     } catch (error) {
       const { log, metrics } = this.#services;
@@ -110,11 +113,12 @@ export class CarryOut {
   }
 
   async #send(dispatch: LeasedDispatch): Promise<Whereabouts> {
-    const { targets, clock } = this.#services;
+    const { targets, presence, clock } = this.#services;
     const lock = this.#around.outcomes.lockOf(dispatch.endpointId);
     if (lock !== undefined) await lock;
     const known = targets.fresh(dispatch);
     const target = known === undefined ? await targets.get(dispatch) : known;
+    if (!presence.isConfirmed() || !presence.covers(dispatch)) return { kind: "unseen" };
     if (dispatch.leaseEndsMs - clock.nowMs() < LEASE_RESERVE_MS) return { kind: "late" };
     if (target === null) return { kind: "over", completed: endpointDeleted(dispatch) };
     if (!target.enabled) return { kind: "held" };

@@ -6,7 +6,7 @@
 import type { Outbox } from "../events/outbox.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { ClaimLimits, DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
+import type { ClaimLimits, DispatchQueue, LeasedDispatch, Presence } from "../queue/queue.ts";
 import type { Lanes } from "./lanes.ts";
 
 const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 };
@@ -37,6 +37,7 @@ export type ClaimsServices = {
   queue: Pick<DispatchQueue, "claim" | "park" | "pull" | "findBacklogs">;
   outbox: Outbox;
   lanes: Lanes;
+  presence: Presence;
   clock: Clock;
   log: Log;
   /** Offers claimed dispatches to the lanes, and starts what may start. */
@@ -47,7 +48,7 @@ export type ClaimsServices = {
 };
 
 export function makeClaims(services: ClaimsServices): Claims {
-  const { lanes, clock, log } = services;
+  const { lanes, presence, clock, log } = services;
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
   let claiming: Promise<void> | null = null;
@@ -65,6 +66,8 @@ export function makeClaims(services: ClaimsServices): Claims {
   }
 
   async function look(): Promise<Found> {
+    // What it cannot send is left to others.
+    if (!presence.isConfirmed()) return "nothing";
     try {
       // What SQL published comes first, so that this same look claims it.
       const relayed = await steps.relay();

@@ -120,6 +120,23 @@ describe(`an endpoint, seed ${SEED}`, () => {
   });
 });
 
+describe(`a worker that nobody can see for 20 seconds, seed ${SEED}`, () => {
+  it("starts nothing meanwhile, and sends everything afterwards", async () => {
+    const limited = { tenant: "limited", behaviour: healthy, perSecond: 4, rateLimit: 5 };
+    const backlogged = { tenant: "sick", behaviour: slow, perSecond: 0, backlog: 300 };
+    const simulation = new Simulation(SEED, [
+      { ...WELL, untilMs: 50_000 },
+      { ...limited, untilMs: 50_000 },
+      backlogged,
+    ]);
+    const start = simulation.clock.nowMs();
+    simulation.unseen = { fromMs: start + 10_000, toMs: start + 30_000 };
+    const report = await simulation.run(400_000);
+    assert.deepEqual(report.errors, [], `seed ${SEED}`);
+    assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);
+  });
+});
+
 type Breakage = [name: string, breakIt: () => () => void];
 
 /** Replaces a method until the answer is called. */

@@ -6,7 +6,7 @@
  * memory may be lost at any moment, and its lease then ends.
  */
 import type { Outbox } from "../events/outbox.ts";
-import type { DispatchQueue, EventAtEndpoint, LeasedDispatch, OwnLane } from "../queue/queue.ts";
+import type { DispatchQueue, EventAtEndpoint, LeasedDispatch, OwnLane, Presence } from "../queue/queue.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CarryOut, type CarryOutServices } from "./carry-out.ts";
 import { makeClaims, type Claims } from "./claims.ts";
@@ -34,6 +34,7 @@ export type Worker = OwnLane & {
 export type WorkerServices = CarryOutServices & {
   queue: DispatchQueue;
   outbox: Outbox;
+  presence: Presence;
   metrics: Pick<Metrics, "watchLanes" | "dispatchesReturned">;
 };
 
@@ -86,7 +87,7 @@ class LaneWorker implements Worker {
   }
 
   hasRoom(): boolean {
-    return this.#lanes.hasRoom && !this.#stopping.signal.aborted;
+    return this.#lanes.hasRoom && this.#services.presence.isConfirmed() && !this.#stopping.signal.aborted;
   }
 
   backlogged(): ReturnType<OwnLane["backlogged"]> {
@@ -117,8 +118,10 @@ class LaneWorker implements Worker {
   }
 
   #pump(): void {
-    const { clock } = this.#services;
-    while (!this.#stopping.signal.aborted && this.#running.size < MOST_RUNNING) {
+    const { clock, presence } = this.#services;
+    // Looking over the lanes pumps again soon after it is confirmed again.
+    const mayStart = (): boolean => presence.isConfirmed() && !this.#stopping.signal.aborted;
+    while (mayStart() && this.#running.size < MOST_RUNNING) {
       const next = this.#lanes.next(clock.nowMs());
       if (next === null) return;
       if (next.kind === "start")

@@ -27,6 +27,7 @@ export type Program = {
   call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
   /** Everything it has printed so far. */
   output(): string;
+  signal(signal: NodeJS.Signals): void;
   /** Ends it by a signal and answers how it ended. */
   end(signal: NodeJS.Signals): Promise<Ended>;
   /** How it ended by itself. */
@@ -92,6 +93,7 @@ export async function startProgram(args: readonly string[], env: Environment, ma
         token: as === null ? null : await issueTestToken(env, as),
       });
     },
+    signal: (signal) => void child.kill(signal),
     async end(signal) {
       child.kill(signal);
       return ended;

@@ -80,6 +80,8 @@ export class Simulation {
   readonly worker: Worker;
   readonly endpoints: readonly Known[];
   readonly errors: string[] = [];
+  /** While nobody can see that the worker lives. */
+  unseen: { fromMs: number; toMs: number } | null = null;
   #attempts = 0;
   #accepted = 0;
   #mostInFlight = 0;
@@ -203,6 +205,7 @@ export class Simulation {
     );
     return makeWorker({
       queue: this.queue,
+      presence: { isConfirmed: () => this.#isSeen(), covers: () => true },
       clock: this.clock,
       targets: {
         fresh: (key) => this.#targetOf(key.endpointId),
@@ -250,9 +253,15 @@ export class Simulation {
       : { kind: "answered", status, headers: {}, body: "", latencyMs: afterMs };
   }
 
+  #isSeen(): boolean {
+    const nowMs = this.clock.nowMs();
+    return this.unseen === null || nowMs < this.unseen.fromMs || nowMs >= this.unseen.toMs;
+  }
+
   #noteStart(endpoint: Known, { headers }: SendRequest): void {
     const nowMs = this.clock.nowMs();
     const deliveryId = headers["X-Service-Delivery"] ?? "";
+    this.#check(this.#isSeen(), "an attempt starts while nobody can see the worker");
     this.#check(!this.#sending.has(deliveryId), "an attempt runs twice at once");
     this.#sending.add(deliveryId);
     this.#attempts++;

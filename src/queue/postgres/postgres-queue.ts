@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { Pool } from "../../database/pool.ts";
 import { acceptEvents, findEarlierEvents } from "./accept-store.ts";
+import { makeLeaseIds, type LeaseIds } from "./lease-ids.ts";
 import { claimDispatches, findBacklogs, parkDispatches, pullDispatches } from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 import { releaseDispatches } from "./release-store.ts";
@@ -21,8 +21,9 @@ import type { DispatchHold, DispatchQueue } from "../queue.ts";
 export function makePostgresQueue(
   { publisher, worker }: { publisher: Pool; worker: Pool },
   firstDelayMs: number,
+  leaseIds: LeaseIds = makeLeaseIds(),
 ): DispatchQueue {
-  const nextLeaseId = makeLeaseIds();
+  const nextLeaseId = () => leaseIds.next();
   return {
     accept: (events, options, within = publisher) =>
       acceptEvents(within, events, {
@@ -48,12 +49,3 @@ export const postgresDispatchHold: DispatchHold = {
   end: endDispatches,
   supersede: supersedeDispatches,
 };
-
-function makeLeaseIds(): () => string {
-  const process = randomUUID().slice(0, 18);
-  let claims = 0;
-  return () => {
-    const count = (claims++).toString(16).padStart(16, "0");
-    return `${process}-${count.slice(0, 4)}-${count.slice(4)}`;
-  };
-}

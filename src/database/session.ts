@@ -1,0 +1,54 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "pg";
+import { assumeRole, type Db } from "./pool.ts";
+import { connectTo, type ServingRole } from "./session-settings.ts";
+
+const CONNECTION_TIMEOUT_MS = 3000;
+/** A server that has gone silent is not waited for. */
+const CLOSE_LIMIT_MS = 1000;
+
+export type SessionOptions = {
+  url: string;
+  role: ServingRole;
+  applicationName: string;
+  /** A query that is not answered for so long rejects; default never. */
+  queryTimeoutMs?: number;
+  onNotify?: (payload: string) => void;
+};
+
+/** A connection outside the pools, for what lasts as long as it does: LISTEN, and locks. */
+export type Session = Db & {
+  /** Resolves when the connection is gone, whoever closed it. */
+  ended: Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Connects with the rights of `role` and no others. Throws what the database throws. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { url, role, queryTimeoutMs, onNotify } = options;
+  const client = new Client({
+    ...connectTo(url, role),
+    application_name: options.applicationName,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
+  });
+  const ended = new Promise<void>((resolve) => {
+    client.once("end", () => resolve());
+    // An error is followed by the end; without a listener it would end the process.
+    client.on("error", () => undefined);
+  });
+  client.on("notification", ({ payload = "" }) => onNotify?.(payload));
+  try {
+    await client.connect();
+    await client.query(assumeRole(role));
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+  return {
+    query: (text, values) => client.query(text, values),
+    ended,
+    close: () => Promise.race([client.end(), delay(CLOSE_LIMIT_MS)]),
+  };
+}

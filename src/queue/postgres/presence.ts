@@ -1,0 +1,129 @@
+/**
+ * Shows the other workers that this one lives. It holds an advisory lock in a
+ * session of its own, which ends with the process, and confirms its row every
+ * second. Both must be missing before others free its leases: a process whose
+ * session was ended still confirms its row through the pool, and one that
+ * stands still keeps its lock.
+ */
+import { openSession, type Session } from "../../database/session.ts";
+import type { Pool } from "../../database/pool.ts";
+import { every } from "../../shared/every.ts";
+import { withinLimit } from "../../shared/time-limit.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { LEASE_MS, type Presence } from "../queue.ts";
+import { confirmWorker, holdWorkerLock, removeWorker } from "./presence-store.ts";
+
+const CONFIRM_EVERY_MS = 1000;
+/** An attempt starts for so long after a confirmation: for less than others take to find a worker dead. */
+const CONFIRMED_FOR_MS = 3000;
+const ANSWER_LIMIT_MS = 5000;
+
+export type WorkerPresence = Presence & { start(): void; stop(): Promise<void> };
+
+type PresenceServices = {
+  db: Pool;
+  databaseUrl: string;
+  firstLeaseId: string;
+  log: Log;
+};
+
+export function makePresence(services: PresenceServices): WorkerPresence {
+  return new SessionPresence(services);
+}
+
+class SessionPresence implements WorkerPresence {
+  readonly #services: PresenceServices;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | null = null;
+  #session: Session | null = null;
+  #confirmedAtMs = -Infinity;
+  #registered: string | null = null;
+  #registeredAtMs = Infinity;
+
+  constructor(services: PresenceServices) {
+    this.#services = services;
+  }
+
+  isConfirmed(): boolean {
+    return performance.now() - this.#confirmedAtMs < CONFIRMED_FOR_MS;
+  }
+
+  covers({ leaseEndsMs }: Parameters<Presence["covers"]>[0]): boolean {
+    return leaseEndsMs - LEASE_MS >= this.#registeredAtMs;
+  }
+
+  start(): void {
+    const { log } = this.#services;
+    this.#running ??= every(CONFIRM_EVERY_MS, () => this.#confirm(), {
+      signal: this.#stopping.signal,
+      failed: (error) => log.warn({ err: error }, "this worker cannot be confirmed"),
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    const last = this.#session;
+    if (last === null) return;
+    // Where it stays, others find it dead, and nothing to free.
+    await removeWorker(last, this.#services.firstLeaseId).catch(() => undefined);
+    this.#session = null;
+    this.#confirmedAtMs = -Infinity;
+    await last.close().catch(() => undefined);
+  }
+
+  async #confirm(): Promise<void> {
+    const { db, firstLeaseId, log } = this.#services;
+    try {
+      this.#session ??= await this.#hold();
+      const held = this.#session;
+      // From before the question: an answer can lie unread while the process stands still.
+      const askedAtMs = performance.now();
+      const answer = await confirmWorker(held, firstLeaseId);
+      if (answer !== null && this.#session === held) this.#noteConfirmed(answer, askedAtMs);
+    } catch (error) {
+      log.warn({ err: error }, "this worker's session is lost; it starts no attempt until it has a new one");
+      this.#lose(this.#session);
+      await withinLimit(confirmWorker(db, firstLeaseId), ANSWER_LIMIT_MS, noAnswer);
+    }
+  }
+
+  async #hold(): Promise<Session> {
+    const { databaseUrl, firstLeaseId } = this.#services;
+    const opened = await openSession({
+      url: databaseUrl,
+      role: "postern_worker",
+      applicationName: "postern worker session",
+      queryTimeoutMs: ANSWER_LIMIT_MS,
+    });
+    void opened.ended.then(() => this.#lose(opened));
+    try {
+      if (!(await holdWorkerLock(opened, firstLeaseId)))
+        throw new Error("another process holds the worker's lock");
+      return opened;
+    } catch (error) {
+      await opened.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  #lose(lost: Session | null): void {
+    if (lost === null || this.#session !== lost) return;
+    this.#session = null;
+    this.#confirmedAtMs = -Infinity;
+    void lost.close().catch(() => undefined);
+  }
+
+  #noteConfirmed(answer: string, askedAtMs: number): void {
+    if (this.#registered !== null && answer !== this.#registered) {
+      this.#services.log.warn("other workers took this one for dead; it gives up the leases that they freed");
+    }
+    if (answer !== this.#registered) this.#registeredAtMs = askedAtMs;
+    this.#registered = answer;
+    this.#confirmedAtMs = askedAtMs;
+  }
+}
+
+function noAnswer(): Error {
+  return new Error("the database does not answer");
+}
