@@ -64,6 +64,8 @@ export type ServiceOptions = {
 
 const CONNECTION_TIMEOUT_MS = 3000;
 
+/** The worker of this process, if it has one, and whether others know that it lives. */
+type Lane = { worker: Worker | null; presence: Presence | null };
 type Background = { start(): void; stop(): Promise<void> };
 type Foundation = Awaited<ReturnType<typeof makeFoundation>>;
 
@@ -88,6 +90,7 @@ export async function makeParts(options: ServiceOptions) {
       log: options.log,
     });
     lane.worker = makeAttemptWorker(options, foundation, presence);
+    lane.presence = presence;
     background.push(...workerBackground(options, foundation, { worker: lane.worker, presence }));
     const { tenants } = pools;
     const { log, storageTimes: times } = options;
@@ -135,7 +138,7 @@ async function makeFoundation(options: ServiceOptions) {
   const leaseIds = makeLeaseIds();
   const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0, leaseIds));
   const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
-  const lane: { worker: Worker | null } = { worker: null };
+  const lane: Lane = { worker: null, presence: null };
   const publisher = makePublisher({ db: pools.publisher, queue, catalog, ownLane: ownLaneOf(lane) });
   const storage = await makeStorageParts({ config, tenants, log, metrics });
   return {
@@ -157,9 +160,10 @@ async function makeFoundation(options: ServiceOptions) {
 }
 
 /** The worker publishes what it finds about endpoints, the publisher hands it what it accepts. */
-function ownLaneOf(lane: { worker: Worker | null }): OwnLane {
+function ownLaneOf(lane: Lane): OwnLane {
   return {
-    hasRoom: () => lane.worker?.hasRoom() ?? false,
+    // What this worker may not send now is left to others.
+    hasRoom: () => lane.presence?.isConfirmed() === true && lane.worker?.hasRoom() === true,
     backlogged: () => lane.worker?.backlogged() ?? [],
     take: (accepted) => lane.worker?.take(accepted),
   };

@@ -87,7 +87,7 @@ class LaneWorker implements Worker {
   }
 
   hasRoom(): boolean {
-    return this.#lanes.hasRoom && this.#services.presence.isConfirmed() && !this.#stopping.signal.aborted;
+    return this.#lanes.hasRoom && !this.#stopping.signal.aborted;
   }
 
   backlogged(): ReturnType<OwnLane["backlogged"]> {
