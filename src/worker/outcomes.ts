@@ -16,7 +16,7 @@ const RETRY_MS = 500;
  * Nobody waits for an outcome, and each group is a commit that publishers'
  * commits have to share the disk with: so a few milliseconds of rest between two.
  */
-const LIMITS = { maxItems: 500, maxConcurrent: 1, restMs: 5 };
+const LIMITS = { maxItems: 500, maxConcurrent: 1, restMs: 15 };
 
 /** By dispatch: recorded, or why it cannot be; none for what is locked, or not this worker's any more. */
 type Completed = Map<DeliveryId, true | Error>;
