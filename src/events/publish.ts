@@ -159,13 +159,13 @@ class GroupingPublisher implements Publisher {
 
   /** However many dispatches an array makes, no statement makes more than others can wait for. */
   async #acceptParts(
-    events: readonly NewEvent[],
+    parts: readonly NewEvent[][],
     transaction: Db,
     patience: { lockWaitMs?: number } = {},
   ): Promise<Map<EventId, AcceptedEvent>> {
     const { queue, ownLane } = this.#services;
     const fresh = new Map<EventId, AcceptedEvent>();
-    for (const part of this.#fanOut.parts(events)) {
+    for (const part of parts) {
       const options = { lease: false, parked: ownLane.backlogged(), ...patience };
       const { accepted } = await queue.accept(part, options, transaction);
       for (const event of accepted) fresh.set(event.id, event);
@@ -201,7 +201,7 @@ class GroupingPublisher implements Publisher {
   async #publishKeyedOnce(events: NewEvent[], lockWaitMs: number): Promise<Published[]> {
     const { db, queue } = this.#services;
     return inTransaction(db, async (transaction) => {
-      const fresh = await this.#acceptParts(events, transaction, { lockWaitMs });
+      const fresh = await this.#acceptParts(this.#fanOut.parts(events), transaction, { lockWaitMs });
       const others = events.filter((event) => !fresh.has(event.id));
       const earlier = await queue.findEarlier(others, transaction);
       return events.map((event) => {
@@ -213,10 +213,11 @@ class GroupingPublisher implements Publisher {
 
   async #publishMany(events: NewEvent[]): Promise<Published[]> {
     if (events.some((event) => event.idempotencyKey !== null)) return this.#publishKeyed(events);
-    const isOne = this.#fanOut.parts(events).length === 1;
-    const accepted = isOne
-      ? await this.#accept(events)
-      : await inTransaction(this.#services.db, (transaction) => this.#acceptParts(events, transaction));
+    const parts = this.#fanOut.parts(events);
+    const accepted =
+      parts.length === 1
+        ? await this.#accept(events)
+        : await inTransaction(this.#services.db, (transaction) => this.#acceptParts(parts, transaction));
     return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));
   }
 

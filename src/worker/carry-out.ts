@@ -36,8 +36,7 @@ type Around = {
 type Whereabouts =
   | { kind: "over"; completed: CompletedAttempt }
   | { kind: "in line again" }
-  | { kind: "late" }
-  | { kind: "unseen" }
+  | { kind: "returned"; reason: "late" | "unseen" }
   | { kind: "held" };
 
 export class CarryOut {
@@ -57,8 +56,7 @@ export class CarryOut {
       // The lane goes on when the attempt is over: its endpoint need not wait until the outcome is recorded.
       const where = await this.#inLane(dispatch);
       if (where.kind === "over") await this.#record(where.completed);
-      if (where.kind === "late") await returns.release([dispatch], "claimable", "late");
-      if (where.kind === "unseen") await returns.release([dispatch], "claimable", "unseen");
+      if (where.kind === "returned") await returns.release([dispatch], "claimable", where.reason);
       if (where.kind === "held") await returns.hold(dispatch);
     } catch (error) {
       const { log, metrics } = this.#services;
@@ -118,8 +116,8 @@ export class CarryOut {
     if (lock !== undefined) await lock;
     const known = targets.fresh(dispatch);
     const target = known === undefined ? await targets.get(dispatch) : known;
-    if (!presence.isConfirmed() || !presence.covers(dispatch)) return { kind: "unseen" };
-    if (dispatch.leaseEndsMs - clock.nowMs() < LEASE_RESERVE_MS) return { kind: "late" };
+    if (!presence.isConfirmed() || !presence.covers(dispatch)) return { kind: "returned", reason: "unseen" };
+    if (dispatch.leaseEndsMs - clock.nowMs() < LEASE_RESERVE_MS) return { kind: "returned", reason: "late" };
     if (target === null) return { kind: "over", completed: endpointDeleted(dispatch) };
     if (!target.enabled) return { kind: "held" };
     if (this.#mustWait(dispatch, target)) return { kind: "in line again" };
