@@ -1,128 +1,232 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import {
+  blockersOf,
+  checkout,
+  copySuite,
+  edit,
+  evidenceFile,
+  readEvidence,
+  run,
+  seal,
+  suiteFolder,
+  suitePython,
+} from "./support/suite-copy.ts";
 
-const root = dirname(import.meta.dirname);
-const suite = join(root, "suites", "storage-lifecycle");
+/** A whole run takes half a minute; a machine under load takes many times as long. */
+const LIMIT_MS = 1_200_000;
 
-const evidenceShape = z.object({
-  state: z.string(),
-  counts: z.record(z.string(), z.number()),
-  cases: z.array(z.object({ id: z.string(), status: z.string() })),
-  negativeMatrix: z.object({ identical: z.boolean(), runs: z.array(z.object({ sha256: z.string() })) }),
-  production: z.object({ runner: z.string(), cases: z.number(), identical: z.boolean() }).nullable(),
-  blockers: z.array(z.object({ code: z.string(), detail: z.string() })),
-});
-
-async function run(
-  command: string,
-  args: string[],
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<{ status: number | null; output: string }> {
-  const child = spawn(command, args, { cwd: root, env });
-  let output = "";
-  child.stdout.on("data", (data) => (output += String(data)));
-  child.stderr.on("data", (data) => (output += String(data)));
-  await once(child, "close");
-  return { status: child.exitCode, output };
-}
-
-function readEvidence(folder: string) {
-  return evidenceShape.parse(JSON.parse(readFileSync(join(folder, "validation-result.json"), "utf8")));
-}
-
-/** Validates a copy of the suite that must end BLOCKED; gives its blockers. */
-async function blockersOf(copy: string): Promise<string[]> {
-  const args = ["tools/suite.ts", "--suite", copy, "--differential", "0"];
-  const { status, output } = await run(process.execPath, args);
+/** Validates a copy of the suite that must end BLOCKED, against production or another runner; gives its blockers. */
+async function blockersOfRun(
+  copy: string,
+  runner = join(checkout, "tools", "suite", "runner.ts"),
+  options: string[] = [],
+): Promise<string[]> {
+  const command = `${process.execPath} ${runner}`;
+  const args = [join(copy, "validate.py"), "--runner", command, ...options];
+  const { status, output } = await run(suitePython(), args);
   assert.equal(status, 1, output);
-  const evidence = readEvidence(copy);
-  assert.equal(evidence.state, "BLOCKED");
-  return evidence.blockers.map(({ code, detail }) => `${code} ${detail}`);
-}
-
-async function seal(copy: string): Promise<void> {
-  const python = join(root, ".venv", process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
-  const { status, output } = await run(python, [join(copy, "validate.py"), "--seal"]);
-  assert.equal(status, 0, output);
+  return blockersOf(copy);
 }
 
 describe("the storage-lifecycle suite", () => {
-  it("passes: 105 cases, 85 negative checks twice, equal digests, no difference on random inputs", async () => {
-    const { status, output } = await run(process.execPath, ["tools/suite.ts"]);
-    assert.equal(status, 0, output);
-    const evidence = readEvidence(suite);
-    assert.equal(evidence.state, "PASSED");
-    assert.deepEqual(evidence.blockers, []);
-    const { cases, casesPassed, negativeChecks, negativeChecksRejected, mutants, mutantsRejected } =
-      evidence.counts;
-    assert.deepEqual([cases, casesPassed, negativeChecks, negativeChecksRejected], [105, 105, 85, 85]);
-    assert.equal(mutantsRejected, mutants);
-    assert.equal(new Set(evidence.negativeMatrix.runs.map(({ sha256 }) => sha256)).size, 1);
-    assert.deepEqual(evidence.production, { runner: "typescript", cases: 105, identical: true });
-    assert.match(output, /no difference/);
-  });
+  it(
+    "passes: 105 cases, 85 negative checks twice, equal digests, no difference on random inputs",
+    { timeout: LIMIT_MS },
+    async () => {
+      const { status, output } = await run(process.execPath, ["tools/suite.ts"]);
+      assert.equal(status, 0, output);
+      const evidence = readEvidence(suiteFolder);
+      assert.equal(evidence.state, "PASSED");
+      assert.deepEqual(evidence.blockers, []);
+      const { cases, casesPassed, negativeChecks, negativeChecksRejected, mutants, mutantsRejected } =
+        evidence.counts;
+      assert.deepEqual([cases, casesPassed, negativeChecks, negativeChecksRejected], [105, 105, 85, 85]);
+      assert.equal(mutantsRejected, mutants);
+      assert.equal(new Set(evidence.negativeMatrix.runs.map(({ sha256 }) => sha256)).size, 1);
+      const { runner, families, cases: compared, identical, challenge } = evidence.production ?? {};
+      assert.deepEqual([runner, families?.length, compared, identical], ["typescript", 10, 105, true]);
+      assert.equal(challenge, 1000);
+    },
+  );
 });
 
-describe("a sabotaged storage-lifecycle suite ends BLOCKED and names the cause:", () => {
+const GO_ENV = {
+  ...process.env,
+  GOFLAGS: "-mod=mod",
+  GOPROXY: "off",
+  GOTOOLCHAIN: "local",
+  CGO_ENABLED: "0",
+};
+const hasGo = spawnSync("go", ["version"], { env: GO_ENV }).status === 0;
+
+describe(
+  "a runner in Go, written from the suite's guide alone,",
+  { skip: hasGo ? false : "no Go here" },
+  () => {
+    const families = "derive_deadline,evaluate_expiry,validate_object_key";
+    let folder = "";
+    let runner = "";
+    before(async () => {
+      folder = mkdtempSync(join(tmpdir(), "postern-go-"));
+      runner = join(folder, "runner");
+      const sums = createHash("sha256")
+        .update(readFileSync(join(suiteFolder, "SHA256SUMS")))
+        .digest("hex");
+      const source = join(import.meta.dirname, "storage-lifecycle-go");
+      const args = ["-C", source, "build", "-ldflags", `-X main.suiteRoot=${sums}`, "-o", runner, "."];
+      const { status, output } = await run("go", args, GO_ENV);
+      assert.equal(status, 0, output);
+    });
+    after(() => rmSync(folder, { recursive: true, force: true }));
+
+    it("holds the vectors of canonical JSON", async () => {
+      const { status, output } = await run(runner, [
+        "-vectors",
+        join(suiteFolder, "vectors", "canonical-json.json"),
+      ]);
+      assert.equal(status, 0, output);
+    });
+
+    it("passes the three families that it has", { timeout: LIMIT_MS }, async () => {
+      const copy = copySuite(folder, "three");
+      const args = [join(copy, "validate.py"), "--runner", runner, "--families", families];
+      const { status, output } = await run(suitePython(), args);
+      assert.equal(status, 0, output);
+      const { state, production } = readEvidence(copy);
+      assert.equal(state, "PASSED");
+      assert.equal(production?.families.join(), families);
+      assert.equal(production?.cases, 23);
+    });
+
+    it("does not pass as if it had others", { timeout: LIMIT_MS }, async () => {
+      const copy = copySuite(folder, "others");
+      const wanted = ["--families", "evaluate_expiry,validate_bucket"];
+      const args = [join(copy, "validate.py"), "--runner", runner, ...wanted];
+      const { status, output } = await run(suitePython(), args);
+      assert.equal(status, 1, output);
+      assert.match(
+        blockersOf(copy).join("\n"),
+        /^PRODUCTION_FAMILIES the runner does not have validate_bucket/m,
+      );
+    });
+  },
+);
+
+describe("a storage-lifecycle suite or runner that is wrong ends BLOCKED and names the cause:", () => {
   let folder = "";
   before(() => {
     folder = mkdtempSync(join(tmpdir(), "postern-suite-"));
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  function sabotage(name: string, file: string, change: (text: string) => string): string {
-    const copy = join(folder, name);
-    cpSync(suite, copy, { recursive: true });
-    const path = join(copy, file);
-    const text = readFileSync(path, "utf8");
-    const changed = change(text);
-    assert.notEqual(changed, text);
-    writeFileSync(path, changed);
-    return copy;
-  }
-
-  it("one byte of an expectation, unsealed", async () => {
-    const copy = sabotage("byte", "suite.json", (text) =>
-      text.replace('"remaining_ms": 1,', '"remaining_ms": 2,'),
-    );
-    const blockers = await blockersOf(copy);
+  it("one byte of an expectation, unsealed", { timeout: LIMIT_MS }, async () => {
+    const copy = copySuite(folder, "byte");
+    edit(copy, "suite.json", (text) => text.replace('"remaining_ms": 1,', '"remaining_ms": 2,'));
+    const args = ["tools/suite.ts", "--suite", copy, "--differential", "0"];
+    const { status, output } = await run(process.execPath, args);
+    assert.equal(status, 1, output);
+    const blockers = blockersOf(copy);
     assert.ok(blockers.some((one) => one.startsWith("L-2 suite.json: has SHA-256")));
     assert.ok(blockers.some((one) => one.startsWith("C-5 SL-023 /expected/output/remaining_ms")));
   });
 
-  it("two ids of the manifest swapped and sealed anew", async () => {
-    const copy = sabotage("ids", "manifest.json", (text) =>
+  it("two ids of the manifest swapped and sealed anew", { timeout: LIMIT_MS }, async () => {
+    const copy = copySuite(folder, "ids");
+    edit(copy, "manifest.json", (text) =>
       text.replace('"SL-011"', '"SL-0XX"').replace('"SL-012"', '"SL-011"').replace('"SL-0XX"', '"SL-012"'),
     );
     await seal(copy);
-    const blockers = await blockersOf(copy);
+    const blockers = await blockersOfRun(copy);
     assert.ok(
       blockers.includes('M-2 /orderedCaseIds/10: is "SL-012", must be "SL-011"'),
       blockers.join("\n"),
     );
   });
 
-  it("a rule of the reference changed and sealed anew", async () => {
-    const copy = sabotage("rule", "reference/evaluate_expiry.py", (text) =>
-      text.replace("left <= 0", "left < 0"),
-    );
+  it("a rule of the reference changed and sealed anew", { timeout: LIMIT_MS }, async () => {
+    const copy = copySuite(folder, "rule");
+    edit(copy, "reference/evaluate_expiry.py", (text) => text.replace("left <= 0", "left < 0"));
     await seal(copy);
-    const blockers = await blockersOf(copy);
+    const blockers = await blockersOfRun(copy);
     assert.ok(blockers.some((one) => one.startsWith("C-5 SL-024 /expected/output/code")));
+  });
+
+  it("a sealed change of which the runner does not know", { timeout: LIMIT_MS }, async () => {
+    const copy = copySuite(folder, "pin");
+    edit(copy, "README.md", (text) => `${text}\nOne more line.\n`);
+    await seal(copy);
+    const blockers = await blockersOfRun(copy, undefined, ["--families", "derive_deadline"]);
     assert.ok(
       blockers.some((one) => one.startsWith("PRODUCTION_SUITE_ROOT the runner was made for another suite")),
+      blockers.join("\n"),
     );
   });
 
+  it(
+    "production that knows the answers of eight cases, and nothing else",
+    { timeout: LIMIT_MS },
+    async () => {
+      const tools = copyOfProduction(folder);
+      edit(tools, "src/storage/rules/evaluate-expiry.ts", (text) =>
+        text.replace("export function evaluateExpiry(", `${EIGHT_ANSWERS}\nfunction evaluate(`),
+      );
+      const runner = join(tools, "tools", "suite", "runner.ts");
+      const blockers = await blockersOfRun(copySuite(folder, "eight"), runner, [
+        "--families",
+        "evaluate_expiry",
+      ]);
+      assert.ok(
+        blockers.some((one) => /^PRODUCTION_CHALLENGE [0-9]+ of 1000 new inputs/.test(one)),
+        blockers.join("\n"),
+      );
+    },
+  );
+
+  it("random inputs on which the two implementations differ", { timeout: LIMIT_MS }, async () => {
+    const copy = copySuite(folder, "differential");
+    const file = "production-result.json";
+    cpSync(join(suiteFolder, file), join(copy, file));
+    edit(copy, file, (text) => text.replace('"differences": 0', '"differences": 1'));
+    const blockers = await blockersOfRun(copy, undefined, ["--with-result"]);
+    assert.ok(blockers.includes("PRODUCTION_DIFFERENTIAL 1 families differ on random inputs"));
+  });
+
+  it("digests that were copied, by a runner that runs nothing", { timeout: LIMIT_MS }, async () => {
+    const copy = copySuite(folder, "copied");
+    const runner = join(folder, "copied.mjs");
+    // The evidence of the run above has every digest that the cases ask for.
+    const evidence = join(folder, "old.json");
+    cpSync(evidenceFile(suiteFolder), evidence);
+    writeFileSync(runner, COPYING_RUNNER.replaceAll("EVIDENCE", evidence));
+    const families = ["--families", "derive_deadline,evaluate_expiry,validate_delivery"];
+    const blockers = await blockersOfRun(copy, runner, families);
+    assert.ok(
+      blockers.some((one) => one.startsWith("PRODUCTION_CHALLENGE")),
+      blockers.join("\n"),
+    );
+    assert.equal(
+      blockers.some((one) => one.startsWith("PRODUCTION_DIFFERS")),
+      false,
+      blockers.join("\n"),
+    );
+  });
+
+  it("a production-result.json that was copied, and no runner", { timeout: LIMIT_MS }, async () => {
+    const copy = copySuite(folder, "result");
+    cpSync(join(suiteFolder, "production-result.json"), join(copy, "production-result.json"));
+    const { status, output } = await run(suitePython(), [join(copy, "validate.py"), "--with-result"]);
+    assert.equal(status, 1, output);
+    assert.match(blockersOf(copy).join("\n"), /^PRODUCTION_ABSENT no runner was asked/m);
+  });
+
   it("no Python at all", async () => {
-    const copy = join(folder, "python");
-    cpSync(suite, copy, { recursive: true });
+    const copy = copySuite(folder, "python");
     const args = ["tools/suite.ts", "--suite", copy];
     const { status } = await run(process.execPath, args, { PATH: folder });
     assert.equal(status, 3);
@@ -131,9 +235,8 @@ describe("a sabotaged storage-lifecycle suite ends BLOCKED and names the cause:"
     assert.match(blockers[0]?.detail ?? "", /install Python 3\.9 or newer/);
   });
 
-  it("a Python without the packages", async () => {
-    const copy = join(folder, "packages");
-    cpSync(suite, copy, { recursive: true });
+  it("a Python without the packages", { timeout: LIMIT_MS }, async () => {
+    const copy = copySuite(folder, "packages");
     // Without `site` no installed package can be seen.
     const { status, output } = await run("python3", ["-S", join(copy, "validate.py")]);
     assert.equal(status, 3, output);
@@ -146,3 +249,42 @@ describe("a sabotaged storage-lifecycle suite ends BLOCKED and names the cause:"
     assert.match(blockers[0]?.detail ?? "", /pip install "jsonschema>=4\.18\.0" referencing/);
   });
 });
+
+/** Production and its runner, to be changed. */
+function copyOfProduction(folder: string): string {
+  const copy = join(folder, "production");
+  mkdirSync(copy);
+  for (const name of ["src/storage/rules", "tools/suite", "tools/suite.ts", "package.json"]) {
+    cpSync(join(checkout, name), join(copy, name), { recursive: true });
+  }
+  for (const name of ["node_modules", ".venv"]) symlinkSync(join(checkout, name), join(copy, name));
+  return copy;
+}
+
+/** Right for SL-023 to SL-030, by what tells them apart; wrong for everything else. */
+const EIGHT_ANSWERS = `
+export function evaluateExpiry(input: EvaluateExpiryInput): ReturnType<typeof evaluate> {
+  const result = evaluate(input);
+  const year = input.now.slice(0, 4);
+  return year === "2026" ? result : { ...result, output: { ...result.output, code: "INERT" } };
+}
+`;
+
+/** Answers the cases from an old evidence, and everything else with the answer of the first. */
+const COPYING_RUNNER = `
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+const evidence = JSON.parse(readFileSync("EVIDENCE", "utf8"));
+const suite = JSON.parse(readFileSync("${join(suiteFolder, "suite.json")}", "utf8"));
+const produced = new Map(evidence.cases.map((one) => [one.id, one.producedSha256]));
+const key = (input, calls) =>
+  createHash("sha256").update(JSON.stringify([input, calls.map(({ result }) => result)])).digest("hex");
+const known = new Map(suite.cases.map((one) => [key(one.input, one.calls), produced.get(one.id)]));
+const families = [...new Set(suite.cases.map((one) => one.family))];
+console.log(JSON.stringify({ runner: "copied", suiteRoot: evidence.suiteRoot, families }));
+for await (const line of createInterface({ input: process.stdin })) {
+  const { input, calls } = JSON.parse(line);
+  console.log(known.get(key(input, calls)) ?? "invalid");
+}
+`;

@@ -1,9 +1,14 @@
 /** The evidence of a run that could not begin: without Python, the validator cannot write its own. */
-import { renameSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digest, layout, type JsonObject } from "./json.ts";
 
 export const EVIDENCE_FILE = "validation-result.json";
+
+/** Removes an older evidence, so that a run that fails leaves none behind. */
+export function discardEvidence(root: string): void {
+  rmSync(join(root, EVIDENCE_FILE), { force: true });
+}
 
 /** Writes `BLOCKED` with one blocker, in the form of the suite's evidence schema. */
 export function writeBlockedEvidence(root: string, code: string, detail: string): void {

@@ -4,24 +4,24 @@
  * refuses, is a failure too: it proves nothing about its rule.
  */
 import { judgeCase } from "./judge.ts";
-import { canonical, isObject, sha256, textOf, type Json, type JsonObject } from "./json.ts";
+import { canonical, digest, isObject, sha256, textOf, type Json, type JsonObject } from "./json.ts";
 import { expandMutants, type Mutant } from "./mutants.ts";
 import { isSealed, type SuiteFiles } from "./suite-files.ts";
 import { casesOf, judgeCoverage, judgeManifest, judgeSuite } from "./suite-rules.ts";
 import { parseStrictText, StrictJsonError } from "./strict-json.ts";
 
 export interface MatrixResult {
-  total: number;
-  rejected: number;
-  mutants: number;
+  checks: CheckResult[];
   /** Whether the run in reverse order came to the same result. */
   identical: boolean;
-  failures: string[];
 }
 
-interface CheckResult {
+export interface CheckResult {
   id: string;
   mutants: number;
+  /** Digest of all mutants, so that two implementations can tell whether they judged the same ones. */
+  mutantsSha256: string;
+  rejected: number;
   rules: string[];
   failures: string[];
 }
@@ -38,13 +38,7 @@ export async function runMatrix(
   }
   const reverse: CheckResult[] = [];
   for (const check of suite.checks.toReversed()) reverse.push(await runCheck(suite, check, true));
-  return {
-    total: forward.length,
-    rejected: forward.filter(({ failures }) => failures.length === 0).length,
-    mutants: forward.reduce((sum, { mutants }) => sum + mutants, 0),
-    identical: fingerprint(forward) === fingerprint(reverse.toReversed()),
-    failures: forward.flatMap(({ id, failures }) => failures.map((failure) => `${id}: ${failure}`)),
-  };
+  return { checks: forward, identical: fingerprint(forward) === fingerprint(reverse.toReversed()) };
 }
 
 function fingerprint(results: readonly CheckResult[]): string {
@@ -55,21 +49,27 @@ async function runCheck(suite: SuiteFiles, check: JsonObject, isReverse: boolean
   const entries = Array.isArray(check["mutants"]) ? check["mutants"].filter(isObject) : [];
   const seen = new Set<string>();
   const failures: string[] = [];
-  let count = 0;
+  const digests: string[] = [];
+  let rejected = 0;
   for (const entry of entries) {
     const mutants = expandMutants(entry, suite);
     for (const mutant of isReverse ? mutants.toReversed() : mutants) {
-      count += 1;
-      const rules = isEquivalent(suite, mutant) ? null : await rulesAgainst(suite, mutant);
+      const mutantSha256 = mutantDigest(mutant);
+      digests.push(mutantSha256);
+      const isSame = mutantSha256 === originalDigest(suite, mutant);
+      const rules = isSame ? null : await rulesAgainst(suite, mutant);
       for (const rule of rules ?? []) seen.add(rule);
       const state = stateOf(textOf(entry["rule"]), rules);
-      if (state !== "rejected") failures.push(`${textOf(entry["title"])} ${state}`);
+      if (state === "rejected") rejected += 1;
+      else failures.push(`${textOf(entry["title"])} ${state}`);
     }
   }
-  if (count === 0) failures.push("has no mutant");
+  if (digests.length === 0) failures.push("has no mutant");
   return {
     id: textOf(check["id"]),
-    mutants: count,
+    mutants: digests.length,
+    mutantsSha256: digest(digests.toSorted()),
+    rejected,
     rules: [...seen].toSorted(),
     failures: failures.toSorted(),
   };
@@ -81,11 +81,19 @@ function stateOf(rule: string, rules: readonly string[] | null): string {
   return rules.length === 0 ? "survived" : `was refused by ${rules.join(", ")} instead of ${rule}`;
 }
 
-function isEquivalent(suite: SuiteFiles, mutant: Mutant): boolean {
-  if (mutant.target === "text") return false;
-  if (mutant.target === "files") return isSealed(mutant.files);
-  const original = mutant.target === "case" ? (suite.cases.get(mutant.caseId) ?? null) : suite[mutant.target];
-  return isEqual(mutant.value, original);
+function mutantDigest(mutant: Mutant): string {
+  if (mutant.target === "files") {
+    return digest(Object.fromEntries([...mutant.files].map(([name, bytes]) => [name, sha256(bytes)])));
+  }
+  // Spaces between the tokens of a text are no part of it.
+  return mutant.target === "text" ? sha256(mutant.text.replaceAll(/[ \n]/g, "")) : digest(mutant.value);
+}
+
+/** What a mutant that changes nothing would be; null where every one changes something. */
+function originalDigest(suite: SuiteFiles, mutant: Mutant): string | null {
+  if (mutant.target === "text") return null;
+  if (mutant.target === "files") return mutantDigest({ target: "files", files: suite.files });
+  return digest(mutant.target === "case" ? (suite.cases.get(mutant.caseId) ?? null) : suite[mutant.target]);
 }
 
 function isEqual(left: Json, right: Json): boolean {

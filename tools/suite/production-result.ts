@@ -1,4 +1,4 @@
-/** Judges all cases by production and writes production-result.json for the validator to compare. */
+/** Judges cases and negative checks by production, for the validator to compare: production-result.json. */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { judgeCase } from "./judge.ts";
@@ -8,12 +8,23 @@ import { isSealed, readSuite } from "./suite-files.ts";
 import { SUITE_ROOT } from "./suite-root.ts";
 
 const FILE = "production-result.json";
+export const RUNNER = "typescript";
 
-export interface ProductionSummary {
+export interface Production {
+  /** What is written into the file. */
+  result: JsonObject;
   cases: number;
   passed: number;
   matrix: MatrixResult;
   problems: string[];
+}
+
+/** What random inputs through both implementations came to. */
+export interface DifferentialResult {
+  seed: number;
+  /** Inputs of each family. */
+  inputs: number;
+  differences: number;
 }
 
 /** Removes an older result, so that a run that fails leaves none behind. */
@@ -24,13 +35,12 @@ export function discardProductionResult(root: string): void {
 /**
  * Runs production over a suite.
  *
- * @throws Error where the suite cannot be read; no result is left then.
+ * @throws Error where the suite cannot be read.
  */
-export async function writeProductionResult(
+export async function runProduction(
   root: string,
   onCheck: (done: number, total: number) => void,
-): Promise<ProductionSummary> {
-  discardProductionResult(root);
+): Promise<Production> {
   const suite = readSuite(root);
   const problems: string[] = [];
   if (!isSealed(suite.files)) problems.push("SHA256SUMS does not match the files");
@@ -42,21 +52,31 @@ export async function writeProductionResult(
   }
   // Mutants of a suite that does not itself pass would be refused for any reason.
   const matrix: MatrixResult =
-    problems.length === 0
-      ? await runMatrix(suite, onCheck)
-      : { total: suite.checks.length, rejected: 0, mutants: 0, identical: false, failures: [] };
-  const negativeChecks: JsonObject = { ...matrix, failures: matrix.failures.slice(0, 20) };
+    problems.length === 0 ? await runMatrix(suite, onCheck) : { checks: [], identical: false };
+  const checks = matrix.checks.map(({ id, mutants, mutantsSha256, rejected, failures }): JsonObject => {
+    return { id, mutants, mutantsSha256, rejected, failures: failures.slice(0, 5) };
+  });
   const result: JsonObject = {
     schemaVersion: "1",
     suite: "storage-lifecycle",
-    runner: "typescript",
+    runner: RUNNER,
     suiteRoot: suite.suiteRoot,
     pinnedSuiteRoot: SUITE_ROOT,
     cases,
-    negativeChecks,
+    negativeChecks: { identical: matrix.identical, checks },
   };
-  writeFileSync(join(root, `${FILE}.tmp`), layout(result));
-  renameSync(join(root, `${FILE}.tmp`), join(root, FILE));
   const passed = cases.filter(({ message }) => message === null).length;
-  return { cases: cases.length, passed, matrix, problems: [...problems, ...matrix.failures] };
+  const failures = matrix.checks.flatMap(({ id, failures }) => failures.map((one) => `${id}: ${one}`));
+  return { result, cases: cases.length, passed, matrix, problems: [...problems, ...failures] };
+}
+
+/** Leaves the result where the validator looks for it, in one step. */
+export function writeProductionResult(
+  root: string,
+  { result }: Production,
+  { seed, inputs, differences }: DifferentialResult,
+): void {
+  const file = join(root, FILE);
+  writeFileSync(`${file}.tmp`, layout({ ...result, differential: { seed, inputs, differences } }));
+  renameSync(`${file}.tmp`, file);
 }

@@ -19,12 +19,30 @@ from .findings import Json
 
 PASSED, BLOCKED, DEPENDENCY, INTERNAL = 0, 1, 3, 4
 
+FAMILIES = (
+    "authorize_download",
+    "derive_deadline",
+    "evaluate_expiry",
+    "issue_signed_url",
+    "project_library",
+    "reconcile_objects",
+    "validate_archive",
+    "validate_bucket",
+    "validate_delivery",
+    "validate_object_key",
+)
+
 
 def main(argv: list[str], root: Path) -> int:
     """Runs one command and gives its exit code."""
     parser = argparse.ArgumentParser(prog="validate.py", description="Validates the storage-lifecycle suite.")
     parser.add_argument(
         "--without-production", action="store_true", help="judge the suite alone; ends BLOCKED"
+    )
+    parser.add_argument("--runner", metavar="COMMAND", help="the production runner to be asked")
+    parser.add_argument("--families", metavar="A,B", help="only these families; all ten if left out")
+    parser.add_argument(
+        "--with-result", action="store_true", help="production-result.json must be there and agree"
     )
     parser.add_argument("--fmt", action="store_true", help="write the JSON files in their canonical layout")
     parser.add_argument("--check", action="store_true", help="with --fmt: only tell what would change")
@@ -36,6 +54,12 @@ def main(argv: list[str], root: Path) -> int:
     options = parser.parse_args(argv)
     if options.check and not options.fmt:
         parser.error("--check goes with --fmt")
+    if options.without_production and options.runner:
+        parser.error("--runner and --without-production exclude each other")
+    families = list(FAMILIES) if options.families is None else options.families.split(",")
+    if not set(families) <= set(FAMILIES) or len(set(families)) != len(families):
+        parser.error(f"--families takes names of {', '.join(FAMILIES)}")
+    options.families = [family for family in FAMILIES if family in families]
 
     found = deps.look()
     problems = deps.problems(found)
@@ -54,25 +78,39 @@ def _validate(
     problems: list[tuple[str, str]],
 ) -> int:
     evidence = Evidence(root, found)
-    evidence.begin()
-    if problems:
+    try:
+        evidence.begin()
+        status = PASSED
         for code, text in problems:
             evidence.block(code, text)
-        _summarise(evidence.finish(), evidence.path)
-        return DEPENDENCY
+            status = DEPENDENCY
+        if not problems:
+            status = _judge(options, root, evidence)
+        result = evidence.result()
+        _summarise(result, evidence.path)
+        # The very last thing that can fail: nothing after it can make the evidence untrue.
+        evidence.write(result)
+        return status
+    except Exception:  # A full disk, a closed output: no evidence is better than an untrue one.
+        traceback.print_exc()
+        evidence.begin()
+        return INTERNAL
+
+
+def _judge(options: argparse.Namespace, root: Path, evidence: Evidence) -> int:
+    """Runs all rules; whatever goes wrong becomes a blocker."""
     try:
+        from .production import Options
         from .validation import Validation
 
-        Validation(root, evidence, _Progress(), not options.without_production).run()
-        result = evidence.finish()
-        _check_evidence(root, result)
+        asked = Options(options.runner, options.families, options.with_result, options.without_production)
+        Validation(root, evidence, _Progress(), asked).run()
+        _check_evidence(root, evidence.result())
     except Exception as error:  # Whatever it is: the evidence must say BLOCKED.
         traceback.print_exc()
         evidence.block("INTERNAL_ERROR", f"{type(error).__name__}: {error}")
-        _summarise(evidence.finish(), evidence.path)
         return INTERNAL
-    _summarise(result, evidence.path)
-    return PASSED if result["state"] == "PASSED" else BLOCKED
+    return BLOCKED if evidence.blockers else PASSED
 
 
 def _check_evidence(root: Path, result: Json) -> None:
@@ -109,7 +147,7 @@ def _tool(options: argparse.Namespace, root: Path) -> int:
 
             serve(sys.stdin, suite.schemas)
             return PASSED
-        changed = [name for name, text in texts(suite).items() if text.encode() != files[name]]
+        changed = [name for name, text in texts(suite).items() if text.encode() != files.get(name)]
         for name in changed:
             print(f"{name}: {'would change' if options.check else 'rewritten'}")
             if not options.check:
@@ -161,7 +199,10 @@ def _summarise(result: Json, path: Path) -> None:
         print("  production       not compared")
     else:
         verdict = "equal" if production["identical"] else "NOT equal"
-        print(f"  production       {production['cases']} digests of {production['runner']}, {verdict}")
+        count = f"{production['cases']} cases and {production['challenge']} new inputs"
+        print(f"  production       {production['runner']}: {count}, {verdict}")
+        if len(production["families"]) < len(FAMILIES):
+            print(f"  families         {', '.join(production['families'])}")
     for blocker in result["blockers"][:12]:
         print(f"  {blocker['code']}: {blocker['detail']}")
     if len(result["blockers"]) > 12:

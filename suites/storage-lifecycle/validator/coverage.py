@@ -1,40 +1,29 @@
-"""Rules X-1 to X-7: the suite as a whole leaves nothing out."""
+"""Rules X-1 to X-7, X-9 and X-10: the suite as a whole leaves nothing out and repeats nothing."""
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterator
 
+from reference.canonical import canonical
 from reference.row_update import TRANSITIONS
 from reference.validate_archive import HIGHEST
 from reference.validate_bucket import POINTERS
 from reference.validate_delivery import PROBES
 
+from . import boundaries, titles
+from .boundaries import BOUNDARIES
 from .findings import Finding, Json, finding
 from .schemas import Schemas
 
-#: How often each boundary of each family is shown (X-7).
-BOUNDARIES: dict[str, list[str]] = {
-    "authorize_download": [f"OWN {o}{d}{k}" for o in "ox" for d in "ox" for k in "ox"] + ["deadline="],
-    "derive_deadline": ["hold=", "hold+1", "leap", "range+1"],
-    "evaluate_expiry": ["deadline-1", "deadline=", "deadline+1", "24h=", "24h+1"],
-    "issue_signed_url": ["sigv4=", "sigv4+1", "1s-1", "1s="],
-    "project_library": ["deadline=", "limit-1", "limit="],
-    "reconcile_objects": [
-        *("15m-1", "15m=", "15m+1", "2h-1", "2h=", "2h+1"),
-        *("page", "batch=", "batch+1", "blast+1"),
-    ],
-    "validate_archive": ["ceiling=", *(f"{name}+1" for name in HIGHEST)],
-    "validate_bucket": ["universe", "days=", "days+1"],
-    "validate_delivery": ["attempt=", "universe"],
-    "validate_object_key": ["attempt0", "attempt=", "attempt999=", "bytes1024"],
-}
+_UUID = re.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 
 def check(cases: list[Json], schemas: Schemas) -> list[Finding]:
-    """Rules X-1 to X-7 over cases that each pass their own rules."""
+    """All rules of coverage, over cases that each pass their own rules."""
     found = [*_ownership(cases), *_ceilings(cases), *_probes(cases), *_bucket(cases)]
-    return [*found, *_codes(cases, schemas), *_words(cases, schemas), *_boundaries(cases)]
+    found += [*_codes(cases, schemas), *_words(cases, schemas)]
+    return [*found, *boundaries.check(cases), *titles.check(cases), *_copies(cases)]
 
 
 def of_family(cases: list[Json], family: str) -> list[Json]:
@@ -163,13 +152,20 @@ def _words(cases: list[Json], schemas: Schemas) -> Iterator[Finding]:
             yield finding("X-6", "/cases", f"no case tells {event}")
 
 
-def _boundaries(cases: list[Json]) -> Iterator[Finding]:
-    """X-7: each threshold from below, exactly, and from above, once each."""
-    for family, names in BOUNDARIES.items():
-        shown = Counter(case["boundary"] for case in of_family(cases, family) if case["boundary"])
-        for name in sorted(set(names) | set(shown)):
-            if shown[name] != names.count(name):
-                yield finding("X-7", family, f"{shown[name]} cases show {name}, must be {names.count(name)}")
+def _copies(cases: list[Json]) -> Iterator[Finding]:
+    """X-10: no case repeats another under other ids."""
+    known: dict[bytes, str] = {}
+    for case in cases:
+        content = _renamed(canonical({name: case[name] for name in ("family", "input", "calls", "expected")}))
+        first = known.setdefault(content, case["id"])
+        if first != case["id"]:
+            yield finding("X-10", case["id"], f"repeats {first}")
+
+
+def _renamed(content: bytes) -> bytes:
+    """The content with its ids numbered as they appear, so that renaming them makes nothing new."""
+    numbers: dict[str, str] = {}
+    return _UUID.sub(lambda match: numbers.setdefault(match[0], f"id{len(numbers)}"), content.decode()).encode()
 
 
 def _members(value: Json) -> Iterator[tuple[str, Json]]:

@@ -17,7 +17,7 @@ from reference.rules import ALL_ON
 from reference.strict_json import parse_text
 
 from .findings import Json
-from .judge import recompute
+from .recompute import recompute
 from .schemas import Schemas
 
 

@@ -1,4 +1,4 @@
-"""The evidence file: written as BLOCKED first, replaced at once when the run is over."""
+"""The evidence file: removed at the beginning, written once and whole at the very end."""
 
 from __future__ import annotations
 
@@ -48,25 +48,28 @@ class Evidence:
         self.blockers.add((code, plain if len(plain) <= MAX_DETAIL else plain[: MAX_DETAIL - 3] + "..."))
 
     def begin(self) -> None:
-        """Replaces an older file before anything is judged: a crash leaves no stale pass."""
-        self._write([("INCOMPLETE", "the validation began and did not end")], "BLOCKED")
+        """Removes an older file before anything is judged: whatever happens, no stale pass is left."""
+        for path in (self.path, self._temporary):
+            path.unlink(missing_ok=True)
 
-    def finish(self) -> Json:
-        """Writes the result; PASSED only if nothing blocks."""
-        return self._write(sorted(self.blockers), "BLOCKED" if self.blockers else "PASSED")
-
-    def _write(self, blockers: list[tuple[str, str]], state: str) -> Json:
-        body = {**self.body, "state": state}
-        body["blockers"] = [{"code": code, "detail": detail} for code, detail in blockers]
+    def result(self) -> Json:
+        """The evidence as it stands; PASSED only if nothing blocks."""
+        body = {**self.body, "state": "BLOCKED" if self.blockers else "PASSED"}
+        body["blockers"] = [{"code": code, "detail": detail} for code, detail in sorted(self.blockers)]
         versions = {one.name: one.version for one in self.dependencies}
-        result = {**body, "bodySha256": digest(body), "environment": versions}
-        temporary = self.path.with_name(f"{EVIDENCE}.tmp")
-        with open(temporary, "w", encoding="ascii", newline="\n") as file:
+        return {**body, "bodySha256": digest(body), "environment": versions}
+
+    def write(self, result: Json) -> None:
+        """Puts the file in place in one step."""
+        with open(self._temporary, "w", encoding="ascii", newline="\n") as file:
             file.write(json.dumps(result, indent=2) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, self.path)
-        return result
+        os.replace(self._temporary, self.path)
+
+    @property
+    def _temporary(self) -> Path:
+        return self.path.with_name(f"{EVIDENCE}.tmp")
 
 
 def _dependency(one: Dependency) -> Json:

@@ -5,20 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from reference.canonical import canonical
-from reference.families import OPERATIONS
-from reference.rules import ALL_ON, Rules
+from reference.rules import ALL_ON
 
 from .findings import Finding, Json, finding, first_difference
+from .recompute import Recomputed, recompute
 from .schemas import Schemas
-from .services import NoAnswer, ScriptedServices
-
-
-class Recomputed(NamedTuple):
-    """What the reference made of a case: the calls it made, and its result unless it was cut short."""
-
-    calls: list[Json]
-    result: Json | None
-    fault: tuple[str, str] | None
 
 
 class Judgement(NamedTuple):
@@ -41,10 +32,7 @@ class Judge:
         if found:
             return Judgement(found, None)
         recomputed = recompute(case, ALL_ON)
-        found = compare(case, recomputed)
-        if recomputed.result is None:
-            return Judgement(found, None)
-        return Judgement(found, {"calls": recomputed.calls, **recomputed.result})
+        return Judgement(compare(case, recomputed), recomputed.produced)
 
     def rules(self, case: Json) -> set[str]:
         """Only which rules are broken: as `judge`, many times faster on a broken case."""
@@ -63,21 +51,6 @@ class Judge:
                 if pair not in self._registered:
                     found.append(finding("C-2", f"/calls/{index}", f"{pair} is not a registered method"))
         return found
-
-
-def recompute(case: Json, rules: Rules) -> Recomputed:
-    """Runs the reference on a case that its schema admits."""
-    services = ScriptedServices(case["calls"])
-    try:
-        result = OPERATIONS[case["family"]](case["input"], services, rules)
-    except NoAnswer as error:
-        return Recomputed(services.made, None, ("C-3", str(error)))
-    except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
-        # An answer that the family never gets, such as `unavailable` to who signs.
-        return Recomputed(
-            services.made, None, ("C-5", f"cannot be recomputed: {type(error).__name__} {error}")
-        )
-    return Recomputed(services.made, result, None)
 
 
 def compare(case: Json, recomputed: Recomputed) -> list[Finding]:

@@ -9,6 +9,8 @@ from reference.strict_json import StrictJsonError, parse_bytes
 
 from .findings import Finding, Json, finding
 from .layout import layout
+from .mutants import Originals
+from .publish import BUNDLE, MUTANTS, bundle, mutants
 from .schemas import Schemas
 
 MANIFEST = "manifest.json"
@@ -30,6 +32,10 @@ class Suite:
     def cases(self) -> list[Json]:
         """The cases in their order."""
         return self.document["cases"]
+
+    def case(self, case_id: str) -> Json:
+        """A case by its id."""
+        return next(case for case in self.cases if case["id"] == case_id)
 
 
 def load(files: Mapping[str, bytes]) -> tuple[Suite | None, list[Finding]]:
@@ -56,15 +62,17 @@ def load(files: Mapping[str, bytes]) -> tuple[Suite | None, list[Finding]]:
 
 
 def texts(suite: Suite) -> dict[str, str]:
-    """The canonical text of each JSON file."""
+    """The canonical text of each JSON file, and of those that are made from the others."""
     named = {
         MANIFEST: layout(suite.manifest, suite.schemas, "manifest"),
         SUITE: layout(suite.document, suite.schemas, "suite"),
         MATRIX: layout(suite.matrix, suite.schemas, "negative"),
     }
     for name, data in suite.files.items():
-        if name.startswith("schemas/"):
+        if name.startswith(("schemas/", "vectors/")):
             named[name] = layout(parse_bytes(data), suite.schemas, None)
+    named[BUNDLE] = layout(bundle(suite.schemas.documents), suite.schemas, None)
+    named[MUTANTS] = mutants(suite.matrix, Originals(suite.manifest, suite.document, suite.files))
     return named
 
 
@@ -72,7 +80,7 @@ def check_layout(suite: Suite) -> list[Finding]:
     """Rule L-1: each JSON file is written in its canonical layout."""
     found = []
     for name, text in sorted(texts(suite).items()):
-        given = suite.files[name].decode("utf-8").split("\n")
+        given = suite.files.get(name, b"").decode("utf-8", "replace").split("\n")
         wanted = text.split("\n")
         if given != wanted:
             pairs = enumerate(zip(given + [""], wanted + [""]), start=1)

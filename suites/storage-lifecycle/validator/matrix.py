@@ -6,9 +6,11 @@ them and prove nothing. Only a mutant of the folder itself keeps the old hashes.
 
 from __future__ import annotations
 
+import hashlib
+import re
 import sys
 
-from reference.canonical import canonical
+from reference.canonical import canonical, digest
 from reference.strict_json import StrictJsonError, parse_text
 
 from . import coverage, files, safety, suite_rules
@@ -35,20 +37,24 @@ class Matrix:
         checks = self._suite.matrix["checks"]
         done = {}
         for number, check in enumerate(checks if order == "forward" else checks[::-1], start=1):
-            done[check["id"]] = self._check(check, order)
+            done[check["id"]] = self.check(check, order)
             print(f"check {number}/{len(checks)}", file=sys.stderr, flush=True)
         return [done[check["id"]] for check in checks]
 
-    def _check(self, check: Json, order: str) -> Json:
+    def check(self, check: Json, order: str) -> Json:
+        """The result of one check: its state, and every mutant that is not rejected as it must be."""
         states = dict.fromkeys(STATES, 0)
         seen: set[str] = set()
         failures: list[str] = []
+        digests: list[str] = []
         for number, entry in enumerate(check["mutants"]):
             mutants = list(expand(entry, self._originals))
             for mutant in mutants if order == "forward" else mutants[::-1]:
-                rules = self._rules(mutant)
+                content = canonical(mutant.value) if mutant.target in ("case", "suite", "manifest") else b""
+                rules = self._rules(mutant, content)
                 state = _state(mutant.rule, rules)
                 states[state] += 1
+                digests.append(_digest(mutant, content))
                 seen |= rules or set()
                 if state != "rejected":
                     failures.append(_explain(entry, number, mutant, state, rules))
@@ -62,32 +68,34 @@ class Matrix:
             "id": check["id"],
             "status": status,
             "mutants": total,
+            "mutantsSha256": digest(sorted(digests)),
             "rejected": states["rejected"],
             "rejectedBy": sorted(seen),
             "failures": sorted(failures)[:5],
         }
 
-    def _rules(self, mutant: Mutant) -> set[str] | None:
+    def _rules(self, mutant: Mutant, content: bytes) -> set[str] | None:
         """The rules that object to a mutant; None where it is no mutant at all."""
         value = mutant.value
         if mutant.target == "files":
             return {one.rule for one in files.check(value, [])} if value != self._originals.files else None
         if mutant.target == "manifest":
-            if canonical(value) == canonical(self._originals.manifest):
+            if content == canonical(self._originals.manifest):
                 return None
             return {one.rule for one in suite_rules.check_manifest(value, self._suite.schemas)}
         if mutant.target == "suite":
-            return self._suite_rules(value)
+            return self._suite_rules(value, content)
         if mutant.target == "text":
             try:
                 value = parse_text(value)
             except StrictJsonError:
                 return {"L-1"}
-        return self._case_rules(mutant, value)
+            content = canonical(value)
+        return self._case_rules(mutant, value, content)
 
-    def _case_rules(self, mutant: Mutant, value: Json) -> set[str] | None:
+    def _case_rules(self, mutant: Mutant, value: Json, content: bytes) -> set[str] | None:
         case_id = mutant.case_id or ""
-        if canonical(value) == self._bytes[case_id]:
+        if content == self._bytes[case_id]:
             return None
         rules = self._judge.rules(value)
         if mutant.rule in rules:
@@ -103,8 +111,8 @@ class Matrix:
         }
         return rules | {one.rule for one in coverage.check(cases, self._suite.schemas)}
 
-    def _suite_rules(self, value: Json) -> set[str] | None:
-        if canonical(value) == canonical(self._originals.suite):
+    def _suite_rules(self, value: Json, content: bytes) -> set[str] | None:
+        if content == canonical(self._originals.suite):
             return None
         suite = self._suite
         rules = {one.rule for one in suite_rules.check_suite(value, suite.manifest, suite.schemas)}
@@ -115,6 +123,17 @@ class Matrix:
         if not rules & {"C-1", "C-2"}:
             rules |= {one.rule for one in coverage.check(value["cases"], suite.schemas)}
         return rules
+
+
+def _digest(mutant: Mutant, content: bytes) -> str:
+    """What a mutant is, so that two implementations can tell whether they judged the same ones."""
+    value = mutant.value
+    if mutant.target == "text":
+        # Spaces between the tokens of a text are no part of it.
+        return hashlib.sha256(re.sub(r"[ \n]", "", value).encode()).hexdigest()
+    if mutant.target == "files":
+        return digest({name: hashlib.sha256(data).hexdigest() for name, data in value.items()})
+    return hashlib.sha256(content).hexdigest()
 
 
 def _state(rule: str, rules: set[str] | None) -> str:

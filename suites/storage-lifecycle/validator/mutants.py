@@ -139,7 +139,8 @@ def _integers(case: Json, members: list[str]) -> Iterator[tuple[Path, int]]:
 def _with_lexeme(case: Json, path: Path, lexeme: str) -> str:
     """The case's text with a number spelled in a way that no value can hold."""
     placeholder = "the lexeme stands here"
-    return json.dumps(replace(case, path, placeholder)).replace(json.dumps(placeholder), lexeme)
+    text = json.dumps(replace(case, path, placeholder), ensure_ascii=False)
+    return text.replace(json.dumps(placeholder), lexeme)
 
 
 def _edit(files: Mapping[str, bytes], name: str, edit: str) -> dict[str, bytes]:

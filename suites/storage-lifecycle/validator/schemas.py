@@ -77,7 +77,9 @@ class Schemas:
         if not isinstance(family, str) or len(dispatch) != 1:
             return self._validator("case")
         if family not in self._cases:
-            schema = {**document, "allOf": [dispatch[0]["then"]]}
+            # The family's own part first: most mutants are of it, and the first fault decides.
+            rest = {name: value for name, value in document.items() if name != "allOf"}
+            schema = {"allOf": [dispatch[0]["then"]], **rest}
             self._cases[family] = Draft202012Validator(self._inlined(schema, document))
         return self._cases[family]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .findings import Json
+from typing import Any
+
+Json = Any
 
 
 class NoAnswer(Exception):

@@ -1,7 +1,7 @@
 /** Random archives: sound ones, with now and then one thing wrong. */
 import { ARCHIVE_CEILINGS } from "../../../src/storage/rules/validate-archive.ts";
 import type { JsonObject } from "../json.ts";
-import { id, OTHER, OWN } from "./artifacts.ts";
+import { id, manyId, OTHER, OWN } from "./artifacts.ts";
 import type { Random } from "./random.ts";
 
 const PATHS = [
@@ -29,6 +29,12 @@ const PATHS = [
   "e\u0301.txt",
   "\u{10437}",
   "\uff5e",
+  "k.txt",
+  "\u212a.txt",
+  "\u017f",
+  "s",
+  "\u00e9".repeat(121),
+  "\u{10437}".repeat(61),
   "a\\b",
   "C:/a",
   "a b",
@@ -43,14 +49,14 @@ const PATHS = [
 
 export function archiveInput(random: Random): JsonObject {
   let offset = 0;
-  const entries = random.list(4, () => {
+  const entries = Array.from({ length: random.size(4, 300) }, () => {
     const one = entry(random, offset);
     offset += Number(one["local_length"]);
     return one;
   });
   const files = entries.filter(({ type }) => type === "file");
   const manifest = files.flatMap(({ path = "", size = 0, sha256 = "" }, index): JsonObject[] => {
-    const line = { path, size: random.once(20) ? 1 : size, sha256, source_id: id(`f${index}`) };
+    const line = { path, size: random.once(20) ? 1 : size, sha256, source_id: manyId(0xf, index) };
     if (random.once(30)) return [];
     return random.once(30) ? [line, line] : [line];
   });
@@ -81,9 +87,10 @@ export function archiveInput(random: Random): JsonObject {
 }
 
 function entry(random: Random, offset: number): JsonObject {
-  const path = random.once(3) ? random.pick(["f1", "f2.json", "g/f3.txt", "h.bin"]) : random.pick(PATHS);
+  const usual = ["f1", "f2.json", "g/f3.txt", "h.bin"] as const;
+  const path = random.once(6) ? random.unicode() : random.once(3) ? random.pick(usual) : random.pick(PATHS);
   const type = random.mostly("file", "directory", "symlink", "other");
-  const size = random.pick([0, 10, 100, 200, 201, 1_073_741_824, 1_073_741_825]);
+  const size = random.pick([0, 10, 100, 200, 201, 2001, 1_073_741_824, 1_073_741_825]);
   const method = random.pick([0, 8, 8, 12]);
   const isStored = method === 0 && !random.once(10);
   return {

@@ -2,7 +2,7 @@
 import { ARTIFACT_FORMATS, buildObjectKey } from "../../../src/storage/rules/object-key.ts";
 import { textOf, type JsonObject } from "../json.ts";
 import type { ScriptedCall } from "../ports.ts";
-import { NOW, type Random } from "./random.ts";
+import type { Random } from "./random.ts";
 
 export const BUCKET = "artifacts-example";
 export const OWN = id("a1");
@@ -25,6 +25,11 @@ export function id(last: string): string {
   return `00000000-0000-4000-8000-0000000000${last}`;
 }
 
+/** One of as many ids as are wanted. */
+export function manyId(group: number, number: number): string {
+  return `00000000-0000-4000-8000-${group.toString(16)}${number.toString(16).padStart(11, "0")}`;
+}
+
 export function deliveryId(random: Random): string {
   return id(`d${random.integer(0, 4)}`);
 }
@@ -35,7 +40,7 @@ export function objectKey(random: Random, parts: JsonObject): string {
   const key = buildObjectKey({
     tenant_id: random.mostly(textOf(parts["tenant_id"]), OTHER),
     delivery_id: textOf(parts["delivery_id"]),
-    attempt: random.mostly(Number(parts["attempt"]), 2, 999),
+    attempt: random.mostly(Number(parts["attempt"]), 2, 999, 1000),
     kind,
   });
   return random.once(12) ? corruptKey(random, key) : key;
@@ -62,7 +67,17 @@ export function corruptKey(random: Random, key: string): string {
 }
 
 export function foreignKey(random: Random): string {
-  return random.pick(FOREIGN_KEYS);
+  return random.once(2) ? random.unicode() : random.pick(FOREIGN_KEYS);
+}
+
+/** Attempts that are alike, and that text and number order differently. */
+function attemptNumber(random: Random): number {
+  return random.pick([1, 1, 2, 3, 9, 10, 11, 20, 99, 100, 101, 998, 999]);
+}
+
+/** As {@link attemptNumber}, seldom the first that there is no key for. */
+export function anyAttempt(random: Random): number {
+  return random.once(60) ? 1000 : attemptNumber(random);
 }
 
 /** A row of any state; its key and identity are mostly what they should be. */
@@ -72,7 +87,7 @@ export function row(random: Random, fixed: JsonObject = {}): JsonObject {
     id: id(`c${random.integer(0, 6)}`),
     tenant_id: random.mostly(OWN, OTHER),
     delivery_id: deliveryId(random),
-    attempt: random.pick([1, 1, 2, 3]),
+    attempt: attemptNumber(random),
     kind,
     ...fixed,
   };
@@ -90,9 +105,15 @@ export function row(random: Random, fixed: JsonObject = {}): JsonObject {
     available_at: random.nullable(() => random.instant()),
     deadline: random.nullable(() => random.instant()),
     hold: random.once(5),
-    revision: random.integer(1, 9),
+    revision: revisionNumber(random),
     ...fixed,
   };
+}
+
+export function revisionNumber(random: Random): number {
+  return random.once(6)
+    ? random.pick([2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER])
+    : random.integer(1, 9);
 }
 
 function identity(random: Random): JsonObject {
@@ -100,7 +121,8 @@ function identity(random: Random): JsonObject {
   if (!random.once(6)) return usual;
   return {
     version_id: random.pick(["v-1", "v-2"]),
-    size: random.pick([10, 11]),
+    // The last differs from the first only above 32 bits.
+    size: random.pick([10, 11, 4_294_967_306]),
     etag: random.pick(["etag-1", "etag-2"]),
     sha256: random.pick(["a".repeat(64), "b".repeat(64)]),
   };
@@ -121,6 +143,7 @@ export function headAnswer(random: Random, canFail: boolean): ScriptedCall {
       : {
           found: true,
           ...identity(random),
+          ...(random.once(20) ? { size: 4_294_967_306 } : {}),
           ...(random.once(15) ? { version_id: null } : {}),
           ...(random.once(15) ? { sha256: null } : {}),
           content_type: random.mostly("application/json", "text/plain", "application/zip"),
@@ -158,5 +181,5 @@ export function caller(random: Random): JsonObject {
 
 /** Now, or an instant near it. */
 export function now(random: Random): string {
-  return random.once(2) ? NOW : random.instant();
+  return random.once(2) ? random.now : random.instant();
 }

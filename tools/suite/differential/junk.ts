@@ -51,7 +51,9 @@ export function withJunk(random: Random, input: Json): Json {
     return withValueAt(input, place.path, random.pick(near).toWellFormed());
   }
   if (typeof place.value === "number" && random.once(2)) {
-    return withValueAt(input, place.path, place.value + random.pick([-1, 1]));
+    // Beyond the safe integers neither side could read it.
+    const near = Math.min(place.value + random.pick([-1, 1]), Number.MAX_SAFE_INTEGER);
+    return withValueAt(input, place.path, near);
   }
   return withValueAt(input, place.path, random.pick(JUNK));
 }

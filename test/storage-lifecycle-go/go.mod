@@ -1,0 +1,3 @@
+module storage-lifecycle-runner
+
+go 1.21
