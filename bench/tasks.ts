@@ -141,11 +141,19 @@ async function steady(stand: Stand): Promise<Row> {
   await createEndpoint(stand, program, `https://127.0.0.1:${httpsPort}/ok`);
   const target = await stand.target(program, "/api/events", PRODUCER);
   await warmUp(stand, target);
-  await sendSteadily(target, { perSecond: 100, seconds: 20, body: eventBody });
+  const cost = await costOf(stand, [program], async () => {
+    await sendSteadily(target, { perSecond: 100, seconds: 20, body: eventBody });
+  });
   const { latenciesMs } = await received(stand, 2000);
   await deleteEndpoints(stand);
   await program.stop();
-  return { task: "B steady 100/s", ...latencyFigures(latenciesMs), "idle MiB": idleMib };
+  return {
+    task: "B steady 100/s",
+    ...latencyFigures(latenciesMs),
+    "postern s/1000": round(cost.posternCpuS / 2, 3),
+    "postgres s/1000": round(cost.postgresCpuS / 2, 3),
+    "idle MiB": idleMib,
+  };
 }
 
 /** The same load beside two healthy endpoints tells what is due to the load, and what to the neighbours' state. */

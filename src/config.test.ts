@@ -37,6 +37,7 @@ describe("readConfig", () => {
       databasePoolSize: 20,
       objectStore: { kind: "directory" },
       artifactDays: 30,
+      trashDays: 30,
       eventCatalogFile: undefined,
       retryScheduleMs: [0, 5000, 300_000, 1_800_000, ...hours],
       disableAfterMs: 5 * 86_400_000,
@@ -147,9 +148,10 @@ describe("describeSettings", () => {
   it("masks secrets and says what is a default", () => {
     const settings = describeSettings({ ...GOOD, DATABASE_URL: "postgres://u:pw@h/d", PORT: "1" });
     const of = (name: string) => settings.find((setting) => setting.name === name);
-    for (const name of ["INTEGRATION_ENCRYPTION_KEY", "SESSION_JWT_SECRET", "DATABASE_URL"]) {
+    for (const name of ["INTEGRATION_ENCRYPTION_KEY", "SESSION_JWT_SECRET"]) {
       assert.equal(of(name)?.value, "********");
     }
+    assert.equal(of("DATABASE_URL")?.value, "postgres://u:********@h/d");
     assert.deepEqual([of("PORT")?.value, of("PORT")?.isDefault], ["1", false]);
     assert.deepEqual([of("HOST")?.value, of("HOST")?.isDefault], ["127.0.0.1", true]);
     assert.equal(of("METRICS_TOKEN")?.value, "");

@@ -3,8 +3,10 @@
  * here, all mistakes are told at once, and the rest of the program gets one
  * frozen {@link Config}.
  */
+import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { maskPassword, type DatabasePlace } from "./database/database-name.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { parseDurationMs } from "./shared/duration.ts";
 import {
@@ -16,7 +18,7 @@ import {
 const DEFAULT_RETRY_SCHEDULE = "0s,5s,5m,30m,2h,5h,10h,14h,20h,24h";
 const DEFAULT_BLOCKED_PORTS = "0,22,23,25,110,143,445,465,587,993,995,2375,3306,5432,6379,11211,27017";
 
-type Setting = { about: string; fallback?: string; secret?: true };
+type Setting = { about: string; fallback?: string; secret?: true; mask?: (value: string) => string };
 
 /** Every setting, in the order in which `postern config` lists them. */
 const SETTINGS = {
@@ -26,7 +28,14 @@ const SETTINGS = {
   PUBLIC_URL: {
     about: "where clients reach the API, BASE_PATH included, for links to files; absent: this machine alone",
   },
-  DATABASE_URL: { about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR", secret: true },
+  DATABASE_URL: {
+    about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR",
+    mask: maskPassword,
+  },
+  EMBEDDED_DATABASE: {
+    about: "yes: under NODE_ENV=production too, an absent DATABASE_URL means the embedded server",
+    fallback: "no",
+  },
   DATA_DIR: { about: "where embedded data live", fallback: "./.postern" },
   DATABASE_POOL_SIZE: { about: "database connections of this process", fallback: "20" },
   OBJECT_STORE_URL: {
@@ -36,6 +45,7 @@ const SETTINGS = {
     about: "days for which stored artifacts are kept; a tenant may shorten it",
     fallback: "30",
   },
+  TRASH_DAYS: { about: "days for which objects without a row are kept in the trash", fallback: "30" },
   INTEGRATION_ENCRYPTION_KEY: {
     about: "32 bytes in base64 or hex; a comma-separated list is a key ring: the first encrypts, all decrypt",
     secret: true,
@@ -95,6 +105,8 @@ export type Config = Readonly<{
   databasePoolSize: number;
   objectStore: ObjectStore;
   artifactDays: number;
+  /** Objects without a row are deleted for good so long after they went to the trash. */
+  trashDays: number;
   encryptionKeys: readonly Buffer[];
   session: SessionSource;
   eventCatalogFile: string | undefined;
@@ -186,10 +198,12 @@ const schema = z.object({
     .string()
     .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
     .optional(),
+  EMBEDDED_DATABASE: z.enum(["yes", "no"]),
   DATA_DIR: z.string().min(1),
   DATABASE_POOL_SIZE: integer(3, 1000),
   OBJECT_STORE_URL: objectStore.optional(),
   ARTIFACT_DAYS: integer(1, 3650),
+  TRASH_DAYS: integer(1, 3650),
   INTEGRATION_ENCRYPTION_KEY: z
     .string({ error: `is required. ${keyHelp}` })
     .transform((text) => text.split(",").map((key) => key.trim()))
@@ -231,6 +245,24 @@ export function environment(): Environment {
   return Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ""));
 }
 
+/** The settings of commands that need a database and no secret. Throws {@link ConfigError} as `readConfig` does. */
+export function readDatabaseConfig(env: Environment): DatabasePlace {
+  const parsed = schema
+    .pick({ DATABASE_URL: true, EMBEDDED_DATABASE: true, DATA_DIR: true })
+    .safeParse(withFallbacks(env));
+  const faults = [...faultsOf(parsed), ...databaseFaults(env)];
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join("\n"));
+  return { databaseUrl: parsed.data.DATABASE_URL, dataDir: parsed.data.DATA_DIR };
+}
+
+/** For a command that needs nothing but where the service listens. Throws {@link ConfigError}. */
+export function readAddress(env: Environment): Pick<Config, "host" | "port" | "basePath"> {
+  const parsed = schema.pick({ HOST: true, PORT: true, BASE_PATH: true }).safeParse(withFallbacks(env));
+  if (!parsed.success) throw new ConfigError(faultsOf(parsed).join("\n"));
+  const { HOST: host, PORT: port, BASE_PATH: basePath } = parsed.data;
+  return { host, port, basePath };
+}
+
 /** In production nothing is made up: no demo, no secrets of our own. */
 export function isProduction(env: Environment): boolean {
   return env["NODE_ENV"] === "production";
@@ -239,10 +271,8 @@ export function isProduction(env: Environment): boolean {
 /** Reads and checks every setting; throws {@link ConfigError} with one line for each that is wrong. */
 export function readConfig(env: Environment): Config {
   const parsed = schema.safeParse(withFallbacks(env));
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
-    throw new ConfigError([...new Set(lines)].join("\n"));
-  }
+  const faults = [...faultsOf(parsed), ...databaseFaults(env), ...sessionFaults(env)];
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join("\n"));
   const values = parsed.data;
   return Object.freeze({
     port: values.PORT,
@@ -254,6 +284,7 @@ export function readConfig(env: Environment): Config {
     databasePoolSize: values.DATABASE_POOL_SIZE,
     objectStore: values.OBJECT_STORE_URL ?? DIRECTORY,
     artifactDays: values.ARTIFACT_DAYS,
+    trashDays: values.TRASH_DAYS,
     encryptionKeys: values.INTEGRATION_ENCRYPTION_KEY,
     session: sessionSource(values),
     eventCatalogFile: values.EVENT_CATALOG,
@@ -295,11 +326,16 @@ export function describeSettings(
     const value = given ?? setting.fallback ?? "";
     return {
       name,
-      value: setting.secret === true && value !== "" ? "********" : value,
+      value: shown(setting, value),
       isDefault: given === undefined,
       about: setting.about,
     };
   });
+}
+
+function shown({ secret, mask }: Setting, value: string): string {
+  if (value === "") return value;
+  return secret === true ? "********" : (mask?.(value) ?? value);
 }
 
 /** Where embedded data live, for the commands that run before the settings are complete. */
@@ -316,20 +352,45 @@ function withFallbacks(env: Environment): Record<string, string | undefined> {
   );
 }
 
+function faultsOf({ error }: z.ZodSafeParseResult<unknown>): string[] {
+  const lines = (error?.issues ?? []).map((issue) => `${String(issue.path[0])} ${issue.message}`);
+  return [...new Set(lines)];
+}
+
+/** In production, a forgotten DATABASE_URL must not mean a new and empty database. */
+function databaseFaults(env: Environment): string[] {
+  if (!isProduction(env) || isSet(env, "DATABASE_URL") || env["EMBEDDED_DATABASE"] === "yes") return [];
+  return [
+    "DATABASE_URL is not set, and NODE_ENV is production: set it, or EMBEDDED_DATABASE=yes for a server in DATA_DIR",
+  ];
+}
+
+function sessionFaults(env: Environment): string[] {
+  const hasSecret = isSet(env, "SESSION_JWT_SECRET");
+  const hasKeySet = isSet(env, "SESSION_JWKS_URL");
+  if (hasSecret && hasKeySet) return ["SESSION_JWT_SECRET and SESSION_JWKS_URL are both set: choose one"];
+  if (!hasSecret && !hasKeySet) {
+    return ["SESSION_JWT_SECRET or SESSION_JWKS_URL is required. Make a secret with: openssl rand -hex 32"];
+  }
+  const isComplete = isSet(env, "SESSION_ISSUER") && isSet(env, "SESSION_AUDIENCE");
+  return hasKeySet && !isComplete
+    ? ["SESSION_JWKS_URL needs SESSION_ISSUER and SESSION_AUDIENCE beside it"]
+    : [];
+}
+
+function isSet(env: Environment, name: keyof typeof SETTINGS): boolean {
+  return env[name] !== undefined && env[name] !== "";
+}
+
+/** Which of the two it is has been checked: see {@link sessionFaults}. */
 function sessionSource(values: z.infer<typeof schema>): SessionSource {
-  const { SESSION_JWT_SECRET: secret, SESSION_JWKS_URL: url } = values;
-  if (secret !== undefined && url !== undefined) {
-    throw new ConfigError("SESSION_JWT_SECRET and SESSION_JWKS_URL are both set: choose one");
-  }
+  const {
+    SESSION_JWT_SECRET: secret,
+    SESSION_JWKS_URL: url,
+    SESSION_ISSUER: issuer,
+    SESSION_AUDIENCE: audience,
+  } = values;
   if (secret !== undefined) return { kind: "secret", secret };
-  if (url === undefined) {
-    throw new ConfigError(
-      "SESSION_JWT_SECRET or SESSION_JWKS_URL is required. Make a secret with: openssl rand -hex 32",
-    );
-  }
-  const { SESSION_ISSUER: issuer, SESSION_AUDIENCE: audience } = values;
-  if (issuer === undefined || audience === undefined) {
-    throw new ConfigError("SESSION_JWKS_URL needs SESSION_ISSUER and SESSION_AUDIENCE beside it");
-  }
+  assert.ok(url !== undefined && issuer !== undefined && audience !== undefined);
   return { kind: "jwks", url, issuer, audience };
 }

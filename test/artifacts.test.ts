@@ -153,27 +153,52 @@ describe("a tenant that keeps bodies", () => {
     assert.deepEqual((await other.storage.library()).items, []);
   });
 
-  it("gets its events delivered while the store is away, and the loss is counted", async () => {
+  it("gets its events delivered while the store is away, and finds their bodies when it is back", async () => {
     const broken = await mkdtemp(join(tmpdir(), "postern-broken-"));
     // Where the folder of artifacts should be there is a file.
     await writeFile(join(broken, "storage"), "");
-    const other = await startTestService({ env: { DATA_DIR: broken }, database: service.database });
+    const other = await startTestService({ env: { DATA_DIR: broken } });
     try {
       const storage = storageOf(other);
       await storage.call("PUT", "/settings", { json: KEEP_ALL });
       const { endpoint } = await createEndpoint(other, { url: other.receiver.url });
       await publish(other);
       await eventually(async () => (await listDeliveries(other, endpoint.id, "?status=delivered"))[0]);
-      await eventually(async () => {
-        const { text } = await other.call("GET", "/metrics", { as: null });
-        return /storage_artifacts_total\{kind="request_body",outcome="lost"\} 1/.test(text);
-      });
+      await eventually(async () => /^storage_bodies_waiting 1$/m.test(await metricsOf(other)));
+      await rm(join(broken, "storage"));
+      const item = await eventually(async () => (await storage.library()).items[0]);
+      assert.equal(item.kind, "request_body");
+      await eventually(async () => /^storage_bodies_waiting 0$/m.test(await metricsOf(other)));
+      const kept = /^storage_artifacts_total\{kind="request_body",outcome="kept",reason=""\} 1$/m;
+      assert.match(await metricsOf(other), kept);
     } finally {
       await other.stop();
       await rm(broken, { recursive: true, force: true });
     }
   });
+
+  it("gets its events delivered while too many bodies wait, and the loss is counted", async () => {
+    const { pool } = service.database;
+    await pool.query(
+      `INSERT INTO postern.bodies_to_keep (tenant_id, endpoint_id, delivery_id, attempt, kind, due_at)
+        SELECT 'greedy', gen_random_uuid(), gen_random_uuid(), 1, 'request_body', now() + interval '1 day'
+        FROM generate_series(1, 200000)`,
+    );
+    await eventually(async () => /^storage_bodies_waiting 200000$/m.test(await metricsOf(service)));
+    const { deliver, storage } = await newTenant(KEEP_ALL);
+    await deliver();
+    const lost =
+      /storage_artifacts_total\{kind="(?:request|response)_body",outcome="lost",reason="backlog"\} 1\n/g;
+    assert.equal((await metricsOf(service)).match(lost)?.length, 2);
+    assert.deepEqual((await storage.library()).items, []);
+    await pool.query("DELETE FROM postern.bodies_to_keep WHERE tenant_id = 'greedy'");
+    await eventually(async () => /^storage_bodies_waiting 0$/m.test(await metricsOf(service)));
+  });
 });
+
+async function metricsOf(of: TestService): Promise<string> {
+  return (await of.call("GET", "/metrics", { as: null })).text;
+}
 
 describe("the settings", () => {
   it("are a tenant's own, off at first, and changed by settings:write alone", async () => {

@@ -118,12 +118,14 @@ describe("postern audit", () => {
     for (const args of [
       ["--since", "soon"],
       ["--tenant", "no tenant"],
-      ["--action", "nothing"],
     ]) {
       const { code, output } = await runProgram(["audit", ...args], service.env);
       assert.equal(code, 1);
       assert.match(output, /^postern cannot start:\n {2}--/);
     }
+    const { code, output } = await runProgram(["audit", "--action", "nothing"], service.env);
+    assert.equal(code, 2);
+    assert.match(output, /^postern: --action is one of /);
   });
 
   it("leaves the terminal alone, whatever a subject or a refused URL is made of", async () => {

@@ -1,11 +1,12 @@
 /** `npm run build`: the bundle does what the sources do. */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
-import { VERSION } from "../src/shared/version.ts";
+import { NEEDED_NODE, VERSION } from "../src/shared/version.ts";
 import { buildProgram } from "../tools/build.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -50,6 +51,21 @@ describe("the built program", () => {
   it("tells its version and its commands", async () => {
     assert.equal((await runProgram(["--version"], {}, built)).output.trim(), VERSION);
     assert.match((await runProgram(["--help"], {}, built)).output, /migrate/);
+  });
+
+  it("says on an older Node which one it needs", (context) => {
+    const older = ["/usr/local/bin/node", "/usr/bin/node"].find(
+      (file) =>
+        Number.parseInt(spawnSync(file, ["--version"], { encoding: "utf8" }).stdout?.slice(1) ?? "", 10) <
+        NEEDED_NODE,
+    );
+    if (older === undefined) {
+      context.skip("DID NOT RUN: this machine has no older Node");
+      return;
+    }
+    const { status, stderr } = spawnSync(older, [built, "up"], { encoding: "utf8" });
+    assert.equal(status, 1);
+    assert.match(stderr, /^postern needs Node 24 or newer, and this is Node [0-9.]+ \(.*\)\.\n.*\n$/);
   });
 
   it("finds its migrations, reads a YAML catalog, checks a schema and delivers over TLS", async () => {

@@ -8,6 +8,7 @@ import { makeSecrets, readConfig, type Environment } from "../src/config.ts";
 import { changeKeys, readKeyUse } from "../src/endpoints/change-keys.ts";
 import { listSealedOtherwise, replaceSealed } from "../src/endpoints/reseal-store.ts";
 import { openSigningSecret, sealSigningSecret } from "../src/endpoints/signing-secret.ts";
+import { changeHeaders, NO_HEADERS, openHeaders } from "../src/endpoints/static-headers.ts";
 import { generateSigningSecret } from "../src/outbound/signature.ts";
 import { newEndpointId, parseEndpointId, type EndpointId, type TenantId } from "../src/shared/id.ts";
 import { makeSecretBox } from "../src/shared/secret-box.ts";
@@ -136,6 +137,22 @@ describe("postern keys rotate", () => {
     await assertAllOpen(stored, next);
   });
 
+  it("encrypts masked headers anew too, also where the secret is under the first key already", async () => {
+    const [one] = await seal(1);
+    assert.ok(one !== undefined);
+    const change = { headers: { authorization: "Basic x", "x-key": "k" }, masked_headers: ["X-Key"] };
+    const { headers, sealedHeaders } = changeHeaders(old, one, NO_HEADERS, change);
+    await database.pool.query("UPDATE postern.endpoints SET secret = $1, sealed_headers = $2", [
+      sealSigningSecret(both, one.secret, one),
+      sealedHeaders,
+    ]);
+    const { code, output } = await runProgram(["keys", "rotate", "--json"], env);
+    assert.equal(code, 0, output);
+    const { rows } = await database.pool.query("SELECT sealed_headers FROM postern.endpoints");
+    const sealed = rows[0]?.["sealed_headers"];
+    assert.deepEqual(openHeaders(boxOf(next), { headers, sealedHeaders: sealed }, one), change.headers);
+  });
+
   it("names the endpoint whose secret does not open, does the others, and ends with 1", async () => {
     const stored = await seal(4);
     const [altered, foreign] = stored;
@@ -198,7 +215,12 @@ describe("a batch of a change of keys", () => {
       rotated,
     ]);
     const changes = read.map((sealed) => {
-      return { old: sealed, secret: sealSigningSecret(both, "stale", sealed), previousSecret: null };
+      return {
+        old: sealed,
+        secret: sealSigningSecret(both, "stale", sealed),
+        previousSecret: null,
+        sealedHeaders: null,
+      };
     });
     assert.equal(await replaceSealed(database.pool, changes), 1);
     const { rows } = await database.pool.query("SELECT secret FROM postern.endpoints WHERE id = $1", [

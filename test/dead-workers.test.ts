@@ -82,7 +82,9 @@ async function holdLeases() {
   });
   await publish(api, "payment.failed", HELD);
   await eventually(async () => (await leasesOf(worker)) === HELD && requests("/slow").length === 8);
-  await database.pool.query("UPDATE postern.dispatches SET claimable_at = claimable_at + interval '1 hour'");
+  await database.pool.query(
+    "UPDATE postern.dispatches SET claimable_at = claimable_at + interval '1 minute'",
+  );
   return { api, holder, worker };
 }
 

@@ -2,23 +2,24 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { deliveryObject, endpointObject, publishedObject } from "../src/api/schemas.ts";
+import { endpointObject, listedDeliveryObject, publishedObject } from "../src/api/schemas.ts";
 import type { Environment } from "../src/config.ts";
 import { ndjsonRows, unpack } from "./support/exports.ts";
 import { createTestDatabase } from "./support/postgres.ts";
-import { startProgram, type Program } from "./support/program.ts";
+import { runProgram, startProgram, type Program } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
 
 const run = promisify(execFile);
 
 const created = z.object({ endpoint: endpointObject });
 const endpointList = z.object({ endpoints: z.array(endpointObject) });
-const deliveryList = z.object({ deliveries: z.array(deliveryObject) });
+const deliveryList = z.object({ deliveries: z.array(listedDeliveryObject) });
 
 /** A data folder that goes with the test. */
 async function makeDataDir(context: TestContext): Promise<string> {
@@ -41,8 +42,13 @@ function linesToPaste(demo: Program): string[] {
     .filter((line) => line.startsWith("curl "));
 }
 
-async function paste(line: string | undefined): Promise<unknown> {
-  const { stdout } = await run("bash", ["-c", line ?? "false"]);
+/** In a terminal in which the tokens' line was pasted first. */
+async function paste(demo: Program, line: string | undefined): Promise<unknown> {
+  const tokens = demo
+    .output()
+    .split("\n")
+    .find((text) => text.startsWith(". "));
+  const { stdout } = await run("bash", ["-c", `${tokens ?? "false"} && ${line ?? "false"}`]);
   return JSON.parse(stdout);
 }
 
@@ -51,13 +57,13 @@ async function followWelcome(demo: Program): Promise<{ id: string }> {
   const lines = linesToPaste(demo);
   assert.equal(lines.length, 3, demo.output());
   const [createLine, publishLine, readLine] = lines;
-  const { endpoint } = created.parse(await paste(createLine));
-  const event = publishedObject.parse(await paste(publishLine));
+  const { endpoint } = created.parse(await paste(demo, createLine));
+  const event = publishedObject.parse(await paste(demo, publishLine));
   assert.equal(event.deliveries, 1);
   await eventually(async () => demo.output().includes("receiver: "));
   assert.match(demo.output(), /^receiver: invoice\.paid arrived, signature right: .*"inv_1"/m);
   const delivery = await eventually(async () => {
-    const { deliveries } = deliveryList.parse(await paste(readLine));
+    const { deliveries } = deliveryList.parse(await paste(demo, readLine));
     return deliveries.find(({ status }) => status !== "pending");
   });
   assert.deepEqual(
@@ -70,7 +76,7 @@ async function followWelcome(demo: Program): Promise<{ id: string }> {
 /** The endpoints as the tenant's user reads them, with the token out of the first printed line. */
 async function listEndpoints(demo: Program): Promise<string[]> {
   const line = (linesToPaste(demo)[0] ?? "").replace(/ -d .*$/, "");
-  return endpointList.parse(await paste(line)).endpoints.map(({ id }) => id);
+  return endpointList.parse(await paste(demo, line)).endpoints.map(({ id }) => id);
 }
 
 describe("postern up --demo", () => {
@@ -92,7 +98,7 @@ describe("postern up --demo", () => {
     const second = await startDemo(dataDir);
     assert.deepEqual(await listEndpoints(second), [endpoint.id]);
     const readLine = linesToPaste(second)[2];
-    assert.equal(deliveryList.parse(await paste(readLine)).deliveries.length, 1);
+    assert.equal(deliveryList.parse(await paste(second, readLine)).deliveries.length, 1);
     assert.deepEqual(await second.end("SIGINT"), { code: 0, signal: null });
   });
 
@@ -117,12 +123,39 @@ describe("postern up --demo", () => {
     assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
   });
 
-  it("keeps its secrets in a file that only its owner can read", async (context) => {
+  it("says so when its receiver's port is taken", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const taken = createServer().listen(8443, "127.0.0.1");
+    // Another test's demonstration may have it: then it is taken as well.
+    taken.on("error", () => undefined);
+    context.after(() => taken.close());
+    const demo = await startDemo(await makeDataDir(context), { DATABASE_URL: database.url });
+    assert.match(demo.output(), /usual port is taken by another program/);
+    await followWelcome(demo);
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("lends its settings to the commands beside it", async (context) => {
+    const dataDir = await makeDataDir(context);
+    const demo = await startDemo(dataDir);
+    for (const command of [["config"], ["doctor"], ["migrate"], ["token", "--tenant", "demo"]]) {
+      const { code, output } = await runProgram(command, { DATA_DIR: dataDir });
+      // doctor warns of what a demonstration may have; without name servers it fails, which is this machine's affair.
+      const isFine = command[0] === "doctor" ? !/^fail {2}(?!name servers)/m.test(output) : code === 0;
+      assert.ok(isFine, `${command.join(" ")}: ${output}`);
+    }
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("keeps its secrets and tokens in files that only their owner can read", async (context) => {
     const database = await createTestDatabase();
     context.after(() => database.drop());
     const dataDir = await makeDataDir(context);
     const demo = await startDemo(dataDir, { DATABASE_URL: database.url });
-    assert.equal((await stat(join(dataDir, "demo-secrets.json"))).mode & 0o777, 0o600);
+    for (const file of ["demo-secrets.json", "demo.env"]) {
+      assert.equal((await stat(join(dataDir, file))).mode & 0o777, 0o600);
+    }
     assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
   });
 });

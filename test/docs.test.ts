@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
+import { makeSessionVerifier } from "../src/api/session.ts";
 import { describeSettings } from "../src/config.ts";
 import { buildRequestHeaders } from "../src/outbound/request-headers.ts";
 import { generateSigningSecret, makeSigningKey } from "../src/outbound/signature.ts";
@@ -65,14 +66,14 @@ describe("the README's way to verify a request", () => {
   const answers = [true, false, false, false];
 
   it("in Node accepts a signed request and refuses an altered, an old and an unsigned one", async () => {
-    const code = Buffer.from(codeBlock("README.md", "js")).toString("base64");
+    const code = Buffer.from(codeBlock("README.md", "js", "function verify")).toString("base64");
     const { verify } = await import(`data:text/javascript;base64,${code}`);
     const verdicts = requests.map((request) => verify(secret, request.headers, Buffer.from(request.body)));
     assert.deepEqual(verdicts, answers);
   });
 
   it("in Python does the same", { skip: !hasPython() }, () => {
-    const program = `${codeBlock("README.md", "python")}
+    const program = `${codeBlock("README.md", "python", "def verify")}
 import json, sys
 secret, requests = json.load(sys.stdin)
 print(json.dumps([verify(secret, one["headers"], one["body"].encode()) for one in requests]))
@@ -84,10 +85,41 @@ print(json.dumps([verify(secret, one["headers"], one["body"].encode()) for one i
   });
 });
 
-/** The page's first block of code in a language. */
-function codeBlock(page: string, language: string): string {
-  const [, code] = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, "m").exec(read(page)) ?? [];
-  assert.ok(code !== undefined, `${page} has no block of ${language}`);
+describe("the README's way to sign a token", () => {
+  const secret = "a secret of at least thirty-two bytes";
+  const given = { type: "user", tid: "acme", sub: "jo@acme.example", role: "admin" };
+  const sessionOf = (token: string) =>
+    makeSessionVerifier({ kind: "secret", secret }).verify(`Bearer ${token}`);
+
+  it("in Node makes one that the API takes", async () => {
+    const code = Buffer.from(codeBlock("README.md", "js", "function sign")).toString("base64");
+    const { sign } = await import(`data:text/javascript;base64,${code}`);
+    const { type, tenantId, role, subject } = await sessionOf(sign(secret, given));
+    assert.deepEqual({ type, tid: tenantId, sub: subject, role }, given);
+    await assert.rejects(sessionOf(sign(secret, given, -60)), { code: "unauthorized" });
+    await assert.rejects(sessionOf(sign(`another ${secret}`, given)), { code: "unauthorized" });
+  });
+
+  it("in Python does the same", { skip: !hasPython() }, async () => {
+    const program = `${codeBlock("README.md", "python", "def sign")}
+import sys
+print(sign(*json.load(sys.stdin)), end="")
+`;
+    const run = spawnSync("python3", ["-c", program], {
+      input: JSON.stringify([secret, given]),
+      encoding: "utf8",
+    });
+    assert.equal(run.status, 0, run.stderr);
+    const { type, tenantId, role, subject } = await sessionOf(run.stdout);
+    assert.deepEqual({ type, tid: tenantId, sub: subject, role }, given);
+  });
+});
+
+/** The page's block of code in a language that has these words. */
+function codeBlock(page: string, language: string, words: string): string {
+  const blocks = read(page).matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, "gm"));
+  const code = Array.from(blocks, ([, text = ""]) => text).find((text) => text.includes(words));
+  assert.ok(code !== undefined, `${page} has no block of ${language} with ${words}`);
   return code;
 }
 

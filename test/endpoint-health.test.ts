@@ -132,9 +132,12 @@ describe("an endpoint", () => {
       return !found.endpoint.enabled && found.endpoint;
     });
     assert.equal(disabled.disabled_reason, "failing");
-    const { rows } = await service.database.pool.query(
-      "SELECT body::json -> 'data' ->> 'endpoint_id' AS id FROM postern.events WHERE type = 'endpoint.disabled'",
-    );
-    assert.deepEqual(rows, [{ id: endpoint.id }]);
+    const told = await eventually(async () => {
+      const { rows } = await service.database.pool.query(
+        "SELECT body::json -> 'data' ->> 'endpoint_id' AS id FROM postern.events WHERE type = 'endpoint.disabled'",
+      );
+      return rows.length > 0 && rows;
+    });
+    assert.deepEqual(told, [{ id: endpoint.id }]);
   });
 });

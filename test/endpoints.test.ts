@@ -34,6 +34,7 @@ describe("POST /api/webhooks", () => {
       disabled_reason: null,
       rate_limit: null,
       headers: {},
+      masked_headers: [],
       metadata: {},
     });
     assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -51,13 +52,13 @@ describe("POST /api/webhooks", () => {
       description: "süß 🍰",
       enabled: false,
       rate_limit: 1000,
-      headers: { "X-Team": "billing", authorization: "Basic eA==" },
+      headers: { "X-Team": "billing" },
+      masked_headers: [],
       metadata: { order: "z before a", a: "1" },
     };
     const { endpoint } = await webhooks.create({
       ...given,
       id: UNKNOWN_ID,
-      secret: "mine",
       tenant_id: "globex",
     });
     const { id, created_at: _created, updated_at: _updated, ...rest } = endpoint;

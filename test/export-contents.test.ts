@@ -9,9 +9,11 @@ import {
   csvRows,
   idAt,
   ndjsonRows,
+  parquetRows,
   seedDeliveries,
   storageOf,
   unpack,
+  unpackFiles,
   type SeededRow,
 } from "./support/exports.ts";
 import { startTestService, type TestService } from "./support/service.ts";
@@ -66,7 +68,7 @@ const row = fc.record({
 let used = 0;
 
 describe("an export of any deliveries", () => {
-  it("gives each back as it was, in NDJSON and CSV", async () => {
+  it("gives each back as it was, in NDJSON, CSV and Parquet", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 8 }), async (given) => {
         // A minute of its own for each try.
@@ -76,22 +78,33 @@ describe("an export of any deliveries", () => {
           one.id < other.id ? -1 : 1,
         );
         const storage = storageOf(service);
-        const range = { from: new Date(at).toISOString(), to: new Date(at + 1).toISOString() };
+        const range = {
+          from: new Date(at).toISOString(),
+          to: new Date(at + 1).toISOString(),
+          formats: ["ndjson", "csv", "parquet"],
+        };
         const found = await storage.waitFor(await storage.request(range));
-        const files = await unpack(await storage.download(found));
+        const archive = await storage.download(found);
+        const files = await unpack(archive);
         assert.deepEqual(ndjsonRows(files).map(pick), seeded.map(pick));
-        const cells = csvRows(files).map((record) =>
-          Object.assign(record, {
-            request_headers: JSON.parse(record["request_headers"] ?? "null"),
-            response_headers: JSON.parse(record["response_headers"] ?? "null"),
-          }),
-        );
-        assert.deepEqual(cells.map(pick), seeded.map(pick));
+        assert.deepEqual(csvRows(files).map(withHeaders).map(pick), seeded.map(pick));
+        const parquet = await parquetRows(await unpackFiles(archive));
+        assert.deepEqual(parquet.rows.map(withHeaders).map(pick), seeded.map(pick));
       }),
       { numRuns: 12 },
     );
   });
 });
+
+/** In a table's cell, headers are JSON. */
+function withHeaders(record: Record<string, unknown>): Record<string, unknown> {
+  const read = (name: string): unknown => JSON.parse(String(record[name]));
+  return {
+    ...record,
+    request_headers: read("request_headers"),
+    response_headers: read("response_headers"),
+  };
+}
 
 /** Without the null prototypes of generated objects. */
 function plain<T>(value: T): T {

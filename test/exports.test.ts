@@ -1,5 +1,6 @@
 /** Exports through the running program: from the request to the rows of the archive. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,13 +11,41 @@ import {
   idAt,
   lastHour,
   ndjsonRows,
+  parquetRows,
   seedDeliveries,
   seedMany,
   storageOf,
   unpack,
+  unpackFiles,
 } from "./support/exports.ts";
-import { eventually, MEMBER, OTHER_OWNER, startTestService, type TestService } from "./support/service.ts";
+import {
+  eventually,
+  MEMBER,
+  OTHER_OWNER,
+  OWNER,
+  startTestService,
+  type TestService,
+} from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
+
+const EXPORTED_MEMBERS = [
+  "id",
+  "endpoint_id",
+  "event_id",
+  "event_type",
+  "trigger",
+  "status",
+  "attempt",
+  "request_headers",
+  "request_body",
+  "response_status",
+  "response_headers",
+  "response_body",
+  "latency_ms",
+  "error",
+  "sent_at",
+  "created_at",
+];
 
 let dataDir: string;
 let service: TestService;
@@ -45,8 +74,9 @@ describe("an export", () => {
     assert.deepEqual(found.progress.rows_done, 3);
     assert.deepEqual(found.progress.rows_total, 3);
     const files = await unpack(await storage.download(found));
+    assert.deepEqual(ndjsonRows(files), log.toReversed());
+    assert.ok(log.every(({ sent_at }) => sent_at !== null));
     const expected = log.toReversed().map(({ next_attempt_at: _pending, ...row }) => row);
-    assert.deepEqual(ndjsonRows(files), expected);
     assert.deepEqual(
       csvRows(files),
       expected.map((row) =>
@@ -101,6 +131,91 @@ describe("an export", () => {
       manifest.files.map((file: { path: string }) => file.path),
       [...files.keys()].filter((name) => name !== "manifest.json"),
     );
+  });
+
+  it("holds what was asked for alone: by endpoint, by event type exact or with .*, by status", async () => {
+    const at = Date.now() - 14_400_000;
+    const kinds = ["invoice.paid", "invoice.paid.late", "invoices.paid", "document.signed"].flatMap(
+      (event_type) => ["delivered", "failed", "test"].map((status) => ({ event_type, status })),
+    );
+    const { endpoint } = await createEndpoint(service, { url: service.receiver.url });
+    const endpoints = [endpoint.id, "0190a5b1-7c00-7000-8000-0000000000aa"];
+    const seeded = await seedDeliveries(
+      service.database.pool,
+      "acme",
+      kinds.flatMap((kind) =>
+        endpoints.map((endpoint_id) => Object.assign({ endpoint_id, id: idAt(at) }, kind)),
+      ),
+    );
+    const range = {
+      from: new Date(at).toISOString(),
+      to: new Date(at + 1).toISOString(),
+      formats: ["ndjson"],
+    };
+    const cases: [object, (row: (typeof seeded)[number]) => boolean][] = [
+      [{ event_type: "invoice.paid" }, ({ event_type }) => event_type === "invoice.paid"],
+      [{ event_type: "invoice.*" }, ({ event_type }) => event_type.startsWith("invoice.")],
+      [{ delivery_status: "failed" }, ({ status }) => status === "failed"],
+      [
+        { endpoint_id: endpoint.id, event_type: "invoice.paid.*", delivery_status: "test" },
+        (row) =>
+          row.endpoint_id === endpoint.id && row.event_type === "invoice.paid.late" && row.status === "test",
+      ],
+      [{ event_type: "nobody.knows" }, () => false],
+    ];
+    for (const [filter, fits] of cases) {
+      const found = await storage.waitFor(await storage.request({ ...range, ...filter }));
+      const { event_type, delivery_status, formats } = found;
+      const { endpoint_id: _endpoint, ...shown } = {
+        event_type: null,
+        delivery_status: null,
+        endpoint_id: null,
+        ...filter,
+      };
+      assert.deepEqual({ event_type, delivery_status, formats }, { ...shown, formats: ["ndjson"] });
+      const rows = ndjsonRows(await unpack(await storage.download(found)));
+      const expected = seeded.filter(fits).map(({ id }) => id);
+      assert.deepEqual(rows.map((row) => String(row["id"])).toSorted(), expected.toSorted());
+      assert.deepEqual([found.progress.rows_total, found.progress.rows_done], [rows.length, rows.length]);
+    }
+  });
+
+  it("finds the few that fit among many that do not, each once", async () => {
+    await seedMany(service.database.pool, "sparse", 4321);
+    const ids = await seedDeliveries(
+      service.database.pool,
+      "sparse",
+      ["e1", "e2"].map((seed) => ({
+        endpoint_id: randomUUID().slice(0, -2) + seed,
+        event_type: "rare.thing",
+      })),
+    );
+    const sparse = storageOf(service, { ...OWNER, tid: "sparse" });
+    const found = await sparse.waitFor(await sparse.request({ ...lastHour(), event_type: "rare.thing" }));
+    const rows = ndjsonRows(await unpack(await sparse.download(found)));
+    assert.deepEqual(rows.map((row) => String(row["id"])).toSorted(), ids.map(({ id }) => id).toSorted());
+    const all = await sparse.waitFor(await sparse.request({ ...lastHour(), delivery_status: "test" }));
+    const every = ndjsonRows(await unpack(await sparse.download(all))).map((row) => row["id"]);
+    assert.deepEqual([every.length, new Set(every).size], [4323, 4323]);
+  });
+
+  it("comes as Parquet alone where that is asked for, with types and in row groups", async () => {
+    const tid = "columns";
+    await seedMany(service.database.pool, tid, 12_000);
+    const columns = storageOf(service, { ...OWNER, tid });
+    const found = await columns.waitFor(await columns.request({ ...lastHour(), formats: ["parquet"] }));
+    const files = await unpackFiles(await columns.download(found));
+    assert.deepEqual([...files.keys()], ["parquet/deliveries-00001.parquet", "manifest.json"]);
+    const { rows, groups } = await parquetRows(files);
+    assert.equal(groups, 3);
+    assert.equal(new Set(rows.map((row) => row["id"])).size, 12_000);
+    const [row] = rows;
+    assert.ok(row?.["created_at"] instanceof Date);
+    assert.deepEqual(
+      [row["attempt"], row["latency_ms"], row["response_status"], row["sent_at"]],
+      [1, 12, 200, null],
+    );
+    assert.deepEqual(Object.keys(row), EXPORTED_MEMBERS);
   });
 
   it("holds nothing outside its range, and nothing of another tenant", async () => {
@@ -198,6 +313,16 @@ describe("asking for an export", () => {
     assert.deepEqual(await faults({ ...range, to: 12 }), ["to"]);
     assert.deepEqual(await faults({ ...range, endpoint_id: UNKNOWN_ID.toUpperCase() }), ["endpoint_id"]);
     assert.deepEqual(await faults({ ...range, more: 1 }), [""]);
+    for (const event_type of ["", "*", "invoice.", ".*", "a.*.b", "a\0", "é", null, 1, "a".repeat(257)]) {
+      assert.deepEqual(await faults({ ...range, event_type }), ["event_type"]);
+    }
+    for (const delivery_status of ["pending", "", null, ["failed"]]) {
+      assert.deepEqual(await faults({ ...range, delivery_status }), ["delivery_status"]);
+    }
+    for (const formats of [[], ["csv", "csv"], "csv", null]) {
+      assert.deepEqual(await faults({ ...range, formats }), ["formats"]);
+    }
+    assert.deepEqual(await faults({ ...range, formats: ["xlsx"] }), ["formats.0"]);
     assert.deepEqual(await faults({ from: range.to, to: range.from }), ["from"]);
     assert.deepEqual(await faults({ from: "2020-01-01T00:00:00.000Z", to: range.to }), ["to"]);
   });

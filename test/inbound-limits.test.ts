@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { after, before, describe, it } from "node:test";
 import { exchange, exchangeSlowly, open, parseAnswer } from "./support/raw-http.ts";
-import { OWNER, startTestService, type TestService } from "./support/service.ts";
+import { eventually, OWNER, startTestService, type TestService } from "./support/service.ts";
 
 const BODY = '{"url":"https://hooks.example.com/in"}';
 const HEALTH = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -217,19 +218,86 @@ describe("an answer that nobody reads", () => {
   });
 });
 
+/** A request whose body never comes: its connection is not idle. */
+const HALF = () => create("Content-Length: 100\r\nExpect: 100-continue\r\n", "");
+const LIST = () => `GET /api/webhooks HTTP/1.1\r\nHost: x\r\n${authorization}\r\n`;
+
+const end = (sockets: Socket[]) =>
+  Promise.all(sockets.filter(({ closed }) => !closed).map((socket) => once(socket.destroy(), "close")));
+
+/** An address of this machine that is not its loopback, so one with a bound of its own. */
+const OUTSIDE = Object.values(networkInterfaces())
+  .flatMap((found) => found ?? [])
+  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+
 describe("more connections than are served at once", () => {
-  it("are closed, and those that are open go on", async (test) => {
-    const small = await startTestService({ roles: ["api"], httpLimits: { maxConnections: 2 } });
-    test.after(() => small.stop());
-    const first = open(small.url);
-    const second = open(small.url);
-    await Promise.all([once(first, "connect"), once(second, "connect")]);
-    await once(open(small.url).resume(), "close");
-    first.write(HEALTH);
-    const [answer] = await once(first.setEncoding("utf8"), "data");
-    assert.match(answer, /^HTTP\/1\.1 200 /);
-    first.destroy();
-    second.destroy();
+  let small: TestService;
+  before(async () => {
+    const httpLimits = { maxConnections: 4, maxConnectionsPerAddress: 3, reservedConnections: 1 };
+    const env = { ...service.env, HOST: "0.0.0.0" };
+    small = await startTestService({ roles: ["api"], database: service.database, env, httpLimits });
+  });
+  after(() => small.stop());
+
+  const at = (address: string) => small.url.replace(/\/\/[^:]+/, `//${address}`);
+
+  /** Connections, each with a request that has begun where there are bytes. */
+  async function taken(count: number, address: string, bytes = ""): Promise<Socket[]> {
+    return Promise.all(
+      Array.from({ length: count }, async () => {
+        const socket = open(at(address)).resume();
+        await once(socket, "connect");
+        // Until it is asked for the body, its request has not begun.
+        if (bytes !== "") {
+          socket.write(bytes);
+          await once(socket, "data");
+        }
+        return socket;
+      }),
+    );
+  }
+
+  it("take the place of idle ones, the oldest first", async () => {
+    const idle = await taken(4, "127.0.0.1");
+    const [oldest] = idle;
+    assert.ok(oldest !== undefined);
+    assert.match(
+      await exchange(at("127.0.0.1"), LIST().replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")),
+      /^HTTP\/1\.1 200 /,
+    );
+    await eventually(async () => oldest.destroyed);
+    await end(idle);
+  });
+
+  it("of one address leave room for others, and cost their own idle ones first", async () => {
+    // Without a network this machine has only its loopback, which has no bound.
+    if (OUTSIDE === undefined) return;
+    const own = await taken(1, "127.0.0.1");
+    const many = await taken(6, OUTSIDE);
+    await eventually(async () => many.filter((socket) => socket.destroyed).length === 3);
+    const more = await taken(2, "127.0.0.1");
+    await eventually(async () => many.filter((socket) => socket.destroyed).length === 5);
+    assert.ok([...own, ...more].every((socket) => !socket.destroyed));
+    await end([...own, ...many, ...more]);
+
+    const busy = await taken(3, OUTSIDE, HALF());
+    assert.equal(await exchange(at(OUTSIDE), HEALTH), "");
+    const { text } = await small.call("GET", "/metrics", { as: null });
+    assert.match(text, /^http_server_connections_closed_total\{why="refused"\} 1$/m);
+    await end(busy);
+  });
+
+  it("are closed when none is idle, but a few serve the operator's routes", async () => {
+    const busy = await taken(4, "127.0.0.1", HALF());
+    assertAnswer(await exchange(at("127.0.0.1"), LIST()), 503, "Service unavailable");
+    assert.match(await exchange(at("127.0.0.1"), HEALTH), /^HTTP\/1\.1 200 [^]*connection: close/i);
+    const idle = await taken(1, "127.0.0.1");
+    assert.match(await exchange(at("127.0.0.1"), HEALTH), /^HTTP\/1\.1 200 /);
+    await eventually(async () => idle.every((socket) => socket.destroyed));
+    assert.ok(busy.every((socket) => !socket.destroyed));
+    await end(busy);
+    const metrics = await small.call("GET", "/metrics", { as: null });
+    assert.match(metrics.text, /^http_server_connections_closed_total\{why="idle"\} [1-9]/m);
   });
 });
 

@@ -1,6 +1,7 @@
 /** A person's test or retry whose process is killed, or whose database goes, while it waits for the receiver. */
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { z } from "zod";
 import type { Environment } from "../src/config.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram } from "./support/program.ts";
@@ -9,6 +10,7 @@ import { steered } from "./support/receivers.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 import { assertRefused, first, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
+const listed = z.object({ deliveries: z.array(z.object({ id: z.string(), status: z.string() })) });
 const receiver = steered();
 let tls: TlsReceiver;
 let database: TestDatabase;
@@ -67,6 +69,10 @@ it("a test and a retry show as pending, and end as interrupted when their proces
     await eventually(() => Promise.resolve(tls.requests.length > seen));
     const pending = await webhooks.delivery(endpoint.id, id);
     assert.deepEqual([pending.status, pending.trigger, pending.next_attempt_at], ["pending", trigger, null]);
+    for (const query of [`endpoint_id=${endpoint.id}`, "status=pending", `q=event&trigger=${trigger}`]) {
+      const { body } = await service.call("GET", `/api/deliveries?limit=1&${query}`);
+      assert.deepEqual(listed.parse(body).deliveries, [{ id, status: "pending" }], query);
+    }
     assertRefused(await webhooks.call("POST", `/${endpoint.id}/deliveries/${id}/retry`), REFUSED.notFailed);
     await api.end("SIGKILL");
     assert.equal(await answer, null);

@@ -1,11 +1,11 @@
 /** Endpoints with more pending dispatches than one transaction takes along: all follow, in slices. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { postgresDispatchHold } from "../src/queue/postgres/postgres-queue.ts";
-import type { FollowSlice } from "../src/queue/queue.ts";
-import { settleDispatches } from "../src/endpoints/follow-state.ts";
+import { followAll } from "../src/queue/postgres/follow.ts";
 import { createEndpoint, listDeliveries, patchEndpoint } from "./support/api.ts";
+import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { startProgram } from "./support/program.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
@@ -98,17 +98,39 @@ describe("a backlog of an endpoint that is", () => {
     assert.equal(await count("held"), BACKLOG);
   });
 
+  it("changed by a process that is killed before any has followed: all follow when a worker comes", async (test) => {
+    const dying = await startProgram(["api"], { ...api.env, LOG_LEVEL: "info" });
+    // Until then the endpoint's change is committed, and its first slice waits.
+    const holder = await database.pool.connect();
+    test.after(() => holder.release(true));
+    const pid = await pidOf(holder);
+    await holder.query("BEGIN");
+    await holder.query("SELECT FROM postern.dispatches WHERE endpoint_id = $1 FOR UPDATE", [endpointId]);
+    const changed = dying.call("PATCH", `/api/webhooks/${endpointId}`, { json: { enabled: false } });
+    changed.catch(() => undefined);
+    await eventually(async () => (await waitersFor(database.pool, pid)) === 1);
+    const { rows } = await database.pool.query("SELECT enabled FROM postern.endpoints WHERE id = $1", [
+      endpointId,
+    ]);
+    assert.deepEqual(rows, [{ enabled: false }]);
+    await dying.end("SIGKILL");
+    await holder.query("ROLLBACK");
+    await eventually(async () => (await waitersFor(database.pool, pid)) === 0);
+    assert.deepEqual([await count("held"), await isSettled()], [0, false]);
+    await startWorker();
+    await eventually(isSettled);
+    assert.equal(await count("held"), BACKLOG);
+  });
+
   it("disabled follows in turn with another's, neither after the whole of the other", async () => {
     const first = endpointId;
     const second = await endpointWithBacklog();
     await patchEndpoint(api, first, { enabled: false });
     await patchEndpoint(api, second, { enabled: false });
     const slices: string[] = [];
-    const hold: FollowSlice = (db, endpoint, after) => {
+    await followAll(database.pool, new AbortController().signal, (endpoint) => {
       slices.push(endpoint.endpointId);
-      return postgresDispatchHold.hold(db, endpoint, after);
-    };
-    await settleDispatches(database.pool, { ...postgresDispatchHold, hold }, new AbortController().signal);
+    });
     assert.deepEqual(new Set(slices.slice(0, 2)), new Set([first, second]));
     assert.equal(await count("held"), BACKLOG);
   });

@@ -70,6 +70,7 @@ const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
       latencyMs: 1,
       error: null,
       nextDelayMs: null,
+      toKeep: null,
     })),
     "wait",
   );

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, it } from "node:test";
 import type { PoolClient } from "pg";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
+import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
 let holder: PoolClient;
+let holderPid: number;
 let busy: string;
 let other: string;
 let answer: PromiseWithResolvers<{ status: number }>;
@@ -23,6 +25,7 @@ beforeEach(async () => {
   other = await endpointAt("/other", "invoice.paid");
   answer = Promise.withResolvers();
   holder = await service.database.pool.connect();
+  holderPid = await pidOf(holder);
   await holder.query("BEGIN");
 });
 afterEach(async () => {
@@ -71,14 +74,9 @@ async function othersComeFirst(status: number): Promise<void> {
   await holder.query("ROLLBACK");
 }
 
+/** For a lock of the holder's. */
 async function somebodyWaits(): Promise<void> {
-  await eventually(async () => {
-    const { rows } = await service.database.pool.query(
-      `SELECT FROM pg_locks WHERE NOT granted
-        AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`,
-    );
-    return rows.length > 0;
-  });
+  await eventually(async () => (await waitersFor(service.database.pool, holderPid)) > 0);
 }
 
 /** As of an event that was being accepted while its endpoint was disabled. */

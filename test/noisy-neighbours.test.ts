@@ -61,11 +61,12 @@ it("gets its events while the others' attempts hang, and a dispatch costs few up
     DISPATCHES,
   );
   const { updated, attempts } = await eventually(async () => {
-    const { rows } = await service.database.pool.query(
+    const { rows } = await service.database.pool.query<Record<"updated" | "attempts" | "ended", number>>(
       `SELECT n_tup_upd::int AS updated, n_tup_ins::int AS attempts, n_tup_del::int AS ended
         FROM pg_stat_user_tables WHERE relid = 'postern.dispatches'::regclass`,
     );
-    return rows[0].ended === rows[0].attempts && rows[0].attempts > DISPATCHES && rows[0];
+    const [sums] = rows;
+    return sums !== undefined && sums.ended === sums.attempts && sums.attempts > DISPATCHES && sums;
   });
   assert.ok(updated <= 3 * attempts, `${updated} updates for ${attempts} attempts`);
 });

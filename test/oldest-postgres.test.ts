@@ -48,7 +48,8 @@ it("takes every migration from a user who is no superuser, and leads events from
     // The worker announces the catalog to SQL after its start.
     await eventually(
       async () =>
-        (await database.pool.query("SELECT FROM postern.event_types WHERE type = 'invoice.paid'")).rowCount,
+        (await database.pool.query("SELECT FROM postern.event_types WHERE type = 'invoice.paid'"))
+          .rowCount === 1,
     );
     const { rows } = await database.pool.query("SELECT postern.publish('acme', 'invoice.paid', '{}') AS id");
     for (const eventId of [id, String(rows[0]?.id)]) {

@@ -52,6 +52,9 @@ after(async () => {
 const post = (json: unknown, as: Claims = PRODUCER): Promise<ApiAnswer> =>
   service.call("POST", "/api/events", { as, json });
 
+const postRaw = (raw: string): Promise<ApiAnswer> =>
+  service.call("POST", "/api/events", { as: PRODUCER, raw });
+
 async function countEvents(): Promise<number> {
   const { rows } = await service.database.pool.query<{ count: number }>(
     "SELECT count(*)::int AS count FROM postern.events",
@@ -229,5 +232,38 @@ describe("an array of events", () => {
 
   it("stays an array with one event", async () => {
     assert.equal(publishedList.parse((await post([{ type: TYPE, data: {} }])).body).length, 1);
+  });
+});
+
+const event = (data: string, id = "") =>
+  `{"type":"${TYPE}","data":${data}${id === "" ? "" : `,"id":"${id}"`}}`;
+const total = (value: string) => postRaw(`{"type":"order.placed","data":{"total":${value}}}`);
+
+describe("numbers with more digits than a double has", () => {
+  const LONG = "12345678901234567890";
+
+  it("arrive with every digit, from one event and from an array", async () => {
+    const { endpoint } = await webhooks.create({ events: [TYPE] });
+    const data = `{"n":${LONG},"deep":[{"n":-9007199254740993}],"s":"${LONG}","d":0.1234567890123456789,"t":1}`;
+    assert.equal((await postRaw(event(data))).status, 202);
+    assert.equal((await postRaw(`[${event("{}")},${event(data)}]`)).status, 202);
+    const delivered = await webhooks.waitFor(endpoint.id, "delivered", 3);
+    const bodies = delivered.map(({ request_body }) => /"data":(.*)}$/.exec(request_body ?? "")?.[1] ?? "");
+    assert.deepEqual(bodies.sort(), [data, data, "{}"].sort());
+    await webhooks.remove(endpoint.id);
+  });
+
+  it("are told apart under one idempotency key", async () => {
+    assert.equal((await postRaw(event(`{"n":${LONG}}`, "long"))).status, 202);
+    assert.equal((await postRaw(event(`{ "n": ${LONG} }`, "long"))).status, 200);
+    assertRefused(await postRaw(event(`{"n":${LONG.slice(0, -1)}1}`, "long")), REFUSED.keyReused);
+    assert.equal((await postRaw(event(`{"n":0.${"7".repeat(390)}}`, "decimals"))).status, 202);
+    assert.equal((await postRaw(event(`{"n":1234567890123456789e-5000000}`, "exponent"))).status, 202);
+  });
+
+  it("are checked by the schema as numbers, and refused beyond a double's range", async () => {
+    assert.equal((await total(LONG)).status, 202);
+    assert.deepEqual(Object.keys(issuesOf(await total("0.5"))), ["data.total"]);
+    assert.deepEqual(issuesOf(await total(`1${"0".repeat(400)}`)), { data: "number_out_of_range" });
   });
 });

@@ -23,7 +23,7 @@ before(async () => {
   await eventually(
     async () =>
       (await service.database.pool.query("SELECT FROM postern.event_types WHERE type = 'order.placed'"))
-        .rowCount,
+        .rowCount === 1,
   );
   const { endpoint } = await createEndpoint(service, { url: service.receiver.url });
   endpointId = endpoint.id;

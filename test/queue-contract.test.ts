@@ -1,24 +1,26 @@
 /** The queue's port, held by PostgreSQL and by the queue in memory on which workers are simulated. */
 import { after, before } from "node:test";
-import { makePostgresQueue } from "../src/queue/postgres/postgres-queue.ts";
+import { addToOutbox, mirrorEventTypes } from "../src/events/outbox-store.ts";
 import { systemClock } from "../src/shared/clock.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { describeQueueContract } from "./support/queue-contract.ts";
+import { openTestQueue } from "./support/test-queue.ts";
 
 let database: TestDatabase;
 
 before(async () => {
   database = await createTestDatabase();
+  await mirrorEventTypes(database.pool, ["invoice.paid"]);
 });
 after(() => database.drop());
 
 describeQueueContract("in PostgreSQL", async () => {
   await database.pool.query(
-    "TRUNCATE postern.dispatches, postern.events, postern.endpoints, postern.deliveries",
+    "TRUNCATE postern.dispatches, postern.events, postern.endpoints, postern.deliveries, postern.outbox",
   );
   return {
-    queue: makePostgresQueue({ publisher: database.pool, worker: database.pool }, 0),
+    queue: openTestQueue(database.pool),
     async addEndpoint({ tenantId, endpointId }) {
       await database.pool.query(
         `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
@@ -26,6 +28,16 @@ describeQueueContract("in PostgreSQL", async () => {
         [tenantId, endpointId, endpointId],
       );
     },
+    async changeEndpoint({ tenantId, endpointId }, to) {
+      await database.pool.query(
+        `UPDATE postern.endpoints
+          SET enabled = $3 = 'enabled', deleted_at = CASE WHEN $3 = 'deleted' THEN now() END, unsettled = true,
+            disabled_reason = CASE WHEN $3 = 'enabled' THEN NULL ELSE 'manual' END
+          WHERE tenant_id = $1 AND id = $2`,
+        [tenantId, endpointId, to],
+      );
+    },
+    addToOutbox: (event) => addToOutbox(database.pool, event),
     async endLeases() {
       await database.pool.query(
         "UPDATE postern.dispatches SET claimable_at = now() WHERE lease_owner IS NOT NULL",
@@ -39,6 +51,12 @@ describeQueueContract("in memory", async () => {
   return {
     queue,
     addEndpoint: async (endpoint) => queue.addEndpoint({ ...endpoint, enabled: true }),
+    async changeEndpoint({ endpointId }, to) {
+      const endpoint = queue.endpoints.get(endpointId);
+      if (endpoint !== undefined)
+        Object.assign(endpoint, { enabled: to === "enabled", deleted: to === "deleted" });
+    },
+    addToOutbox: async (event) => void queue.outbox.push(event),
     endLeases: async () => queue.endLeases(),
   };
 });

@@ -59,7 +59,7 @@ describe("postern storage reconcile", () => {
     const gone = await Promise.all(Array.from({ length: 8 }, () => artifacts.store("available")));
     const expired = await Promise.all(Array.from({ length: 60 }, () => artifacts.store("expired")));
     for (const { place } of gone) await rm(place);
-    const orphans = await Promise.all(Array.from({ length: 8 }, artifacts.storeOrphan));
+    const orphans = await Promise.all(Array.from({ length: 8 }, () => artifacts.storeOrphan()));
     await artifacts.age();
     await runPass(artifacts.services);
     await artifacts.age();
@@ -107,10 +107,17 @@ describe("postern storage doctor", () => {
   });
 
   it("fails while reconciling waits for an operator, and says what to do", async () => {
-    await Promise.all(Array.from({ length: 25 }, artifacts.storeOrphan));
-    await artifacts.agedPasses();
+    await Promise.all(Array.from({ length: 25 }, () => artifacts.storeOrphan()));
+    assert.match(await artifacts.metrics(), /^storage_reconcile_halted 0$/m);
+    await artifacts.age();
+    await runProgram(["storage", "reconcile"], artifacts.env);
+    await artifacts.age();
+    const stopped = await runProgram(["storage", "reconcile"], artifacts.env);
+    assert.match(stopped.output, /^Stopped: a page would destroy more than 20 artifacts\./m);
+    // By a command, and seen by every process.
+    assert.match(await artifacts.metrics(), /^storage_reconcile_halted 1$/m);
     const { code, output } = await runProgram(["storage", "doctor"], artifacts.env);
     assert.equal(code, 1, output);
-    assert.match(output, /^fail {2}reconciling: stopped since .*\n.*--acknowledge/m);
+    assert.match(output, /^fail {2}reconciling: stopped since .*more than 20 artifacts\n.*--acknowledge/m);
   });
 });

@@ -304,12 +304,16 @@ describe("what is over", () => {
 
 describe("a pass", () => {
   it("that would destroy too much stops, stays stopped, and goes on when an operator says so", async () => {
-    const keys = await Promise.all(Array.from({ length: 25 }, artifacts.storeOrphan));
+    const keys = await Promise.all(Array.from({ length: 25 }, () => artifacts.storeOrphan()));
     const [, second] = await artifacts.agedPasses();
     assert.equal(second.end, "halted");
     assert.equal((await runPass(artifacts.services)).end, "halted");
     assert.ok(keys.every((key) => existsSync(artifacts.placeOf(key))));
-    const acknowledged = await runPass(artifacts.services, { isAcknowledged: true });
+    const wrong = await runPass(artifacts.services, { acknowledged: "0".repeat(64) });
+    assert.equal(wrong.end, "unapproved");
+    const { destruction } = await runPass(artifacts.services, { isDryRun: true });
+    assert.equal(destruction.number, 25);
+    const acknowledged = await runPass(artifacts.services, { acknowledged: destruction.digest });
     assert.deepEqual([acknowledged.end, acknowledged.decisions], ["complete", { purge: 25 }]);
     assert.ok(keys.every((key) => !existsSync(artifacts.placeOf(key))));
     assert.equal((await runPass(artifacts.services)).end, "complete");
@@ -333,10 +337,11 @@ describe("a pass", () => {
     const artifact = await artifacts.store("available");
     await rename(join(artifacts.dataDir, "storage"), join(artifacts.dataDir, "away"));
     const [first, second] = await artifacts.agedPasses();
-    assert.deepEqual([first.decisions, second.decisions], [{ suspect: 1 }, { deferred: 1 }]);
+    assert.deepEqual([first.end, second.end], ["refused", "refused"]);
+    assert.match(first.reason ?? "", /The owner mark of the bucket artifacts is gone/);
     assert.equal(await artifacts.stateOf(artifact), "available");
     await rename(join(artifacts.dataDir, "away"), join(artifacts.dataDir, "storage"));
-    assert.deepEqual((await runPass(artifacts.services)).decisions, { recovered: 1 });
+    assert.deepEqual((await runPass(artifacts.services)).decisions, {});
   });
 
   it("changes nothing when the bucket cannot be listed", async () => {

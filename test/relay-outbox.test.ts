@@ -1,7 +1,7 @@
 /** What `postern.publish` left in the outbox, seen as a worker takes it. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { takeFromOutbox } from "../src/events/outbox-store.ts";
+import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
 import { createEndpoint } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually, startTestService } from "./support/service.ts";
@@ -36,7 +36,7 @@ describe("a take from the outbox", () => {
     while (more) {
       const { events, mayHaveMore } = await takeFromOutbox(database.pool, [TYPE], {
         events: 500,
-        bytes: 8 * MB + 10_000,
+        bodyBytes: 8 * MB + 10_000,
       });
       takes.push(events.map(({ id }) => id));
       more = mayHaveMore;
@@ -50,13 +50,16 @@ describe("a take from the outbox", () => {
 
   it("takes one event that alone exceeds the bytes", async () => {
     const [first] = await publishLarge(2, MB);
-    const { events, mayHaveMore } = await takeFromOutbox(database.pool, [TYPE], { events: 500, bytes: 1 });
+    const { events, mayHaveMore } = await takeFromOutbox(database.pool, [TYPE], {
+      events: 500,
+      bodyBytes: 1,
+    });
     assert.deepEqual([events.map(({ id }) => id), mayHaveMore], [[first], true]);
   });
 
   it("is bounded by events", async () => {
     await publishLarge(3, 10);
-    const limit = { events: 2, bytes: MB };
+    const limit = { events: 2, bodyBytes: MB };
     const lengths = [];
     for (let take = 0; take < 2; take++) {
       const { events, mayHaveMore } = await takeFromOutbox(database.pool, [TYPE], limit);
@@ -72,12 +75,15 @@ describe("a take from the outbox", () => {
     await publishLarge(3, 10);
     const other = await database.pool.connect();
     await other.query("BEGIN");
-    const limit = { events: 500, bytes: 1 };
+    const limit = { events: 500, bodyBytes: 1 };
     assert.equal((await takeFromOutbox(other, [TYPE], limit)).events.length, 1);
     assert.deepEqual(await takeFromOutbox(database.pool, [TYPE], limit), { events: [], mayHaveMore: false });
     await other.query("ROLLBACK");
     other.release();
-    assert.equal((await takeFromOutbox(database.pool, [TYPE], { events: 500, bytes: MB })).events.length, 3);
+    assert.equal(
+      (await takeFromOutbox(database.pool, [TYPE], { events: 500, bodyBytes: MB })).events.length,
+      3,
+    );
   });
 });
 

@@ -1,8 +1,16 @@
 /** Rotating the signing secret: who may, what it answers, and which secrets sign afterwards. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { serviceSignature, webhookSignature } from "./support/receivers.ts";
-import { MEMBER, OWNER, startTestService, type Claims, type TestService } from "./support/service.ts";
+import {
+  MEMBER,
+  OTHER_OWNER,
+  OWNER,
+  startTestService,
+  type Claims,
+  type TestService,
+} from "./support/service.ts";
 import {
   assertRefused,
   issuesOf,
@@ -120,5 +128,78 @@ describe("POST /api/webhooks/:id/rotate-secret", () => {
       assert.ok(!row.includes(text));
       assert.ok(!row.includes(Buffer.from(text.slice("whsec_".length), "base64").toString("hex")));
     }
+  });
+});
+
+describe("an own secret", () => {
+  const BYTES = `whsec_${randomBytes(24).toString("base64")}`;
+  const TEXT = "a secret from elsewhere";
+
+  it("is taken on create, answered once, and signs both signatures", async () => {
+    for (const given of [BYTES, TEXT]) {
+      const { endpoint, secret } = await webhooks.create({ secret: given });
+      assert.equal(secret, given);
+      assert.ok(!JSON.stringify(await webhooks.detail(endpoint.id)).includes(given));
+      const request = await sentByTest(endpoint.id);
+      assert.equal(request.headers["x-service-signature"], serviceSignature(given, request));
+      assert.equal(request.headers["webhook-signature"], webhookSignature(given, request));
+    }
+  });
+
+  it("is taken on rotate-secret, beside the former one during a grace time, by owners alone", async () => {
+    const { endpoint, secret } = await webhooks.create();
+    const path = `/${endpoint.id}/rotate-secret`;
+    const refused = await webhooks.call("POST", path, {
+      as: { ...OWNER, role: "admin" },
+      json: { secret: TEXT },
+    });
+    assertRefused(refused, REFUSED.ownerRequired);
+    const other = await webhooks.call("POST", path, { as: OTHER_OWNER, json: { secret: TEXT } });
+    assertRefused(other, REFUSED.notFound);
+    assert.equal(await webhooks.rotate(endpoint.id, { secret: TEXT, grace_seconds: 60 }), TEXT);
+    const request = await sentByTest(endpoint.id);
+    assert.equal(request.headers["x-service-signature"], serviceSignature(TEXT, request));
+    assert.equal(
+      request.headers["webhook-signature"],
+      `${webhookSignature(TEXT, request)} ${webhookSignature(secret, request)}`,
+    );
+  });
+
+  it("that is null is made", async () => {
+    const { endpoint, secret } = await webhooks.create({ secret: null });
+    assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    assert.notEqual(await webhooks.rotate(endpoint.id, { secret: null }), secret);
+  });
+
+  it("that is weak or of another form is refused without being shown, and changes nothing", async () => {
+    const { endpoint, secret } = await webhooks.create();
+    const before = await webhooks.list();
+    const weak = [
+      "mine",
+      "hunter2hunter2!",
+      "aaaaaaaaaaaaaaaaaaaa",
+      "whsec_short",
+      "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    ];
+    for (const given of [
+      ...weak,
+      "täglich neue Zeichen",
+      "a line\nand another one",
+      "x1y2z3".repeat(22),
+      7,
+      {},
+    ]) {
+      for (const [path, json] of [
+        ["", { url: service.receiver.url, secret: given }],
+        [`/${endpoint.id}/rotate-secret`, { secret: given }],
+      ] as const) {
+        const answer = await webhooks.call("POST", path, { json });
+        assert.deepEqual(Object.keys(issuesOf(answer)), ["secret"], answer.text);
+        if (typeof given === "string") assert.ok(!answer.text.includes(given));
+      }
+    }
+    assert.deepEqual(await webhooks.list(), before);
+    const request = await sentByTest(endpoint.id);
+    assert.equal(request.headers["x-service-signature"], serviceSignature(secret, request));
   });
 });

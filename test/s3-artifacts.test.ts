@@ -123,7 +123,7 @@ describe("an object store that everyone may read", { skip: unavailable ?? false 
       await eventually(async () => (await listDeliveries(service, endpoint.id, "?status=delivered"))[0]);
       await eventually(async () => {
         const { text } = await service.call("GET", "/metrics", { as: null });
-        return /storage_artifacts_total\{kind="request_body",outcome="lost"\} 1/.test(text);
+        return /^storage_bodies_waiting 1$/m.test(text);
       });
       await running.age();
       await eventually(async () => {

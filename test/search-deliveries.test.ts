@@ -281,7 +281,8 @@ describe("GET /api/deliveries", () => {
     [`q=${encodeURIComponent("😀".repeat(257))}`, "q"],
     [Array.from({ length: 21 }, () => `endpoint_id=${UNKNOWN_ID}`).join("&"), "endpoint_id"],
     ["page=1", ""],
-    ["stauts=failed", ""],
+    ["stauts=failed", "stauts"],
+    ["colour=red", ""],
   ];
   for (const [query, path] of invalid) {
     it(`answers Invalid query to ${query.slice(0, 60)}`, async () => {
@@ -308,7 +309,7 @@ describe("the same filters on an endpoint's own list", () => {
       ["event_type=invoice.*", "pca"],
       ["q=Zo%C3%AB", "pa"],
       [`after=${idOf("c")}`, "pf"],
-      ["stauts=failed&include=x&endpoint_id=x", "pfca"],
+      ["colour=red&include=x&endpoint_id=x", "pfca"],
       ["event_type=invoice.*&limit=2&page=2", "a"],
     ];
     for (const [query, names] of expected) {

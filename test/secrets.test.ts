@@ -33,6 +33,7 @@ before(async () => {
     PORT: "0",
     LOG_LEVEL: "trace",
     DATABASE_URL: database.url,
+    DATA_DIR: folder,
     OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8",
     NODE_EXTRA_CA_CERTS: caFile,
     METRICS_TOKEN,
@@ -135,12 +136,13 @@ describe("secrets", () => {
     assertTellsNothing(texts.join("\n"), [...everywhere, STATIC_AUTHORIZATION]);
 
     const shown = [await call("GET", path), await call("GET", "/api/webhooks")];
-    assertTellsNothing(shown.map(({ text }) => text).join("\n"), everywhere);
+    assertTellsNothing(shown.map(({ text }) => text).join("\n"), [...everywhere, STATIC_AUTHORIZATION]);
 
     // The receiver got what the log masks.
     assert.ok(target.requests.every(({ headers }) => headers.authorization === STATIC_AUTHORIZATION));
     const log = program.output();
     assert.ok(log.includes('"msg":"started"'));
+    assert.match(log, /"reason":"the token is not signed as it must be".*"msg":"a caller was refused"/);
     assertTellsNothing(log, [...everywhere, STATIC_AUTHORIZATION, "the-receivers-own-token"]);
   });
 

@@ -190,9 +190,13 @@ describe("a service with SESSION_JWKS_URL", () => {
     assertRefused(await bearer(service, token), REFUSED.unauthorized);
   });
 
-  it("requires the issuer and the audience", async () => {
+  it("requires the issuer and the audience, and says which is wrong", async () => {
     for (const claims of [{ iss: "https://evil.example.com/" }, { aud: "other" }, { aud: [] }]) {
-      assertRefused(await bearer(service, await sign("ES256", claims)), REFUSED.unauthorized);
+      const answer = await bearer(service, await sign("ES256", claims));
+      assertRefused(answer, REFUSED.unauthorized);
+      const [claim] = Object.keys(claims);
+      const why = answer.headers.get("www-authenticate") ?? "";
+      assert.ok(why.includes(`"the ${claim} of the token is not the one that is needed"`), why);
     }
     assert.equal((await bearer(service, await sign("ES256", { aud: ["other", audience] }))).status, 200);
   });
@@ -227,5 +231,86 @@ describe("a service with SESSION_JWKS_URL", () => {
       broken.close();
       assertRefused(answer, [503, { error: "Service unavailable" }]);
     }
+  });
+});
+
+const told = (status: number, error: string, reason: string) => [
+  status,
+  `Bearer realm="postern", error="${error}", error_description="${reason}"`,
+];
+const invalid = (reason: string) => told(401, "invalid_token", reason);
+const lacking = (reason: string) => told(403, "insufficient_scope", reason);
+
+describe("a refused caller", () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService({ roles: ["api"] });
+  });
+  after(() => service.stop());
+
+  const why = async (
+    claims: JWTPayload | null,
+    { method = "GET", path = "/api/webhooks", secret = service.env["SESSION_JWT_SECRET"] ?? "" } = {},
+  ) => {
+    const token =
+      claims === null
+        ? null
+        : await new SignJWT(claims)
+            .setProtectedHeader({ alg: "HS256" })
+            .sign(new TextEncoder().encode(secret));
+    const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+    const answer = await service.call(method, path, { as: null, headers });
+    return [answer.status, answer.headers.get("www-authenticate")];
+  };
+
+  it("is told why the token is not taken, in words that name no value", async () => {
+    const exp = now() + 60;
+    const tid = "the tid of the token is absent or no tenant id";
+    assert.deepEqual(await why(null), [401, 'Bearer realm="postern"']);
+    assert.deepEqual(await why(USER), invalid("the token has no exp"));
+    assert.deepEqual(await why({ ...USER, exp: now() - 60 }), invalid("the token has expired"));
+    assert.deepEqual(
+      await why({ ...USER, exp, nbf: now() + 60 }),
+      invalid("the nbf of the token is not the one that is needed"),
+    );
+    assert.deepEqual(await why({ ...USER, exp, tid: 'a"b' }), invalid(tid));
+    assert.deepEqual(await why({ type: "user", role: "owner", exp }), invalid(tid));
+    const service = { type: "service", tid: "acme", permissions: ["events:write"], exp };
+    assert.deepEqual(await why(service), invalid("a token of type user is needed here"));
+    const publishing = { method: "POST", path: "/api/events" };
+    assert.deepEqual(
+      await why({ ...USER, exp }, publishing),
+      invalid("a token of type service is needed here"),
+    );
+    assert.deepEqual(
+      await why({ ...USER, exp, permissions: "all" }),
+      invalid("the permissions of the token are no list of names"),
+    );
+  });
+
+  it("is told nothing of claims by a token that is not signed with the key", async () => {
+    const secret = "another secret of at least 32 bytes";
+    for (const claims of [USER, { ...USER, exp: now() - 60 }, { ...USER, exp: now() + 60 }])
+      assert.deepEqual(await why(claims, { secret }), invalid("the token is not signed as it must be"));
+  });
+
+  it("is told which permission or role is missing, and of a link to a file nothing", async () => {
+    const exp = now() + 60;
+    const needed = "the permission settings:read is needed";
+    assert.deepEqual(
+      await why({ type: "user", tid: "acme", exp }),
+      lacking(`${needed}: the token has no role`),
+    );
+    assert.deepEqual(await why({ type: "user", tid: "acme", role: "guest", exp }), lacking(needed));
+    assert.deepEqual(
+      await why({ ...USER, role: "member", exp }, { method: "POST" }),
+      lacking("the permission settings:write is needed"),
+    );
+    const admin = { ...USER, role: "admin", exp };
+    assert.deepEqual(
+      await why(admin, { method: "POST", path: "/api/webhooks/x/rotate-secret" }),
+      lacking("the role owner is needed"),
+    );
+    assert.deepEqual(await why(null, { path: "/api/storage/files/x" }), [403, null]);
   });
 });

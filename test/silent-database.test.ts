@@ -21,6 +21,7 @@ describe("a database that is silent", () => {
       PORT: "0",
       LOG_LEVEL: "info",
       DATABASE_URL: postgres.url,
+      DATA_DIR: join(dataDir, "program"),
     });
     assert.equal((await program.call("GET", "/ready", { as: null })).status, 200);
 

@@ -8,7 +8,6 @@ import { after, before, describe, it } from "node:test";
 import { createPool, type Db, type Pool, type PoolClient } from "../src/database/pool.ts";
 import type { ServingRole } from "../src/database/session-settings.ts";
 import { loadTargets } from "../src/endpoints/endpoint-store.ts";
-import { takeFromOutbox } from "../src/events/outbox-store.ts";
 import { acceptEvents, findEarlierEvents } from "../src/queue/postgres/accept-store.ts";
 import {
   claimDispatches,
@@ -24,8 +23,11 @@ import {
   resumeDispatches,
   supersedeDispatches,
 } from "../src/queue/postgres/follow-store.ts";
-import { releaseDispatches } from "../src/queue/postgres/release-store.ts";
+import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
+import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
+import { deferDispatch, releaseDispatches } from "../src/queue/postgres/release-store.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
+import { claimBodies } from "../src/storage/artifacts/kept-body-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
 import { planOf, statementsOf, type Reading } from "./support/plans.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -41,6 +43,8 @@ const BY_KEY: Ways = {
   idempotency_keys: ["tenant_id", "key"],
   outbox: ["id"],
   tenant_settings: ["tenant_id"],
+  bodies_to_keep: ["tenant_id", "delivery_id", "kind"],
+  workers: ["first_lease_id"],
 };
 
 /** What is asked of the store for all of `batch` at once: as whom, and how it finds rows other than by their key. */
@@ -54,6 +58,16 @@ const TENANT = "postern_tenant";
 const PUBLISHER = "postern_publisher";
 
 const STATEMENTS: Record<string, Case> = {
+  "accept without keys": {
+    as: PUBLISHER,
+    run: (db, batch) =>
+      acceptEvents(
+        db,
+        batch.map((rows) => event(rows, null)),
+        { leaseId: LEASE_OWNER, parked: [], firstDelayMs: 0 },
+      ),
+    also: { endpoints: ["tenant_id"] },
+  },
   accept: {
     as: PUBLISHER,
     run: (db, batch) =>
@@ -71,6 +85,20 @@ const STATEMENTS: Record<string, Case> = {
         db,
         batch.map((rows) => event(rows, rows.key)),
       ),
+  },
+  "complete the last": {
+    as: WORKER,
+    run: (db, batch) =>
+      completeAttempts(
+        db,
+        batch.map((rows) => ({ ...completed(rows), nextDelayMs: null })),
+        "skip",
+      ),
+  },
+  "claim bodies to keep": {
+    as: WORKER,
+    run: (db) => claimBodies(db, 16, 1000),
+    also: { bodies_to_keep: ["due_at"] },
   },
   "complete, skip": { as: WORKER, run: (db, batch) => completeAttempts(db, batch.map(completed), "skip") },
   "complete, wait": { as: WORKER, run: (db, batch) => completeAttempts(db, batch.map(completed), "wait") },
@@ -97,6 +125,7 @@ const STATEMENTS: Record<string, Case> = {
   },
   "find backlogs": { as: WORKER, run: (db) => findBacklogs(db), also: { dispatches: [] } },
   release: { as: WORKER, run: (db, batch) => releaseDispatches(db, batch.map(leased), "parked") },
+  defer: { as: WORKER, run: (db, batch) => deferDispatch(db, leased(endpointOf(batch))) },
   "hold, skip": { as: WORKER, run: (db, batch) => holdDispatches(db, batch.map(leased), "skip") },
   "hold, wait": { as: WORKER, run: (db, batch) => holdDispatches(db, batch.map(leased), "wait") },
   "hold a slice": { as: TENANT, run: (db, batch) => holdPendingDispatches(db, endpointOf(batch), null) },
@@ -107,10 +136,15 @@ const STATEMENTS: Record<string, Case> = {
     run: (db, batch) => supersedeDispatches(db, endpointOf(batch)),
     also: ofEndpoint,
   },
+  "free leases of dead": {
+    as: WORKER,
+    run: (db) => freeLeasesOfDead(db, LEASE_OWNER),
+    also: { dispatches: ["claimable_at"] },
+  },
   targets: { as: WORKER, run: (db, batch) => loadTargets(db, batch) },
   "outbox take": {
     as: WORKER,
-    run: (db) => takeFromOutbox(db, ["invoice.paid"], { events: 500, bytes: 1e6 }),
+    run: (db) => takeFromOutbox(db, ["invoice.paid"], { events: 500, bodyBytes: 1e6 }),
     // In the order of the key, as far as the limit.
     also: { outbox: [] },
   },

@@ -1,12 +1,21 @@
 /** `postern storage` against a running program. */
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { lastHour, ndjsonRows, seedMany, storageOf, unpack } from "./support/exports.ts";
+import {
+  lastHour,
+  ndjsonRows,
+  parquetRows,
+  seedMany,
+  storageOf,
+  unpack,
+  unpackFiles,
+} from "./support/exports.ts";
 import { runProgram } from "./support/program.ts";
-import { startTestService, type TestService } from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, OWNER, startTestService, type TestService } from "./support/service.ts";
 
 let dataDir: string;
 let service: TestService;
@@ -22,6 +31,13 @@ after(async () => {
 });
 
 const run = (...args: string[]) => runProgram(["storage", ...args], service.env);
+
+async function newArtifact(): Promise<{ object_id: string; delivery_id: string }> {
+  const storage = storageOf(service);
+  const found = await storage.waitFor(await storage.request());
+  assert.ok(found.object_id !== null);
+  return { object_id: found.object_id, delivery_id: found.id };
+}
 
 describe("postern storage", () => {
   it("exports to a file, telling how far it is in plain lines", async () => {
@@ -53,6 +69,24 @@ describe("postern storage", () => {
     assert.match(mistaken.output, /--from yesterday is no time/);
   });
 
+  it("exports what it is told to alone: the type, the status, the formats", async () => {
+    const output = join(dataDir, "some.zip");
+    await seedMany(service.database.pool, "narrowed", 5);
+    const args = ["--tenant", "narrowed", "--from", lastHour().from, "--url", service.url];
+    const narrowed = ["--type", "invoice.*", "--status", "test", "--format", "parquet,ndjson"];
+    const ended = await run("export", ...args, ...narrowed, "--output", output);
+    assert.equal(ended.code, 0, ended.output);
+    const files = await unpackFiles(await readFile(output));
+    const { event_type, delivery_status, formats } = JSON.parse(String(files.get("manifest.json")));
+    assert.deepEqual([event_type, delivery_status, formats], ["invoice.*", "test", ["ndjson", "parquet"]]);
+    const { rows } = await parquetRows(files);
+    assert.equal(rows.length, 5);
+    const refused = await run("export", ...args, "--format", "csv,xlsx", "--status", "pending");
+    assert.equal(refused.code, 1);
+    assert.match(refused.output, /delivery_status/);
+    assert.match(refused.output, /formats/);
+  });
+
   it("asks for no export that could not be put where it should", async () => {
     const { code, output } = await run(
       "export",
@@ -82,35 +116,146 @@ describe("postern storage", () => {
     const { items } = await storage.library();
     const [item] = items;
     assert.ok(item !== undefined && items.length === 1);
-    const unasked = await run("erase", "--tenant", "acme");
+    for (const neitherOrBoth of [[], ["--object", item.id, "--all"]]) {
+      const unclear = await run("erase", "--tenant", "acme", "--yes", ...neitherOrBoth);
+      assert.deepEqual(
+        [unclear.code, /--object, or everything of the tenant with --all/.test(unclear.output)],
+        [1, true],
+      );
+    }
+    const unasked = await run("erase", "--tenant", "acme", "--all");
     assert.equal(unasked.code, 1);
     assert.match(unasked.output, /Erase 1 of acme\? It cannot be undone\. Add --yes\./);
     const foreign = await run("erase", "--tenant", "globex", "--object", item.id, "--yes");
     assert.match(foreign.output, /^0 erased/m);
     assert.equal((await storage.library()).items[0]?.status, "ready");
 
-    await service.database.pool.query("UPDATE postern.stored_objects SET hold = true WHERE id = $1", [
-      item.id,
-    ]);
-    assert.match((await run("erase", "--tenant", "acme", "--yes")).output, /left {4}.* it is held/);
-    await service.database.pool.query("UPDATE postern.stored_objects SET hold = false WHERE id = $1", [
-      item.id,
-    ]);
-    const erased = await run("erase", "--tenant", "acme", "--yes", "--json");
+    const hold = ["hold", "--tenant", "acme", "--object", item.id];
+    assert.match((await run(...hold)).output, /is held$/m);
+    assert.match((await run("erase", "--tenant", "acme", "--all", "--yes")).output, /left {4}.* it is held/);
+    assert.match((await run(...hold, "--end")).output, /is held no longer/);
+    assert.equal((await run("hold", "--tenant", "globex", "--object", item.id)).code, 1);
+    const { url } = await storage.link(item);
+    assert.equal((await fetch(url)).status, 200);
+    await service.database.pool.query(
+      `INSERT INTO postern.bodies_to_keep (tenant_id, endpoint_id, delivery_id, attempt, kind, due_at)
+        SELECT tid, gen_random_uuid(), gen_random_uuid(), 1, 'request_body', now() + interval '1 day'
+        FROM unnest('{acme,globex}'::text[]) AS tid`,
+    );
+    const erased = await run("erase", "--tenant", "acme", "--all", "--yes", "--json");
     assert.equal(erased.code, 0, erased.output);
+    assert.equal(JSON.parse(erased.output).remains.bodies, 1);
+    const waiting = await service.database.pool.query("SELECT tenant_id FROM postern.bodies_to_keep");
+    assert.deepEqual(waiting.rows, [{ tenant_id: "globex" }]);
     assert.deepEqual(
       JSON.parse(erased.output).erased.map(({ id, size }: { id: string; size: number }) => [id, size]),
       [[item.id, item.size]],
     );
     const { rows: told } = await service.database.pool.query(
       `SELECT tenant_id, actor_type, actor_sub, outcome, details FROM postern.audit_log
-        WHERE action = 'artifact.erased'`,
+        WHERE action = 'artifact.erased' ORDER BY at, id`,
     );
+    const operator = { tenant_id: "acme", actor_type: "operator", actor_sub: null, outcome: "done" };
     const details = { object_id: item.id, delivery_id: item.delivery_id, kind: "export" };
     assert.deepEqual(told, [
-      { tenant_id: "acme", actor_type: "operator", actor_sub: null, outcome: "done", details },
+      { ...operator, details },
+      { ...operator, details: { bodies: 1, versions: 0, trash: 0 } },
     ]);
     const json = { delivery_id: item.delivery_id };
     assert.equal((await storage.call("POST", `/objects/${item.id}/download`, { json })).status, 410);
+    assert.equal((await fetch(url)).status, 404);
+  });
+});
+
+describe("a hold and an erasure by a user", () => {
+  it("need their permissions, refuse each other by name, and are in the audit log", async () => {
+    const storage = storageOf(service);
+    const { object_id: id, delivery_id } = await newArtifact();
+    const path = `/objects/${id}`;
+    const admin = { ...OWNER, role: "admin" };
+    for (const as of [MEMBER, admin])
+      assert.equal((await storage.call("PUT", `${path}/hold`, { as })).status, 403);
+    assert.equal((await storage.call("DELETE", path, { as: MEMBER })).status, 403);
+    assert.equal((await storage.call("PUT", `${path}/hold`, { as: OTHER_OWNER })).status, 404);
+    assert.equal((await storage.call("DELETE", path, { as: OTHER_OWNER })).status, 404);
+    assert.equal((await storage.call("DELETE", "/objects/no-id", {})).status, 404);
+
+    for (let twice = 0; twice < 2; twice++) {
+      const held = await storage.call("PUT", `${path}/hold`);
+      assert.deepEqual([held.status, held.body], [200, { id, held: true }]);
+    }
+    const refused = await storage.call("DELETE", path, { as: admin });
+    assert.equal(refused.status, 409);
+    assert.deepEqual(refused.body, {
+      error: "The artifact is held",
+      issues: [{ path: ["object_id"], message: `${id} is held: end the hold first`, code: "held" }],
+    });
+    const { url } = await storage.link({ id, delivery_id });
+    assert.equal((await fetch(url)).status, 200);
+    assert.equal((await storage.call("DELETE", `${path}/hold`)).status, 200);
+    const erased = await storage.call("DELETE", path, { as: admin });
+    assert.deepEqual([erased.status, erased.body], [200, { id, bytes: "deleted" }]);
+    assert.equal((await fetch(url)).status, 404);
+    const { rows } = await service.database.pool.query(
+      "SELECT action, actor_sub FROM postern.audit_log WHERE details ->> 'object_id' = $1 ORDER BY id",
+      [id],
+    );
+    assert.deepEqual(
+      rows.map(({ action, actor_sub }) => [action, actor_sub]),
+      [
+        ["artifact.hold_set", "ada"],
+        ["artifact.download_granted", "ada"],
+        ["artifact.hold_ended", "ada"],
+        ["artifact.erased", "ada"],
+      ],
+    );
+  });
+
+  it("end the links that this API serves, though the bytes are still there", async () => {
+    const { object_id: id, delivery_id } = await newArtifact();
+    const { url } = await storageOf(service).link({ id, delivery_id });
+    const { pool } = service.database;
+    await pool.query("UPDATE postern.stored_objects SET state = 'expired' WHERE id = $1", [id]);
+    assert.equal((await fetch(url)).status, 404);
+    await pool.query("UPDATE postern.stored_objects SET state = 'available' WHERE id = $1", [id]);
+    assert.equal((await fetch(url)).status, 200);
+  });
+});
+
+const place = (key: string) => join(dataDir, "storage", "objects", key);
+
+describe("postern storage adopt", () => {
+  it("makes rows again for archives and what else is of their tenants, and leaves what is not whole", async () => {
+    const { pool } = service.database;
+    const storage = storageOf(service);
+    const { object_id: lost, delivery_id } = await newArtifact();
+    const earlier = await storage.get(delivery_id);
+    const { rows } = await pool.query("SELECT key FROM postern.stored_objects WHERE id = $1", [lost]);
+    const { key } = rows[0];
+    const forged = key.replace(delivery_id, randomUUID());
+    await mkdir(dirname(place(forged)), { recursive: true });
+    await copyFile(place(key), place(forged));
+    await pool.query("DELETE FROM postern.stored_objects");
+    await pool.query("DELETE FROM postern.storage_exports");
+
+    const env = { ...service.env, PORT: new URL(service.url).port };
+    const adopt = (...args: string[]) => runProgram(["storage", "adopt", ...args], env);
+    const dry = await adopt("--dry-run");
+    assert.match(dry.output, new RegExp(`adopted +${key} +acme`));
+    assert.match(dry.output, /nothing was changed/);
+    assert.equal((await storage.call("GET", `/exports/${delivery_id}`)).status, 404);
+    const { code, output } = await adopt();
+    assert.equal(code, 0, output);
+    assert.match(output, new RegExp(`left +${forged} +its manifest is another archive's`));
+
+    const again = await storage.get(delivery_id);
+    assert.deepEqual(
+      [again.status, again.from, again.to, again.progress.rows_total],
+      ["ready", earlier.from, earlier.to, earlier.progress.rows_total],
+    );
+    const { url } = await storage.link({ id: again.object_id ?? "", delivery_id });
+    assert.deepEqual(Buffer.from(await (await fetch(url)).arrayBuffer()), await readFile(place(key)));
+    assert.match((await adopt()).output, /^0 adopted, 1 left/m);
+    await rm(place(forged));
   });
 });

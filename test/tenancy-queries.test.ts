@@ -16,6 +16,7 @@ import * as search from "../src/deliveries/search-store.ts";
 import * as accept from "../src/queue/postgres/accept-store.ts";
 import * as claim from "../src/queue/postgres/claim-store.ts";
 import * as presence from "../src/queue/postgres/presence-store.ts";
+import * as relay from "../src/queue/postgres/relay-store.ts";
 import * as release from "../src/queue/postgres/release-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
@@ -24,6 +25,7 @@ import * as heartbeats from "../src/database/heartbeat-store.ts";
 import * as personSends from "../src/deliveries/person-send-store.ts";
 import * as partitions from "../src/queue/postgres/partition-store.ts";
 import * as retention from "../src/queue/postgres/retention-store.ts";
+import * as unsettled from "../src/queue/postgres/unsettled-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
 import * as reseal from "../src/endpoints/reseal-store.ts";
@@ -33,6 +35,7 @@ import { moveState } from "../src/storage/rules/mutations.ts";
 import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
 import * as exportQueries from "./support/export-queries.ts";
+import { storageAcrossTenants } from "./support/storage-queries.ts";
 import {
   artifact,
   completed,
@@ -87,6 +90,8 @@ const listedObjects = (db: Db, { tenantId }: Rows) =>
 const asTenant: Record<string, Run> = {
   findObjectByKey: foundByKey,
   listTenantObjects: listedObjects,
+  setHold: async (db, { tenantId, objectId }) =>
+    (await objects.setHold(db, tenantId, { id: objectId, isHeld: true })) === "changed",
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   listAuditEntries: (db, { tenantId }) => audit.listAuditEntries(db, tenantId, { filter: {}, limit: 5 }),
   ...exportQueries.asTenant,
@@ -117,11 +122,13 @@ const asTenant: Record<string, Run> = {
     endpoints.updateEndpoint(db, tenantId, endpointId, { description: "mine", enabled: false }),
   softDeleteEndpoint: (db, { tenantId, endpointId }) =>
     endpoints.softDeleteEndpoint(db, tenantId, endpointId),
+  lockHeaders: (db, { tenantId, endpointId }) => endpoints.lockHeaders(db, tenantId, endpointId),
   replaceSecret: (db, { tenantId, endpointId }) =>
     endpoints.replaceSecret(db, tenantId, endpointId, { secret, graceSeconds: 60 }),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
-  setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, false),
+  lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, "wait"),
+  setSettled: (db, rows) => unsettled.setSettled(db, rows),
   listDeliveryIds: (db, rows) => pages.listDeliveryIds(db, rows, undefined, { range, offset: 0n, limit: 20 }),
   searchSlice: (db, rows) => searched(db, rows, { times: {} }),
   "searchSlice, by endpoint": (db, rows) => searched(db, rows, { endpointIds: [rows.endpointId], times: {} }),
@@ -170,11 +177,12 @@ const asWorker: Record<string, Run> = {
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
   setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
-  setUnsettled: (db, rows) => endpoints.setUnsettled(db, rows, false),
-  lockUnsettled: (db, rows) => endpoints.lockUnsettled(db, rows),
+  setSettled: (db, rows) => unsettled.setSettled(db, rows),
+  lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, "skip"),
   disableEndpoint: (db, rows) =>
     endpoints.disableEndpoint(db, { ...rows, url: "https://example.com/", failingSince: null }, "gone"),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
+  deferDispatch: (db, rows) => release.deferDispatch(db, leased(rows)),
   releaseDispatches: (db, rows) => release.releaseDispatches(db, [leased(rows)], "claimable"),
   pullDispatches: async (db, { tenantId, endpointId }) =>
     [
@@ -184,6 +192,10 @@ const asWorker: Record<string, Run> = {
         ])
       ).values(),
     ].flatMap(({ claimed }) => claimed),
+  addToOutbox: (db, rows) => {
+    const { id, tenantId, type, body } = event(rows, null);
+    return outbox.addToOutbox(db, { id, tenantId, type, body });
+  },
   holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)], "wait"),
   completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait"),
 };
@@ -210,7 +222,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   listMarks: (db) => reconcile.listMarks(db, BUCKET, { after: null, upTo: null }),
   readCursor: (db) => reconcile.readCursor(db, BUCKET),
   writeCursor: (db) =>
-    reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, isHalted: false }),
+    reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, haltedReason: null }),
+  ...storageAcrossTenants,
   readStorageState: (db) => reconcile.readStorageState(db, BUCKET),
   findOwners: (db) => reconcile.findOwners(db, BUCKET, ["a key"]),
   readNextSequence: (db) => reconcile.readNextSequence(db),
@@ -225,9 +238,10 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   findBacklogs: (db) => claim.findBacklogs(db),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
+  forgetDeletedEndpoints: (db) => endpoints.forgetDeletedEndpoints(db, 30),
   removeOldAudit: (db) => audit.removeOldAudit(db),
-  isOutboxEmpty: (db) => outbox.isOutboxEmpty(db),
-  takeFromOutbox: (db) => outbox.takeFromOutbox(db, ["invoice.paid"], { events: 10, bytes: 1024 }),
+  isOutboxEmpty: (db) => relay.isOutboxEmpty(db),
+  takeFromOutbox: (db) => relay.takeFromOutbox(db, ["invoice.paid"], { events: 10, bodyBytes: 1024 }),
   mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
   beat: (db) => heartbeats.beat(db, { id: randomUUID(), name: "test" }),
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
@@ -249,7 +263,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   attachStaged: (db) => partitions.attachStaged(db, "events"),
   dropOldPartition: (db) => retention.dropOldPartition(db, 90),
   readOldestDays: (db) => retention.readOldestDays(db),
-  findUnsettled: (db) => endpoints.findUnsettled(db),
+  findUnsettled: (db) => unsettled.findUnsettled(db),
   deleteSuperseded: (db) => upkeep.deleteSuperseded(db),
   deleteOldIdempotencyKeys: (db) => upkeep.deleteOldIdempotencyKeys(db),
   measureQueue: (db) => depth.measureQueue(db),
@@ -262,7 +276,7 @@ const asOwner: Record<string, (db: Db) => Promise<unknown>> = {
   replaceSealed: async (db) => {
     const [old] = await reseal.listSealedOtherwise(database.pool, "00000000", { after: null, limit: 1 });
     assert.equal(old?.tenantId, "acme");
-    return reseal.replaceSealed(db, [{ old, secret, previousSecret: null }]);
+    return reseal.replaceSealed(db, [{ old, secret, previousSecret: null, sealedHeaders: null }]);
   },
   clearEndedGraces: (db) => reseal.clearEndedGraces(db),
 };

@@ -10,7 +10,9 @@ const TENANTLESS = [
   "heartbeats",
   "schema_functions",
   "schema_migrations",
+  "storage_buckets",
   "storage_cursor",
+  "storage_destroyed",
   "workers",
 ];
 

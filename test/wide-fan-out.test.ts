@@ -4,10 +4,11 @@ import { after, before, it } from "node:test";
 import { loadCatalog } from "../src/events/catalog.ts";
 import { ROWS_AT_ONCE } from "../src/events/fan-out.ts";
 import { makePublisher } from "../src/events/publish.ts";
-import { makePostgresQueue } from "../src/queue/postgres/postgres-queue.ts";
+import type { AcceptedEvent } from "../src/queue/queue.ts";
 import { newEndpointId, parseTenantId } from "../src/shared/id.ts";
 import { Refusal } from "../src/shared/refusal.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { openTestQueue } from "./support/test-queue.ts";
 
 const ENDPOINTS = 60;
 const EVENTS = 300;
@@ -29,16 +30,27 @@ before(async () => {
 });
 after(() => database.drop());
 
+function dispatchesOf(accepted: readonly AcceptedEvent[]): number {
+  return accepted.reduce((sum, { dispatchCount }) => sum + dispatchCount, 0);
+}
+
 async function openPublisher() {
-  const queue = makePostgresQueue({ publisher: database.pool, worker: database.pool }, 0);
+  const queue = openTestQueue(database.pool);
   return makePublisher({
-    db: database.pool,
     queue: {
       ...queue,
       async accept(...args) {
         const acceptance = await queue.accept(...args);
-        made.push(acceptance.accepted.reduce((sum, { dispatchCount }) => sum + dispatchCount, 0));
+        made.push(dispatchesOf(acceptance.accepted));
         return acceptance;
+      },
+      async acceptParts(parts, options) {
+        const result = await queue.acceptParts(parts, options);
+        for (const part of parts) {
+          const ids = new Set(part.map(({ id }) => id));
+          made.push(dispatchesOf(result.accepted.filter(({ id }) => ids.has(id))));
+        }
+        return result;
       },
     },
     catalog: await loadCatalog(undefined),

@@ -6,9 +6,10 @@
  * for types, no thousand modules. Migrations are read from `migrations/`, and
  * the embedded database's binaries from `node_modules/`, as with the sources.
  */
-import { chmod, rename, rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
+import { NEEDED_NODE } from "../src/shared/version.ts";
 
 const root = dirname(import.meta.dirname);
 
@@ -39,9 +40,22 @@ export async function buildProgram(): Promise<string> {
     logLevel: "warning",
   });
   const program = join(folder, "postern");
-  await rename(join(folder, "main.mjs"), program);
-  await chmod(program, 0o755);
+  await writeFile(program, await launcher(join(folder, "main.mjs")), { mode: 0o755 });
   return program;
+}
+
+/** Looks at Node before anything is imported: an older one can't even parse the program. */
+async function launcher(main: string): Promise<string> {
+  const [shebang = "", ...lines] = (await readFile(main, "utf8")).split("\n");
+  await writeFile(main, lines.join("\n"));
+  return `${shebang}
+if (Number.parseInt(process.versions.node, 10) < ${NEEDED_NODE}) {
+  console.error("postern needs Node ${NEEDED_NODE} or newer, and this is Node " + process.versions.node + " (" + process.execPath + ").");
+  console.error("Put a newer one first on the PATH, or start Postern through npm, which brings its own.");
+  process.exit(1);
+}
+await import("./main.mjs");
+`;
 }
 
 if (import.meta.main) console.log(`Built ${await buildProgram()}`);

@@ -15,6 +15,7 @@ import { prepareMoto } from "../test/support/moto.ts";
 import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { runChecks } from "./check.ts";
+import { preparePython } from "./suite/python.ts";
 
 const root = dirname(import.meta.dirname);
 const words = process.argv.slice(2);
@@ -45,6 +46,8 @@ async function main(): Promise<number> {
     const missing = [prepareVersitygw(console.log), prepareMoto(console.log)].filter((why) => why !== null);
     for (const why of missing) console.log(`${why}: its tests do not run.`);
   }
+  // Two test files at once would make the same environment twice.
+  if (files.some((file) => file.includes("/storage-lifecycle-"))) preparePython(root, console.log);
   const wantsOldest = files.some((file) => file.startsWith("test/oldest/"));
   const servers = await Promise.all([startTestServer(), ...(wantsOldest ? [startTestServer(OLDEST)] : [])]);
   try {

@@ -25,7 +25,8 @@ export function requireUser(verifier: SessionVerifier) {
   return async (request: FastifyRequest): Promise<void> => {
     const session = await verifier.verify(request.headers.authorization);
     const { tenantId } = session;
-    if (session.type !== "user" || tenantId === null) throw new Refusal("unauthorized");
+    if (session.type !== "user") throw refusedSession("a token of type user is needed here");
+    if (tenantId === null) throw refusedSession("the tid of the token is absent or no tenant id");
     requirePermission(request, session);
     userSessions.set(request, { ...session, tenantId });
   };
@@ -35,8 +36,9 @@ export function requireUser(verifier: SessionVerifier) {
 export function requireService(verifier: SessionVerifier) {
   return async (request: FastifyRequest): Promise<void> => {
     const session = await verifier.verify(request.headers.authorization);
-    const namesTenants = session.tenantId !== null || session.allTenants;
-    if (session.type !== "service" || !namesTenants) throw new Refusal("unauthorized");
+    if (session.type !== "service") throw refusedSession("a token of type service is needed here");
+    if (session.tenantId === null && !session.allTenants)
+      throw refusedSession("the tid of the token is absent or no tenant id");
     requirePermission(request, session);
     serviceSessions.set(request, session);
   };
@@ -44,8 +46,16 @@ export function requireService(verifier: SessionVerifier) {
 
 function requirePermission(request: FastifyRequest, session: Session): void {
   const { permission, ownersOnly } = request.routeOptions.config;
-  if (permission !== undefined && !session.permissions.has(permission)) throw new Refusal("forbidden");
-  if (ownersOnly !== undefined && !isOwner(session.role)) throw new Refusal(ownersOnly);
+  if (permission !== undefined && !session.permissions.has(permission)) {
+    const gives = session.role === null && session.permissions.size === 0 ? ": the token has no role" : "";
+    throw new Refusal("forbidden", { reason: `the permission ${permission} is needed${gives}` });
+  }
+  if (ownersOnly !== undefined && !isOwner(session.role))
+    throw new Refusal(ownersOnly, { reason: "the role owner is needed" });
+}
+
+function refusedSession(reason: string): Refusal {
+  return new Refusal("unauthorized", { reason });
 }
 
 export function userOf(request: FastifyRequest): UserSession {

@@ -23,6 +23,7 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
   idempotency_key_reused: { status: 409, error: "Idempotency key reused with different content" },
   export_limit_reached: { status: 409, error: "Export limit reached" },
   not_available: { status: 409, error: "Not available" },
+  held: { status: 409, error: "The artifact is held" },
   gone: { status: 410, error: "Gone" },
   payload_too_large: { status: 413, error: "Payload too large" },
   range_not_satisfiable: { status: 416, error: "Range not satisfiable" },
@@ -54,11 +55,25 @@ export function answerError(
   }
   const answer = ANSWERS[refusal.code];
   if (refusal.retryAfterS !== undefined) void reply.header("Retry-After", String(refusal.retryAfterS));
+  if (refusal.reason !== undefined) tellWhy(refusal.reason, answer.status, { request, reply });
   const body =
     refusal.issues === undefined
       ? { error: answer.error }
       : { error: answer.error, issues: refusal.issues.slice(0, MAX_ISSUES) };
   return reply.code(answer.status).send(body);
+}
+
+/** As RFC 6750 section 3 has it; a request without any token is told the scheme alone. */
+function tellWhy(
+  reason: string,
+  status: number,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): void {
+  request.log.info({ reason, status, requestId: request.id }, "a caller was refused");
+  const error = status === ANSWERS.forbidden.status ? "insufficient_scope" : "invalid_token";
+  const hasToken = request.headers.authorization !== undefined;
+  const why = hasToken ? `, error="${error}", error_description="${reason}"` : "";
+  void reply.header("WWW-Authenticate", `Bearer realm="postern"${why}`);
 }
 
 /** For the operator: what ended an answer that had begun. A client that hung up is none of his concern. */

@@ -11,8 +11,9 @@ import {
   type ServerResponse,
 } from "node:http";
 import { randomUUID } from "node:crypto";
+import { Connections, type ConnectionLimits } from "./connections.ts";
 
-export type HttpLimits = {
+export type HttpLimits = ConnectionLimits & {
   /** From a connection's or a request's first byte to the end of the headers. */
   headersTimeoutMs: number;
   /** To the end of the body. */
@@ -21,8 +22,6 @@ export type HttpLimits = {
   keepAliveTimeoutMs: number;
   /** How long a connection may move no byte either way while a request is answered on it. */
   stallTimeoutMs: number;
-  /** At once, in a process; further ones are closed as they come. */
-  maxConnections: number;
   /** Answers from a tenant's log under way at once, in a process; further ones wait for their turn, so long. */
   maxLogAnswers: number;
   logTurnTimeoutMs: number;
@@ -40,6 +39,9 @@ export const HTTP_LIMITS: HttpLimits = {
   // Longer than any answer takes to begin: a person's test waits 15 s for its receiver.
   stallTimeoutMs: 60_000,
   maxConnections: 4_000,
+  // So that one address alone leaves half of them to others.
+  maxConnectionsPerAddress: 2_000,
+  reservedConnections: 64,
   // Each holds 3 to 6 MiB where its bodies are large.
   maxLogAnswers: 16,
   // Shorter than most clients' patience, and than the time after which their connection counts as stalled.
@@ -48,8 +50,16 @@ export const HTTP_LIMITS: HttpLimits = {
   maxHeaderBytes: 16 * 1024,
 };
 
+type ServerParts = {
+  handle: RequestListener;
+  trustedProxies: readonly string[];
+  /** Whether a request is for one of the operator's routes, by its path. */
+  isOperational: (url: string) => boolean;
+  closed: (why: "idle" | "refused") => void;
+};
+
 /** A server with these limits. What comes behind too many requests of its connection ends the connection. */
-export function makeHttpServer(limits: HttpLimits, handle: RequestListener): Server {
+export function makeHttpServer(limits: HttpLimits, parts: ServerParts): Server {
   const options = {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -59,11 +69,18 @@ export function makeHttpServer(limits: HttpLimits, handle: RequestListener): Ser
     // Node's own answer to a missing one has neither body nor request id: see `namesOneHost`.
     requireHostHeader: false,
   };
-  const server = createServer(options, (request, response) => {
-    if (comesBehindTooMany(request, response)) request.socket.destroy();
-    else handle(request, response);
+  const server = createServer(options);
+  const connections = new Connections(server, limits, parts);
+  server.on("request", (request, response) => {
+    if (comesBehindTooMany(request, response)) {
+      request.socket.destroy();
+      return;
+    }
+    const { isReserved } = connections.startRequest(request, response);
+    if (isReserved) response.setHeader("Connection", "close");
+    if (isReserved && !parts.isOperational(request.url ?? "")) refuse(response, 503, "Service unavailable");
+    else parts.handle(request, response);
   });
-  server.maxConnections = limits.maxConnections;
   return server.setTimeout(limits.stallTimeoutMs);
 }
 
@@ -100,13 +117,18 @@ function comesBehindTooMany({ socket }: IncomingMessage, response: ServerRespons
 /** Answers expectations other than 100-continue, which Node would refuse without a body or request id. */
 export function refuseExpectations(server: Server): void {
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
-    const body = JSON.stringify({ error: "Expectation Failed" });
-    const headers = {
-      "X-Request-Id": randomUUID(),
-      "Content-Type": "application/json; charset=utf-8",
-      "Content-Length": body.length,
-      Connection: "close",
-    };
-    response.writeHead(417, headers).end(body);
+    refuse(response, 417, "Expectation Failed");
   });
+}
+
+function refuse(response: ServerResponse, status: number, error: string): void {
+  const body = JSON.stringify({ error });
+  const headers = {
+    "X-Request-Id": randomUUID(),
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": body.length,
+    Connection: "close",
+    ...(status === 503 ? { "Retry-After": "2" } : {}),
+  };
+  response.writeHead(status, headers).end(body);
 }

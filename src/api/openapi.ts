@@ -52,6 +52,10 @@ const SESSION_REFUSALS: readonly RefusalCode[] = [
   "unavailable",
 ];
 
+const REASON_HEADERS = {
+  "WWW-Authenticate": { type: "string", description: "Why, as in RFC 6750: `error_description`." },
+} as const;
+
 const LIMIT_HEADERS = {
   "Retry-After": { type: "integer", description: "Seconds to wait." },
   "RateLimit-Policy": {
@@ -69,13 +73,13 @@ export function describeRoute(route: RouteDescription): FastifySchema {
     ...(route.body === undefined ? [] : (["payload_too_large"] as const)),
     ...(route.refusals ?? []),
   ];
-  const { params = [], security = route.isPublic === true ? undefined : [{ session: [] }] } = route;
+  const { params = [], security = route.isPublic === true ? [] : [{ session: [] }] } = route;
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    ...(security === undefined ? {} : { security }),
+    security,
     ...(params.length === 0 ? {} : { params: pathParameters(params) }),
     ...(route.query === undefined ? {} : { querystring: jsonSchema(route.query, "input") }),
     ...(route.body === undefined ? {} : { body: jsonSchema(route.body, "input") }),
@@ -127,10 +131,16 @@ function refusalAnswers(refusals: readonly RefusalCode[]) {
     {
       ...jsonSchema(errorObject, "output"),
       description: errors.join("; "),
-      ...(status === ANSWERS.too_many_requests.status ? { headers: LIMIT_HEADERS } : {}),
+      ...headersOf(status),
     },
   ]);
   return Object.fromEntries(entries);
+}
+
+function headersOf(status: number): { headers?: object } {
+  if (status === ANSWERS.too_many_requests.status) return { headers: LIMIT_HEADERS };
+  const tellsWhy = status === ANSWERS.unauthorized.status || status === ANSWERS.forbidden.status;
+  return tellsWhy ? { headers: REASON_HEADERS } : {};
 }
 
 type JsonSchema = { $defs?: Record<string, JsonSchema>; [keyword: string]: unknown };
@@ -152,7 +162,17 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
       if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  return JSON.parse(JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'));
+  const text = JSON.stringify(made, (_name, value: unknown) => withAlternatives(value));
+  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
+}
+
+/** Generators of clients know alternatives, and few know a list of types. A type or null is known to all. */
+function withAlternatives(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("type" in value) || !Array.isArray(value.type))
+    return value;
+  if (value.type.includes("null")) return value;
+  const { type: types, ...rest } = value;
+  return { ...rest, anyOf: types.map((type: unknown) => ({ type })) };
 }
 
 /** The named objects, as the document's components. */
@@ -187,6 +207,20 @@ export function openApiDocument(app: FastifyInstance): unknown {
   };
 }
 
+const INTRODUCTION = `Webhook endpoints, deliveries and events of a multi-tenant application.
+
+**Tokens.** Every route below \`/api\` takes a session token (JWT) as \`Authorization: Bearer …\`. A tenant's user has \`type: user\`, \`tid\` and \`role\`; a backend that publishes has \`type: service\` and the permission \`events:write\`. A token reaches its own tenant alone: an id of another's is 404.
+
+**Errors.** A refusal is JSON with \`error\`, and \`issues\` (path, message, code) where a body or query is wrong. A refused request changes nothing. 503 has \`Retry-After\`.
+
+**Idempotency.** An event's \`id\` is its idempotency key: the same key with the same type and data answers with the first event, with other content it is 409. After a timeout or a 503 on publishing, send the same event with the same key again.
+
+**Pages.** Lists are newest first. A \`Link\` header leads to the next page, and is absent on the last.
+
+**Limits.** Changes, and tests and retries, are limited for each tenant and minute; 429 has \`Retry-After\` and the \`RateLimit\` headers.
+
+**Retries.** Postern sends an event again by its schedule until a receiver answers 2xx. What receivers get is described under webhooks.`;
+
 /** The head of the document, and what receivers get. */
 export function openApiHead(basePath: string) {
   return {
@@ -195,7 +229,7 @@ export function openApiHead(basePath: string) {
       info: {
         title: "Postern",
         version: VERSION,
-        description: "Webhook endpoints, deliveries and events of a multi-tenant application.",
+        description: INTRODUCTION,
         license: { name: "MIT", identifier: "MIT" },
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],
@@ -232,6 +266,7 @@ function eventRequest() {
     data: z.record(z.string(), z.unknown()),
   });
   return {
+    operationId: "receiveEvent",
     ...signedRequest(body, {
       "X-Service-Delivery": "The delivery's id; on a person's retry, the id of the delivery that is retried.",
       "webhook-id": "The event's id, the same on each attempt (Standard Webhooks).",
@@ -253,6 +288,7 @@ function testRequest() {
     _test: z.literal(true),
   });
   return {
+    operationId: "receiveTest",
     ...signedRequest(body, {
       "X-Service-Delivery":
         "`test-<milliseconds>`; on a person's retry, the id of the delivery that is retried.",
@@ -266,6 +302,8 @@ function testRequest() {
 /** What all requests to receivers have in common; `ids` describes the two headers that hold one. */
 function signedRequest(body: z.ZodType, ids: Readonly<Record<"X-Service-Delivery" | "webhook-id", string>>) {
   return {
+    // Signed, and without a session.
+    security: [],
     parameters: [
       requiredHeader(
         "X-Service-Signature",

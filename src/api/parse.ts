@@ -1,7 +1,12 @@
 /** Parsing what callers send: bodies whatever their Content-Type, then by schema. */
 import type { FastifyInstance } from "fastify";
-import type { z } from "zod";
+import { z } from "zod";
 import { Refusal, type Issue, type RefusalCode } from "../shared/refusal.ts";
+import { mayHoldLongNumbers, parseWithDigits } from "./exact-numbers.ts";
+import { knowNames, slipOf, type KnownNames } from "./slips.ts";
+
+/** As many as an answer names. */
+const MAX_SLIPS = 100;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -19,25 +24,115 @@ export function acceptLenientJson(app: FastifyInstance): void {
 
 function parseJsonOrNull(body: Buffer): unknown {
   try {
-    return JSON.parse(utf8.decode(body));
+    const text = utf8.decode(body);
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && mayHoldLongNumbers(text))
+      textsWithDigits.set(value, text);
+    return value;
   } catch {
     return null;
   }
 }
 
-/** The value as the schema reads it; otherwise a refusal with one issue for each fault. */
-export function parse<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  code: Extract<RefusalCode, "validation_failed" | "invalid_query"> = "validation_failed",
-): z.output<Schema> {
-  // An absent body reaches the handler as undefined.
-  const parsed = schema.safeParse(value ?? null);
-  if (parsed.success) return parsed.data;
-  throw new Refusal(code, { issues: parsed.error.issues.map(toIssue) });
+/** The texts of bodies that may hold numbers with more digits than a double has. */
+const textsWithDigits = new WeakMap<object, string>();
+
+/** The body with such numbers as they stand in its text; null where it has none. */
+export function withDigits(body: unknown): unknown {
+  const text = typeof body === "object" && body !== null ? textsWithDigits.get(body) : undefined;
+  return text === undefined ? null : parseWithDigits(text);
 }
 
-function toIssue(issue: z.core.$ZodIssue): Issue {
+/** What a route takes: the slips of its members are found among the schema's own names. */
+type Reading = {
+  code: Extract<RefusalCode, "validation_failed" | "invalid_query">;
+  /** The object that the route stores and answers: sent back as it was read, no member of it is a slip. */
+  answered?: z.ZodObject;
+};
+
+/** The body as the schema reads it; otherwise a refusal with one issue for each fault. */
+export function parse<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+  answered?: z.ZodObject,
+): z.output<Schema> {
+  return read(schema, body, { code: "validation_failed", ...(answered && { answered }) });
+}
+
+/** The same of a query. */
+export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: unknown): z.output<Schema> {
+  return read(schema, query, { code: "invalid_query" });
+}
+
+function read<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  { code, answered }: Reading,
+): z.output<Schema> {
+  // An absent body reaches the handler as undefined.
+  const given = value ?? null;
+  const parsed = schema.safeParse(given);
+  const members = membersOf(schema);
+  // A strict schema has refused every unknown member by itself.
+  if (parsed.success && members?.isStrict === true) return parsed.data;
+  const slips = members === null ? [] : slipsIn(given, members, answered);
+  if (parsed.success && slips.length === 0) return parsed.data;
+  const faults = parsed.error?.issues.flatMap((issue) => toIssue(issue, slips) ?? []) ?? [];
+  throw new Refusal(code, { issues: [...slips, ...faults] });
+}
+
+type Members = { known: KnownNames; isStrict: boolean };
+
+const membersOfSchemas = new WeakMap<z.core.$ZodType, Members | null>();
+
+/** The members of the object, or of each object of the array, that a schema reads; null where it reads neither. */
+function membersOf(schema: z.core.$ZodType): Members | null {
+  let found = membersOfSchemas.get(schema);
+  if (found === undefined) {
+    found = findMembers(schema);
+    membersOfSchemas.set(schema, found);
+  }
+  return found;
+}
+
+function findMembers(schema: z.core.$ZodType): Members | null {
+  if (schema instanceof z.ZodArray) return membersOf(schema.element);
+  if (schema instanceof z.ZodNullable) return membersOf(schema.unwrap());
+  if (!(schema instanceof z.ZodObject)) return null;
+  const isStrict = schema.def.catchall instanceof z.ZodNever;
+  return { known: knowNames(Object.keys(schema.shape)), isStrict };
+}
+
+/** The first of them: a body of 1 MiB can have a hundred thousand. */
+function slipsIn(given: unknown, { known }: Members, answered?: z.ZodObject): Issue[] {
+  const isMany = Array.isArray(given);
+  const objects: unknown[] = isMany ? given : [given];
+  const slips: Issue[] = [];
+  for (const [index, object] of objects.entries()) {
+    if (typeof object !== "object" || object === null) continue;
+    for (const name of Object.keys(object)) {
+      if (known.names.includes(name)) continue;
+      if (answered !== undefined && Object.hasOwn(answered.shape, name)) continue;
+      const meant = slipOf(name, known);
+      if (meant === null) continue;
+      const path = isMany ? [index, name] : [name];
+      slips.push({ path, message: `did you mean "${meant}"?`, code: "did_you_mean" });
+      if (slips.length === MAX_SLIPS) return slips;
+    }
+  }
+  return slips;
+}
+
+/** Null for members that are refused as slips already. */
+function toIssue(issue: z.core.$ZodIssue, slips: readonly Issue[]): Issue | null {
   const path = issue.path.map((part) => (typeof part === "number" ? part : String(part)));
+  if (issue.code === "unrecognized_keys") {
+    const isTold = (key: string) => slips.some((slip) => isSamePath(slip.path, [...path, key]));
+    if (issue.keys.length <= slips.length && issue.keys.every(isTold)) return null;
+  }
   return { path, message: issue.message, code: issue.code };
+}
+
+function isSamePath(left: Issue["path"], right: Issue["path"]): boolean {
+  return left.length === right.length && left.every((part, index) => part === right[index]);
 }

@@ -19,6 +19,13 @@ const STALLED = "the worker has claimed nothing for half a minute: see its log, 
 const NO_ROOM =
   "this worker has no room for more: some receivers are slow, so add workers if other tenants' events wait";
 
+function refusedOutcomes(count: number): string[] {
+  if (count === 0) return [];
+  return [
+    `the database refuses the outcomes of ${count} attempts, which are sent again with growing delays: see this worker's log for its error`,
+  ];
+}
+
 class NoAnswerError extends Error {}
 
 export type ReadinessReport = {
@@ -42,8 +49,10 @@ type ReadinessServices = {
   heartbeat: { beat(): Promise<void> };
   /** The last failure to commit an event or an outcome; null when commits happen. */
   commits: { failure(): unknown };
+  /** What of stored artifacts waits for an operator. */
+  storage: { look(): Promise<string[]> };
   /** This process's worker; null without one. */
-  worker: () => { lastLookAt(): number | null; hasRoom(): boolean } | null;
+  worker: () => { lastLookAt(): number | null; hasRoom(): boolean; refusedOutcomes(): number } | null;
   log: Log;
 };
 
@@ -72,12 +81,16 @@ export function makeReadiness(services: ReadinessServices): Readiness {
       const isStalled = lookedAt !== null && performance.now() - lookedAt > STALLED_AFTER_MS;
       return {
         reasons: isStalled ? [...reasons, STALLED] : reasons,
-        warnings: own?.hasRoom() === false ? [...warnings, NO_ROOM] : warnings,
+        warnings: [
+          ...warnings,
+          ...(own?.hasRoom() === false ? [NO_ROOM] : []),
+          ...refusedOutcomes(own?.refusedOutcomes() ?? 0),
+        ],
       };
     },
     async refreshGauges() {
       // Old figures are better than none; that the database is away is /ready's to say.
-      await untilAnswered(queueMonitor.look()).catch(() => undefined);
+      await untilAnswered(Promise.all([queueMonitor.look(), services.storage.look()])).catch(() => undefined);
     },
   };
 }
@@ -88,6 +101,7 @@ async function databaseReport({
   queueMonitor,
   heartbeat,
   commits,
+  storage,
 }: ReadinessServices): Promise<ReadinessReport> {
   const pending = await pendingMigrations(db, migrations);
   if (pending.length > 0) {
@@ -97,7 +111,8 @@ async function databaseReport({
   await heartbeat.beat();
   const failure = commits.failure();
   if (failure !== null) throw failure;
-  return queueMonitor.look();
+  const { reasons, warnings } = await queueMonitor.look();
+  return { reasons, warnings: [...warnings, ...(await storage.look())] };
 }
 
 async function lockHolders(db: Pool): Promise<LockHolder[]> {

@@ -18,7 +18,10 @@ export const endpointObject = z
     enabled: z.boolean(),
     disabled_reason: z.enum(["manual", "gone", "failing"]).nullable(),
     rate_limit: z.int().nullable(),
-    headers: z.record(z.string(), z.string()),
+    headers: z
+      .record(z.string(), z.string())
+      .describe("`[masked]` in place of the value of `authorization` and of each of `masked_headers`."),
+    masked_headers: z.array(z.string()),
     metadata: z.record(z.string(), z.string()),
     created_at: instant,
     updated_at: instant,
@@ -35,6 +38,7 @@ export function endpointView(endpoint: Endpoint): z.infer<typeof endpointObject>
     disabled_reason: endpoint.disabledReason,
     rate_limit: endpoint.rateLimit,
     headers: endpoint.headers,
+    masked_headers: endpoint.maskedHeaders,
     metadata: endpoint.metadata,
     created_at: endpoint.createdAt.toISOString(),
     updated_at: endpoint.updatedAt.toISOString(),
@@ -146,7 +150,9 @@ export function auditView(entry: AuditEntry): z.infer<typeof auditObject> {
   };
 }
 
-export const secretObject = z.string().describe("`whsec_` and base64; shown only now.");
+export const secretObject = z
+  .string()
+  .describe("`whsec_` and base64, or the one that was given; shown only now.");
 
 export const publishedObject = z
   .object({

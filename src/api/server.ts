@@ -14,6 +14,8 @@ import { acceptLenientJson } from "./parse.ts";
 import type { ApiServices } from "./services.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
+/** What an operator's probes ask for. */
+const OPERATOR_PATH = /^\/(?:health|ready|metrics)(?:\?|$)/;
 const MAX_PATH_PARAMETER = 16_384;
 
 /** A process without the api role (`servesApi` false) shows the operator's routes alone. */
@@ -35,7 +37,13 @@ export async function makeServer(
     loggerInstance,
     logController: new BrokenAnswerLog({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
-    serverFactory: (handle) => makeHttpServer(httpLimits, handle),
+    serverFactory: (handle) =>
+      makeHttpServer(httpLimits, {
+        handle,
+        trustedProxies,
+        isOperational: (url) => OPERATOR_PATH.test(url.slice(basePath.length)) && url.startsWith(basePath),
+        closed: (why) => services.metrics.connectionsClosed.inc({ why }),
+      }),
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",

@@ -12,6 +12,7 @@ import type { StorageSettings } from "../storage/library/settings.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { RateLimits } from "./caller-limits.ts";
+import type { ArtifactChanges } from "../storage/library/artifact-changes.ts";
 import type { ServedFiles } from "./routes/files.ts";
 import type { SessionVerifier } from "./session.ts";
 
@@ -27,6 +28,7 @@ export type ApiServices = {
   exports: Exports;
   storageSettings: StorageSettings;
   /** Null where the object store serves signed links itself. */
+  artifactChanges: ArtifactChanges;
   servedFiles: ServedFiles | null;
   log: Log;
   metrics: Metrics;

@@ -16,7 +16,7 @@ import type { SessionSource } from "../config.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 
-export const PERMISSIONS = ["settings:read", "settings:write", "events:write"] as const;
+export const PERMISSIONS = ["settings:read", "settings:write", "events:write", "storage:hold"] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 export type Session = {
@@ -73,13 +73,14 @@ export function makeSessionVerifier(
   return {
     async verify(authorization) {
       const token = bearerToken(authorization);
-      if (token === null) throw new Refusal("unauthorized");
+      if (token === null) throw new Refusal("unauthorized", { reason: "a bearer token is needed" });
       // Kept by digest, so that the memory of the process holds no token longer than its request.
       const digest = hash("sha256", token, "base64");
       const known = remembered.get(digest);
       if (known !== undefined && Date.now() < known.expiresAtMs) return known.session;
       const parsed = claims.safeParse(await check(token));
-      if (!parsed.success) throw new Refusal("unauthorized");
+      if (!parsed.success)
+        throw new Refusal("unauthorized", { reason: "the permissions of the token are no list of names" });
       const session = toSession(parsed.data);
       remembered.set(digest, { session, expiresAtMs: (parsed.data.exp + CLOCK_TOLERANCE_S) * 1000 });
       return session;
@@ -137,9 +138,23 @@ async function verified(verification: Promise<{ payload: JWTPayload }>): Promise
     const isKeyTrouble = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid;
     const isTokenFault = error instanceof errors.JOSEError && !isKeyTrouble;
     // Anything but a fault of the token itself means that the key set could not be read.
-    if (isTokenFault && !isUnreadableKeySet(error)) throw new Refusal("unauthorized");
+    if (isTokenFault && !isUnreadableKeySet(error))
+      throw new Refusal("unauthorized", { reason: tokenFault(error) });
     throw new Refusal("unavailable", { retryAfterS: 5 });
   }
+}
+
+/** Claims are judged behind the signature, so only who holds a good token learns of them. */
+function tokenFault(error: errors.JOSEError): string {
+  if (error instanceof errors.JWTExpired) return "the token has expired";
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return "the token is not signed as it must be";
+  if (error.reason === "missing") return `the token has no ${knownClaim(error.claim)}`;
+  return `the ${knownClaim(error.claim)} of the token is not the one that is needed`;
+}
+
+/** One of a few words, whatever the token names. */
+function knownClaim(claim: string): string {
+  return ["exp", "nbf", "iat", "iss", "aud"].find((known) => known === claim) ?? "claim";
 }
 
 /** jose tells a key set that answered no 200 or no JSON by its general error class. */
@@ -166,8 +181,8 @@ function toSession(claim: z.infer<typeof claims>): Session {
 }
 
 function permissionsOfRole(role: string | undefined): Permission[] {
-  if (isOwner(role ?? null) || role === "admin" || role === "ADMIN")
-    return ["settings:read", "settings:write"];
+  if (isOwner(role ?? null)) return ["settings:read", "settings:write", "storage:hold"];
+  if (role === "admin" || role === "ADMIN") return ["settings:read", "settings:write"];
   return role === "member" || role === "MEMBER" ? ["settings:read"] : [];
 }
 

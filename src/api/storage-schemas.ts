@@ -1,8 +1,14 @@
 /** The storage API's objects and inputs as callers see them, with the functions that make them. */
 import { z } from "zod";
+import { EVENT_TYPE_PATTERN } from "../events/subscription.ts";
 import { parseExportId, UUID_PATTERN } from "../shared/id.ts";
 import { DEFAULT_LINK_SECONDS } from "../storage/library/downloads.ts";
-import type { LogExport } from "../storage/exports/log-export.ts";
+import {
+  DEFAULT_EXPORT_FORMATS,
+  EXPORT_FORMATS,
+  LOGGED_STATUSES,
+  type LogExport,
+} from "../storage/exports/log-export.ts";
 import { MAX_SIGNED_URL_SECONDS } from "../storage/rules/issue-signed-url.ts";
 import { artifactKind } from "../storage/rules/object-key.ts";
 import type { LibraryCursor, LibraryItem } from "../storage/rules/project-library.ts";
@@ -12,6 +18,8 @@ import { integerText } from "./page-query.ts";
 
 const id = z.uuid();
 const instant = z.iso.datetime();
+const MAX_EVENT_TYPE = 256;
+const TYPE_FILTER = EVENT_TYPE_PATTERN.replace(/\$$/, "(?:\\.\\*)?$");
 const DAYS = { least: 1, most: 3650 };
 
 const givenInstant = z.iso.datetime({ offset: true });
@@ -35,6 +43,17 @@ export const artifactObject = z
   })
   .meta({ id: "Artifact" });
 
+export const erasedObject = z.object({
+  id,
+  bytes: z
+    .enum(["deleted", "waiting"])
+    .describe(
+      "`deleted`: looked for again and gone, and links with them. `waiting`: a worker deletes them; until then links that the object store serves stay good.",
+    ),
+});
+
+export const heldObject = z.object({ id, held: z.boolean() });
+
 export function artifactView(item: LibraryItem): z.infer<typeof artifactObject> {
   return item;
 }
@@ -48,6 +67,9 @@ export const exportObject = z
     from: instant,
     to: instant.describe("Exclusive."),
     endpoint_id: id.nullable(),
+    event_type: z.string().nullable(),
+    delivery_status: z.enum(LOGGED_STATUSES).nullable(),
+    formats: z.array(z.enum(EXPORT_FORMATS)),
     progress: z.object({
       rows_done: z.int().min(0),
       rows_total: z.int().min(0).nullable().describe("Null until counted."),
@@ -67,6 +89,9 @@ export function exportView(found: LogExport): z.infer<typeof exportObject> {
     from: found.from.toISOString(),
     to: found.to.toISOString(),
     endpoint_id: found.endpointId,
+    event_type: found.eventType,
+    delivery_status: found.deliveryStatus,
+    formats: [...found.formats],
     progress: { rows_done: found.rowsDone, rows_total: found.rowsTotal, bytes: found.bytes },
     object_id: found.objectId,
     error: found.error,
@@ -79,6 +104,21 @@ export const exportInput = z.strictObject({
   from: givenInstant.describe("Deliveries created at or after, as 2026-01-31T00:00:00Z."),
   to: givenInstant.describe("Created before; a time to come means now."),
   endpoint_id: givenUuid.optional().describe("Absent: all endpoints."),
+  event_type: z
+    .string()
+    .max(MAX_EVENT_TYPE)
+    .regex(new RegExp(TYPE_FILTER), "must be an event type, or one with .* at its end")
+    .meta({ examples: ["invoice.paid", "invoice.*"] })
+    .optional()
+    .describe("A type, or with `.*` at its end every type below it. Absent: all types."),
+  delivery_status: z.enum(LOGGED_STATUSES).optional().describe("Absent: all that is logged."),
+  formats: z
+    .array(z.enum(EXPORT_FORMATS))
+    .min(1)
+    .refine((formats) => new Set(formats).size === formats.length, "must name each format once")
+    .meta({ uniqueItems: true, maxItems: EXPORT_FORMATS.length })
+    .default([...DEFAULT_EXPORT_FORMATS])
+    .describe("Each in files of its own."),
 });
 
 export const downloadInput = z.strictObject({
@@ -124,7 +164,7 @@ export function toSettings(input: z.infer<typeof settingsObject>): TenantSetting
 
 const CURSOR = /^(.+)_(.+)$/;
 
-export const libraryQuery = z.object({
+export const libraryQuery = z.strictObject({
   limit: integerText(1, 100, 50),
   after: z
     .string()
@@ -147,7 +187,7 @@ export function cursorText(cursor: LibraryCursor | null): string | null {
   return cursor === null ? null : `${cursor.available_at}_${cursor.id}`;
 }
 
-export const exportsQuery = z.object({
+export const exportsQuery = z.strictObject({
   limit: integerText(1, 100, 50),
   before: z
     .string()

@@ -18,6 +18,8 @@ export const AUDIT_ACTIONS = [
   "export.requested",
   "artifact.download_granted",
   "artifact.erased",
+  "artifact.hold_set",
+  "artifact.hold_ended",
   "storage_settings.updated",
 ] as const;
 

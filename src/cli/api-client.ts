@@ -1,7 +1,10 @@
 /** Calls to the API of a running Postern, for commands that sign their own session. */
 import { issueToken } from "../api/session-token.ts";
+import type { Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
+import { messageOf } from "./mistakes.ts";
 
 const TOKEN_LIFE_MS = 60_000;
 
@@ -20,11 +23,12 @@ export async function openApiClient(
   claims: { type: string; tid: string } & ({ permissions: string[] } | { role: string }),
   givenUrl: string | undefined,
 ): Promise<ApiClient> {
-  const { session, host, port, basePath } = await readCommandConfig();
+  const config = await readCommandConfig();
+  const { session } = config;
   if (session.kind !== "secret") {
     throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
   }
-  const url = givenUrl ?? `http://${hostInUrl(host)}:${port}${basePath}`;
+  const url = givenUrl ?? addressOf(config);
   return {
     async call(method, path, body) {
       const token = await issueToken(session.secret, { sub: "cli", ...claims }, TOKEN_LIFE_MS);
@@ -33,13 +37,20 @@ export async function openApiClient(
         headers: { authorization: `Bearer ${token}` },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }).catch((error: unknown) => {
-        throw new ConfigError(`no answer from ${url}: is Postern running there? (${String(error)})`);
+        throw new ConfigError(
+          `no answer from ${url}: ${reasonOf(error)}\nStart Postern there, or name its address with --url.`,
+        );
       });
       const text = await answer.text();
       if (!answer.ok) throw new ApiRefusalError(text);
       return text;
     },
   };
+}
+
+/** `fetch` says only that it failed; why is in its cause. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
 }
 
 /** What the API said no with, to be printed as it is. */
@@ -58,7 +69,7 @@ export async function printingRefusals(work: () => Promise<void>): Promise<void>
   }
 }
 
-/** An IPv6 address stands in brackets. */
-function hostInUrl(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
+/** Where a service with these settings is reached from this machine. */
+export function addressOf({ host, port, basePath }: Pick<Config, "host" | "port" | "basePath">): string {
+  return `http://${ownHost(host)}:${port}${basePath}`;
 }

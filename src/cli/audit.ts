@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { auditView } from "../api/schemas.ts";
-import { AUDIT_ACTIONS, type AuditAction, type AuditEntry, type AuditFilter } from "../audit/audit-entry.ts";
+import { AUDIT_ACTIONS, type AuditEntry, type AuditFilter } from "../audit/audit-entry.ts";
 import { readAuditOfAll } from "../audit/audit.ts";
 import type { Db } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -16,7 +16,7 @@ export const audit = defineCommand({
   args: {
     tenant: { type: "string", description: "Of this tenant alone" },
     since: { type: "string", default: "1d", description: "How far back, for example 30m or 7d" },
-    action: { type: "string", description: `One of ${AUDIT_ACTIONS.join(", ")}` },
+    action: { type: "enum", options: [...AUDIT_ACTIONS], description: "Of this kind alone" },
     json: { type: "boolean", description: "As JSON" },
   },
   run: ({ args }) =>
@@ -27,18 +27,10 @@ export const audit = defineCommand({
       if (args.tenant !== undefined && tenantId === null) {
         throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
       }
-      const filter = { action: parseAction(args.action), fromMs: Date.now() - sinceMs };
+      const filter = { action: args.action, fromMs: Date.now() - sinceMs };
       await asOwner("audit", (db) => print(entriesOf(db, tenantId, filter), args.json === true));
     }),
 });
-
-function parseAction(text: string | undefined): AuditAction | undefined {
-  const action = AUDIT_ACTIONS.find((name) => name === text);
-  if (text !== undefined && action === undefined) {
-    throw new ConfigError(`--action must be one of ${AUDIT_ACTIONS.join(", ")}`);
-  }
-  return action;
-}
 
 async function* entriesOf(
   db: Db,

@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
-import { describeSettings, environment, readConfig } from "../config.ts";
+import { describeSettings, readConfig } from "../config.ts";
+import { commandEnvironment } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 
 export const config = defineCommand({
@@ -7,7 +8,8 @@ export const config = defineCommand({
   args: { json: { type: "boolean", description: "As JSON" } },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const settings = describeSettings(environment());
+      const env = await commandEnvironment();
+      const settings = describeSettings(env);
       if (args.json === true) {
         console.log(JSON.stringify(settings, null, 2));
       } else {
@@ -20,6 +22,6 @@ export const config = defineCommand({
         }
       }
       // Last, so that the list can be read beside the complaint.
-      readConfig(environment());
+      readConfig(env);
     }),
 });

@@ -3,18 +3,24 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
+import { nameDatabase } from "../database/database-name.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
-import { readServerVersion } from "../database/server-version.ts";
+import { refuseSharedConnections } from "../database/pooler.ts";
+import { isSupported, OLDEST_POSTGRES, readServerVersion } from "../database/server-version.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { makeResolver } from "../outbound/resolver.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
+import { NEEDED_NODE } from "../shared/version.ts";
 import { checkBucket } from "../storage/bytes/bucket-check.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 import { makeLinkSigner } from "../storage/bytes/file-links.ts";
+import { DIRECTORY_BUCKET } from "../storage/bytes/directory-bucket.ts";
 import { openBucket, servedEndpoint } from "../storage/bytes/open-bucket.ts";
+import { findStorageTroubles, HALT_REMEDY } from "../storage/upkeep/storage-monitor.ts";
 import { makeLog } from "../telemetry/log.ts";
+import { describeMistake, messageOf } from "./mistakes.ts";
 import { loadMigrations, openDatabase } from "./run.ts";
 
 /** `warn` lets the service run, `fail` does not; what is not `ok` comes with what to do. */
@@ -22,8 +28,6 @@ export type Finding =
   | { check: string; status: "ok"; detail: string }
   | { check: string; status: "warn" | "fail"; detail: string; fix: string };
 
-const NEEDED_NODE = 24;
-const NEEDED_POSTGRES = 15;
 const CONNECTION_TIMEOUT_MS = 5000;
 /** Reserved for examples, and known to every name server. */
 const KNOWN_NAME = "example.com";
@@ -55,6 +59,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   const check = "database";
   try {
     const database = await openDatabase(config, makeLog("silent"));
+    await refuseSharedConnections(database.url, CONNECTION_TIMEOUT_MS);
     const db = createPool({
       url: database.url,
       poolSize: 1,
@@ -68,16 +73,19 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       await database.stop();
     }
   } catch (error) {
-    const fix =
-      config.databaseUrl === undefined
-        ? "read server.log in DATA_DIR, or set DATABASE_URL to a server of your own"
-        : "check DATABASE_URL, and that PostgreSQL runs there and lets this user in";
-    return [{ check, status: "fail", detail: messageOf(error), fix }];
+    if (config.databaseUrl === undefined) {
+      const fix = "read server.log in DATA_DIR, or set DATABASE_URL to a server of your own";
+      return [{ check, status: "fail", detail: messageOf(error), fix }];
+    }
+    const [detail, ...remedy] = (describeMistake(error) ?? messageOf(error)).split("\n");
+    const fix = remedy.length > 0 ? remedy.join(" ") : "check DATABASE_URL, and that PostgreSQL runs there";
+    return [{ check, status: "fail", detail: detail ?? "", fix }];
   }
 }
 
 async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
-  const findings: Finding[] = [await checkServerVersion(db)];
+  const findings: Finding[] = [await checkServer(db, config)];
+  if (findings.some(({ status }) => status === "fail")) return findings;
   const pending = await pendingMigrations(db, await loadMigrations());
   if (pending.length > 0) {
     const detail = `not applied yet: ${pending.map(({ file }) => file).join(", ")}`;
@@ -86,15 +94,35 @@ async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
     return [...findings, { check: "schema", status: "warn", detail, fix }];
   }
   findings.push({ check: "schema", status: "ok", detail: "up to date" }, await checkKeys(db, config));
+  return [...findings, ...(await checkArtifacts(db, config))];
+}
+
+/** What a process found; `postern storage doctor` looks for itself. */
+async function checkArtifacts(db: Pool, { objectStore }: Config): Promise<Finding[]> {
+  const bucketName = objectStore.kind === "s3" ? objectStore.bucket : DIRECTORY_BUCKET;
+  const { ownerTrouble, haltedAt, haltedReason } = await findStorageTroubles(db, bucketName);
+  const findings: Finding[] = [];
+  if (ownerTrouble !== null) {
+    const fix = "find out whose the bucket is; `postern storage doctor` looks at it";
+    findings.push({ check: "owner mark", status: "fail", detail: ownerTrouble, fix });
+  }
+  if (haltedAt !== null) {
+    const detail = `stopped since ${haltedAt.toISOString()}: ${haltedReason ?? ""}`;
+    findings.push({ check: "reconciling", status: "fail", detail, fix: HALT_REMEDY });
+  }
   return findings;
 }
 
-async function checkServerVersion(db: Pool): Promise<Finding> {
+async function checkServer(db: Pool, config: Config): Promise<Finding> {
+  const check = "database";
   const version = await readServerVersion(db);
-  const detail = `PostgreSQL ${version}`;
-  if (Number.parseInt(version, 10) >= NEEDED_POSTGRES) return { check: "database", status: "ok", detail };
-  const fix = `use PostgreSQL ${NEEDED_POSTGRES} or newer`;
-  return { check: "database", status: "fail", detail, fix };
+  const detail = `${nameDatabase(config)}, PostgreSQL ${version}`;
+  if (!isSupported(version)) {
+    return { check, status: "fail", detail, fix: `use PostgreSQL ${OLDEST_POSTGRES} or newer` };
+  }
+  if (config.databaseUrl !== undefined) return { check, status: "ok", detail };
+  const fix = "set DATABASE_URL to a server of your own, unless this is to try Postern";
+  return { check, status: "warn", detail, fix };
 }
 
 async function checkKeys(db: Pool, config: Config): Promise<Finding> {
@@ -167,11 +195,4 @@ function checkServedLinks({ publicUrl, host }: Config): Finding {
     detail: "a folder in DATA_DIR; links to its files work on this machine alone",
     fix: "set PUBLIC_URL to the address under which clients reach the API",
   };
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // A host with several addresses fails with all their errors at once, and no message of its own.
-  const parts = error instanceof AggregateError ? error.errors.map(messageOf) : [];
-  return error.message === "" ? parts.join("; ") : error.message;
 }

@@ -1,6 +1,7 @@
 import { defineCommand } from "citty";
-import { dataDirOf, environment, readConfig, type Config } from "../config.ts";
+import { dataDirOf, readConfig, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { commandEnvironment } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import {
   checkDatabase,
@@ -22,7 +23,7 @@ export const doctor = defineCommand({
 
 /** Everything is looked at, also after something has failed; without settings that is not much. */
 async function examine(): Promise<Finding[]> {
-  const env = environment();
+  const env = await commandEnvironment();
   const findings = [checkNode(process.versions.node), await checkDataDir(dataDirOf(env))];
   let config: Config;
   try {

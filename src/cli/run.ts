@@ -1,27 +1,35 @@
 /** What the long-running commands share: from settings to a service that runs until it is told to stop. */
 import { join } from "node:path";
-import type { Config } from "../config.ts";
+import { setTimeout } from "node:timers/promises";
+import { environment, readConfig, type Config, type Environment } from "../config.ts";
+import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
 import { keepEmbeddedPostgres } from "../database/embedded-keeper.ts";
 import { migrate } from "../database/migrate.ts";
 import { readMigrations, type Migration } from "../database/migration-files.ts";
+import { codeOf, isPassing } from "../database/passing-errors.ts";
 import { createPool } from "../database/pool.ts";
+import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
+import { loadCatalog } from "../events/catalog.ts";
 import type { Role } from "../service/parts.ts";
 import { startService, type Service } from "../service/service.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { parseDurationMs } from "../shared/duration.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
-import type { Log } from "../telemetry/log.ts";
+import { makeLog, type Log } from "../telemetry/log.ts";
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, "..", "..", "migrations");
 const STOP_LIMIT_MS = 25_000;
 const ONE_CTRL_C_MS = 1000;
 const CONNECTION_TIMEOUT_MS = 5000;
+const WAIT_PAUSE_MS = 500;
 
 export type Stoppable = { stop(): Promise<void> };
 
 export type RunningDatabase = Stoppable & { url: string };
 
 /** The operator's database, or an embedded one in the data folder. */
-export async function openDatabase(config: Config, log: Log): Promise<RunningDatabase> {
+export async function openDatabase(config: DatabasePlace, log: Log): Promise<RunningDatabase> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl, stop: async () => undefined };
   return keepEmbeddedPostgres(
     {
@@ -36,11 +44,17 @@ export async function openDatabase(config: Config, log: Log): Promise<RunningDat
 }
 
 export async function loadMigrations(): Promise<Migration[]> {
-  return readMigrations(MIGRATIONS_FOLDER);
+  return readMigrations(MIGRATIONS_FOLDER).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw error;
+    throw new ConfigError(
+      `${MIGRATIONS_FOLDER} is missing.\nIt is part of the program: take the whole release, with migrations/ beside dist/.`,
+    );
+  });
 }
 
-/** Applies pending migrations; answers their files. */
-export async function migrateDatabase(databaseUrl: string, log: Log): Promise<string[]> {
+/** Waits up to `waitMs` until the database takes connections, applies pending migrations and answers their files. */
+export async function migrateDatabase(databaseUrl: string, log: Log, waitMs = 0): Promise<string[]> {
+  await untilReachable(databaseUrl, waitMs, log);
   const db = createPool({
     url: databaseUrl,
     poolSize: 2,
@@ -74,14 +88,69 @@ async function checkKeys(config: Config, databaseUrl: string): Promise<void> {
   }
 }
 
+/** The settings of a start. Every mistake is told at once, the catalog's too, before anything is opened or changed. */
+export async function readStartConfig(env: Environment): Promise<Config> {
+  const faults: string[] = [];
+  const collect = (error: unknown): null => {
+    if (!(error instanceof ConfigError)) throw error;
+    faults.push(error.message);
+    return null;
+  };
+  const config = await Promise.try(readConfig, env).catch(collect);
+  await loadCatalog(env["EVENT_CATALOG"]).catch(collect);
+  if (config === null || faults.length > 0) throw new ConfigError(faults.join("\n"));
+  return config;
+}
+
+/** Says which database it is: without DATABASE_URL an embedded one, which is for trying. */
+function tellDatabase(config: Config, isDemo: boolean, log: Log): void {
+  const database = nameDatabase(config);
+  if (config.databaseUrl !== undefined || isDemo) log.info({ database }, "database");
+  else log.warn({ database }, "database: DATABASE_URL is not set, so this is an embedded one, for trying");
+}
+
+export const WAIT_ARGUMENT = {
+  type: "string",
+  default: "0s",
+  description: "How long to wait for the database to take connections, for example 60s",
+} as const;
+
+/** Throws ConfigError. */
+export function parseWait(text: string): number {
+  const waitMs = parseDurationMs(text);
+  if (waitMs === null) throw new ConfigError(`--wait ${text} is no duration such as 60s or 2m`);
+  return waitMs;
+}
+
+/** Returns once the database takes connections; throws its last refusal when that takes longer than `waitMs`. */
+async function untilReachable(databaseUrl: string, waitMs: number, log: Log): Promise<void> {
+  const endsAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await refuseSharedConnections(databaseUrl, CONNECTION_TIMEOUT_MS);
+    } catch (error) {
+      if (!isPassing(error) || performance.now() > endsAt) throw error;
+      log.info({ err: error }, "waiting for the database");
+      await setTimeout(WAIT_PAUSE_MS);
+    }
+  }
+}
+
 /** Opens the database, migrates it and starts the roles; what it opened ends with the service. */
 export async function startRoles(
   config: Config,
-  options: { roles: readonly Role[]; log: Log; extraCaPems?: readonly string[] },
+  options: {
+    roles: readonly Role[];
+    log: Log;
+    isDemo?: boolean;
+    waitMs?: number;
+    extraCaPems?: readonly string[];
+  },
 ): Promise<{ service: Service; databaseUrl: string } & Stoppable> {
+  tellDatabase(config, options.isDemo === true, options.log);
   const database = await openDatabase(config, options.log);
   try {
-    await migrateDatabase(database.url, options.log);
+    await migrateDatabase(database.url, options.log, options.waitMs);
     await checkKeys(config, database.url);
     const service = await startService({
       config,
@@ -120,10 +189,12 @@ export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
     }
     stoppingSince = performance.now();
     log.info({ signal }, "stopping: attempts in flight finish first");
-    setTimeout(() => {
-      log.error("did not stop in time");
-      process.exit(1);
-    }, STOP_LIMIT_MS).unref();
+    globalThis
+      .setTimeout(() => {
+        log.error("did not stop in time");
+        process.exit(1);
+      }, STOP_LIMIT_MS)
+      .unref();
     void stopAll(parts).then(
       () => process.exit(0),
       (error: unknown) => {
@@ -138,4 +209,14 @@ export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
 
 async function stopAll(parts: readonly Stoppable[]): Promise<void> {
   for (const part of parts.toReversed()) await part.stop();
+}
+
+/** A whole command: the roles with the settings of the environment, until a signal. `wait` is that of {@link WAIT_ARGUMENT}. */
+export async function runRoles(roles: readonly Role[], wait: string): Promise<void> {
+  const waitMs = parseWait(wait);
+  const config = await readStartConfig(environment());
+  const log = makeLog(config.logLevel);
+  const parts: Stoppable[] = [];
+  stopOnSignal(parts, log);
+  parts.push(await startRoles(config, { roles, log, waitMs }));
 }

@@ -4,6 +4,8 @@ import { defineCommand } from "citty";
 import type { Config } from "../config.ts";
 import { StoreUnavailableError, type Bucket } from "../storage/bytes/bucket.ts";
 import { buildObjectKey } from "../storage/rules/object-key.ts";
+import { judgeOwner, type OwnerServices } from "../storage/upkeep/ownership.ts";
+import { HALT_REMEDY } from "../storage/upkeep/storage-monitor.ts";
 import { readReconcileState } from "../storage/upkeep/storage-upkeep.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
@@ -32,6 +34,7 @@ export const storageDoctor = defineCommand({
 
 function examineStorage(config: Config): Promise<Finding[]> {
   return withReconciling(config, makeLog("silent"), async (services) => [
+    await checkOwnerMark(services),
     await checkRoundTrip(services.bucket),
     ...(await checkReconciling(services)),
   ]);
@@ -66,15 +69,32 @@ async function checkRoundTrip(bucket: Bucket): Promise<Finding> {
   }
 }
 
+async function checkOwnerMark(services: OwnerServices): Promise<Finding> {
+  const check = "owner mark";
+  try {
+    const trouble = await judgeOwner(services);
+    if (trouble === null) return { check, status: "ok", detail: "the bucket is this installation's" };
+    return { check, status: "fail", detail: trouble, fix: "see whose the bucket is before anything else" };
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    return {
+      check,
+      status: "fail",
+      detail: error.message,
+      fix: "see docs/storage.md for what the credential must be allowed",
+    };
+  }
+}
+
 async function checkReconciling(services: Parameters<typeof readReconcileState>[0]): Promise<Finding[]> {
-  const { states, haltedAt, lastPageAt } = await readReconcileState(services);
+  const { states, haltedAt, haltedReason, lastPageAt } = await readReconcileState(services);
   const counted = Object.entries(states).map(([state, number]) => `${number} ${state}`);
   const artifacts = counted.length === 0 ? "none yet" : counted.join(", ");
   const findings: Finding[] = [{ check: "artifacts", status: "ok", detail: artifacts }];
   const check = "reconciling";
   if (haltedAt !== null) {
-    const detail = `stopped since ${haltedAt.toISOString()}: it would destroy too much at once`;
-    const fix = "look at `postern storage reconcile --dry-run`; if it is right, run it with --acknowledge";
+    const detail = `stopped since ${haltedAt.toISOString()}: ${haltedReason ?? ""}`;
+    const fix = HALT_REMEDY;
     return [...findings, { check, status: "fail", detail, fix }];
   }
   const detail = lastPageAt === null ? "has not run yet" : `last page at ${lastPageAt.toISOString()}`;

@@ -28,6 +28,12 @@ export const exportCommand = defineCommand({
     from: { type: "string", required: true, description: "Created at or after, for example 2026-01-31" },
     to: { type: "string", description: "Created before; default: now" },
     endpoint: { type: "string", description: "One endpoint's id; default: all" },
+    type: { type: "string", description: "An event type, or one as invoice.* for all below; default: all" },
+    status: { type: "string", description: "delivered, failed or test; default: all" },
+    format: {
+      type: "string",
+      description: "ndjson, csv, parquet, or several with commas; default: ndjson,csv",
+    },
     output: { type: "string", description: "File to download the archive to" },
     json: { type: "boolean", description: "As JSON" },
     url: URL_ARGUMENT,
@@ -41,6 +47,9 @@ export const exportCommand = defineCommand({
         const answer = await api.call("POST", "/api/storage/exports", {
           ...range,
           endpoint_id: args.endpoint,
+          event_type: args.type,
+          delivery_status: args.status,
+          formats: args.format?.split(","),
         });
         const found = await waitFor(api, requested.parse(JSON.parse(answer)).id, args.json === true);
         if (found.status === "ready" && args.output !== undefined) await download(api, found, args.output);

@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { artifactKind } from "../storage/rules/object-key.ts";
 import { z } from "zod";
 import { artifactObject } from "../api/storage-schemas.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
@@ -10,7 +11,11 @@ export const libraryCommand = defineCommand({
   meta: { name: "library", description: "List a tenant's stored artifacts, newest first" },
   args: {
     tenant: { type: "string", required: true, description: "Tenant id" },
-    kind: { type: "string", description: "request_body, response_body or export; default: all" },
+    kind: {
+      type: "enum",
+      options: artifactKind.options,
+      description: "Of this kind; default: all",
+    },
     limit: { type: "string", default: "50", description: "1 to 100" },
     after: { type: "string", description: "The next of the page before" },
     json: { type: "boolean", description: "As JSON" },

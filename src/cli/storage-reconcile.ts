@@ -16,8 +16,8 @@ export const reconcile = defineCommand({
   args: {
     "dry-run": { type: "boolean", description: "Tell what would be done, and change nothing" },
     acknowledge: {
-      type: "boolean",
-      description: "Go on although a page would destroy much: you have seen the dry run, and it is right",
+      type: "string",
+      description: "Do what the dry run with this digest showed, however much it destroys",
     },
     json: { type: "boolean", description: "The summary as JSON" },
   },
@@ -27,7 +27,11 @@ export const reconcile = defineCommand({
       // The keys are a result for people; JSON is the summary alone.
       const tellKey = args.json === true ? console.error : console.log;
       const onPage = (page: JudgedPage) => showPage(page, tellKey);
-      const summary = await runOnce({ isDryRun, isAcknowledged: args.acknowledge === true, onPage });
+      const digest = args.acknowledge;
+      if (digest !== undefined && (isDryRun || !/^[0-9a-f]{64}$/.test(digest)))
+        throw new ConfigError("--acknowledge takes the digest that --dry-run prints");
+      const acknowledged = digest === undefined ? {} : { acknowledged: digest };
+      const summary = await runOnce({ isDryRun, ...acknowledged, onPage });
       if (args.json === true) console.log(JSON.stringify({ dry_run: isDryRun, ...summary }, null, 2));
       else tell(summary, isDryRun);
       if (summary.end !== "complete") process.exitCode = 1;
@@ -52,19 +56,33 @@ function showPage({ input, result }: JudgedPage, tellKey: (line: string) => void
   }
 }
 
-function tell({ end, keys, decisions, undeleted, finished, refusal }: PassSummary, isDryRun: boolean): void {
+function tell(summary: PassSummary, isDryRun: boolean): void {
+  const { end, reason, keys, decisions, destruction, undeleted, relinked, finished, refusal } = summary;
   const kinds = Object.entries(decisions).map(([decision, count]) => `${decision} ${count}`);
-  console.log(`${keys} keys: ${kinds.length === 0 ? "rows and objects agree" : kinds.join(", ")}`);
+  // A pass that stopped before its first page knows nothing.
+  if (keys > 0 || end === "complete")
+    console.log(`${keys} keys: ${kinds.length === 0 ? "rows and objects agree" : kinds.join(", ")}`);
+  if (relinked > 0) console.log(`${relinked} artifacts have their bytes again, which lay under other keys`);
   if (finished > 0) console.log(`${finished} uploads finished that a process which died had left`);
   if (undeleted > 0) console.log(`${undeleted} objects could not be deleted; the next pass tries again`);
   if (refusal !== null)
     console.log(
       `An upload is whole and waits; the next pass tries again. Why it could not be made available: ${refusal}`,
     );
-  if (isDryRun) console.log("nothing was changed");
-  if (end === "halted") {
+  if (isDryRun) {
+    console.log("nothing was changed");
+    if (reason !== null) console.log(`A pass would stop: ${reason}`);
     console.log(
-      "Stopped: one page would destroy more than 20 artifacts at once. If the dry run shows that this is right, go on with --acknowledge.",
+      `${destruction.number} results destroy something. To do exactly this: --acknowledge ${destruction.digest}`,
     );
   }
+  if (end === "halted") {
+    console.log(
+      `Stopped: ${reason}. To go on, run --dry-run, and then --acknowledge with the digest that it prints.`,
+    );
+  }
+  if (end === "unapproved") {
+    console.log("Stopped: what would be destroyed is not what that dry run showed. Run --dry-run again.");
+  }
+  if (end === "refused") console.log(`Stopped: ${reason}`);
 }

@@ -14,8 +14,18 @@ export const token = defineCommand({
       required: true,
       description: "Tenant id; * lets a service name it in each event",
     },
-    type: { type: "string", default: "user", description: "user or service" },
-    role: { type: "string", default: "owner", description: "owner, admin or member, for a user" },
+    type: {
+      type: "enum",
+      options: ["user", "service"],
+      default: "user",
+      description: "Of a user or a service",
+    },
+    role: {
+      type: "enum",
+      options: ["owner", "admin", "member"],
+      default: "owner",
+      description: "What a user may do",
+    },
     subject: { type: "string", default: "cli", description: "Who it is for" },
     expires: { type: "string", default: "1h", description: "For how long, for example 30m or 12h" },
   },
@@ -29,7 +39,6 @@ export const token = defineCommand({
       if (expiresMs === null)
         throw new ConfigError(`--expires ${args.expires} is no duration such as 30m or 12h`);
       const isService = args.type === "service";
-      if (!isService && args.type !== "user") throw new ConfigError("--type must be user or service");
       if (parseTenantId(args.tenant) === null && !(isService && args.tenant === "*")) {
         throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
       }

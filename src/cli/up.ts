@@ -1,9 +1,9 @@
 import { defineCommand } from "citty";
-import { environment, isProduction, readConfig, type Environment } from "../config.ts";
+import { environment, isProduction, type Environment } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
-import { startRoles, stopOnSignal, type Stoppable } from "./run.ts";
+import { readStartConfig, runRoles, startRoles, stopOnSignal, WAIT_ARGUMENT, type Stoppable } from "./run.ts";
 
 export const up = defineCommand({
   meta: { name: "up", description: "Run API and worker in one process" },
@@ -12,17 +12,13 @@ export const up = defineCommand({
       type: "boolean",
       description: "With secrets of its own making and a receiver to send to; not for production",
     },
+    wait: WAIT_ARGUMENT,
   },
-  run: ({ args }) => withClearErrors(() => (args.demo === true ? runDemo(environment()) : run())),
+  run: ({ args }) =>
+    withClearErrors(() =>
+      args.demo === true ? runDemo(environment()) : runRoles(["api", "worker"], args.wait),
+    ),
 });
-
-async function run(): Promise<void> {
-  const config = readConfig(environment());
-  const log = makeLog(config.logLevel);
-  const parts: Stoppable[] = [];
-  stopOnSignal(parts, log);
-  parts.push(await startRoles(config, { roles: ["api", "worker"], log }));
-}
 
 async function runDemo(env: Environment): Promise<void> {
   if (isProduction(env)) {
@@ -36,11 +32,17 @@ async function runDemo(env: Environment): Promise<void> {
   const parts: Stoppable[] = [];
   const demo = await startDemo(env);
   parts.push(demo);
-  const config = readConfig(demo.env);
+  const config = await readStartConfig(demo.env);
   const log = makeLog(config.logLevel);
   stopOnSignal(parts, log);
-  const roles = await startRoles(config, { roles: ["api", "worker"], log, extraCaPems: [demo.caPem] });
+  const roles = await startRoles(config, {
+    roles: ["api", "worker"],
+    log,
+    isDemo: true,
+    extraCaPems: [demo.caPem],
+  });
   parts.push(roles);
   demo.connect({ databaseUrl: roles.databaseUrl, encryptionKeys: config.encryptionKeys });
-  console.log(await demo.welcome(`${roles.service.address}${config.basePath}`));
+  const apiUrl = `${roles.service.address}${config.basePath}`;
+  console.log(await demo.welcome({ apiUrl, databaseUrl: roles.databaseUrl }));
 }

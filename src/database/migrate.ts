@@ -26,19 +26,21 @@ import {
 } from "./migration-ledger.ts";
 import type { Db, Pool } from "./pool.ts";
 import { ensureRoles } from "./roles.ts";
+import { requireSupported } from "./server-version.ts";
 
 // Any number, but the same in every release: processes of two releases exclude each other by it.
 const LOCK_KEY = 7_067_831_001;
 
 /**
  * Makes the roles that are missing, applies the files that are not applied yet
- * and returns these. Throws, naming the file,
+ * and returns these. Throws ConfigError on a PostgreSQL that is too old. Throws, naming the file,
  * when one fails or waits five minutes for a lock, when an applied one was changed or is missing, or when a new
  * one is numbered before an applied one. What came before the failing file stays applied.
  */
 export async function migrate(pool: Pool, migrations: Migration[], log?: DatabaseLog): Promise<Migration[]> {
   const client = await pool.connect();
   try {
+    await requireSupported(client);
     // A migration, or the wait for another process's, may take longer than any request.
     await client.query("SET statement_timeout = 0");
     await client.query("SET lock_timeout = 0");

@@ -64,6 +64,8 @@ export function createPool(options: PoolOptions): Pool {
     types: { getTypeParser },
   });
   pool.on("error", (error) => {
+    // A pool has ended before its connections have: a server that stops right behind it is no loss.
+    if (pool.ending) return;
     options.log?.warn(`A database connection was lost while idle: ${error.message}`);
   });
   // pg-pool listens for errors only on idle clients; without this, the loss of one that is checked out

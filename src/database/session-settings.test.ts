@@ -5,7 +5,14 @@ import { parseTenantId } from "../shared/id.ts";
 import { createPool, type Db } from "./pool.ts";
 import { openRolePools } from "./role-pools.ts";
 
-const NAMES = ["jit", "default_transaction_isolation", "transaction_isolation", "enable_seqscan", "geqo"];
+const NAMES = [
+  "jit",
+  "default_transaction_isolation",
+  "transaction_isolation",
+  "enable_seqscan",
+  "plan_cache_mode",
+  "geqo",
+];
 
 let database: TestDatabase;
 
@@ -57,15 +64,17 @@ const OURS = {
   default_transaction_isolation: "read committed",
   transaction_isolation: "read committed",
   enable_seqscan: "on",
+  plan_cache_mode: "auto",
   geqo: "on",
 };
 const SERVING = { ...OURS, enable_seqscan: "off" };
+const PLANNED_ONCE = { ...SERVING, plan_cache_mode: "force_generic_plan" };
 
 it("every connection has its settings, whatever the database's are", async () => {
   assert.deepEqual(await settingsOfEach(database.url), {
     tenant: SERVING,
-    publisher: SERVING,
-    worker: SERVING,
+    publisher: PLANNED_ONCE,
+    worker: PLANNED_ONCE,
     plain: OURS,
   });
 });
@@ -77,8 +86,8 @@ it("an administrator's own options in the URL hold, and win", async () => {
   const theirs = { ...OURS, geqo: "off" };
   assert.deepEqual(await settingsOfEach(url.href), {
     tenant: theirs,
-    publisher: theirs,
-    worker: theirs,
+    publisher: { ...theirs, plan_cache_mode: "force_generic_plan" },
+    worker: { ...theirs, plan_cache_mode: "force_generic_plan" },
     plain: theirs,
   });
 });

@@ -17,6 +17,19 @@ const EVERYWHERE = ["jit=off", "default_transaction_isolation=read committed"];
 const SERVING = ["enable_seqscan=off"];
 
 /**
+ * Publishing and delivering run the same few statements all the time. Each has
+ * one plan that fits every batch, so it is planned once for a connection. Left
+ * to itself, PostgreSQL plans small batches anew each time: for one outcome
+ * that costs as much as recording it.
+ */
+const PLANNED_ONCE = ["plan_cache_mode=force_generic_plan"];
+
+function settingsOf(role: ServingRole | undefined): string[] {
+  if (role === undefined) return EVERYWHERE;
+  return [...EVERYWHERE, ...SERVING, ...(role === "postern_tenant" ? [] : PLANNED_ONCE)];
+}
+
+/**
  * What a client of `pg` connects with. Settings travel with the first message,
  * in `options`, so they cost no round trip. The URL's own `options` come last
  * and so win; PGOPTIONS does not count.
@@ -26,8 +39,7 @@ export function connectTo(
   role: ServingRole | undefined,
 ): { connectionString: string; options: string } {
   const { connectionString, options } = takeOptions(url);
-  const settings = role === undefined ? EVERYWHERE : [...EVERYWHERE, ...SERVING];
-  const ours = settings.map((setting) => `-c ${setting.replaceAll(" ", "\\ ")}`);
+  const ours = settingsOf(role).map((setting) => `-c ${setting.replaceAll(" ", "\\ ")}`);
   return { connectionString, options: [...ours, ...(options === undefined ? [] : [options])].join(" ") };
 }
 

@@ -149,6 +149,8 @@ export async function findText(
           (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
           UNION ALL
           (${PENDING} AND d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
+          UNION ALL
+          (${SENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
         ) AS found ON true
       )
       SELECT position($4 IN coalesce(request_body, '')) > 0 OR position($4 IN coalesce(response_body, '')) > 0 AS hit,

@@ -72,7 +72,8 @@ export function windowsOf({ from, to }: IdRange, nowMs: number): IdRange[] {
 export function countStreams({ eventId, endpointIds, logged, pending }: Streams): number {
   const endpoints = eventId === null ? (endpointIds?.length ?? 1) : 1;
   const statuses = logged === null || logged === "any" || eventId !== null ? 1 : logged.length;
-  return (logged === null ? 0 : endpoints * statuses) + (pending ? (endpointIds?.length ?? 1) : 0);
+  // What persons are sending is one stream more.
+  return (logged === null ? 0 : endpoints * statuses) + (pending ? (endpointIds?.length ?? 1) + 1 : 0);
 }
 
 export function queryOf(filter: SearchFilter): LogQuery {

@@ -67,7 +67,7 @@ export async function searchSlice(
 function legs(streams: Streams, values: Values): string[] {
   const made: string[] = [];
   if (streams.logged !== null) made.push(loggedLeg(streams, streams.logged, values));
-  if (streams.pending) made.push(pendingLeg(streams, values));
+  if (streams.pending) made.push(pendingLeg(streams, values), sendingLeg(streams, values));
   return made;
 }
 
@@ -123,4 +123,13 @@ function pendingLeg({ endpointIds }: Streams, values: Values): string {
       FROM postern.dispatches d
       WHERE d.tenant_id = $1 AND d.endpoint_id = of_endpoint.id AND NOT d.superseded
         AND d.id >= $2 AND d.id < $3 ORDER BY d.id DESC LIMIT ${most}) AS d)`;
+}
+
+/** Tests and retries of persons that are being sent: few, since each is here for its 15 seconds at most. */
+function sendingLeg({ endpointIds }: Streams, values: Values): string {
+  const ofEndpoints =
+    endpointIds === null ? "" : /* sql */ `AND d.endpoint_id = ANY (${values.add(endpointIds)}::uuid[])`;
+  return /* sql */ `(SELECT 'sending' AS stream, $4::bigint AS most, d.endpoint_id, d.id, d.event_id, d.event_type,
+      d.trigger, 'pending' AS status, NULL::smallint AS response_status, NULL::text AS error
+    FROM postern.person_sends d WHERE d.tenant_id = $1 ${ofEndpoints} AND ${NEWEST})`;
 }

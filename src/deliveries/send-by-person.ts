@@ -7,15 +7,22 @@ import type { Caller } from "../audit/audit-entry.ts";
 import type { UrlRefusals } from "../audit/url-refusals.ts";
 import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
-import type { DispatchHold } from "../queue/queue.ts";
 import { noteDelivered } from "../endpoints/endpoint-health.ts";
 import { readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { isSubscribed } from "../events/subscription.ts";
-import { buildRequestHeaders, headersForLog } from "../outbound/request-headers.ts";
+import { buildRequestHeaders, maskHeaders } from "../outbound/request-headers.ts";
 import { isSuccess, longBodyOf } from "../outbound/response.ts";
 import type { Sender } from "../outbound/send.ts";
-import { idTimeMs, newDeliveryId, type DeliveryId, type EndpointId, type EventId } from "../shared/id.ts";
+import {
+  idTimeMs,
+  newDeliveryId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from "../shared/id.ts";
+import type { BodiesToKeep } from "../queue/queue.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
@@ -44,9 +51,13 @@ type PersonSendServices = {
   secretBox: SecretBox;
   sender: Sender;
   catalog: Catalog;
-  dispatches: Pick<DispatchHold, "supersede">;
+  /** Within the transaction that logs the event as delivered: no further automatic attempt follows. */
+  supersede: (
+    db: Db,
+    event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
+  ) => Promise<void>;
   refusals: UrlRefusals;
-  artifacts: Pick<ArtifactKeeper, "keep">;
+  artifacts: Pick<ArtifactKeeper, "choose" | "note">;
 };
 
 export class PersonSends {
@@ -62,7 +73,7 @@ export class PersonSends {
     endpointId: EndpointId | null,
     originalId: DeliveryId | null,
   ): Promise<Delivery> {
-    const { tenants, log, secretBox, dispatches } = this.#services;
+    const { tenants, log, secretBox, supersede } = this.#services;
     const { tenantId } = caller;
     const original = await log.get(tenantId, endpointId, originalId);
     if (original.status !== "failed") throw new Refusal("delivery_not_failed");
@@ -90,11 +101,11 @@ export class PersonSends {
       status: isDelivered ? "delivered" : "failed",
     };
     await tenants.of(tenantId).transaction(async (transaction) => {
-      await record(transaction, delivery, sent.isNoted);
+      await this.#record(transaction, delivery, sent);
       const { eventId } = original;
       if (isDelivered) await noteDelivered(transaction, original);
       if (isDelivered && eventId !== null) {
-        await dispatches.supersede(transaction, { tenantId, endpointId: original.endpointId, eventId });
+        await supersede(transaction, { tenantId, endpointId: original.endpointId, eventId });
       }
       await recordDone(transaction, caller, {
         action: "delivery.retried",
@@ -138,7 +149,7 @@ export class PersonSends {
       status: sent.responseStatus === null ? "failed" : "test",
     };
     await tenants.of(tenantId).transaction(async (transaction) => {
-      await record(transaction, delivery, sent.isNoted);
+      await this.#record(transaction, delivery, sent);
       await recordDone(transaction, caller, {
         action: "endpoint.tested",
         endpointId: target.endpointId,
@@ -152,9 +163,9 @@ export class PersonSends {
     caller: Caller,
     target: SendTarget,
     { deliveryLabel, webhookId, ...intent }: Intent,
-  ): Promise<Sent & { isNoted: boolean }> {
+  ): Promise<Sent & { isNoted: boolean; toKeep: BodiesToKeep | null }> {
     const { tenants, sender, refusals, artifacts } = this.#services;
-    const { id: deliveryId, attempt, requestBody: body, eventType, trigger: operation } = intent;
+    const { attempt, requestBody: body, eventType, trigger: operation } = intent;
     const sentAt = new Date();
     const headers = buildRequestHeaders({
       eventType,
@@ -168,7 +179,7 @@ export class PersonSends {
     });
     const { tenantId, keeps } = target;
     const keepsWholeBody = keeps !== null && keeps.responseBodies;
-    const requestHeaders = headersForLog(headers);
+    const requestHeaders = maskHeaders(headers, target.masked);
     let isNoted = false;
     // Before the first byte leaves, so that the log has a trace of it whatever happens then.
     const onAllowed = async () => {
@@ -181,13 +192,11 @@ export class PersonSends {
       await refusals.refused(caller, { endpointId, operation, url, rule: outcome.rule });
       throw new Refusal("unsafe_url");
     }
-    if (keeps !== null) {
-      const longResponseBody = longBodyOf(outcome);
-      artifacts.keep({ tenantId, deliveryId, attempt, requestBody: body, longResponseBody, keeps });
-    }
+    const toKeep = artifacts.choose(keeps, { attempt, longResponseBody: longBodyOf(outcome) });
     const answer = outcome.kind === "answered" ? outcome : null;
     return {
       isNoted,
+      toKeep,
       sentAt,
       requestHeaders,
       responseStatus: answer?.status ?? null,
@@ -197,10 +206,15 @@ export class PersonSends {
       error: outcome.kind === "failed" ? outcome.error : null,
     };
   }
-}
 
-/** The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows. */
-async function record(transaction: Db, delivery: NewDelivery, isNoted: boolean): Promise<void> {
-  if (isNoted && !(await deletePersonSend(transaction, delivery))) return;
-  await insertDelivery(transaction, delivery);
+  /** The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows. */
+  async #record(
+    transaction: Db,
+    delivery: NewDelivery,
+    { isNoted, toKeep }: { isNoted: boolean; toKeep: BodiesToKeep | null },
+  ): Promise<void> {
+    if (isNoted && !(await deletePersonSend(transaction, delivery))) return;
+    await insertDelivery(transaction, delivery);
+    if (toKeep !== null) await this.#services.artifacts.note(transaction, delivery, toKeep);
+  }
 }

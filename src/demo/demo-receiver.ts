@@ -5,7 +5,8 @@ import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DemoCertificates } from "./demo-certificates.ts";
 
-export type DemoReceiver = { url: string; stop(): Promise<void> };
+/** `isMoved`: another program had the preferred port. */
+export type DemoReceiver = { url: string; isMoved: boolean; stop(): Promise<void> };
 
 type Options = DemoCertificates & {
   host: string;
@@ -28,6 +29,7 @@ export async function startDemoReceiver(options: Options): Promise<DemoReceiver>
   const port = await listen(server, options.host, options.preferredPort);
   return {
     url: `https://${options.host}:${port}/webhooks`,
+    isMoved: port !== options.preferredPort,
     async stop() {
       server.close();
       server.closeAllConnections();

@@ -11,6 +11,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
 import { makeDemoCertificates } from "./demo-certificates.ts";
+import { ENV_FILE, writeEnvFile } from "./demo-env.ts";
 import { startDemoReceiver } from "./demo-receiver.ts";
 import { keptSecrets, SECRETS_FILE, type DemoSecrets } from "./demo-secrets.ts";
 import { welcomeText } from "./welcome.ts";
@@ -26,7 +27,8 @@ export type Demo = {
   caPem: string;
   /** From now on the receiver can look up which secrets its requests may be signed with. */
   connect(service: { databaseUrl: string; encryptionKeys: readonly Buffer[] }): void;
-  welcome(apiUrl: string): Promise<string>;
+  /** Writes the tokens to a file, and says what to do with them. */
+  welcome(service: { apiUrl: string; databaseUrl: string }): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -71,8 +73,19 @@ export async function startDemo(env: Environment): Promise<Demo> {
       });
       service.resolve({ tenants, secretBox: makeSecretBox(encryptionKeys) });
     },
-    welcome: (apiUrl) =>
-      welcome(secrets, { apiUrl, receiverUrl: receiver.url, secretsFile, dataDir: env["DATA_DIR"] ?? null }),
+    async welcome({ apiUrl, databaseUrl }) {
+      const envFile = join(dataDirOf(env), ENV_FILE);
+      await writeEnvFile(envFile, { ...(await makeTokens(secrets)), DATABASE_URL: databaseUrl });
+      return welcomeText({
+        apiUrl,
+        receiver,
+        secretsFile,
+        envFile,
+        dataDir: env["DATA_DIR"] ?? null,
+        today: new Date().toISOString().slice(0, 10),
+        tenant: TENANT,
+      });
+    },
     async stop() {
       await receiver.stop();
       await tenants?.end();
@@ -80,22 +93,16 @@ export async function startDemo(env: Environment): Promise<Demo> {
   };
 }
 
-async function welcome(
-  secrets: DemoSecrets,
-  places: Pick<Parameters<typeof welcomeText>[0], "apiUrl" | "receiverUrl" | "secretsFile" | "dataDir">,
-): Promise<string> {
-  return welcomeText({
-    ...places,
-    today: new Date().toISOString().slice(0, 10),
-    tenant: TENANT,
-    userToken: await sign(secrets, { type: "user", tid: TENANT, sub: "you", role: "owner" }),
-    serviceToken: await sign(secrets, {
+async function makeTokens(secrets: DemoSecrets): Promise<{ USER_TOKEN: string; SERVICE_TOKEN: string }> {
+  return {
+    USER_TOKEN: await sign(secrets, { type: "user", tid: TENANT, sub: "you", role: "owner" }),
+    SERVICE_TOKEN: await sign(secrets, {
       type: "service",
       tid: TENANT,
       sub: "app",
       permissions: ["events:write"],
     }),
-  });
+  };
 }
 
 function sign(secrets: DemoSecrets, claims: TokenClaims): Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * The change of the encryption key: every stored signing secret sealed anew
+ * The change of the encryption key: every stored signing secret, and all masked headers, sealed anew
  * under the ring's first key, while the service runs. Each batch is one
  * statement that commits by itself and changes only what is still as it was
  * read, so a rotation of a secret at the same moment wins, and a run that ends
@@ -18,6 +18,7 @@ import {
   type SealedSecrets,
 } from "./reseal-store.ts";
 import { openSigningSecret, sealSigningSecret } from "./signing-secret.ts";
+import { resealHeaders } from "./static-headers.ts";
 
 const BATCH = 500;
 /** What was locked or changed meanwhile is looked at again, so often and with a moment between. */
@@ -106,7 +107,8 @@ function reseal(box: SecretBox, old: SealedSecrets, failures: Map<string, string
   const again = (sealed: Buffer) => sealSigningSecret(box, openSigningSecret(box, sealed, old), old);
   try {
     const previousSecret = old.previousSecret === null ? null : again(old.previousSecret);
-    const resealed = { old, secret: again(old.secret), previousSecret };
+    const sealedHeaders = old.sealedHeaders === null ? null : resealHeaders(box, old.sealedHeaders, old);
+    const resealed = { old, secret: again(old.secret), previousSecret, sealedHeaders };
     failures.delete(old.endpointId);
     return resealed;
   } catch (error) {

@@ -8,12 +8,12 @@ import { POSTERN } from "../audit/audit-entry.ts";
 import { maskUrl } from "../audit/mask-url.ts";
 import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
-import type { Publisher } from "../events/publish.ts";
+import { publishOwn } from "../events/own-events.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { EndpointTarget } from "./endpoint.ts";
 import type { TargetKey } from "./send-target.ts";
 import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
-import { followState, type Followed } from "./follow-state.ts";
+import { followChange, type Following } from "./follow-change.ts";
 
 type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "url" | "failingSince">;
 
@@ -32,27 +32,25 @@ export async function noteDelivered(db: Db, endpoint: TargetKey): Promise<void> 
   await setFailingSince(db, endpoint, false);
 }
 
-export function makeEndpointHealth(services: {
-  db: Pool;
-  publisher: Pick<Publisher, "publishOwn">;
-  dispatches: Followed;
-  disableAfterMs: number;
-  metrics: Metrics;
-}): EndpointHealth {
-  const { db, publisher, dispatches, disableAfterMs, metrics } = services;
+export function makeEndpointHealth(
+  services: Following & { db: Pool; disableAfterMs: number; metrics: Metrics },
+): EndpointHealth {
+  const { db, disableAfterMs, metrics } = services;
 
   async function disable(endpoint: Observed, reason: "gone" | "failing"): Promise<void> {
     const isDone = await inTransaction(db, async (transaction) => {
       if (!(await disableEndpoint(transaction, endpoint, reason))) return false;
-      await followState(transaction, dispatches, endpoint, "disabled");
-      await publisher.publishOwn(transaction, endpoint.tenantId, {
+      await publishOwn(transaction, endpoint.tenantId, {
         type: "endpoint.disabled",
         data: { endpoint_id: endpoint.endpointId, url: endpoint.url, reason },
       });
       await recordDisabled(transaction, endpoint, reason);
       return true;
     });
-    if (isDone) metrics.endpointsDisabled.inc({ reason });
+    if (!isDone) return;
+    metrics.endpointsDisabled.inc({ reason });
+    const { tenantId, endpointId } = endpoint;
+    await followChange(services, { tenantId, endpointId });
   }
 
   const disabled = new WeakMap<Observed, Promise<void>>();

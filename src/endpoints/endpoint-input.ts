@@ -7,6 +7,7 @@ import {
   MAX_NAME_LENGTH,
   refuseStaticHeader,
 } from "../outbound/request-headers.ts";
+import { SECRET_PATTERN, secretFault } from "../outbound/signature.ts";
 
 export const MAX_PATTERNS = 200;
 export const MAX_STATIC_HEADERS = 20;
@@ -19,6 +20,21 @@ const text = z
   .refine((value) => !value.includes("\u0000"), "must not contain NUL")
   .refine((value) => value.isWellFormed(), "must be well-formed Unicode")
   .meta({ pattern: "^[^\\u0000]*$" });
+
+const headerName = z.string().meta({ pattern: HEADER_NAME_PATTERN, maxLength: MAX_NAME_LENGTH });
+
+/** A signing secret that a tenant brings along, so that receivers need no change. */
+const ownSecret = z
+  .string()
+  .superRefine((secret, context) => {
+    const fault = secretFault(secret);
+    if (fault !== null) context.addIssue({ code: "custom", message: fault });
+  })
+  .meta({ pattern: SECRET_PATTERN, writeOnly: true })
+  .nullish()
+  .describe(
+    "An own signing secret: `whsec_` and the base64 of 24 to 64 bytes, or 16 to 128 printable ASCII characters, whose UTF-8 is then the key of both signatures. Absent or null: one is made.",
+  );
 
 /** The schemas of create and update; which event patterns are valid is the catalog's to say. */
 export function endpointInputSchemas(catalog: Catalog) {
@@ -44,13 +60,19 @@ export function endpointInputSchemas(catalog: Catalog) {
     enabled: z.boolean().describe("False holds what is pending and accepts nothing new."),
     rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts a second, of each worker process."),
     headers: z
-      .record(
-        z.string().meta({ pattern: HEADER_NAME_PATTERN, maxLength: MAX_NAME_LENGTH }),
-        z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }),
-      )
+      .record(headerName, z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }))
       .superRefine(refuseHeaders)
-      .describe(`At most ${MAX_STATIC_HEADERS} static headers of every request to this endpoint.`)
+      .describe(
+        `At most ${MAX_STATIC_HEADERS} static headers of every request to this endpoint. A masked one that is sent back as \`[masked]\` keeps its value.`,
+      )
       .meta({ maxProperties: MAX_STATIC_HEADERS }),
+    masked_headers: z
+      .array(headerName)
+      .max(MAX_STATIC_HEADERS)
+      .superRefine(refuseNames)
+      .describe(
+        "Names of static headers whose values are encrypted at rest and shown to nobody; `authorization` is always one.",
+      ),
     metadata: z
       .record(text, text)
       .refine(
@@ -65,7 +87,10 @@ export function endpointInputSchemas(catalog: Catalog) {
     .meta({ examples: ["https://hooks.example.com/postern"] });
 
   const optional = z.object(fields).partial();
-  return { create: optional.extend({ url }), update: optional.extend({ url: url.optional() }) };
+  return {
+    create: optional.extend({ url, secret: ownSecret }),
+    update: optional.extend({ url: url.optional() }),
+  };
 }
 
 /** The optional body of rotate-secret. */
@@ -77,6 +102,7 @@ export const rotateInputSchema = z
       .max(MAX_GRACE_SECONDS)
       .default(0)
       .describe("For so long `webhook-signature` carries a signature of the old secret too."),
+    secret: ownSecret,
   })
   .nullable();
 
@@ -85,12 +111,29 @@ function refuseHeaders(headers: Record<string, string>, context: z.RefinementCtx
   if (names.length > MAX_STATIC_HEADERS) {
     context.addIssue({ code: "custom", message: `must be at most ${MAX_STATIC_HEADERS} headers` });
   }
+  refuseEach(
+    names.map((name) => [name, headers[name] ?? "", name]),
+    context,
+  );
+}
+
+function refuseNames(names: readonly string[], context: z.RefinementCtx): void {
+  refuseEach(
+    names.map((name, index) => [name, "", index]),
+    context,
+  );
+}
+
+function refuseEach(
+  headers: readonly (readonly [name: string, value: string, at: string | number])[],
+  context: z.RefinementCtx,
+): void {
   const seen = new Set<string>();
-  for (const name of names) {
-    const reason = refuseStaticHeader(name, headers[name] ?? "");
-    if (reason !== null) context.addIssue({ code: "custom", path: [name], message: reason });
+  for (const [name, value, at] of headers) {
+    const reason = refuseStaticHeader(name, value);
+    if (reason !== null) context.addIssue({ code: "custom", path: [at], message: reason });
     if (seen.has(name.toLowerCase())) {
-      context.addIssue({ code: "custom", path: [name], message: "stands twice, in different case" });
+      context.addIssue({ code: "custom", path: [at], message: "stands twice, in different case" });
     }
     seen.add(name.toLowerCase());
   }

@@ -1,6 +1,8 @@
 import type { Db } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
-import type { DisabledReason, Endpoint, EndpointChange, EndpointState, EndpointTarget } from "./endpoint.ts";
+import { maskedNames, maskHeaders } from "../outbound/request-headers.ts";
+import type { DisabledReason, Endpoint, EndpointChange, EndpointTarget } from "./endpoint.ts";
+import type { StoredHeaders } from "./static-headers.ts";
 
 type EndpointRow = {
   tenant_id: TenantId;
@@ -12,13 +14,14 @@ type EndpointRow = {
   disabled_reason: DisabledReason | null;
   rate_limit: number | null;
   headers: Record<string, string>;
+  masked_headers: string[];
   metadata: Record<string, string>;
   created_at: Date;
   updated_at: Date;
 };
 
 const COLUMNS = /* sql */ `tenant_id, id, url, events, description, enabled, disabled_reason, rate_limit,
-  headers, metadata, created_at, updated_at`;
+  headers, masked_headers, metadata, created_at, updated_at`;
 
 export async function listEndpoints(db: Db, tenantId: TenantId): Promise<Endpoint[]> {
   const { rows } = await db.query<EndpointRow>(
@@ -54,14 +57,14 @@ export async function lockTenantEndpoints(db: Db, tenantId: TenantId): Promise<n
 }
 
 export type NewEndpoint = Pick<Endpoint, "tenantId" | "id" | "url" | "events" | "description" | "enabled"> &
-  Pick<Endpoint, "rateLimit" | "headers" | "metadata"> & { secret: Buffer };
+  Pick<Endpoint, "rateLimit" | "metadata"> & { secret: Buffer; stored: StoredHeaders };
 
 export async function insertEndpoint(db: Db, endpoint: NewEndpoint): Promise<Endpoint> {
   const { rows } = await db.query<EndpointRow>(
     /* sql */ `INSERT INTO postern.endpoints
         (tenant_id, id, url, events, description, enabled, disabled_reason, rate_limit, headers, metadata,
-         secret, created_at, updated_at)
-      VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6 THEN NULL ELSE 'manual' END, $7, $8, $9, $10,
+         secret, masked_headers, sealed_headers, created_at, updated_at)
+      VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6 THEN NULL ELSE 'manual' END, $7, $8, $9, $10, $11, $12,
         date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
       RETURNING ${COLUMNS}`,
     [
@@ -72,24 +75,37 @@ export async function insertEndpoint(db: Db, endpoint: NewEndpoint): Promise<End
       endpoint.description,
       endpoint.enabled,
       endpoint.rateLimit,
-      JSON.stringify(endpoint.headers),
+      JSON.stringify(endpoint.stored.headers),
       JSON.stringify(endpoint.metadata),
       endpoint.secret,
+      endpoint.stored.maskedHeaders,
+      endpoint.stored.sealedHeaders,
     ],
   );
   return onlyEndpoint(rows);
 }
 
+/** The static headers as they are stored, of a row that nobody else changes before this transaction ends. */
+export async function lockHeaders(db: Db, tenantId: TenantId, id: EndpointId): Promise<StoredHeaders | null> {
+  const { rows } = await db.query<StoredHeaders>(
+    /* sql */ `SELECT headers, masked_headers AS "maskedHeaders", sealed_headers AS "sealedHeaders"
+      FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE`,
+    [tenantId, id],
+  );
+  return rows[0] ?? null;
+}
+
 /**
  * Changes the members given and answers the endpoint, or null where there is
  * none. Enabling clears the reason and the time since when it has failed;
- * disabling says `manual`.
+ * disabling says `manual`. Both mark it `unsettled`: its pending dispatches are
+ * to follow.
  */
 export async function updateEndpoint(
   db: Db,
   tenantId: TenantId,
   id: EndpointId,
-  change: EndpointChange,
+  change: Omit<EndpointChange, "headers" | "masked_headers"> & { stored?: StoredHeaders | undefined },
 ): Promise<Endpoint | null> {
   const { rows } = await db.query<EndpointRow>(
     /* sql */ `UPDATE postern.endpoints SET
@@ -97,10 +113,13 @@ export async function updateEndpoint(
         events = coalesce($4, events),
         description = CASE WHEN $5 THEN $6 ELSE description END,
         enabled = coalesce($7, enabled),
+        unsettled = unsettled OR $7 IS NOT NULL,
         disabled_reason = CASE WHEN $7 THEN NULL WHEN NOT $7 THEN 'manual' ELSE disabled_reason END,
         failing_since = CASE WHEN $7 THEN NULL ELSE failing_since END,
         rate_limit = CASE WHEN $8 THEN $9 ELSE rate_limit END,
         headers = coalesce($10, headers),
+        masked_headers = coalesce($12, masked_headers),
+        sealed_headers = CASE WHEN $10 IS NULL THEN sealed_headers ELSE $13 END,
         metadata = coalesce($11, metadata),
         updated_at = date_trunc('milliseconds', now())
       WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL
@@ -115,8 +134,10 @@ export async function updateEndpoint(
       change.enabled,
       change.rate_limit !== undefined,
       change.rate_limit,
-      change.headers === undefined ? undefined : JSON.stringify(change.headers),
+      change.stored === undefined ? undefined : JSON.stringify(change.stored.headers),
       change.metadata === undefined ? undefined : JSON.stringify(change.metadata),
+      change.stored?.maskedHeaders,
+      change.stored?.sealedHeaders,
     ],
   );
   return rows[0] === undefined ? null : toEndpoint(rows[0]);
@@ -126,11 +147,22 @@ export async function updateEndpoint(
 export async function softDeleteEndpoint(db: Db, tenantId: TenantId, id: EndpointId): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `UPDATE postern.endpoints
-      SET deleted_at = now(), secret = '', headers = '{}', previous_secret = NULL, previous_secret_until = NULL
+      SET deleted_at = now(), secret = '', headers = '{}', masked_headers = '{}', sealed_headers = NULL,
+        previous_secret = NULL, previous_secret_until = NULL,
+        unsettled = true
       WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
     [tenantId, id],
   );
   return rowCount === 1;
+}
+
+/** Removes some deleted endpoints whose log is gone, of all tenants; true when there may be more. */
+export async function forgetDeletedEndpoints(db: Db, retentionDays: number): Promise<boolean> {
+  const { rows } = await db.query<{ removed: number }>(
+    /* sql */ `SELECT postern.forget_deleted_endpoints($1) AS removed`,
+    [retentionDays],
+  );
+  return (rows[0]?.removed ?? 0) > 0;
 }
 
 /** Replaces the secret; the old one lives on for `graceSeconds` beside it. False where there is no endpoint. */
@@ -159,7 +191,8 @@ export async function loadTargets(
 ): Promise<EndpointTarget[]> {
   const { rows } = await db.query<EndpointTarget>(
     /* sql */ `SELECT e.tenant_id AS "tenantId", e.id AS "endpointId", e.url, e.events, e.enabled,
-        e.rate_limit AS "rateLimit", e.headers, e.secret,
+        e.rate_limit AS "rateLimit", e.headers, e.masked_headers AS "maskedHeaders",
+        e.sealed_headers AS "sealedHeaders", e.secret,
         e.failing_since AS "failingSince",
         CASE WHEN e.previous_secret_until > now() THEN e.previous_secret END AS "previousSecret",
         CASE WHEN s.keep_request_bodies OR s.keep_response_bodies THEN json_build_object(
@@ -168,7 +201,7 @@ export async function loadTargets(
       FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, id)
       -- Each by its key: a join may read all endpoints, when it was planned while there were few.
       CROSS JOIN LATERAL (
-        SELECT tenant_id, id, url, events, enabled, rate_limit, headers, secret, previous_secret,
+        SELECT tenant_id, id, url, events, enabled, rate_limit, headers, masked_headers, sealed_headers, secret, previous_secret,
           previous_secret_until, failing_since
         FROM postern.endpoints
         WHERE tenant_id = wanted.tenant_id AND id = wanted.id AND deleted_at IS NULL OFFSET 0
@@ -206,51 +239,13 @@ export async function disableEndpoint(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `UPDATE postern.endpoints
-      SET enabled = false, disabled_reason = $3, updated_at = date_trunc('milliseconds', now())
+      SET enabled = false, disabled_reason = $3, unsettled = true, updated_at = date_trunc('milliseconds', now())
       WHERE tenant_id = $1 AND id = $2 AND enabled AND deleted_at IS NULL AND url = $4
         -- What was seen has lost its microseconds.
         AND ($3 <> 'failing' OR failing_since < $5::timestamptz + interval '1 ms')`,
     [seen.tenantId, seen.endpointId, reason, seen.url, seen.failingSince],
   );
   return rowCount === 1;
-}
-
-const UNSETTLED_AT_ONCE = 100;
-
-/** Endpoints whose pending dispatches have not all followed their state yet. */
-export async function findUnsettled(db: Db): Promise<{ tenantId: TenantId; endpointId: EndpointId }[]> {
-  const { rows } = await db.query<{ tenantId: TenantId; endpointId: EndpointId }>(
-    /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId" FROM postern.endpoints
-      WHERE unsettled ORDER BY tenant_id, id LIMIT $1`,
-    [UNSETTLED_AT_ONCE],
-  );
-  return rows;
-}
-
-/** Null where the endpoint is settled, or somebody else has it locked. */
-export async function lockUnsettled(
-  db: Db,
-  endpoint: { tenantId: TenantId; endpointId: EndpointId },
-): Promise<EndpointState | null> {
-  const { rows } = await db.query<{ state: EndpointState }>(
-    /* sql */ `SELECT CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN enabled THEN 'enabled' ELSE 'disabled' END
-        AS state
-      FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND unsettled FOR NO KEY UPDATE SKIP LOCKED`,
-    [endpoint.tenantId, endpoint.endpointId],
-  );
-  return rows[0]?.state ?? null;
-}
-
-export async function setUnsettled(
-  db: Db,
-  endpoint: { tenantId: TenantId; endpointId: EndpointId },
-  unsettled: boolean,
-): Promise<void> {
-  await db.query(
-    /* sql */ `UPDATE postern.endpoints SET unsettled = $3
-      WHERE tenant_id = $1 AND id = $2 AND unsettled <> $3`,
-    [endpoint.tenantId, endpoint.endpointId, unsettled],
-  );
 }
 
 function onlyEndpoint(rows: EndpointRow[]): Endpoint {
@@ -269,7 +264,8 @@ function toEndpoint(row: EndpointRow): Endpoint {
     enabled: row.enabled,
     disabledReason: row.disabled_reason,
     rateLimit: row.rate_limit,
-    headers: row.headers,
+    headers: maskHeaders(row.headers, maskedNames(row.masked_headers)),
+    maskedHeaders: row.masked_headers,
     metadata: row.metadata,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

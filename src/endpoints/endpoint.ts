@@ -14,14 +14,13 @@ export type Endpoint = {
   disabledReason: DisabledReason | null;
   /** Deliveries a second, or null for no limit of its own. */
   rateLimit: number | null;
+  /** Masked ones without their values. */
   headers: Record<string, string>;
+  maskedHeaders: string[];
   metadata: Record<string, string>;
   createdAt: Date;
   updatedAt: Date;
 };
-
-/** What decides over an endpoint's pending dispatches. */
-export type EndpointState = "enabled" | "disabled" | "deleted";
 
 /** What a caller may set; on an update an absent member stays as it is. */
 export type EndpointChange = {
@@ -31,6 +30,7 @@ export type EndpointChange = {
   enabled?: boolean | undefined;
   rate_limit?: number | null | undefined;
   headers?: Record<string, string> | undefined;
+  masked_headers?: string[] | undefined;
   metadata?: Record<string, string> | undefined;
 };
 
@@ -43,6 +43,8 @@ export type EndpointTarget = {
   enabled: boolean;
   rateLimit: number | null;
   headers: Record<string, string>;
+  maskedHeaders: string[];
+  sealedHeaders: Buffer | null;
   /** Since when every automatic attempt has failed; null while they succeed. */
   failingSince: Date | null;
   secret: Buffer;

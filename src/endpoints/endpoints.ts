@@ -5,7 +5,6 @@ import { maskUrl } from "../audit/mask-url.ts";
 import type { UrlRefusals } from "../audit/url-refusals.ts";
 import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
-import type { DispatchHold } from "../queue/queue.ts";
 import type { Guard } from "../outbound/guard.ts";
 import { generateSigningSecret } from "../outbound/signature.ts";
 import { newEndpointId, type EndpointId, type TenantId } from "../shared/id.ts";
@@ -16,23 +15,26 @@ import {
   findEndpoint,
   insertEndpoint,
   listEndpoints,
+  lockHeaders,
   lockTenantEndpoints,
   replaceSecret,
   softDeleteEndpoint,
   updateEndpoint,
 } from "./endpoint-store.ts";
-import { followState } from "./follow-state.ts";
+import { followChange, type Following } from "./follow-change.ts";
 import { sealSigningSecret } from "./signing-secret.ts";
+import { changeHeaders, NO_HEADERS, type StoredHeaders } from "./static-headers.ts";
 
-export type EndpointServices = {
+export type EndpointServices = Following & {
   tenants: TenantPool;
   guard: Pick<Guard, "parse" | "checkUrl">;
   secretBox: SecretBox;
   maxEndpointsPerTenant: number;
-  /** What happens to pending dispatches when their endpoint changes. */
-  dispatches: DispatchHold;
   refusals: UrlRefusals;
 };
+
+/** One that the tenant brings along; without it one is made. */
+type OwnSecret = { secret?: string | null | undefined };
 
 export class Endpoints {
   readonly #services: EndpointServices;
@@ -54,12 +56,14 @@ export class Endpoints {
   }
 
   /** Answers the endpoint and, this once, its secret in plaintext. */
-  async create(caller: Caller, input: EndpointChange & { url: string }) {
+  async create(caller: Caller, input: EndpointChange & { url: string } & OwnSecret) {
     const { tenants, secretBox, maxEndpointsPerTenant } = this.#services;
     const { tenantId } = caller;
     const url = await this.#requireSafeUrl(caller, null, input.url);
     const id = newEndpointId();
-    const secret = generateSigningSecret();
+    const secret = input.secret ?? generateSigningSecret();
+    const owner = { tenantId, endpointId: id };
+    const stored = changeHeaders(secretBox, owner, NO_HEADERS, input);
     const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
       const count = await lockTenantEndpoints(transaction, tenantId);
       if (count >= maxEndpointsPerTenant) throw new Refusal("endpoint_limit_reached");
@@ -71,9 +75,9 @@ export class Endpoints {
         description: input.description ?? null,
         enabled: input.enabled ?? true,
         rateLimit: input.rate_limit ?? null,
-        headers: input.headers ?? {},
+        stored,
         metadata: input.metadata ?? {},
-        secret: sealSigningSecret(secretBox, secret, { tenantId, endpointId: id }),
+        secret: sealSigningSecret(secretBox, secret, owner),
       });
       const details = { url: maskUrl(url), events: inserted.events, enabled: inserted.enabled };
       await recordDone(transaction, caller, { action: "endpoint.created", endpointId: id, details });
@@ -83,44 +87,52 @@ export class Endpoints {
   }
 
   async update(caller: Caller, id: EndpointId | null, change: EndpointChange): Promise<Endpoint> {
-    const { tenants, dispatches } = this.#services;
+    const { tenants, secretBox } = this.#services;
     const { tenantId } = caller;
     const url = change.url === undefined ? undefined : await this.#requireSafeUrl(caller, id, change.url);
     const isEmpty = Object.values(change).every((value) => value === undefined);
     if (id === null || isEmpty) return this.get(tenantId, id);
     const endpoint = await tenants.of(tenantId).transaction(async (transaction) => {
-      const changed = await updateEndpoint(transaction, tenantId, id, { ...change, url });
-      if (changed === null) return null;
-      if (change.enabled !== undefined) {
-        const state = change.enabled ? "enabled" : "disabled";
-        await followState(transaction, dispatches, { tenantId, endpointId: id }, state);
+      const { headers, masked_headers, ...plain } = change;
+      let stored: StoredHeaders | undefined;
+      if (headers !== undefined || masked_headers !== undefined) {
+        const former = await lockHeaders(transaction, tenantId, id);
+        if (former === null) return null;
+        stored = changeHeaders(secretBox, { tenantId, endpointId: id }, former, change);
       }
+      const changed = await updateEndpoint(transaction, tenantId, id, { ...plain, url, stored });
+      if (changed === null) return null;
       await recordChange(transaction, caller, id, { ...change, url });
       return changed;
     });
     if (endpoint === null) throw new Refusal("not_found");
+    if (change.enabled !== undefined) await followChange(this.#services, { tenantId, endpointId: id });
     return endpoint;
   }
 
   async remove(caller: Caller, id: EndpointId | null): Promise<void> {
-    const { tenants, dispatches } = this.#services;
+    const { tenants } = this.#services;
     const { tenantId } = caller;
     const removed =
       id !== null &&
       (await tenants.of(tenantId).transaction(async (transaction) => {
         const existed = await softDeleteEndpoint(transaction, tenantId, id);
         if (!existed) return false;
-        await followState(transaction, dispatches, { tenantId, endpointId: id }, "deleted");
         await recordDone(transaction, caller, { action: "endpoint.deleted", endpointId: id, details: {} });
         return true;
       }));
     if (!removed) throw new Refusal("not_found");
+    await followChange(this.#services, { tenantId, endpointId: id });
   }
 
-  async rotateSecret(caller: Caller, id: EndpointId | null, graceSeconds: number): Promise<string> {
+  async rotateSecret(
+    caller: Caller,
+    id: EndpointId | null,
+    { graceSeconds, secret: own }: { graceSeconds: number } & OwnSecret,
+  ): Promise<string> {
     const { tenants, secretBox } = this.#services;
     const { tenantId } = caller;
-    const secret = generateSigningSecret();
+    const secret = own ?? generateSigningSecret();
     const replaced =
       id !== null &&
       (await tenants.of(tenantId).transaction(async (transaction) => {

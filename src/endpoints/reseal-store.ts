@@ -1,4 +1,4 @@
-/** Stored signing secrets as a change of keys meets them: of all tenants, with the owner's rights. */
+/** Stored signing secrets and masked headers as a change of keys meets them: of all tenants, with the owner's rights. */
 import type { Db } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import { MIN_SEALED_BYTES, SEALED_VERSION } from "../shared/secret-box.ts";
@@ -8,6 +8,7 @@ export type SealedSecrets = {
   endpointId: EndpointId;
   secret: Buffer;
   previousSecret: Buffer | null;
+  sealedHeaders: Buffer | null;
 };
 
 /** The id of the key that sealed, in hex: bytes 2 to 5 of the stored form. */
@@ -20,10 +21,12 @@ export async function listSealedOtherwise(
   { after, limit }: { after: Pick<SealedSecrets, "tenantId" | "endpointId"> | null; limit: number },
 ): Promise<SealedSecrets[]> {
   const { rows } = await db.query<SealedSecrets>(
-    /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId", secret, previous_secret AS "previousSecret"
+    /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId", secret, previous_secret AS "previousSecret",
+        sealed_headers AS "sealedHeaders"
       FROM postern.endpoints
       WHERE deleted_at IS NULL
-        AND (${keyIdOf("secret")} <> $1 OR ${keyIdOf("previous_secret")} <> $1)
+        AND (${keyIdOf("secret")} <> $1 OR ${keyIdOf("previous_secret")} <> $1
+          OR ${keyIdOf("sealed_headers")} <> $1)
         AND ($2::text IS NULL OR (tenant_id, id) > ($2, $3::uuid))
       ORDER BY tenant_id, id LIMIT $4`,
     [keyId, after?.tenantId ?? null, after?.endpointId ?? null, limit],
@@ -39,21 +42,27 @@ export async function listSealedOtherwise(
  */
 export async function replaceSealed(
   db: Db,
-  changes: readonly { old: SealedSecrets; secret: Buffer; previousSecret: Buffer | null }[],
+  changes: readonly ({ old: SealedSecrets } & Pick<
+    SealedSecrets,
+    "secret" | "previousSecret" | "sealedHeaders"
+  >)[],
 ): Promise<number> {
   const { rowCount } = await db.query(
     /* sql */ `WITH given AS MATERIALIZED (
-        SELECT * FROM unnest($1::text[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[])
-          AS given (tenant_id, id, old_secret, old_previous, secret, previous_secret)
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[],
+            $7::bytea[], $8::bytea[])
+          AS given (tenant_id, id, old_secret, old_previous, secret, previous_secret, old_headers, sealed_headers)
       ), free AS MATERIALIZED (
         SELECT e.tenant_id, e.id FROM postern.endpoints e
         WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, id FROM given)
         FOR NO KEY UPDATE SKIP LOCKED
       )
-      UPDATE postern.endpoints e SET secret = given.secret, previous_secret = given.previous_secret
+      UPDATE postern.endpoints e SET secret = given.secret, previous_secret = given.previous_secret,
+        sealed_headers = given.sealed_headers
       FROM given JOIN free USING (tenant_id, id)
       WHERE e.tenant_id = given.tenant_id AND e.id = given.id
-        AND e.secret = given.old_secret AND e.previous_secret IS NOT DISTINCT FROM given.old_previous`,
+        AND e.secret = given.old_secret AND e.previous_secret IS NOT DISTINCT FROM given.old_previous
+        AND e.sealed_headers IS NOT DISTINCT FROM given.old_headers`,
     [
       changes.map(({ old }) => old.tenantId),
       changes.map(({ old }) => old.endpointId),
@@ -61,6 +70,8 @@ export async function replaceSealed(
       changes.map(({ old }) => old.previousSecret),
       changes.map(({ secret }) => secret),
       changes.map(({ previousSecret }) => previousSecret),
+      changes.map(({ old }) => old.sealedHeaders),
+      changes.map(({ sealedHeaders }) => sealedHeaders),
     ],
   );
   return rowCount ?? 0;
@@ -77,7 +88,7 @@ export async function clearEndedGraces(db: Db): Promise<void> {
 
 /**
  * How many secrets of live endpoints each key has sealed, former ones in their
- * grace time included. What is of no known form, so that its key cannot be
+ * grace time included; an endpoint's masked headers count as one. What is of no known form, so that its key cannot be
  * told, is in no count.
  */
 export async function countSecretsByKey(db: Db): Promise<{ keyId: string; count: number }[]> {
@@ -86,7 +97,8 @@ export async function countSecretsByKey(db: Db): Promise<{ keyId: string; count:
     count: number;
   }>(/* sql */ `SELECT ${keyIdOf("sealed")} AS "keyId", count(*)::int AS count
       FROM postern.endpoints,
-        unnest(ARRAY[secret, CASE WHEN previous_secret_until > now() THEN previous_secret END]) AS sealed
+        unnest(ARRAY[secret, CASE WHEN previous_secret_until > now() THEN previous_secret END, sealed_headers])
+          AS sealed
       WHERE deleted_at IS NULL
         AND CASE WHEN octet_length(sealed) >= ${MIN_SEALED_BYTES}
           THEN get_byte(sealed, 0) = ${SEALED_VERSION} END

@@ -1,13 +1,19 @@
 /** An endpoint made ready to be sent to: its secrets opened into signing keys. */
 import type { Db } from "../database/pool.ts";
+import { maskedNames } from "../outbound/request-headers.ts";
 import { makeSigningKey, type SigningKey } from "../outbound/signature.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { EndpointTarget } from "./endpoint.ts";
 import { listEndpoints, loadTargets } from "./endpoint-store.ts";
 import { openSigningSecret } from "./signing-secret.ts";
+import { openHeaders } from "./static-headers.ts";
 
-export type SendTarget = Omit<EndpointTarget, "secret" | "previousSecret"> & {
+type Sealed = "secret" | "previousSecret" | "maskedHeaders" | "sealedHeaders";
+
+export type SendTarget = Omit<EndpointTarget, Sealed> & {
+  /** Names of headers, in lower case, whose values no log shows. */
+  masked: ReadonlySet<string>;
   /** The current secret's key, then the previous one's while a grace time runs. */
   signingKeys: readonly [SigningKey, ...SigningKey[]];
 };
@@ -40,7 +46,9 @@ export async function readTenantSecrets(db: Db, secretBox: SecretBox, tenantId: 
 }
 
 export function openTarget(stored: EndpointTarget, secretBox: SecretBox): SendTarget {
-  const { secret, previousSecret, ...rest } = stored;
+  const { secret, previousSecret, maskedHeaders, sealedHeaders: _sealed, ...plain } = stored;
+  const headers = openHeaders(secretBox, stored, stored);
+  const rest = { ...plain, headers, masked: maskedNames(maskedHeaders) };
   const current = makeSigningKey(openSigningSecret(secretBox, secret, stored));
   if (previousSecret === null) return { ...rest, signingKeys: [current] };
   return {

@@ -84,3 +84,7 @@ export const serviceEvents: readonly CatalogEntry[] = [
     artifact,
   ]),
 ];
+
+export function isServiceType(type: string): boolean {
+  return serviceEvents.some((event) => event.type === type);
+}

@@ -1,52 +1,16 @@
 import type { Db } from "../database/pool.ts";
-import type { EventId, TenantId } from "../shared/id.ts";
+import type { OutboxEvent } from "../queue/queue.ts";
+import { WAKE_CHANNEL } from "../queue/wake-channel.ts";
 
-export type OutboxEvent = { id: EventId; tenantId: TenantId; type: string; body: string };
-
-/** Whether there is anything to take: one look at an index, where taking costs a transaction. */
-export async function isOutboxEmpty(db: Db): Promise<boolean> {
-  const { rowCount } = await db.query(/* sql */ `SELECT FROM postern.outbox LIMIT 1`);
-  return rowCount === 0;
-}
-
-export type OutboxTake = {
-  events: OutboxEvent[];
-  /** True when the limits, and not the end of the outbox, ended the take. */
-  mayHaveMore: boolean;
-};
-
-/**
- * Takes published events out of the outbox, the oldest ones, up to `events` of
- * them and `bytes` of their bodies, but at least one; they are back if the
- * transaction does not commit. One of a type that is not among `types` is
- * taken only when it has lain for ten minutes.
- */
-export async function takeFromOutbox(
-  db: Db,
-  types: readonly string[],
-  limit: { events: number; bytes: number },
-): Promise<OutboxTake> {
-  const { rows } = await db.query<OutboxEvent & { found: number }>(
-    // The length of a stored text is known without reading it.
-    /* sql */ `WITH found AS (
-        SELECT id, octet_length(body) AS bytes FROM postern.outbox
-        WHERE type = ANY ($1::text[]) OR id < postern.lowest_id_at(now() - interval '10 minutes')
-        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
-      ), summed AS (
-        SELECT id, sum(bytes) OVER upto AS bytes, row_number() OVER upto AS place, count(*) OVER ()::int AS found
-        FROM found WINDOW upto AS (ORDER BY id)
+/** Workers hear of it when the transaction commits. */
+export async function addToOutbox(db: Db, event: OutboxEvent): Promise<void> {
+  await db.query(
+    /* sql */ `WITH added AS (
+        INSERT INTO postern.outbox (id, tenant_id, type, body) VALUES ($1, $2, $3, $4)
       )
-      DELETE FROM postern.outbox AS o USING summed AS s
-      -- An array keeps PostgreSQL from reading the whole outbox to join it.
-      WHERE o.id = ANY (ARRAY[s.id]) AND (s.bytes <= $3 OR s.place = 1)
-      RETURNING o.id, o.tenant_id AS "tenantId", o.type, o.body, s.found`,
-    [types, limit.events, limit.bytes],
+      SELECT pg_notify('${WAKE_CHANNEL}', '')`,
+    [event.id, event.tenantId, event.type, event.body],
   );
-  const found = rows[0]?.found ?? 0;
-  return {
-    events: rows.map(({ id, tenantId, type, body }) => ({ id, tenantId, type, body })),
-    mayHaveMore: found === limit.events || found > rows.length,
-  };
 }
 
 /** Makes `postern.publish` know exactly these types. */

@@ -1,22 +1,22 @@
 /**
- * The relay from the outbox, where `postern.publish` leaves events in the
- * producer's own transaction, to the queue. One transaction takes them from
- * the one and puts them into the other, so each event passes exactly once.
+ * The relay from the outbox to the queue. The outbox has the events that
+ * `postern.publish` left there in the producer's own transaction, and
+ * Postern's own events ({@link publishOwn}).
  */
 import { z } from "zod";
 import type { Pool } from "../database/pool.ts";
-import { inTransaction } from "../database/transaction.ts";
-import type { DispatchQueue } from "../queue/queue.ts";
+import type { DispatchQueue, NewEvent, OutboxEvent } from "../queue/queue.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Catalog } from "./catalog.ts";
 import type { DataFault } from "./data-check.ts";
 import { brokenDataRule, type DataRule } from "./event-data.ts";
 import { patternsMatching } from "./subscription.ts";
-import { isOutboxEmpty, mirrorEventTypes, takeFromOutbox, type OutboxEvent } from "./outbox-store.ts";
+import { isServiceType } from "./built-in-catalog.ts";
+import { mirrorEventTypes } from "./outbox-store.ts";
 
 /** A worker holds a take in memory; what is too much for it would be so for each that tries again. */
-const TAKE_LIMIT = { events: 500, bytes: 8 * 1024 * 1024 };
+const TAKE_LIMIT = { events: 500, bodyBytes: 8 * 1024 * 1024 };
 
 const sentBody = z.object({ data: z.record(z.string(), z.unknown()) });
 
@@ -31,42 +31,33 @@ export type Outbox = {
 };
 
 export function makeOutbox(services: {
-  db: Pool;
-  queue: DispatchQueue;
+  queue: Pick<DispatchQueue, "relay">;
   catalog: Catalog;
   log: Log;
   metrics: Metrics;
 }): Outbox {
-  const { db, queue, catalog, log, metrics } = services;
+  const { queue, catalog, log, metrics } = services;
 
   const types = typesOf(catalog);
 
-  function isValid(event: OutboxEvent): boolean {
+  function judge(event: OutboxEvent): NewEvent | null {
     const fault = faultOf(event, catalog);
-    if (fault === null) return true;
+    // Its key was claimed by postern.publish.
+    if (fault === null) return { ...event, patterns: patternsMatching(event.type), idempotencyKey: null };
     const { reason, text, faults = [] } = fault;
     log.error(
       { tenantId: event.tenantId, eventId: event.id, eventType: event.type, reason, faults },
       `an event published from SQL ${text} and is not sent`,
     );
     metrics.eventsRejected.inc({ reason });
-    return false;
+    return null;
   }
 
   return {
     async relay() {
-      if (await isOutboxEmpty(db)) return "all";
-      const { taken, relayed } = await inTransaction(db, async (transaction) => {
-        const taken = await takeFromOutbox(transaction, types, TAKE_LIMIT);
-        // Their keys were claimed by postern.publish.
-        const events = taken.events.filter(isValid).map(({ id, tenantId, type, body }) => {
-          return { id, tenantId, type, patterns: patternsMatching(type), body, idempotencyKey: null };
-        });
-        if (events.length > 0) await queue.accept(events, { lease: false, parked: [] }, transaction);
-        return { taken, relayed: events.length };
-      });
+      const { relayed, mayHaveMore } = await queue.relay({ types, limits: TAKE_LIMIT, judge });
       metrics.eventsAccepted.inc(relayed);
-      return taken.mayHaveMore ? "more" : "all";
+      return mayHaveMore ? "more" : "all";
     },
   };
 }
@@ -91,6 +82,8 @@ function faultOf(event: OutboxEvent, catalog: Catalog): OutboxFault | null {
   // Before the schema, whose check follows the data as deep as they go.
   const rule = brokenDataRule(data);
   if (rule !== null) return { reason: rule, text: "holds data that no event may hold" };
+  // An operator's catalog may define Postern's own types with a schema of its own, and they must not be lost to it.
+  if (isServiceType(event.type)) return null;
   const faults = catalog.faultsOf(event.type, data);
   if (faults.length === 0) return null;
   return { reason: "schema", text: "breaks its type's schema", faults };

@@ -1,15 +1,21 @@
 /** Accepts events from producers: checks them, gives them their ids and bytes, and makes them durable in groups. */
 import { z } from "zod";
-import type { Db, Pool } from "../database/pool.ts";
-import { inTransaction } from "../database/transaction.ts";
-import type { AcceptedEvent, DispatchQueue, EarlierEvent, NewEvent, OwnLane } from "../queue/queue.ts";
+import {
+  KeyReusedError,
+  type AcceptedEvent,
+  type DispatchQueue,
+  type EarlierEvent,
+  type NewEvent,
+  type OwnLane,
+} from "../queue/queue.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
-import { idTimeMs, newEventId, parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
+import { parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Catalog } from "./catalog.ts";
 import { FanOut, ROWS_AT_ONCE } from "./fan-out.ts";
-import { makeKeyedCommits, untilUnlocked } from "./keyed-commits.ts";
+import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked } from "./keyed-commits.ts";
+import { writeEvent } from "./new-event.ts";
 import { EVENT_TYPE_PATTERN, patternsMatching } from "./subscription.ts";
 import { brokenDataRule, brokenTextRule } from "./event-data.ts";
 
@@ -27,13 +33,13 @@ const ANSWER_LIMIT_MS = 8000;
 const RETRY_AFTER_S = 2;
 const MAX_KEY_CHARACTERS = 128;
 
-const publishedEvent = z.object({
+const publishedEvent = z.strictObject({
   type: z.string().meta({ pattern: EVENT_TYPE_PATTERN }).describe("A type of the event catalog."),
   // Not z.record, which makes a copy, and one without a member named __proto__.
   data: z
     .custom<Record<string, unknown>>(isObject, "must be an object")
     .meta({ type: "object", additionalProperties: true })
-    .describe("The event itself. Numbers beyond 2^53 lose precision: send such as strings."),
+    .describe("The event itself. Integers of any size are sent with every digit."),
   tenant_id: z
     .string()
     .refine((id) => parseTenantId(id) !== null, "must be 1 to 64 of A-Z, a-z, 0-9, _ and -")
@@ -54,7 +60,10 @@ const publishedEvent = z.object({
 export const publishOneSchema = publishedEvent;
 export const publishManySchema = z.array(publishedEvent).min(1).max(MAX_EVENTS_PER_REQUEST);
 
-export type PublishInput = z.infer<typeof publishedEvent>;
+export type PublishInput = z.infer<typeof publishedEvent> & {
+  /** The same data where a double does not hold every digit of a number: what is written in their place. */
+  exactData?: unknown;
+};
 
 /** One event's answer: `isNew` is false when its idempotency key was used before with the same content. */
 export type Published = AcceptedEvent & { isNew: boolean };
@@ -65,12 +74,9 @@ export type Publisher = {
     input: PublishInput | readonly PublishInput[],
     sessionTenant: TenantId | null,
   ): Promise<Published[]>;
-  /** Publishes an event of Postern's own within the caller's transaction. */
-  publishOwn(db: Db, tenantId: TenantId, event: Pick<PublishInput, "type" | "data">): Promise<void>;
 };
 
 type PublisherServices = {
-  db: Pool;
   queue: DispatchQueue;
   catalog: Catalog;
   ownLane: OwnLane;
@@ -90,6 +96,7 @@ class GroupingPublisher implements Publisher {
   readonly #plainCommits = new GroupCommit((events: NewEvent[]) => this.#acceptEach(events), {
     maxItems: MAX_EVENTS_PER_COMMIT,
     maxConcurrent: 1,
+    rest: PUBLISHING_REST,
     weigh: { of: (event) => this.#fanOut.rowsOf(event), most: ROWS_AT_ONCE },
   });
   readonly #keyedCommits = makeKeyedCommits(
@@ -131,19 +138,6 @@ class GroupingPublisher implements Publisher {
     );
   }
 
-  async publishOwn(
-    transaction: Db,
-    tenantId: TenantId,
-    event: Pick<PublishInput, "type" | "data">,
-  ): Promise<void> {
-    const { queue } = this.#services;
-    await queue.accept(
-      [toNewEvent({ ...event, tenantId, key: null })],
-      { lease: false, parked: [] },
-      transaction,
-    );
-  }
-
   async #accept(
     events: readonly NewEvent[],
     patience: { lockWaitMs?: number } = {},
@@ -157,21 +151,20 @@ class GroupingPublisher implements Publisher {
     return accepted;
   }
 
-  /** However many dispatches an array makes, no statement makes more than others can wait for. */
+  /** All or none. However many dispatches an array makes, no statement makes more than others can wait for. */
   async #acceptParts(
-    parts: readonly NewEvent[][],
-    transaction: Db,
+    events: readonly NewEvent[],
     patience: { lockWaitMs?: number } = {},
-  ): Promise<Map<EventId, AcceptedEvent>> {
+  ): Promise<Published[]> {
     const { queue, ownLane } = this.#services;
-    const fresh = new Map<EventId, AcceptedEvent>();
-    for (const part of parts) {
-      const options = { lease: false, parked: ownLane.backlogged(), ...patience };
-      const { accepted } = await queue.accept(part, options, transaction);
-      for (const event of accepted) fresh.set(event.id, event);
-      this.#fanOut.note(part, fresh);
-    }
-    return fresh;
+    const options = { parked: ownLane.backlogged(), ...patience };
+    const { accepted, earlier } = await queue.acceptParts(this.#fanOut.parts(events), options);
+    const fresh = new Map(accepted.map((event) => [event.id, event]));
+    this.#fanOut.note(events, fresh);
+    return events.map((event) => {
+      const found = fresh.get(event.id);
+      return found === undefined ? repeated(earlier.get(event.id)) : { ...found, isNew: true };
+    });
   }
 
   async #acceptEach(
@@ -193,31 +186,19 @@ class GroupingPublisher implements Publisher {
     return repeated(earlier);
   }
 
-  /** One transaction, undone when a key stands for other content. While a key is held, it keeps no connection. */
+  /** While a key is held, it keeps no connection. */
   async #publishKeyed(events: NewEvent[]): Promise<Published[]> {
-    return untilUnlocked((lockWaitMs) => this.#publishKeyedOnce(events, lockWaitMs));
-  }
-
-  async #publishKeyedOnce(events: NewEvent[], lockWaitMs: number): Promise<Published[]> {
-    const { db, queue } = this.#services;
-    return inTransaction(db, async (transaction) => {
-      const fresh = await this.#acceptParts(this.#fanOut.parts(events), transaction, { lockWaitMs });
-      const others = events.filter((event) => !fresh.has(event.id));
-      const earlier = await queue.findEarlier(others, transaction);
-      return events.map((event) => {
-        const found = fresh.get(event.id);
-        return found === undefined ? repeated(earlier.get(event.id)) : { ...found, isNew: true };
-      });
-    });
+    try {
+      return await untilUnlocked((lockWaitMs) => this.#acceptParts(events, { lockWaitMs }));
+    } catch (error) {
+      throw error instanceof KeyReusedError ? new Refusal("idempotency_key_reused") : error;
+    }
   }
 
   async #publishMany(events: NewEvent[]): Promise<Published[]> {
     if (events.some((event) => event.idempotencyKey !== null)) return this.#publishKeyed(events);
-    const parts = this.#fanOut.parts(events);
-    const accepted =
-      parts.length === 1
-        ? await this.#accept(events)
-        : await inTransaction(this.#services.db, (transaction) => this.#acceptParts(parts, transaction));
+    if (this.#fanOut.parts(events).length > 1) return this.#acceptParts(events);
+    const accepted = await this.#accept(events);
     return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));
   }
 
@@ -259,12 +240,19 @@ function toNewEvents(
       issues.push({ path: [...at, "tenant_id"], message: "is required for this session", code: "required" });
       return null;
     }
-    if (sessionTenant !== null && tenantId !== sessionTenant) throw new Refusal("forbidden");
+    if (sessionTenant !== null && tenantId !== sessionTenant) {
+      throw new Refusal("forbidden", { reason: "the tenant of an event is not the tid of the token" });
+    }
     const found = dataIssues(input, catalog);
     for (const { path, message, code } of found) issues.push({ path: [...at, ...path], message, code });
     // What is refused is not written out: data nested beyond the limit would exhaust the stack.
     if (found.length > 0) return null;
-    return toNewEvent({ type: input.type, data: input.data, tenantId, key: input.id ?? null });
+    return toNewEvent({
+      type: input.type,
+      data: input.exactData ?? input.data,
+      tenantId,
+      key: input.id ?? null,
+    });
   });
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });
   return events.filter((event) => event !== null);
@@ -287,14 +275,11 @@ function toNewEvent(given: {
   tenantId: TenantId;
   key: string | null;
 }): NewEvent {
-  const id = newEventId();
-  const created_at = new Date(idTimeMs(id)).toISOString();
   return {
-    id,
+    ...writeEvent(given.type, given.data),
     tenantId: given.tenantId,
     type: given.type,
     patterns: patternsMatching(given.type),
-    body: JSON.stringify({ id, event: given.type, created_at, data: given.data }),
     idempotencyKey: given.key,
   };
 }

@@ -64,6 +64,12 @@ export function makeAddressPolicy(ranges: {
   return { allowed: listOf(ranges.allowedCidrs), denied: listOf(ranges.deniedCidrs) };
 }
 
+/** Whether an address lies in one of the ranges; false for what is no address. */
+export function inRanges(cidrs: readonly string[]): (ip: string) => boolean {
+  const lists = listOf(cidrs);
+  return (ip) => isIP(ip) !== 0 && contains(lists, ip);
+}
+
 /** Judges one IP address as a resolver or a URL gave it (no brackets, no zone). */
 export function judgeAddress(ip: string, policy: AddressPolicy): AddressVerdict {
   const groups = ipv6Groups(ip);

@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import {
   buildRequestHeaders,
-  headersForLog,
+  maskedNames,
+  maskHeaders,
   refuseStaticHeader,
   type HeaderInput,
 } from "./request-headers.ts";
@@ -58,10 +59,12 @@ describe("the headers of a request", () => {
     }
   });
 
-  it("are logged with the value of authorization masked", () => {
-    deepEqual(headersForLog({ Authorization: "Bearer x", "X-Team": "billing" }), {
+  it("are logged with the values of authorization and of the named ones masked", () => {
+    const headers = { Authorization: "Bearer x", "X-Team": "billing", "x-api-key": "k" };
+    deepEqual(maskHeaders(headers, maskedNames(["X-API-Key"])), {
       Authorization: "[masked]",
       "X-Team": "billing",
+      "x-api-key": "[masked]",
     });
   });
 });

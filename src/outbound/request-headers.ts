@@ -34,7 +34,8 @@ export type HeaderInput = {
 
 export const MAX_NAME_LENGTH = 128;
 const MAX_VALUE_LENGTH = 1024;
-const MASK = "[masked]";
+/** What stands for a value that nobody is shown. */
+export const MASK = "[masked]";
 // RFC 9110 section 5.6.2.
 export const HEADER_NAME_PATTERN = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 const TOKEN = new RegExp(HEADER_NAME_PATTERN);
@@ -101,14 +102,22 @@ export function buildRequestHeaders(input: HeaderInput): Record<string, string> 
   return headers;
 }
 
-/** The headers as the delivery log keeps them: the value of `authorization` is masked. */
-export function headersForLog(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const logged: Record<string, string> = {};
+/** The names, in lower case, whose values are masked: `authorization`, and those that the endpoint names. */
+export function maskedNames(named: readonly string[]): ReadonlySet<string> {
+  return new Set(["authorization", ...named.map((name) => name.toLowerCase())]);
+}
+
+/** The headers as answers and the delivery log have them. */
+export function maskHeaders(
+  headers: Readonly<Record<string, string>>,
+  masked: ReadonlySet<string>,
+): Record<string, string> {
+  const shown: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined) logged[name] = name.toLowerCase() === "authorization" ? MASK : value;
+    if (value !== undefined) shown[name] = masked.has(name.toLowerCase()) ? MASK : value;
   }
-  return logged;
+  return shown;
 }
 
 /** The columns of a delivery from which an automatic attempt's other headers can be derived. */

@@ -4,11 +4,13 @@ import { connect, createServer, type Socket } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import { BEHAVIOURS, startHostileReceiver } from "../../test/support/hostile-receivers.ts";
 import { brief, post, senderFor } from "../../test/support/sender.ts";
+import { eventually } from "../../test/support/service.ts";
 import { listen, startRawReceiver, startReceiver } from "../../test/support/tls-receiver.ts";
 import { makeTestCa } from "../../test/support/certificates.ts";
 
 const MIB = 1024 * 1024;
-const SHORT = { attemptTimeoutMs: 300 };
+/** What ends by itself must not run out of time, however busy the machine is. */
+const limitsFor = (ending: unknown) => ({ attemptTimeoutMs: ending === "timeout" ? 300 : 10_000 });
 // What the kernel's buffers take beyond what is read, on both sides of a connection.
 const BUFFERED_BYTES = 16 * MIB;
 
@@ -20,7 +22,7 @@ describe("each way of misbehaving", () => {
         socket.on("close", () => (written += socket.bytesWritten));
       });
       test.after(() => hostile.close());
-      const sender = senderFor(test, hostile.caPem, { limits: SHORT });
+      const sender = senderFor(test, hostile.caPem, { limits: limitsFor(ending) });
       const url = hostile.url.replace("/hook", `/${name}`);
       equal(brief(await post(sender, url)), String(ending));
       equal(brief(await post(sender, url)), String(ending));
@@ -36,7 +38,7 @@ describe("each way of misbehaving", () => {
     const neighbour = await startReceiver({ certificate: await ca.issue() });
     test.after(() => Promise.all([hostile.close(), neighbour.close()]));
     // Long enough for all the handshakes on a busy machine: what ends by itself must not run out of time.
-    const sender = senderFor(test, ca.caPem, { limits: { attemptTimeoutMs: 6_000 } });
+    const sender = senderFor(test, ca.caPem, { limits: { attemptTimeoutMs: 10_000 } });
     const names = Object.keys(BEHAVIOURS).flatMap((name) => Array<string>(3).fill(name));
     const before = process.memoryUsage.rss();
     const hostileEnds = names.map((name) => post(sender, hostile.url.replace("/hook", `/${name}`)));
@@ -65,7 +67,8 @@ describe("a thousand connections to a receiver that never answers", () => {
     equal(brief(await post(sender, neighbour.url)), "200");
     deepEqual(new Set((await Promise.all(hanging)).map(brief)), new Set(["timeout"]));
     equal(brief(await post(sender, neighbour.url)), "200");
-    equal(sender.stats().openConnections, 1);
+    // The neighbour's at most, which may be kept, or closing.
+    await eventually(async () => sender.stats().openConnections <= 1);
   });
 });
 

@@ -116,7 +116,7 @@ describe("a receiver that speaks badly", () => {
   };
   for (const [name, answer] of Object.entries(answers)) {
     it(`${name} is an invalid response`, async (test) => {
-      equal(brief(await against(test, (socket) => socket.write(answer), SHORT)), "invalid_response");
+      equal(brief(await against(test, (socket) => socket.write(answer))), "invalid_response");
     });
   }
 

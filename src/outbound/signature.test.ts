@@ -1,11 +1,13 @@
 import { equal, match, notEqual, throws } from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { describe, it } from "node:test";
-import { generateSigningSecret, makeSigningKey, sign } from "./signature.ts";
+import { generateSigningSecret, makeSigningKey, secretFault, SECRET_PATTERN, sign } from "./signature.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const OTHER = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
 const CONTENT = { webhookId: "msg_1", timestampSeconds: 1_700_000_000, body: '{"a":"ä"}' };
+
+const base64 = (bytes: number): string => `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`;
 
 describe("a signing secret", () => {
   it("is whsec_ and the base64 of 32 random bytes", () => {
@@ -16,11 +18,44 @@ describe("a signing secret", () => {
   });
 
   it("of another form is refused without being shown", () => {
-    for (const secret of ["", "whsec_", SECRET.slice(6), `${SECRET}x`, "whsec_c2hvcnQ=", `${SECRET}\n`]) {
-      throws(() => makeSigningKey(secret), {
-        message: "A signing secret is whsec_ followed by the base64 of 32 bytes.",
-      });
+    const faulty = ["", "whsec_", `${SECRET}x`, "whsec_c2hvcnQ=", `${SECRET}\n`, SECRET.replace("=", "")];
+    faulty.push(
+      base64(23),
+      base64(65),
+      "15 characters..",
+      "x".repeat(129),
+      "sixteen and an ä",
+      "sixteen and a\ttab",
+    );
+    for (const secret of faulty) {
+      throws(() => makeSigningKey(secret), { message: "A signing secret is of no known form." });
+      match(secretFault(secret) ?? "", /^must be /, secret);
     }
+  });
+
+  it("that a tenant brings along is text, or whsec_ and the base64 of 24 to 64 bytes", () => {
+    const bytes = Buffer.from(Array.from({ length: 64 }, (_, index) => index));
+    const good = [24, 25, 26, 32, 64].map((size) => `whsec_${bytes.subarray(0, size).toString("base64")}`);
+    good.push("0123456789abcdef", "~ printable, with spaces ~", "abcdefgh".repeat(16), "WHSEC_0123456789");
+    for (const secret of good) {
+      equal(secretFault(secret), null, secret);
+      match(secret, new RegExp(SECRET_PATTERN));
+      makeSigningKey(secret);
+    }
+  });
+
+  it("of a few repeated characters is too easy to guess", () => {
+    for (const secret of ["x".repeat(64), "12345".repeat(8), `whsec_${Buffer.alloc(32).toString("base64")}`])
+      match(secretFault(secret) ?? "", /^is too easy to guess/);
+  });
+
+  it("that is text is the key of both signatures", () => {
+    const secret = "a secret from elsewhere";
+    const { serviceSignature, webhookSignature } = sign([makeSigningKey(secret)], CONTENT);
+    const timed = '1700000000.{"a":"ä"}';
+    equal(serviceSignature, `sha256=${createHmac("sha256", secret).update(timed).digest("hex")}`);
+    const expected = createHmac("sha256", secret).update(`msg_1.${timed}`).digest("base64");
+    equal(webhookSignature, `v1,${expected}`);
   });
 });
 

@@ -36,6 +36,7 @@ export function makeCommitWatch(): CommitWatch {
     watch: (queue) => ({
       ...queue,
       accept: (...given) => watched(queue.accept(...given)),
+      acceptParts: (...given) => watched(queue.acceptParts(...given)),
       complete: (...given) => watched(queue.complete(...given)),
     }),
     failure: () => (last !== null && performance.now() - last.at < REMEMBERED_MS ? last.error : null),

@@ -1,22 +1,27 @@
-/** The queue's gauges, and whether the queue is worked on: measured when somebody asks, in every process. */
+/** Measures the queue for its gauges and for readiness, on demand, in every process. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Pool } from "../database/pool.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { measureQueue } from "./postgres/depth-store.ts";
+import type { DispatchQueue } from "./queue.ts";
 import { queueTroubles, type QueueDepth, type QueueTroubles } from "./queue-troubles.ts";
 
-/** However many ask, and however long the queue: counting it takes at most a thirtieth of the time. */
+/** Counting takes at most a thirtieth of the time, however many callers there are and however long the queue is. */
 const MAX_AGE_MS = 1000;
 const REST_PER_MEASURING_MS = 30;
-/** Whoever asks does not wait for longer: what was found before is still of use. */
+/** A caller waits for this long at most, and then gets the previous result. */
 const PATIENCE_MS = 1000;
 
 export type QueueMonitor = {
-  /** Sets the gauges and answers what is wrong with the queue. Throws when the database does. */
+  /** Sets the gauges and returns the queue's faults. Throws when the database does. */
   look(): Promise<QueueTroubles>;
 };
 
-export function makeQueueMonitor({ db, metrics }: { db: Pool; metrics: Metrics }): QueueMonitor {
+export function makeQueueMonitor({
+  queue,
+  metrics,
+}: {
+  queue: Pick<DispatchQueue, "measure">;
+  metrics: Metrics;
+}): QueueMonitor {
   let measuring: Promise<QueueTroubles> | null = null;
   let freshUntil = -Infinity;
   let troubles: QueueTroubles = { reasons: [], warnings: [] };
@@ -24,7 +29,7 @@ export function makeQueueMonitor({ db, metrics }: { db: Pool; metrics: Metrics }
   async function measure(): Promise<QueueTroubles> {
     const startedAt = performance.now();
     try {
-      const depth = await measureQueue(db);
+      const depth = await queue.measure();
       show(depth, metrics);
       troubles = queueTroubles(depth);
       const endedAt = performance.now();

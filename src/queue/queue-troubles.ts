@@ -1,11 +1,10 @@
 /**
- * Whether the queue is worked on, judged by its table alone, so that a process
- * without a worker can tell too.
+ * Judges by the queue's table alone whether workers work on it, so that a
+ * process without a worker can report it too.
  *
- * What counts is how long a dispatch has been claimable, not how long it has
- * been due: a worker puts back what a slow or rate-limited endpoint has no
- * room for, with a later time to claim it, so such dispatches are due for long
- * and claimable for moments.
+ * The measure is how long a dispatch has been claimable, not how long it has
+ * been due: a worker parks the dispatches that a slow or rate-limited endpoint
+ * has no room for, so these are due for long but not claimable.
  */
 
 /** The queue at one moment: dispatches by state, ages in seconds. */
@@ -20,11 +19,11 @@ export type QueueDepth = {
   oldestDueAgeS: number;
   /** Since the dispatch that waits longest for a worker could be claimed; 0 when none waits. */
   longestWaitS: number;
-  /** Leases that ended {@link DEAD_LEASE_AFTER_S} ago or earlier, with nobody to claim the dispatch again. */
+  /** Leases that ended {@link DEAD_LEASE_AFTER_S} ago or earlier, on dispatches that no worker has claimed since. */
   deadLeases: number;
-  /** Events published from SQL that no worker has relayed to the queue. */
+  /** Events in the outbox, which no worker has relayed yet. */
   outboxWaiting: number;
-  /** Since the oldest of them was published, if its transaction was long then long before it committed; 0 when none waits. */
+  /** Since the oldest of them was published, which is before its transaction committed; 0 when none waits. */
   outboxOldestAgeS: number;
 };
 
@@ -34,15 +33,15 @@ const UNWORKED_AFTER_S = 30;
 export const DEAD_LEASE_AFTER_S = 60;
 /**
  * One worker apart from the API makes some 7,000 deliveries a second, so a
- * burst of two million dispatches is gone within it: what waits longer comes
- * faster than it is sent.
+ * burst of two million dispatches is sent within it. If a dispatch waits longer,
+ * events arrive faster than they are sent.
  */
 const BACKLOG_AFTER_S = 300;
 
 export type QueueTroubles = {
-  /** What is wrong with the queue and what to do about it; empty when nothing is. */
+  /** Faults of the queue, each with its remedy; empty when there are none. */
   reasons: string[];
-  /** What one tenant's backlog can cause although everything works. */
+  /** States that one tenant's backlog can cause although everything works. */
   warnings: string[];
 };
 
@@ -65,7 +64,7 @@ export function queueTroubles(depth: QueueDepth): QueueTroubles {
       `${deadLeases} leases of workers that died or hang ended more than ${DEAD_LEASE_AFTER_S} s ago and nobody took them over: see the log of the workers, restart or add one`,
     );
   }
-  // Not sooner: an event is as old as its producer's transaction is long when workers first see it.
+  // Not sooner: when workers first see an event, it is as old as its producer's transaction is long.
   if (outboxOldestAgeS > BACKLOG_AFTER_S) {
     reasons.push(
       `what was published from SQL has waited ${Math.floor(outboxOldestAgeS)} s in the outbox, more than ${BACKLOG_AFTER_S}: ${outboxWaiting} events; start a worker or add one, or see the log of those that run`,

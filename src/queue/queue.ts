@@ -2,31 +2,41 @@
  * The dispatch queue: where accepted events wait until every subscribed
  * endpoint has been tried. The PostgreSQL adapter is `postgres-queue.ts`.
  *
- * The cast: an *event* is accepted once; each subscribed endpoint gives it one
- * *dispatch*, the row of the attempt that is due next. A worker takes a
- * *lease* on a dispatch, makes the attempt, and completes it: in one step the
- * dispatch goes, its delivery row is logged under the same id, and the next
- * attempt's dispatch comes if there is to be one.
+ * The cast: an *event* is accepted once. Each subscribed endpoint gives it one
+ * *dispatch*, the row of the next attempt. A worker takes a *lease* on a
+ * dispatch, makes the attempt, and completes it: one step deletes the dispatch,
+ * logs its delivery row under the same id, and inserts the next attempt's
+ * dispatch if one follows.
  *
  * Why nothing is lost: a dispatch is durable before the producer is answered,
- * and goes only in the transaction that logs its outcome. Why no attempt runs
+ * and is deleted only in the transaction that logs its outcome. Why no attempt runs
  * twice at once: only the claim that has the lease completes a dispatch, an
  * attempt starts only if its lease outlasts the longest attempt, and a
  * dispatch is claimed again only when its lease has run out, or when its worker
  * is known to be dead (`dead-workers.ts`). Each claim leases
  * under a name of its own, so that after an outage a process's earlier claim
- * of a dispatch cannot pass for its later one.
+ * of a dispatch cannot be mistaken for its later one.
  *
  * A due dispatch whose endpoint has no room in a worker's memory is *parked*:
  * no claim meets it any more, so a backlog costs other endpoints nothing. Its
  * endpoint's lane pulls it when its turn comes, the oldest first. Parked is a
- * state of the row and not a worker's: any worker may pull it.
+ * state of the row, not of a worker: any worker may pull it.
+ *
+ * What must be atomic with a change elsewhere leaves a mark in that change's
+ * own transaction, and the queue acts on the mark afterwards, as often as it
+ * takes: an event in the outbox, which `relay` moves; an endpoint that is
+ * `unsettled`, whose dispatches follow it by `endpointChanged`. So no verb needs
+ * the caller's transaction. `test/support/queue-contract.ts` is the contract
+ * that every adapter passes.
  */
-import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+import type { QueueDepth } from "./queue-troubles.ts";
 
 /** How long a worker owns a dispatch that it claimed or accepted. */
 export const LEASE_MS = 60_000;
+
+/** How long a deferred dispatch is out of reach: as long as it has been due, within these bounds. */
+export const DEFER_MS = { shortest: LEASE_MS, longest: 3_600_000 };
 
 export type EndpointKey = { tenantId: TenantId; endpointId: EndpointId };
 
@@ -58,7 +68,7 @@ export type LeasedDispatch = {
 
 /**
  * Whether other workers can see that this one lives. While they cannot, they
- * may take it for dead and free its leases: it then starts nothing.
+ * may take it for dead and free its leases. Then it starts no attempt.
  */
 export type Presence = {
   /** It was confirmed within the last seconds. */
@@ -67,13 +77,13 @@ export type Presence = {
   covers(dispatch: Pick<LeasedDispatch, "leaseEndsMs">): boolean;
 };
 
-/** What a worker is told to send no more. */
+/** An event at an endpoint that a worker must not send any more. */
 export type EventAtEndpoint = Pick<LeasedDispatch, "endpointId" | "eventId">;
 
 /** The worker of this same process: dispatches accepted for it need no claim. Without a worker there is never room. */
 export type OwnLane = {
   hasRoom(): boolean;
-  /** Endpoints that take nothing but what they pull. */
+  /** Endpoints that take only the dispatches that they pull. */
   backlogged(): EndpointId[];
   take(accepted: Pick<Acceptance, "leased" | "parked">): void;
 };
@@ -92,6 +102,15 @@ export type Acceptance = {
 /** The event that used an idempotency key before. */
 export type EarlierEvent = AcceptedEvent & { sameContent: boolean };
 
+/** What a tenant keeps of an attempt, to be stored after its outcome is recorded. */
+export type BodiesToKeep = {
+  requestBody: boolean;
+  /** Null: none is kept. */
+  responseBody: Buffer | null;
+  /** For how long; null: as long as the operator allows. */
+  days: number | null;
+};
+
 export type CompletedAttempt = {
   dispatch: LeasedDispatch;
   status: "delivered" | "failed";
@@ -106,6 +125,8 @@ export type CompletedAttempt = {
   error: string | null;
   /** Milliseconds from now until the next attempt; null when there is none. */
   nextDelayMs: number | null;
+  /** Noted in the same step; null: nothing. */
+  toKeep: BodiesToKeep | null;
 };
 
 export type AcceptOptions = {
@@ -117,26 +138,57 @@ export type AcceptOptions = {
   lockWaitMs?: number;
 };
 
-/** What one claim takes at most, but one dispatch however large. */
+/** Limits of one claim, which takes at least one dispatch, however large. */
 export type ClaimLimits = { dispatches: number; bodyBytes: number };
 
 export type Claimed = {
   /** The longest due first. */
   claimed: LeasedDispatch[];
-  /** Leased too, but their event is gone, and with it what was to be sent. */
+  /** Leased too, but their event is gone, and with it the body to send. */
   withoutEvent: LeasedDispatch[];
   /** No more are due than were claimed. */
   isAll: boolean;
 };
 
-/** What a backlogged endpoint wants of its parked dispatches; one dispatch however large. */
+/** How much a backlogged endpoint asks for of its parked dispatches; at least one, however large. */
 export type Ask = ClaimLimits & EndpointKey;
+
+/** An event in the outbox: checked by nobody, or by SQL alone. */
+export type OutboxEvent = Pick<NewEvent, "id" | "tenantId" | "type" | "body">;
+
+/** Limits of one relay, which takes at least one event, however large. */
+export type RelayLimits = { events: number; bodyBytes: number };
+
+export type Relay = {
+  /** An event of another type stays in the outbox for ten minutes, since another worker may know its type. */
+  types: readonly string[];
+  limits: RelayLimits;
+  /** The event to accept, or null to drop it. */
+  judge: (event: OutboxEvent) => NewEvent | null;
+};
+
+/** Nothing was accepted: an event's idempotency key stands for other content. */
+export class KeyReusedError extends Error {
+  override readonly name = "KeyReusedError";
+}
 
 export type DispatchQueue = {
   /** Makes events and their dispatches durable. */
-  accept(events: readonly NewEvent[], options: AcceptOptions, db?: Db): Promise<Acceptance>;
-  /** For events that {@link accept} passed over: what their idempotency keys stand for, by event id. */
-  findEarlier(events: readonly NewEvent[], db?: Db): Promise<Map<EventId, EarlierEvent>>;
+  accept(events: readonly NewEvent[], options: AcceptOptions): Promise<Acceptance>;
+  /**
+   * Makes all parts durable or none, in one step, each part in a statement of
+   * its own. Nothing is leased. Also answers what keys used before stand for, by event id.
+   *
+   * @throws KeyReusedError
+   */
+  acceptParts(
+    parts: readonly (readonly NewEvent[])[],
+    options: Omit<AcceptOptions, "lease">,
+  ): Promise<{ accepted: AcceptedEvent[]; earlier: Map<EventId, EarlierEvent> }>;
+  /** For events that {@link accept} did not accept: what their idempotency keys stand for, by event id. */
+  findEarlier(events: readonly NewEvent[]): Promise<Map<EventId, EarlierEvent>>;
+  /** Moves events from the outbox into the queue, each exactly once. */
+  relay(relay: Relay): Promise<{ relayed: number; mayHaveMore: boolean }>;
   /** Leases due dispatches, but none of the endpoints `without`, and none that are parked. */
   claim(limits: ClaimLimits, without: readonly EndpointId[]): Promise<Claimed>;
   /** Parks due dispatches of these endpoints, some thousands at most; true when no more are due. */
@@ -146,39 +198,28 @@ export type DispatchQueue = {
   /** The endpoints that have parked dispatches, whichever worker parked them. */
   findBacklogs(): Promise<EndpointKey[]>;
   /**
-   * Logs outcomes; answers the ids that were still this process's to complete.
-   * Those that somebody has locked are waited for, or left for another call.
+   * Logs outcomes. Answers the ids that were still this process's to complete.
+   * `whenLocked` says whether rows locked by another transaction are skipped or waited for.
    */
   complete(attempts: readonly CompletedAttempt[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
-  /** Gives leases back: each dispatch may be claimed at once, or is parked. */
+  /** Releases leases: each dispatch may be claimed at once, or is parked. */
   release(dispatches: readonly LeasedDispatch[], to: "claimable" | "parked"): Promise<void>;
+  /** Releases a lease; the dispatch may be claimed again after a delay that grows ({@link DEFER_MS}). */
+  defer(dispatch: LeasedDispatch): Promise<void>;
   /**
-   * Sets aside the dispatches of endpoints that are disabled, until they are
-   * enabled, and gives back the others; answers the ids that were still this
-   * process's. Those that somebody has locked are waited for, or left for another call.
+   * Holds the dispatches of disabled endpoints until they are enabled, and
+   * releases the others. Answers the ids that were still this process's.
+   * `whenLocked` as for {@link complete}.
    */
   hold(dispatches: readonly LeasedDispatch[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
-};
-
-/**
- * One slice of an endpoint's pending dispatches, those after the given one,
- * within a transaction that has the endpoint locked. Answers the last of the
- * slice, or null when no more are left.
- */
-export type FollowSlice = (
-  db: Db,
-  endpoint: { tenantId: TenantId; endpointId: EndpointId },
-  after: DeliveryId | null,
-) => Promise<DeliveryId | null>;
-
-/** What a change of an endpoint, or a person, does to pending dispatches. */
-export type DispatchHold = {
-  /** The endpoint is disabled: what is pending waits until it is enabled. */
-  hold: FollowSlice;
-  /** The endpoint is enabled: what was held is due again. */
-  resume: FollowSlice;
-  /** The endpoint is deleted: each pending dispatch ends as a failed delivery. */
-  end: FollowSlice;
-  /** A person delivered the event: no further automatic attempt follows. */
-  supersede(db: Db, event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId }): Promise<void>;
+  /**
+   * After an endpoint was enabled, disabled or deleted: its pending dispatches
+   * become claimable, are held, or end as failed deliveries. The state is read
+   * from the endpoint, under its lock, so that of two changes the later one
+   * counts, in whatever order these calls come. A large backlog follows in part;
+   * the rest, and what a process that died has not done, is upkeep's.
+   */
+  endpointChanged(endpoint: EndpointKey): Promise<void>;
+  /** Counts the queue and the outbox. */
+  measure(): Promise<QueueDepth>;
 };

@@ -29,15 +29,18 @@ import { makeCommitWatch } from "../queue/commit-watch.ts";
 import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
 import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts";
-import { makePostgresQueue, postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
+import { supersedeDispatches } from "../queue/postgres/follow-store.ts";
+import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import type { OwnLane, Presence } from "../queue/queue.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeExports } from "../storage/exports/exports.ts";
+import { makeArtifactChanges } from "../storage/library/artifact-changes.ts";
 import { makeDownloads } from "../storage/library/downloads.ts";
 import { makeStorageSettings } from "../storage/library/settings.ts";
+import { makeStorageMonitor } from "../storage/upkeep/storage-monitor.ts";
 import type { StorageUpkeepTimes } from "../storage/upkeep/storage-upkeep.ts";
 import type { Log } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
@@ -72,11 +75,10 @@ type Foundation = Awaited<ReturnType<typeof makeFoundation>>;
 export async function makeParts(options: ServiceOptions) {
   const { config, databaseUrl, roles } = options;
   const foundation = await makeFoundation(options);
-  const { pools, storage, publisher, lane, sender, guard, auditTally, heartbeat } = foundation;
+  const { pools, storage, lane, sender, guard, auditTally, heartbeat } = foundation;
   const reconciling = reconcilingServices(storage, {
     config,
     pools,
-    publisher,
     databaseUrl,
     connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
   });
@@ -95,6 +97,7 @@ export async function makeParts(options: ServiceOptions) {
     const { tenants } = pools;
     const { log, storageTimes: times } = options;
     background.push(
+      storage.artifacts,
       ...storageWork(reconciling, { config, tenants, times, log, metrics: foundation.metrics }),
     );
   }
@@ -105,7 +108,6 @@ export async function makeParts(options: ServiceOptions) {
     listensOn: storage.listensOn,
     apiServices: makeApiServices(options, foundation),
     async close() {
-      await storage.artifacts.stop();
       await sender.close();
       guard.close();
       storage.bucket.close();
@@ -139,8 +141,8 @@ async function makeFoundation(options: ServiceOptions) {
   const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0, leaseIds));
   const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
   const lane: Lane = { worker: null, presence: null };
-  const publisher = makePublisher({ db: pools.publisher, queue, catalog, ownLane: ownLaneOf(lane) });
-  const storage = await makeStorageParts({ config, tenants, log, metrics });
+  const publisher = makePublisher({ queue, catalog, ownLane: ownLaneOf(lane) });
+  const storage = await makeStorageParts({ config, tenants, worker: pools.worker, log, metrics });
   return {
     metrics,
     catalog,
@@ -159,7 +161,7 @@ async function makeFoundation(options: ServiceOptions) {
   };
 }
 
-/** The worker publishes what it finds about endpoints, the publisher hands it what it accepts. */
+/** The publisher hands the worker of this process what it accepts. */
 function ownLaneOf(lane: Lane): OwnLane {
   return {
     // What this worker may not send now is left to others.
@@ -174,7 +176,7 @@ function makeAttemptWorker(
   foundation: Foundation,
   presence: Presence,
 ): Worker {
-  const { pools, queue, catalog, secretBox, publisher, sender, auditTally, storage, metrics } = foundation;
+  const { pools, queue, catalog, secretBox, sender, auditTally, storage, metrics } = foundation;
   return makeWorker({
     queue,
     presence,
@@ -182,14 +184,14 @@ function makeAttemptWorker(
     sender,
     health: makeEndpointHealth({
       db: pools.worker,
-      publisher,
-      dispatches: postgresDispatchHold,
+      queue,
+      log,
       disableAfterMs: config.disableAfterMs,
       metrics,
     }),
     blockedTarget: (target) => auditTally.blockedTarget(target),
     artifacts: storage.artifacts,
-    outbox: makeOutbox({ db: pools.worker, queue, catalog, log, metrics }),
+    outbox: makeOutbox({ queue, catalog, log, metrics }),
     scheduleMs: config.retryScheduleMs,
     clock: systemClock,
     log,
@@ -238,12 +240,12 @@ function startedTogether(first: Background, second: Background): Background {
 
 function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiServices {
   const { config, log } = options;
-  const { pools, catalog, secretBox, publisher, guard, sender, auditTally, storage, metrics } = foundation;
+  const { pools, queue, catalog, secretBox, publisher, guard, sender, auditTally, storage, metrics } =
+    foundation;
   const { tenants } = pools;
   const { bucket, servedFiles, artifacts } = storage;
   const refusals = makeUrlRefusals({ tenants, log });
   const deliveryLog = new DeliveryLog(tenants);
-  const dispatches = postgresDispatchHold;
   return {
     sessions: makeSessionVerifier(config.session),
     endpoints: new Endpoints({
@@ -251,8 +253,9 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       guard,
       secretBox,
       maxEndpointsPerTenant: config.maxEndpointsPerTenant,
-      dispatches,
+      queue,
       refusals,
+      log,
     }),
     deliveryLog,
     personSends: new PersonSends({
@@ -261,13 +264,14 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       secretBox,
       sender,
       catalog,
-      dispatches,
+      supersede: supersedeDispatches,
       refusals,
       artifacts,
     }),
     publisher,
     catalog,
     downloads: makeDownloads({ tenants, bucket, log }),
+    artifactChanges: makeArtifactChanges(tenants, bucket),
     exports: makeExports(tenants),
     storageSettings: makeStorageSettings(tenants),
     servedFiles,
@@ -282,14 +286,15 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
 }
 
 function makeProcessReadiness({ migrations, log }: ServiceOptions, foundation: Foundation): Readiness {
-  const { pools, metrics, heartbeat, commits, lane } = foundation;
+  const { pools, queue, metrics, heartbeat, commits, lane, storage } = foundation;
   return makeReadiness({
     db: pools.status,
     migrations,
-    queueMonitor: makeQueueMonitor({ db: pools.worker, metrics }),
+    queueMonitor: makeQueueMonitor({ queue, metrics }),
     heartbeat,
     commits,
     worker: () => lane.worker,
+    storage: makeStorageMonitor({ db: pools.status, bucketName: storage.bucket.name, metrics }),
     log,
   });
 }

@@ -5,7 +5,7 @@ import { makeServer } from "../api/server.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeParts, type ServiceOptions } from "./parts.ts";
-import { requireSafeBucket } from "./storage-parts.ts";
+import { markOwnBucket, requireSafeBucket } from "./storage-parts.ts";
 
 export type Service = {
   /** Where it listens. */
@@ -22,6 +22,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const parts = await makeParts(options);
   try {
     await requireSafeBucket(parts.bucket, config, log);
+    await markOwnBucket(parts.reconciling, log);
   } catch (error) {
     await parts.close();
     throw error;

@@ -1,20 +1,22 @@
 /** The parts of a process that keep artifacts: the bucket, its links, and what compares and fills it. */
 import type { Config } from "../config.ts";
+import type { Pool } from "../database/pool.ts";
 import type { RolePools } from "../database/role-pools.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
-import type { Publisher } from "../events/publish.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { checkBucket } from "../storage/bytes/bucket-check.ts";
 import { StoreUnavailableError, type Bucket } from "../storage/bytes/bucket.ts";
-import { makeLinkSigner } from "../storage/bytes/file-links.ts";
+import { makeLinkSigner, type FileRequest } from "../storage/bytes/file-links.ts";
 import { measuredBucket } from "../storage/bytes/measured-bucket.ts";
+import { readLinkState } from "../storage/rows/stored-object-store.ts";
 import { openBucket, servedEndpoint } from "../storage/bytes/open-bucket.ts";
 import { STAGE_LIMITS } from "../storage/exports/export-stage.ts";
 import { makeExportWorker } from "../storage/exports/export-worker.ts";
 import { makeLinkProbes } from "../storage/library/link-probes.ts";
 import type { SignedUrlEndpoint } from "../storage/rules/signed-url.ts";
 import {
+  isOwnBucket,
   makeStorageUpkeep,
   STORAGE_UPKEEP_TIMES,
   type StorageUpkeepTimes,
@@ -27,17 +29,25 @@ export type StorageParts = Awaited<ReturnType<typeof makeStorageParts>>;
 export async function makeStorageParts({
   config,
   tenants,
+  worker,
   log,
   metrics,
 }: {
   config: Config;
   tenants: TenantPool;
+  /** Sees the rows of every tenant. */
+  worker: Pool;
   log: Log;
   metrics: Metrics;
 }) {
-  const { bucket, servedFiles, listensOn, reach } = await openStorage(config, metrics);
+  const { bucket, signer, listensOn, reach } = await openStorage(config, metrics);
+  const servedFiles =
+    config.objectStore.kind === "directory"
+      ? { bucket, signer, stateOfLink: (file: FileRequest) => readLinkState(worker, file) }
+      : null;
   const probes = makeLinkProbes({ bucket, tenants, reach });
   const artifacts = makeArtifactKeeper({
+    db: worker,
     tenants,
     bucket,
     probes,
@@ -54,20 +64,18 @@ export function reconcilingServices(
   {
     config,
     pools,
-    publisher,
     ...lock
   }: {
     config: Config;
     pools: RolePools;
-    publisher: Publisher;
     databaseUrl: string;
     connectionTimeoutMs: number;
   },
 ) {
   return {
     db: pools.worker,
+    tenants: pools.tenants,
     bucket,
-    publisher,
     probes,
     planDays: config.artifactDays,
     lock: {
@@ -96,11 +104,12 @@ export function storageWork(
     metrics: Metrics;
   },
 ) {
-  const { db, bucket, probes, publisher, planDays } = reconciling;
+  const { db, bucket, probes, planDays } = reconciling;
   return [
     makeStorageUpkeep({
       ...reconciling,
       retentionDays: config.retentionDays,
+      trashDays: config.trashDays,
       log,
       metrics,
       times: { ...STORAGE_UPKEEP_TIMES, ...times },
@@ -110,7 +119,6 @@ export function storageWork(
       tenants,
       bucket,
       probes,
-      publisher,
       planDays,
       dataDir: config.dataDir,
       limits: STAGE_LIMITS,
@@ -129,7 +137,7 @@ async function openStorage(config: Config, metrics: Metrics) {
   const bucket = measuredBucket(opened, metrics.storageDuration);
   return {
     bucket,
-    servedFiles: objectStore.kind === "directory" ? { bucket, signer } : null,
+    signer,
     /** PORT may have left the choice to the system. */
     listensOn: (chosen: number) => void (port = chosen),
     /** Links to the folder lead to clients' address of the API, which this process need not reach: to itself instead. */
@@ -162,5 +170,18 @@ export async function requireSafeBucket(bucket: Bucket, config: Config, log: Log
     // Events must go on while the object store is away.
     if (!(error instanceof StoreUnavailableError)) throw error;
     log.warn({ err: error }, "the bucket's configuration was not checked");
+  }
+}
+
+/** Gives the bucket this installation's mark at its first start; what is wrong with it is logged, and stops only deletion. */
+export async function markOwnBucket(
+  services: ReturnType<typeof reconcilingServices>,
+  log: Log,
+): Promise<void> {
+  try {
+    await isOwnBucket({ ...services, log });
+  } catch (error) {
+    // Pending migrations, or a database that is away: events come first, and expiry looks again.
+    log.warn({ err: error }, "whose the bucket is was not looked at");
   }
 }

@@ -1,15 +1,15 @@
 /** What the worker does beside attempts: leases of dead workers, dispatches that follow their endpoint, partitions ahead, retention and old keys. */
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
+import { forgetDeletedEndpoints } from "../endpoints/endpoint-store.ts";
 import { endInterruptedSends } from "../deliveries/person-send-store.ts";
 import type { Catalog } from "../events/catalog.ts";
-import { settleDispatches } from "../endpoints/follow-state.ts";
 import { announceCatalog } from "../events/outbox.ts";
 import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { DeadWorkers } from "../queue/postgres/dead-workers.ts";
-import { postgresDispatchHold } from "../queue/postgres/postgres-queue.ts";
+import { followAll } from "../queue/postgres/follow.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
 import { dropOldPartitions } from "../queue/postgres/retention.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
@@ -51,9 +51,7 @@ export function makeUpkeep(services: {
       running ??= Promise.all([
         repeat(TIDY_EVERY_MS, "announce_catalog", () => announceCatalog(db, services.catalog)),
         repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
-        repeat(SETTLE_EVERY_MS, "settle_dispatches", () =>
-          settleDispatches(db, postgresDispatchHold, stopping.signal),
-        ),
+        repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
         repeat(PARTITIONS_EVERY_MS, "make_partitions", () =>
@@ -68,6 +66,9 @@ export function makeUpkeep(services: {
           }),
         ),
         repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", () => untilNoneLeft(deleteOldIdempotencyKeys)),
+        repeat(PARTITIONS_EVERY_MS, "forget_endpoints", () =>
+          untilNoneLeft((some) => forgetDeletedEndpoints(some, services.retentionDays)),
+        ),
         repeat(PARTITIONS_EVERY_MS, "forget_audit", () => untilNoneLeft(forgetOldAudit)),
       ]);
     },

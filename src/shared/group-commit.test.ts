@@ -95,7 +95,7 @@ describe("GroupCommit", () => {
   it("rests after a flush, however that ended, and gathers meanwhile", async (test) => {
     test.mock.timers.enable({ apis: ["setTimeout"] });
     const { flushes, flush } = manualFlush();
-    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, restMs: 5 });
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest: { ms: 5, from: 1 } });
     const first = group.add(1);
     await turn();
     flushes[0]?.fail(new Error("once"));
@@ -108,5 +108,60 @@ describe("GroupCommit", () => {
     assert.deepEqual(flushes[1]?.items, [2, 3]);
     flushes[1]?.end();
     assert.deepEqual(await Promise.all(rest), ["2", "3"]);
+  });
+
+  it("rests after a flush of many items alone", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const { flushes, flush } = manualFlush();
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest: { ms: 5, from: 2 } });
+    const flushed = () => flushes.map(({ items }) => items.length);
+    const endLast = async (): Promise<void> => {
+      flushes.at(-1)?.end();
+      await turn();
+    };
+    void group.add(1);
+    await turn();
+    void group.add(2);
+    await endLast();
+    assert.deepEqual(flushed(), [1, 1]);
+    void group.add(3);
+    void group.add(4);
+    await endLast();
+    assert.deepEqual(flushed(), [1, 1, 2]);
+    void group.add(5);
+    await endLast();
+    assert.deepEqual(flushed(), [1, 1, 2]);
+    test.mock.timers.tick(5);
+    await turn();
+    assert.deepEqual(flushed(), [1, 1, 2, 1]);
+  });
+
+  it("ends a rest early once those who were answered are back", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const { flushes, flush } = manualFlush();
+    const rest = { ms: 5, from: 2, endsWhenBack: true } as const;
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest });
+    const flushed = () => flushes.map(({ items }) => items.length);
+    void group.add(1);
+    void group.add(2);
+    await turn();
+    void group.add(3);
+    flushes[0]?.end();
+    await turn();
+    void group.add(4);
+    await turn();
+    assert.deepEqual(flushed(), [2]);
+    void group.add(5);
+    await turn();
+    assert.deepEqual(flushed(), [2, 3]);
+    flushes[1]?.end();
+    await turn();
+    void group.add(6);
+    // The first rest's end comes late, and is not the second's.
+    await turn();
+    assert.deepEqual(flushed(), [2, 3]);
+    test.mock.timers.tick(5);
+    await turn();
+    assert.deepEqual(flushed(), [2, 3, 1]);
   });
 });

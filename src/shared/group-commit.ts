@@ -7,6 +7,19 @@ type Entry<Item, Result> = {
 };
 
 /**
+ * A pause of `ms` after a flush of `from` items or more. Callers who send their
+ * next item once they have the answer then come into one group, instead of two
+ * that take turns: half as many flushes, each of which has a cost of its own.
+ */
+export type Rest = {
+  ms: number;
+  from: number;
+  /** Ends once as many wait as were answered, and waited then: whoever could come back has. */
+  endsWhenBack?: true;
+};
+const NO_REST: Rest = { ms: 0, from: 1 };
+
+/**
  * Gathers what callers ask for one by one and flushes it in groups: while one
  * flush runs, the next group gathers, so the group grows with the load and an
  * idle service adds no waiting.
@@ -15,24 +28,25 @@ export class GroupCommit<Item, Result> {
   readonly #flush: (items: Item[]) => Promise<Result[]>;
   readonly #maxItems: number;
   readonly #maxConcurrent: number;
-  readonly #restMs: number;
+  readonly #rest: Rest;
   readonly #weigh: { of: (item: Item) => number; most: number } | null;
   readonly #clock: Clock;
   #waiting: Entry<Item, Result>[] = [];
   #flushing = 0;
+  /** While resting, with `endsWhenBack`. */
+  #resting: { until: number; end: () => void } | null = null;
 
   /**
    * `flush` answers one result for each item, in their order; when it throws,
-   * every item of the group fails. With `weigh` a
-   * group weighs so much at most, or is one item. With `restMs` the next flush waits so long
-   * after one has ended: fewer and larger groups, where nobody waits for them.
+   * every item of the group fails. With `weigh` a group weighs `most` at most,
+   * or is one item. See {@link Rest}.
    */
   constructor(
     flush: (items: Item[]) => Promise<Result[]>,
     limits: {
       maxItems: number;
       maxConcurrent: number;
-      restMs?: number;
+      rest?: Rest;
       weigh?: { of: (item: Item) => number; most: number };
     },
     clock: Clock = systemClock,
@@ -41,7 +55,7 @@ export class GroupCommit<Item, Result> {
     this.#flush = flush;
     this.#maxItems = limits.maxItems;
     this.#maxConcurrent = limits.maxConcurrent;
-    this.#restMs = limits.restMs ?? 0;
+    this.#rest = limits.rest ?? NO_REST;
     this.#weigh = limits.weigh ?? null;
   }
 
@@ -50,6 +64,7 @@ export class GroupCommit<Item, Result> {
     this.#waiting.push({ item, resolve, reject });
     // Not at once: requests that arrive in the same turn of the event loop share the first group.
     if (this.#waiting.length === 1) this.#clock.after(0, () => this.#start());
+    if (this.#resting !== null && this.#waiting.length >= this.#resting.until) this.#resting.end();
     return promise;
   }
 
@@ -82,11 +97,20 @@ export class GroupCommit<Item, Result> {
     } catch (error) {
       for (const entry of group) entry.reject(error);
     }
-    const goOn = (): void => {
-      this.#flushing--;
-      this.#start();
+    if (this.#rest.ms > 0 && group.length >= this.#rest.from) await this.#takeRest(group.length);
+    this.#flushing--;
+    this.#start();
+  }
+
+  #takeRest(answered: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = (): void => {
+      // A rest that ended early has its time run out in a later one.
+      if (this.#resting?.end === end) this.#resting = null;
+      resolve();
     };
-    if (this.#restMs > 0) this.#clock.after(this.#restMs, goOn);
-    else goOn();
+    if (this.#rest.endsWhenBack === true) this.#resting = { until: this.#waiting.length + answered, end };
+    this.#clock.after(this.#rest.ms, end);
+    return promise;
   }
 }

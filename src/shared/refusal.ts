@@ -22,6 +22,7 @@ export type RefusalCode =
   | "export_limit_reached"
   | "not_available"
   | "gone"
+  | "held"
   | "payload_too_large"
   | "range_not_satisfiable"
   | "method_not_allowed"
@@ -35,12 +36,15 @@ export class Refusal extends Error {
   readonly issues: Issue[] | undefined;
   /** Whole seconds after which the caller may try again. */
   readonly retryAfterS: number | undefined;
+  /** Of a 401 or 403: why, in plain ASCII without quotes; it tells the caller nothing but what the token itself says. */
+  readonly reason: string | undefined;
 
-  constructor(code: RefusalCode, details: { issues?: Issue[]; retryAfterS?: number } = {}) {
+  constructor(code: RefusalCode, details: { issues?: Issue[]; retryAfterS?: number; reason?: string } = {}) {
     super(code);
     this.name = "Refusal";
     this.code = code;
     this.issues = details.issues;
     this.retryAfterS = details.retryAfterS;
+    this.reason = details.reason;
   }
 }

@@ -69,6 +69,12 @@ export function makeMetrics() {
       labelNames: ["limit"] as const,
       registers,
     }),
+    connectionsClosed: new Counter({
+      name: "http_server_connections_closed_total",
+      help: "Connections closed because too many are open, by why: idle (it made room for another), refused.",
+      labelNames: ["why"] as const,
+      registers,
+    }),
     unusableSecrets: new Counter({
       name: "webhook_unusable_secrets_total",
       help: "Times that a stored signing secret did not open, by reason: form, key, altered.",
@@ -108,6 +114,12 @@ export function makeMetrics() {
       name: "webhook_dispatches_returned_total",
       help: "Dispatches given back without an attempt, by reason (no_room, late, unseen, held, withdrawn, stopping).",
       labelNames: ["reason"] as const,
+      registers,
+    }),
+    outcomesRefused: new Counter({
+      name: "webhook_outcomes_refused_total",
+      help: "Outcomes that the database refused for good, by handling (recorded_bare, deferred).",
+      labelNames: ["handling"] as const,
       registers,
     }),
     endpointsDisabled: new Counter({
@@ -161,6 +173,16 @@ export function makeMetrics() {
       help: "1 while reconciling waits for an operator, since it would destroy too much at once.",
       registers,
     }),
+    storageOwnerTrouble: new Gauge({
+      name: "storage_owner_trouble",
+      help: "1 while the bucket may not be this installation's: nothing is deleted in it.",
+      registers,
+    }),
+    storageTrashEmptiedTotal: new Counter({
+      name: "storage_trash_emptied_total",
+      help: "Objects without a row that were deleted for good after their days in the trash.",
+      registers,
+    }),
     storageReconciledAt: new Gauge({
       name: "storage_reconcile_completed_timestamp_seconds",
       help: "When this process last completed a pass over the bucket.",
@@ -168,8 +190,13 @@ export function makeMetrics() {
     }),
     artifactsTotal: new Counter({
       name: "storage_artifacts_total",
-      help: "Bodies of attempts to keep, by kind and outcome (kept, dropped, lost, beyond_999).",
-      labelNames: ["kind", "outcome"] as const,
+      help: "Bodies of attempts to keep, by kind, outcome (kept, lost, beyond_999) and reason of a loss (backlog, store, gone).",
+      labelNames: ["kind", "outcome", "reason"] as const,
+      registers,
+    }),
+    bodiesWaiting: new Gauge({
+      name: "storage_bodies_waiting",
+      help: "Bodies of attempts that wait to be stored, of all processes.",
       registers,
     }),
     exportsTotal: new Counter({

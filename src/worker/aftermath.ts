@@ -1,10 +1,8 @@
-/** What follows an attempt beside its outcome: the endpoint's health, a refused target, kept bodies, figures. */
+/** The side effects of an attempt: the endpoint's health, refused targets, metrics. */
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
 import { idTimeMs } from "../shared/id.ts";
-import type { CompletedAttempt, LeasedDispatch } from "../queue/queue.ts";
-import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
-import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
+import type { CompletedAttempt } from "../queue/queue.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { AttemptResult } from "./attempt.ts";
@@ -13,16 +11,15 @@ import type { TargetCache } from "./target-cache.ts";
 export type AftermathServices = {
   targets: Pick<TargetCache, "forget">;
   health: EndpointHealth;
-  /** Told of each attempt that was not made because its target is not public. */
+  /** Called for each attempt that was not made because its target is not public. */
   blockedTarget: (target: SendTarget) => void;
-  artifacts: Pick<ArtifactKeeper, "keep">;
   log: Log;
   metrics: Pick<Metrics, "attemptsTotal" | "attemptDuration" | "deliveryLatency">;
 };
 
 export type Aftermath = (target: SendTarget, result: AttemptResult) => Promise<void>;
 
-/** Ends before the outcome is recorded, for the next attempt must find the endpoint as this one left it. */
+/** Ends before the outcome is recorded, because the next attempt must find the endpoint as this one left it. */
 export function makeAftermath(services: AftermathServices): Aftermath {
   const { targets, health, log, metrics } = services;
 
@@ -30,22 +27,15 @@ export function makeAftermath(services: AftermathServices): Aftermath {
     try {
       if (await health.observe(target, { status: completed.status, isGone })) targets.forget(target);
     } catch (error) {
-      // The next attempt observes again; the outcome of this one must not be lost over it.
+      // The next attempt observes again. The outcome of this one must not be lost because of it.
       log.warn({ err: error, endpointId: target.endpointId }, "the endpoint's health could not be noted");
     }
   }
 
-  /** Beside recording: neither waits for the other. */
-  function keepBodies(dispatch: LeasedDispatch, keeps: KeptBodies, longResponseBody: Buffer | null): void {
-    const { tenantId, id: deliveryId, attempt, body: requestBody } = dispatch;
-    services.artifacts.keep({ tenantId, deliveryId, attempt, requestBody, longResponseBody, keeps });
-  }
-
   return async (target, result) => {
-    const { completed, longResponseBody } = result;
+    const { completed } = result;
     count(completed, metrics);
     if (completed.error === "blocked_target") services.blockedTarget(target);
-    if (target.keeps !== null) keepBodies(completed.dispatch, target.keeps, longResponseBody);
     await observeHealth(target, result);
   };
 }

@@ -1,8 +1,9 @@
-/** One attempt: sign what is due with what the endpoint is now, send it, and judge the outcome. */
+/** One attempt: signs the event with the endpoint's present settings, sends it, and judges the outcome. */
 import type { SendTarget } from "../endpoints/send-target.ts";
 import { longBodyOf } from "../outbound/response.ts";
-import { buildRequestHeaders, headersForLog, withoutDerived } from "../outbound/request-headers.ts";
+import { buildRequestHeaders, maskHeaders, withoutDerived } from "../outbound/request-headers.ts";
 import type { Sender } from "../outbound/send.ts";
+import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { VERSION } from "../shared/version.ts";
 import { judgeAttempt, type AttemptVerdict } from "./verdict.ts";
 import type { CompletedAttempt, LeasedDispatch } from "../queue/queue.ts";
@@ -10,11 +11,13 @@ import type { CompletedAttempt, LeasedDispatch } from "../queue/queue.ts";
 export type AttemptResult = {
   completed: CompletedAttempt;
   isGone: boolean;
-  /** All that was read of the answer, where the tenant keeps it and it is more than the log does. */
-  longResponseBody: Buffer | null;
 };
 
-export type AttemptServices = { sender: Pick<Sender, "send">; scheduleMs: readonly number[] };
+export type AttemptServices = {
+  sender: Pick<Sender, "send">;
+  artifacts: Pick<ArtifactKeeper, "choose">;
+  scheduleMs: readonly number[];
+};
 
 export async function makeAttempt(
   dispatch: LeasedDispatch,
@@ -44,11 +47,12 @@ export async function makeAttempt(
     now: new Date(),
   });
   const { isGone, ...recorded } = verdict;
-  return {
-    completed: { dispatch, sentAt, requestHeaders: withoutDerived(headersForLog(headers)), ...recorded },
-    isGone,
+  const toKeep = services.artifacts.choose(target.keeps, {
+    attempt: dispatch.attempt,
     longResponseBody: longBodyOf(outcome),
-  };
+  });
+  const requestHeaders = withoutDerived(maskHeaders(headers, target.masked));
+  return { completed: { dispatch, sentAt, requestHeaders, ...recorded, toKeep }, isGone };
 }
 
 /** For an endpoint that was deleted after its dispatch was leased: the attempt ends without a request. */
@@ -56,7 +60,7 @@ export function endpointDeleted(dispatch: LeasedDispatch): CompletedAttempt {
   return failedUnsent(dispatch, "endpoint_deleted");
 }
 
-/** For an event that is gone: there is nothing left to send, now or later. */
+/** For an event that is gone: there is no body to send, now or later. */
 export function eventGone(dispatch: LeasedDispatch): CompletedAttempt {
   return failedUnsent(dispatch, null);
 }
@@ -71,5 +75,5 @@ function failedUnsent(dispatch: LeasedDispatch, error: "endpoint_deleted" | null
     error,
     nextDelayMs: null,
   };
-  return { dispatch, sentAt: null, requestHeaders: {}, ...nothing };
+  return { dispatch, sentAt: null, requestHeaders: {}, ...nothing, toKeep: null };
 }

@@ -1,6 +1,6 @@
 /**
- * Carries one dispatch from its lane to its recorded outcome. What cannot be
- * sent now goes back to its lane or to the queue. Nothing here rejects.
+ * Carries one dispatch from its lane to its recorded outcome. A dispatch that
+ * cannot be sent now returns to its lane or to the queue. Nothing here rejects.
  */
 import type { SendTarget } from "../endpoints/send-target.ts";
 import type { CompletedAttempt, LeasedDispatch, Presence } from "../queue/queue.ts";
@@ -16,7 +16,7 @@ import type { Returns } from "./returns.ts";
 import type { TargetCache } from "./target-cache.ts";
 import { SLOW_ATTEMPT_MS } from "./width.ts";
 
-/** An attempt starts only with so much of its lease left: the longest attempt, and a margin to record it. */
+/** An attempt starts only with this much of its lease left: the longest attempt, and a margin to record it. */
 const LEASE_RESERVE_MS = 25_000;
 
 export type CarryOutServices = AftermathServices &
@@ -26,13 +26,13 @@ type Around = {
   lanes: Lanes;
   outcomes: Outcomes;
   returns: Returns;
-  /** Starts what may start now. */
+  /** Starts the attempts that may start now. */
   pump: () => void;
-  /** Looks for due dispatches now. */
+  /** Claims due dispatches now. */
   wake: () => void;
 };
 
-/** Where a dispatch that left its lane goes. */
+/** Where a dispatch is after it left its lane. */
 type Whereabouts =
   | { kind: "over"; completed: CompletedAttempt }
   | { kind: "in line again" }
@@ -53,7 +53,7 @@ export class CarryOut {
   async attempt(dispatch: LeasedDispatch): Promise<void> {
     const { returns } = this.#around;
     try {
-      // The lane goes on when the attempt is over: its endpoint need not wait until the outcome is recorded.
+      // The lane continues when the attempt is over, before its outcome is recorded.
       const where = await this.#inLane(dispatch);
       if (where.kind === "over") await this.#record(where.completed);
       if (where.kind === "returned") await returns.release([dispatch], "claimable", where.reason);
@@ -62,7 +62,7 @@ export class CarryOut {
       const { log, metrics } = this.#services;
       log.error(
         { err: error, tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
-        "an attempt could not be made, or its outcome not be recorded; it is due again when its lease ends",
+        "an attempt could not be made, or its outcome not be recorded; it is made again later",
       );
       const reason = error instanceof SecretBoxError ? "secret" : "internal";
       metrics.attemptsTotal.inc({ outcome: "error", reason });
@@ -83,7 +83,7 @@ export class CarryOut {
       .catch((error: unknown) => log.error({ err: error, deliveryId: id }, "its end could not be recorded"));
   }
 
-  /** Goes on with an endpoint that its rate limit pauses. */
+  /** Resumes an endpoint that its rate limit pauses. */
   resumeAt(endpointId: EndpointId, untilMs: number): void {
     const { clock } = this.#services;
     const { lanes, pump } = this.#around;

@@ -11,19 +11,19 @@ import type { Lanes } from "./lanes.ts";
 
 const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 };
 /**
- * How often the queue is asked without a notification. Retries become due by
- * themselves: asked once a second, those of a busy failing endpoint came as one
- * burst that delayed its neighbours by 50 ms.
+ * How often the queue is polled. Nothing notifies of retries that become due.
+ * Polled once a second, those of a busy failing endpoint came as one burst that
+ * delayed its neighbours by 50 ms.
  */
 export const POLL_MS = 200;
-/** How soon it is asked again after something was due: retries of a busy endpoint trickle on, better in small groups. */
+/** The interval after a poll that found due dispatches: more retries of a busy endpoint follow, better in small groups. */
 const BUSY_POLL_MS = 50;
 /** How often it looks for backlogs that other workers, or an earlier run of this one, have left. */
 const BACKLOGS_EVERY_MS = 1000;
 
 export type Claims = {
   start(): void;
-  /** Something is due now: claim without waiting for the next poll. */
+  /** Claims without waiting for the next poll. */
   wake(): void;
   /** When it last looked, on the clock in milliseconds. */
   lastLookAt(): number;
@@ -66,12 +66,12 @@ export function makeClaims(services: ClaimsServices): Claims {
   }
 
   async function look(): Promise<Found> {
-    // What it cannot send is left to others.
+    // Dispatches that it may not send are left to other workers.
     if (!presence.isConfirmed()) return "nothing";
     try {
-      // What SQL published comes first, so that this same look claims it.
+      // The outbox comes first, so that this look claims its events too.
       const relayed = await steps.relay();
-      // Without room the queue is left to others. That is busy, not stuck.
+      // Without room, the queue is left to other workers. This worker is busy, not stuck.
       const claimed = lanes.hasRoom ? await steps.claim() : "nothing";
       const pulled = await steps.servePulls();
       lastLookAt = clock.nowMs();

@@ -30,7 +30,7 @@ const NEXT: Readonly<Record<LaneState, Partial<Record<LaneEvent, LaneState>>>> =
   pulling_more: { refused: "pulling_more", pulled: "backlogged", drained: "backlogged" },
 };
 
-/** What a worker knows of an endpoint beyond its lane, which goes when it is empty. */
+/** What a worker remembers of an endpoint after its lane, which is deleted when it is empty. */
 export type Learned = {
   width: number;
   perSecond: number | null;
@@ -68,11 +68,11 @@ export class Lane implements Held {
   #head = 0;
   /** Of the first that waits; those behind it count on. */
   #firstOrder = 0;
-  /** Given out and returned unsent, so before all that waits; in order. */
+  /** Given out and returned unsent, so ahead of all waiting dispatches; in order. */
   #putBack: Place[] = [];
   readonly #started = new Map<LeasedDispatch, Started>();
   #weight = 0;
-  /** What it asked the table for, until the answer is there. */
+  /** Its request to the table, until the answer arrives. */
   #pledged = 0;
   /** Refused or trimmed, and on their way to be parked: a pull now would come before them. */
   leaving = 0;
@@ -97,7 +97,7 @@ export class Lane implements Held {
     return this.#started.size;
   }
 
-  /** Of what waits, of what is in flight, and of what it has asked for. */
+  /** Of waiting dispatches, of those in flight, and of those that it has asked for. */
   get weight(): number {
     return this.#weight + this.#pledged;
   }
@@ -188,7 +188,7 @@ export class Lane implements Held {
     return waitMs;
   }
 
-  /** Takes out what waits and `isWanted`. */
+  /** Removes the waiting dispatches that `isWanted` selects. */
   withdraw(isWanted: (dispatch: LeasedDispatch) => boolean): LeasedDispatch[] {
     const line = this.#line();
     const wanted = line.filter(({ dispatch }) => isWanted(dispatch));
@@ -199,7 +199,7 @@ export class Lane implements Held {
     );
   }
 
-  /** Takes out the last of what waits, until at most `count` dispatches of together `weight` are left. */
+  /** Removes the last waiting dispatches, until at most `count` of together `weight` are left. */
   trim(most: { count: number; weight: number }): LeasedDispatch[] {
     const line = this.#line();
     let kept = 0;

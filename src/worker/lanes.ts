@@ -116,13 +116,13 @@ export class Lanes {
     return waitMs;
   }
 
-  /** The pause of {@link next} or {@link keepRate} is over. */
+  /** The pause that {@link next} or {@link keepRate} answered is over. */
   turnCame(endpointId: EndpointId, nowMs: number): void {
     const lane = this.#lanes.get(endpointId);
     if (lane !== undefined) this.#refresh(lane, nowMs);
   }
 
-  /** What was refused or trimmed is parked in the table, or not this worker's any more. */
+  /** The refused or trimmed dispatches are parked in the table, or their leases are lost. */
   parked(dispatches: readonly LeasedDispatch[]): void {
     for (const { endpointId } of dispatches) {
       const lane = this.#lanes.get(endpointId);
@@ -135,12 +135,12 @@ export class Lanes {
     this.#refuse(this.#laneOf(endpoint, nowMs), 0);
   }
 
-  /** Endpoints that take nothing but what they ask for. */
+  /** Endpoints that take only the dispatches that they ask for. */
   backlogged(): EndpointId[] {
     return Array.from(this.#backlogged, (lane) => lane.endpointId);
   }
 
-  /** What backlogged lanes that run low want of the table, in turn, `most` together. Each is to be answered by {@link pulled}. */
+  /** The requests of backlogged lanes that run low, in turn, `most` together. Each must be answered by {@link pulled}. */
   ask(most: { dispatches: number; weight: number }, nowMs: number): Ask[] {
     const asks: Ask[] = [];
     let { dispatches, weight } = most;
@@ -163,14 +163,14 @@ export class Lanes {
       asks.push(ask);
       lane.move("asked");
       this.#reweigh(lane, () => lane.pledge(ask.bodyBytes));
-      // Whoever asked is the last to ask again.
+      // A lane that asked comes last in the next round.
       this.#backlogged.delete(lane);
       this.#backlogged.add(lane);
     }
     return asks;
   }
 
-  /** The answer to an {@link ask}: what it leased, and whether that was all there is. */
+  /** The answer to an {@link ask}: the leased dispatches, and whether no more are parked. */
   pulled(
     endpointId: EndpointId,
     { dispatches, isAll }: { dispatches: readonly LeasedDispatch[]; isAll: boolean },
@@ -209,7 +209,7 @@ export class Lanes {
     return out;
   }
 
-  /** Takes out what waits of an event at an endpoint; what is in flight goes on. */
+  /** Removes an event's waiting dispatches at an endpoint. An attempt in flight continues. */
   withdraw({ endpointId, eventId }: EventAtEndpoint, nowMs: number): LeasedDispatch[] {
     const lane = this.#lanes.get(endpointId);
     if (lane === undefined) return [];
@@ -218,7 +218,7 @@ export class Lanes {
     return taken;
   }
 
-  /** Empties every lane; what is in flight stays counted. */
+  /** Empties every lane. Attempts in flight stay counted. */
   takeAll(nowMs: number): LeasedDispatch[] {
     const out: LeasedDispatch[] = [];
     for (const lane of this.#lanes.values()) {
@@ -258,7 +258,7 @@ export class Lanes {
     this.#refresh(lane, nowMs);
   }
 
-  /** Whatever changes what a lane holds changes what its tenant and all hold. */
+  /** A change of a lane's load also changes its tenant's and the total. */
   #reweigh<T>(lane: Lane, change: () => T): T {
     const before = lane.weight;
     const result = change();
@@ -273,11 +273,11 @@ export class Lanes {
     return taken;
   }
 
-  /** What the lane may still take; 0 where one dispatch of this weight is too much, unless it is its tenant's only one. */
+  /** How much the lane may still take; 0 if one dispatch of this weight is too much, unless it is its tenant's only one. */
   #roomFor(lane: Lane, weight: number): number {
     const room = roomIn(this.#limits, this.#all, lane.tenant, lane);
     if (room >= weight) return room;
-    // Only within the pool: what lies beyond it is kept for small ones.
+    // Only within the pool: the reserve beyond it is for tenants that hold little.
     return lane.tenant.weight === 0 && this.#all.weight < this.#limits.weight ? weight : 0;
   }
 
@@ -297,7 +297,7 @@ export class Lanes {
     return lane;
   }
 
-  /** Puts the lane and its tenant in or out of the rings, and forgets those that are idle. */
+  /** Adds the lane and its tenant to the rings or removes them, and deletes idle ones. */
   #refresh(lane: Lane, nowMs: number): void {
     const { tenant } = lane;
     if (lane.canStartAt(nowMs)) tenant.ready.add(lane);

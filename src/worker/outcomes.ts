@@ -1,42 +1,69 @@
 /**
- * Records outcomes in groups: while one statement runs, the next group gathers.
- * What somebody else has locked, an endpoint that is being changed or its
- * dispatches, waits in groups of its own, so that nobody else's outcomes wait with it.
+ * Batches outcomes: while one statement runs, the next batch gathers. Outcomes
+ * of a locked endpoint, or with locked dispatches, go into a separate batch, so
+ * they don't delay the rest.
+ *
+ * An outcome that the database refuses for good is recorded without headers and
+ * bodies, since a receiver decides what is in most of them. If the database
+ * refuses that too, the dispatch is deferred: the attempt is made again, after a
+ * delay that grows to an hour.
  */
+import { LRUCache } from "lru-cache";
 import { isPassing } from "../database/passing-errors.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { DeliveryId, EndpointId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { CompletedAttempt, DispatchQueue } from "../queue/queue.ts";
+import { DEFER_MS, type CompletedAttempt, type DispatchQueue, type LeasedDispatch } from "../queue/queue.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 
-/** After a failure, the database gets a moment. */
+/** The pause after a passing error of the database. */
 const RETRY_MS = 500;
+/** A refused outcome comes again within the longest delay and the time that its attempt waits for its turn. */
+const REMEMBERED_MS = 2 * DEFER_MS.longest;
+const MOST_REMEMBERED = 1000;
 /**
- * Nobody waits for an outcome, and each group is a commit that publishers'
- * commits have to share the disk with: so a few milliseconds of rest between two.
+ * No caller waits for an outcome, and each group is a commit that shares the
+ * disk with publishers' commits: so a rest between two. It bounds how many
+ * attempts a crash repeats, too, so it is no longer than that.
  */
-const LIMITS = { maxItems: 500, maxConcurrent: 1, restMs: 15 };
+const LIMITS = {
+  maxItems: 500,
+  maxConcurrent: 1,
+  rest: { ms: 50, from: 1 },
+  // Answers that are kept whole: a statement spells them out, at twice their size.
+  weigh: {
+    of: ({ toKeep }: CompletedAttempt) => toKeep?.responseBody?.length ?? 0,
+    most: 2 * 1024 * 1024,
+  },
+};
 
-/** By dispatch: recorded, or why it cannot be; none for what is locked, or not this worker's any more. */
+/** Result per dispatch: `true` if recorded, an Error if it can't be. No entry if the row is locked or its lease was lost. */
 type Completed = Map<DeliveryId, true | Error>;
 
 export type Outcomes = {
   /**
    * False when the dispatch had ended meanwhile, or passed to another worker.
-   * Rejects when the outcome cannot be recorded: then the attempt is due again
-   * when its lease ends.
+   * Rejects when the outcome cannot be recorded: then the attempt is made again
+   * later.
    */
   record(attempt: CompletedAttempt): Promise<boolean>;
   /**
-   * Ends when what waits for a lock of the endpoint's is recorded; undefined
-   * when nothing does. Whoever makes attempts for it waits until then: its
-   * outcomes would pile up, until there is room for nobody's.
+   * Ends when the outcomes that wait for a lock of the endpoint's are recorded;
+   * undefined when none does. The endpoint's next attempts wait until then:
+   * otherwise its outcomes would pile up until they fill the memory.
    */
   lockOf(endpointId: EndpointId): Promise<unknown> | undefined;
+  /** How many dispatches are deferred because their outcome was refused. */
+  refused(): number;
 };
 
-type OutcomeServices = { queue: Pick<DispatchQueue, "complete">; clock: Clock; log: Log };
+type OutcomeServices = {
+  queue: Pick<DispatchQueue, "complete" | "defer">;
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, "outcomesRefused">;
+};
 
 export function makeOutcomes(services: OutcomeServices): Outcomes {
   const unlocked = inGroups("skip");
@@ -53,9 +80,19 @@ export function makeOutcomes(services: OutcomeServices): Outcomes {
     );
   }
 
+  const refused = new LRUCache<DeliveryId, true>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS });
+
+  async function deferRefused(dispatch: LeasedDispatch): Promise<void> {
+    refused.set(dispatch.id, true);
+    services.metrics.outcomesRefused.inc({ handling: "deferred" });
+    await services.queue.defer(dispatch).catch((error: unknown) => {
+      services.log.warn({ err: error, deliveryId: dispatch.id }, "a dispatch could not be deferred");
+    });
+  }
+
   const waiting = new Map<EndpointId, Promise<boolean | Error>>();
 
-  /** What is left over is locked, or not this worker's any more: to wait tells which. */
+  /** A skipped outcome's row is locked, or its lease was lost. Waiting for the lock finds out. */
   async function recordLocked(attempt: CompletedAttempt): Promise<boolean | Error> {
     const { endpointId } = attempt.dispatch;
     const recording = locked.add(attempt);
@@ -71,17 +108,24 @@ export function makeOutcomes(services: OutcomeServices): Outcomes {
   return {
     async record(attempt) {
       const recorded = (await unlocked.add(attempt)) || (await recordLocked(attempt));
-      if (recorded instanceof Error) throw recorded;
+      if (recorded instanceof Error) {
+        await deferRefused(attempt.dispatch);
+        throw recorded;
+      }
+      if (refused.size > 0) refused.delete(attempt.dispatch.id);
       return recorded;
+    },
+    refused() {
+      refused.purgeStale();
+      return refused.size;
     },
     lockOf: (endpointId) => waiting.get(endpointId)?.catch(() => undefined),
   };
 }
 
 /**
- * A database that is away for a while costs no outcome: the leases are this
- * process's until they end. An outcome that it will not take is found by
- * halves, so that it costs none of the others.
+ * An outage of the database loses no outcome while the leases last. A refused
+ * outcome is found by halving the batch, so that the others are recorded.
  */
 async function completeUntilDone(
   services: OutcomeServices,
@@ -113,10 +157,31 @@ async function completeHalves(
 ): Promise<Completed> {
   const [attempt] = attempts;
   if (attempt !== undefined && attempts.length === 1) {
-    return new Map([[attempt.dispatch.id, new Error("an outcome cannot be recorded", { cause: error })]]);
+    if (isBare(attempt)) {
+      return new Map([[attempt.dispatch.id, new Error("an outcome cannot be recorded", { cause: error })]]);
+    }
+    const completed = await completeUntilDone(services, [bare(attempt)], whenLocked);
+    if (completed.get(attempt.dispatch.id) === true) {
+      const { tenantId, endpointId, id: deliveryId } = attempt.dispatch;
+      services.metrics.outcomesRefused.inc({ handling: "recorded_bare" });
+      services.log.error(
+        { err: error, tenantId, endpointId, deliveryId },
+        "the database refused an outcome, which is logged without its headers and body, and nothing of it is kept",
+      );
+    }
+    return completed;
   }
   const middle = Math.floor(attempts.length / 2);
   const first = await completeUntilDone(services, attempts.slice(0, middle), whenLocked);
   const second = await completeUntilDone(services, attempts.slice(middle), whenLocked);
   return new Map([...first, ...second]);
+}
+
+function bare(attempt: CompletedAttempt): CompletedAttempt {
+  return { ...attempt, requestHeaders: {}, responseHeaders: null, responseBody: null, toKeep: null };
+}
+
+function isBare({ requestHeaders, responseHeaders, responseBody, toKeep }: CompletedAttempt): boolean {
+  const hasHeaders = Object.keys(requestHeaders).length > 0 || responseHeaders !== null;
+  return !hasHeaders && responseBody === null && toKeep === null;
 }

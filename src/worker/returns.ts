@@ -1,4 +1,4 @@
-/** Leases that a worker gives back without an attempt, and why. */
+/** Releases leases without an attempt, and counts the reasons. */
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -10,7 +10,7 @@ export type ReturnReason = "no_room" | "late" | "unseen" | "stopping" | "withdra
 export type Returns = {
   /** Its endpoint is disabled. */
   hold(dispatch: LeasedDispatch): Promise<void>;
-  /** Never rejects: leases that cannot be given back end by themselves. */
+  /** Never rejects: leases that cannot be released end by themselves. */
   release(
     dispatches: readonly LeasedDispatch[],
     to: "claimable" | "parked",
@@ -18,7 +18,7 @@ export type Returns = {
   ): Promise<void>;
 };
 
-/** One statement for all that is asked while the one before runs. */
+/** While one statement runs, the next batch gathers. */
 const LIMITS = { maxItems: 1000, maxConcurrent: 1 };
 
 export function makeReturns(services: {
@@ -32,7 +32,6 @@ export function makeReturns(services: {
   const unlocked = holdsInGroups("skip");
   const locked = holdsInGroups("wait");
 
-  /** Nothing is answered but that it is done. */
   function releasesInGroups(to: "claimable" | "parked"): GroupCommit<LeasedDispatch, void> {
     const flush = async (given: LeasedDispatch[]): Promise<void[]> => {
       await queue.release(given, to);
@@ -51,7 +50,7 @@ export function makeReturns(services: {
 
   return {
     async hold(dispatch) {
-      // What is left over is locked, or not this worker's any more: to wait tells which.
+      // A dispatch that was skipped is locked, or its lease was lost. Waiting for the lock finds out.
       if (!(await unlocked.add(dispatch))) await locked.add(dispatch);
       metrics.dispatchesReturned.inc({ reason: "held" });
     },

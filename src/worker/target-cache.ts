@@ -1,5 +1,5 @@
 /**
- * What the worker knows of the endpoints it sends to. Each entry serves for
+ * The worker's cache of endpoints' targets. Each entry is used for
  * half a second: long enough that a busy endpoint is not read for each
  * attempt, short enough that a changed URL, a rotated secret or a disabled
  * endpoint is no longer used a second later by any process.

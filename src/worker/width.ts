@@ -6,7 +6,7 @@
 
 /** Opening many connections at once would delay every other endpoint, so an endpoint begins with few. */
 export const FIRST_WIDTH = 8;
-/** What an endpoint keeps however slow it is. */
+/** The width of the slowest endpoint. */
 export const LEAST_WIDTH = 4;
 export const MOST_WIDTH = 64;
 

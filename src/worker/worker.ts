@@ -1,9 +1,9 @@
 /**
  * The worker: takes due dispatches, makes their attempts within the lanes'
- * limits, and records the outcomes in groups. Dispatches come from two sides:
- * handed over by the publisher of the same process, already leased, or claimed
- * from the queue. Either way the row in the queue is the record; what is in
- * memory may be lost at any moment, and its lease then ends.
+ * limits, and records the outcomes in batches. Dispatches have two sources: the
+ * publisher of the same process, which hands them over leased, and claims from
+ * the queue. In both cases the row in the queue is the record. The memory may be
+ * lost at any moment; the leases then end.
  */
 import type { Outbox } from "../events/outbox.ts";
 import type { DispatchQueue, EventAtEndpoint, LeasedDispatch, OwnLane, Presence } from "../queue/queue.ts";
@@ -11,31 +11,33 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { CarryOut, type CarryOutServices } from "./carry-out.ts";
 import { makeClaims, type Claims } from "./claims.ts";
 import { Lanes, SHARES } from "./lanes.ts";
-import { makeOutcomes } from "./outcomes.ts";
+import { makeOutcomes, type Outcomes } from "./outcomes.ts";
 import { makeReturns, type ReturnReason, type Returns } from "./returns.ts";
 
-/** Attempts in flight, and outcomes that are being recorded. */
+/** Attempts in flight and outcomes being recorded. */
 const MOST_RUNNING = 4096;
-/** How often lanes are looked over for what they hold in vain. */
+/** How often lanes are checked for dispatches that they cannot send soon. */
 const TEND_MS = 200;
 
 export type Worker = OwnLane & {
   start(): void;
-  /** Something is due now: claim without waiting for the next poll. */
+  /** Claims without waiting for the next poll. */
   wake(): void;
-  /** A person delivered the event: what waits of it here is not sent. */
+  /** A person delivered the event: its dispatch, if one waits here, is not sent. */
   withdraw(superseded: EventAtEndpoint): void;
-  /** Starts nothing more, lets attempts in flight finish, and gives the other leases back. */
+  /** Starts no more attempts, waits for those in flight, and releases the other leases. */
   stop(): Promise<void>;
   /** When it last looked for work, on the clock in milliseconds. */
   lastLookAt(): number;
+  /** How many attempts are made again because the database refuses their outcome. */
+  refusedOutcomes(): number;
 };
 
 export type WorkerServices = CarryOutServices & {
   queue: DispatchQueue;
   outbox: Outbox;
   presence: Presence;
-  metrics: Pick<Metrics, "watchLanes" | "dispatchesReturned">;
+  metrics: Pick<Metrics, "watchLanes" | "dispatchesReturned" | "outcomesRefused">;
 };
 
 export function makeWorker(services: WorkerServices): Worker {
@@ -46,6 +48,7 @@ class LaneWorker implements Worker {
   readonly #services: WorkerServices;
   readonly #lanes = new Lanes(SHARES);
   readonly #returns: Returns;
+  readonly #outcomes: Outcomes;
   readonly #carryOut: CarryOut;
   readonly #claims: Claims;
   readonly #running = new Set<Promise<void>>();
@@ -56,9 +59,10 @@ class LaneWorker implements Worker {
     const lanes = this.#lanes;
     services.metrics.watchLanes(lanes);
     this.#returns = makeReturns(services);
+    this.#outcomes = makeOutcomes(services);
     this.#carryOut = new CarryOut(services, {
       lanes,
-      outcomes: makeOutcomes(services),
+      outcomes: this.#outcomes,
       returns: this.#returns,
       pump: () => this.#pump(),
       wake: () => this.wake(),
@@ -104,6 +108,10 @@ class LaneWorker implements Worker {
     return this.#claims.lastLookAt();
   }
 
+  refusedOutcomes(): number {
+    return this.#outcomes.refused();
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#claims.stop();
@@ -119,7 +127,7 @@ class LaneWorker implements Worker {
 
   #pump(): void {
     const { clock, presence } = this.#services;
-    // Looking over the lanes pumps again soon after it is confirmed again.
+    // Tending the lanes pumps again soon after the worker is confirmed again.
     const mayStart = (): boolean => presence.isConfirmed() && !this.#stopping.signal.aborted;
     while (mayStart() && this.#running.size < MOST_RUNNING) {
       const next = this.#lanes.next(clock.nowMs());
@@ -155,7 +163,7 @@ class LaneWorker implements Worker {
     clock.after(TEND_MS, () => this.#tend());
   }
 
-  /** What ends now may leave more behind: an attempt that was only to wait for its turn. */
+  /** An attempt that ends now may put a dispatch back in its lane, so this repeats. */
   async #giveBackAll(): Promise<void> {
     const { clock } = this.#services;
     this.#giveBack(this.#lanes.takeAll(clock.nowMs()), "stopping");

@@ -1,7 +1,7 @@
 /** Artifacts with rows in a real database and bytes in a real folder, for tests that make the two differ. */
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, rm, stat, utimes } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -86,9 +86,9 @@ export async function openArtifacts() {
   }
 
   /** An object that no row speaks of. */
-  async function storeOrphan(): Promise<string> {
+  async function storeOrphan(tenantUuid?: string): Promise<string> {
     const key = buildObjectKey({
-      tenant_id: randomUUID(),
+      tenant_id: tenantUuid ?? randomUUID(),
       delivery_id: randomUUID(),
       attempt: 1,
       kind: "request_body",
@@ -121,13 +121,13 @@ export async function openArtifacts() {
 
   async function toldTenants(): Promise<unknown[]> {
     const { rows } = await database.pool.query(
-      "SELECT type, body::json -> 'data' AS data FROM postern.events",
+      "SELECT type, body::json -> 'data' AS data FROM postern.outbox ORDER BY id",
     );
     return rows.map(({ type, data }) => ({ type, object_id: data.object_id }));
   }
 
   async function everything(): Promise<string> {
-    const tables = ["stored_objects", "storage_marks", "storage_events", "storage_cursor", "events"];
+    const tables = ["stored_objects", "storage_marks", "storage_events", "storage_cursor", "outbox"];
     const texts = await Promise.all(
       tables.map(
         async (table) =>
@@ -143,6 +143,8 @@ export async function openArtifacts() {
     dataDir,
     env,
     services,
+    /** Of the API process beside. */
+    metrics: async () => (await api.call("GET", "/metrics", { as: null })).text,
     placeOf,
     store,
     storeUnrecorded,
@@ -155,12 +157,13 @@ export async function openArtifacts() {
     /** Empties tables and folder. */
     async reset(): Promise<void> {
       await database.pool.query(
-        `TRUNCATE postern.stored_objects, postern.storage_marks, postern.storage_events, postern.storage_cursor, postern.storage_exports,
+        `TRUNCATE postern.stored_objects, postern.storage_marks, postern.storage_events, postern.storage_cursor, postern.storage_exports, postern.storage_destroyed,
           postern.storage_grants, postern.tenant_settings,
-          postern.events`,
+          postern.outbox`,
       );
       await rm(join(dataDir, "storage", "objects"), { recursive: true, force: true });
       await mkdir(join(dataDir, "storage", "objects"), { recursive: true });
+      await rm(join(dataDir, "storage", "postern", "trash"), { recursive: true, force: true });
     },
     async close(): Promise<void> {
       await close();
@@ -182,9 +185,16 @@ export async function ageRows(pool: Pool): Promise<void> {
 }
 
 /** The file of an object, by which its store tells when it was changed. */
-export async function ageFile(place: string): Promise<void> {
+async function ageFile(place: string): Promise<void> {
   const earlier = new Date((await stat(place)).mtimeMs - THREE_HOURS_MS);
   await utimes(place, earlier, earlier);
+}
+
+/** Those of a folder of objects. */
+export async function ageFiles(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) await ageFile(join(entry.parentPath, entry.name));
+  }
 }
 
 function factsOf(bytes: string) {

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { z } from "zod";
 import { artifactObject, exportObject } from "../../src/api/storage-schemas.ts";
 import type { Pool } from "../../src/database/pool.ts";
@@ -23,6 +24,8 @@ export type SeededRow = {
   response_headers: Record<string, string> | null;
   response_body: string | null;
   error: string | null;
+  event_type: string;
+  status: string;
 };
 
 const link = z.strictObject({ url: z.string(), expires_at: z.string() });
@@ -52,13 +55,15 @@ export async function seedDeliveries(
     response_headers: null,
     response_body: null,
     error: null,
+    event_type: "invoice.paid",
+    status: "test",
     ...row,
   }));
   for (const row of complete) {
     await pool.query(
       `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, test_id, event_type, trigger, status, attempt,
           request_body, request_headers, response_status, response_headers, response_body, latency_ms, error)
-        VALUES ($1, $2, $3, $3, 'invoice.paid', 'test', 'test', 1, $4, $5, 200, $6, $7, 12, $8)`,
+        VALUES ($1, $2, $3, $3, $9, 'test', $10, 1, $4, $5, 200, $6, $7, 12, $8)`,
       [
         tenantId,
         row.endpoint_id,
@@ -68,6 +73,8 @@ export async function seedDeliveries(
         row.response_headers === null ? null : JSON.stringify(row.response_headers),
         row.response_body,
         row.error,
+        row.event_type,
+        row.status,
       ],
     );
   }
@@ -145,6 +152,10 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
 
 /** Unpacks by Python, which also compares every checksum: texts by name, in the archive's order. */
 export async function unpack(archive: Buffer): Promise<Map<string, string>> {
+  return new Map([...(await unpackFiles(archive))].map(([name, bytes]) => [name, bytes.toString("utf8")]));
+}
+
+export async function unpackFiles(archive: Buffer): Promise<Map<string, Buffer<ArrayBuffer>>> {
   const folder = await mkdtemp(join(tmpdir(), "postern-unpack-"));
   try {
     const file = join(folder, "archive.zip");
@@ -154,8 +165,8 @@ export async function unpack(archive: Buffer): Promise<Map<string, string>> {
     });
     assert.equal(status, 0, stderr);
     const names = stdout.trim().split("\n");
-    const texts = names.map(async (name) => [name, await readFile(join(folder, name), "utf8")] as const);
-    return new Map(await Promise.all(texts));
+    const files = names.map(async (name) => [name, Buffer.from(await readFile(join(folder, name)))] as const);
+    return new Map(await Promise.all(files));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -182,7 +193,25 @@ export function csvRows(files: Map<string, string>): Record<string, string | nul
   });
 }
 
-function namesIn(files: Map<string, string>, folder: string): string[] {
+// The reader's own takes a byte order mark off the beginning of a text.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && utf8.decode(bytes) };
+
+/** The rows of every Parquet file, in order, and how many row groups they were in. */
+export async function parquetRows(files: Map<string, Buffer<ArrayBuffer>>) {
+  const rows: Record<string, unknown>[] = [];
+  let groups = 0;
+  for (const name of namesIn(files, "parquet")) {
+    const bytes = files.get(name) ?? Buffer.alloc(0);
+    // A reader counts from the first byte of its buffer.
+    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+    groups += parquetMetadata(file).row_groups.length;
+    rows.push(...(await parquetReadObjects({ file, parsers })));
+  }
+  return { rows, groups };
+}
+
+function namesIn(files: Map<string, unknown>, folder: string): string[] {
   return [...files.keys()].filter((name) => name.startsWith(`${folder}/`)).sort();
 }
 

@@ -13,6 +13,7 @@ import {
   type TenantId,
 } from "../../src/shared/id.ts";
 import {
+  DEFER_MS,
   LEASE_MS,
   type Acceptance,
   type Ask,
@@ -21,31 +22,18 @@ import {
   type CompletedAttempt,
   type DispatchQueue,
   type EndpointKey,
+  type EarlierEvent,
   type LeasedDispatch,
   type NewEvent,
+  type OutboxEvent,
+  type Relay,
 } from "../../src/queue/queue.ts";
+
+import { depthOf, withinBytes, type MemoryRow } from "./memory-rows.ts";
 
 const PARKED_AT_ONCE = 5000;
 
-export type MemoryRow = {
-  id: DeliveryId;
-  tenantId: TenantId;
-  endpointId: EndpointId;
-  eventId: EventId;
-  eventType: string;
-  body: string;
-  attempt: number;
-  order: number;
-  dueMs: number;
-  claimableMs: number;
-  leaseId: string | null;
-  parked: boolean;
-  held: boolean;
-  /** Leases, releases, parking and holding since it was inserted. */
-  updates: number;
-};
-
-export type MemoryEndpoint = { tenantId: TenantId; endpointId: EndpointId; enabled: boolean };
+export type MemoryEndpoint = EndpointKey & { enabled: boolean; deleted?: boolean };
 
 /** What a statement takes; the database itself is never busy. */
 const STATEMENT_MS = 2;
@@ -53,6 +41,8 @@ const STATEMENT_MS = 2;
 export class MemoryQueue implements DispatchQueue {
   readonly rows = new Map<DeliveryId, MemoryRow>();
   readonly endpoints = new Map<EndpointId, MemoryEndpoint>();
+  /** In the order of publishing. */
+  readonly outbox: OutboxEvent[] = [];
   /** Updates of rows: leases, releases, parking, holding. */
   updates = 0;
   /** Of one row, which is one attempt. */
@@ -103,8 +93,26 @@ export class MemoryQueue implements DispatchQueue {
     return { accepted, leased, parked: [...parkedAt.values()] };
   }
 
-  async findEarlier(): ReturnType<DispatchQueue["findEarlier"]> {
+  /** It keeps no idempotency keys: every event is new. */
+  async acceptParts(
+    parts: readonly (readonly NewEvent[])[],
+    { parked }: { parked: readonly EndpointId[] },
+  ): ReturnType<DispatchQueue["acceptParts"]> {
+    const { accepted } = await this.accept(parts.flat(), { lease: false, parked });
+    return { accepted, earlier: new Map() };
+  }
+
+  async findEarlier(): Promise<Map<EventId, EarlierEvent>> {
     return new Map();
+  }
+
+  async relay({ types, limits, judge }: Relay): ReturnType<DispatchQueue["relay"]> {
+    const known = this.outbox.filter(({ type }) => types.includes(type));
+    const { taken } = withinBytes(known.slice(0, limits.events), limits.bodyBytes);
+    for (const event of taken) this.outbox.splice(this.outbox.indexOf(event), 1);
+    const events = taken.map(judge).filter((event) => event !== null);
+    if (events.length > 0) await this.accept(events, { lease: false, parked: [] });
+    return { relayed: events.length, mayHaveMore: known.length > taken.length };
   }
 
   async claim(limits: ClaimLimits, without: readonly EndpointId[]): Promise<Claimed> {
@@ -148,7 +156,7 @@ export class MemoryQueue implements DispatchQueue {
           Number.isInteger(ask.dispatches) && Number.isInteger(ask.bodyBytes),
           "SQL takes whole numbers",
         );
-        const line = [...(this.#parked.get(ask.endpointId) ?? [])];
+        const line = [...(this.#parked.get(ask.endpointId) ?? [])].filter(({ held }) => !held);
         line.sort((one, other) => one.dueMs - other.dueMs || one.order - other.order);
         const first = line.slice(0, ask.dispatches);
         const { taken, left } = withinBytes(first, ask.bodyBytes);
@@ -164,7 +172,7 @@ export class MemoryQueue implements DispatchQueue {
   async findBacklogs(): Promise<EndpointKey[]> {
     await this.#statement();
     return [...this.#parked.values()].flatMap((rows) => {
-      const [row] = rows;
+      const row = [...rows].find(({ held }) => !held);
       return row === undefined ? [] : [{ tenantId: row.tenantId, endpointId: row.endpointId }];
     });
   }
@@ -201,14 +209,40 @@ export class MemoryQueue implements DispatchQueue {
     });
   }
 
+  async defer(dispatch: LeasedDispatch): Promise<void> {
+    await this.#statement();
+    this.#update(this.#leasedRows([dispatch]), (row) => {
+      const nowMs = this.#clock.nowMs();
+      row.leaseId = null;
+      row.claimableMs = nowMs + Math.min(Math.max(nowMs - row.dueMs, DEFER_MS.shortest), DEFER_MS.longest);
+      this.#queue(row);
+    });
+  }
+
   async hold(dispatches: readonly LeasedDispatch[]): Promise<Set<DeliveryId>> {
     await this.#statement();
     const rows = this.#leasedRows(dispatches);
     this.#update(rows, (row) => {
       row.leaseId = null;
+      row.claimableMs = Math.max(row.dueMs, this.#clock.nowMs());
       row.held = true;
     });
     return new Set(rows.map(({ id }) => id));
+  }
+
+  async endpointChanged({ endpointId }: EndpointKey): Promise<void> {
+    await this.#statement();
+    const endpoint = this.endpoints.get(endpointId);
+    for (const row of [...this.rows.values()].filter((one) => one.endpointId === endpointId)) {
+      if (endpoint?.deleted === true) this.#end(row);
+      else if (endpoint?.enabled === true) this.#resume(row);
+      else if (row.leaseId === null) row.held = true;
+    }
+  }
+
+  async measure(): ReturnType<DispatchQueue["measure"]> {
+    const depth = depthOf([...this.rows.values()], this.#clock.nowMs());
+    return { ...depth, outboxWaiting: this.outbox.length };
   }
 
   /** Due at once, and leased to nobody: as when an endpoint is enabled again. */
@@ -280,6 +314,19 @@ export class MemoryQueue implements DispatchQueue {
     });
   }
 
+  #resume(row: MemoryRow): void {
+    if (!row.held) return;
+    row.held = false;
+    row.claimableMs = Math.max(row.claimableMs, this.#clock.nowMs());
+    if (!row.parked) this.#queue(row);
+  }
+
+  /** The log here is of attempts alone: nobody asks it for what ended without one. */
+  #end(row: MemoryRow): void {
+    this.#unpark(row);
+    this.rows.delete(row.id);
+  }
+
   #update<T>(rows: readonly MemoryRow[], change: (row: MemoryRow) => T): T[] {
     for (const row of rows) {
       row.updates++;
@@ -340,18 +387,4 @@ export class MemoryQueue implements DispatchQueue {
     }
     this.#byTime = kept.concat(this.#byTime.slice(place));
   }
-}
-
-function withinBytes(
-  rows: readonly MemoryRow[],
-  bodyBytes: number,
-): { taken: MemoryRow[]; left: MemoryRow[] } {
-  let bytes = 0;
-  let count = 0;
-  for (const row of rows) {
-    bytes += row.body.length;
-    if (count > 0 && bytes > bodyBytes) break;
-    count++;
-  }
-  return { taken: rows.slice(0, count), left: rows.slice(count) };
 }

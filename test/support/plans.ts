@@ -80,6 +80,7 @@ function literal(value: unknown): string {
 
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
+  if (Buffer.isBuffer(value)) return `\\x${value.toString("hex")}`;
   assert.ok(typeof value === "string" || typeof value === "number" || typeof value === "boolean");
   return String(value);
 }

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import { findBinaries } from "../../src/database/embedded-binaries.ts";
 import { readState, stopServer } from "../../src/database/embedded-cluster.ts";
 import { withFileLock } from "../../src/database/embedded-lock.ts";
 import { createPool } from "../../src/database/pool.ts";
+import type { KeyAndCertificate } from "./certificates.ts";
 import { listen } from "./tls-receiver.ts";
 
 export type Server = {
@@ -52,8 +53,14 @@ export async function installPostgres15(say: (message: string) => void): Promise
   });
 }
 
-/** Starts a server on a new cluster with PostgreSQL's own defaults but for `settings`; the rows go with it. */
-export async function startPostgres15(settings: Record<string, string>): Promise<Server> {
+/**
+ * Starts a server on a new cluster with PostgreSQL's own defaults but for
+ * `settings`; the rows go with it. With `tls` it offers TLS by that certificate.
+ */
+export async function startPostgres15(
+  settings: Record<string, string>,
+  tls: KeyAndCertificate | null = null,
+): Promise<Server> {
   const home = await mkdtemp(join(tmpdir(), "postern-15-"));
   await chmod(home, 0o711);
   const binaries = await findBinaries(home, join(FOLDER, "package.json"));
@@ -62,6 +69,7 @@ export async function startPostgres15(settings: Record<string, string>): Promise
   const log = { info: () => undefined, warn: (message: string) => console.error(message) };
   const placement = await placeServer({ home, binaries, rootMode: "auto", openFolder: home, log });
   await initialise(placement);
+  if (tls !== null) await offerTls(placement, tls);
   const port = await freePort();
   let server = await start(placement, port, settings);
   await createDatabase(port);
@@ -94,6 +102,20 @@ async function initialise({ account, native, cluster }: Placement): Promise<void
   ]);
   const { status, stderr } = spawnSync(command.file, command.args, { ...command.options, encoding: "utf8" });
   assert.equal(status, 0, stderr);
+}
+
+/** By the files that PostgreSQL looks for when `ssl` is on. */
+async function offerTls({ account, cluster }: Placement, tls: KeyAndCertificate): Promise<void> {
+  const owner = ownerOf(account);
+  for (const [name, pem] of [
+    ["server.crt", tls.certPem],
+    ["server.key", tls.keyPem],
+  ] as const) {
+    const file = join(cluster, name);
+    await writeFile(file, pem, { mode: 0o600 });
+    if (owner !== undefined) await chown(file, owner, owner);
+  }
+  await appendFile(join(cluster, "postgresql.conf"), "ssl = on\n");
 }
 
 /** Resolves once it takes connections, with the promise of its end. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,22 +39,25 @@ export type Program = {
 export async function sharedSettings(databaseUrl: string, receiverCaPem: string): Promise<Environment> {
   const caFile = join(tmpdir(), `postern-ca-${randomUUID()}.pem`);
   await writeFile(caFile, receiverCaPem);
+  const dataDir = join(tmpdir(), `postern-data-${randomUUID()}`);
+  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
   return {
     ...makeSecrets(),
     PORT: "0",
     LOG_LEVEL: "info",
     DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
     DATABASE_POOL_SIZE: "5",
     OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8",
     NODE_EXTRA_CA_CERTS: caFile,
   };
 }
 
-/** Runs a command that ends by itself. */
+/** Runs a command that ends by itself. The two streams have no order between them: `errors` is stderr alone. */
 export async function runProgram(args: readonly string[], env: Environment, main = MAIN) {
-  const { child, output } = launch(main, args, env);
-  const [code] = await once(child, "exit");
-  return { code, output: output() };
+  const { child, output, errors } = launch(main, args, env);
+  const [code] = await once(child, "close");
+  return { code, output: output(), errors: errors() };
 }
 
 /** Starts a command that ends by itself, to be killed before it does. */
@@ -108,12 +112,14 @@ function launch(main: string, args: readonly string[], env: Environment) {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
+  let errors = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      text += chunk.toString("utf8");
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+      if (stream === child.stderr) errors += chunk;
     });
   }
   running.add(child);
   child.once("exit", () => running.delete(child));
-  return { child, output: () => text };
+  return { child, output: () => text, errors: () => errors };
 }

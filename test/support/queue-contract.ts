@@ -7,6 +7,7 @@ import type {
   EndpointKey,
   LeasedDispatch,
   NewEvent,
+  OutboxEvent,
 } from "../../src/queue/queue.ts";
 import { newEndpointId, newEventId, parseTenantId } from "../../src/shared/id.ts";
 
@@ -14,12 +15,16 @@ export type QueueUnderTest = {
   queue: DispatchQueue;
   /** Subscribed to the pattern that is its own id. */
   addEndpoint(endpoint: EndpointKey): Promise<void>;
+  /** Leaves the queue to follow. */
+  changeEndpoint(endpoint: EndpointKey, to: "enabled" | "disabled" | "deleted"): Promise<void>;
+  addToOutbox(event: OutboxEvent): Promise<void>;
   /** As if a minute had passed. */
   endLeases(): Promise<void>;
 };
 
 const PLENTY = { dispatches: 100, bodyBytes: 1e6 };
 
+const idsOf = (events: readonly NewEvent[]) => events.map(({ id }) => id);
 const eventIds = (dispatches: readonly LeasedDispatch[]) => dispatches.map(({ eventId }) => eventId);
 
 function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): CompletedAttempt {
@@ -34,6 +39,7 @@ function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): Comple
     latencyMs: 1,
     error: null,
     nextDelayMs,
+    toKeep: null,
   };
 }
 
@@ -204,6 +210,17 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       assert.deepEqual((await queue.claim(PLENTY, [])).claimed, []);
     });
 
+    it("puts a deferred dispatch out of reach of claims and of its old lease", async () => {
+      await acceptIds([one]);
+      const [claimed] = (await queue.claim(PLENTY, [])).claimed;
+      assert.ok(claimed !== undefined);
+      await queue.defer(claimed);
+      assert.deepEqual((await queue.claim(PLENTY, [])).claimed, []);
+      assert.deepEqual(await queue.complete([outcomeOf(claimed, null)], "wait"), new Set());
+      const { due, leased, scheduled } = await queue.measure();
+      assert.deepEqual([due, leased, scheduled], [0, 0, 1]);
+    });
+
     it("makes the next attempt due when its time comes, with the event's own bytes", async () => {
       const [id] = await acceptIds([one]);
       const [first] = (await queue.claim(PLENTY, [])).claimed;
@@ -214,6 +231,109 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       assert.ok(second !== undefined && second.id !== first.id);
       await queue.complete([outcomeOf(second, 3_600_000)], "wait");
       assert.deepEqual((await queue.claim(PLENTY, [])).claimed, []);
+    });
+
+    it("accepts all parts of an array, in its order", async () => {
+      const events = [eventFor(one), eventFor(other), eventFor(one)];
+      const { accepted, earlier } = await queue.acceptParts([events.slice(0, 1), events.slice(1)], {
+        parked: [],
+      });
+      assert.deepEqual(
+        accepted,
+        events.map(({ id }) => ({ id, dispatchCount: 1 })),
+      );
+      assert.equal(earlier.size, 0);
+      assert.deepEqual(
+        eventIds((await queue.claim(PLENTY, [])).claimed),
+        events.map(({ id }) => id),
+      );
+    });
+
+    describe("with events in its outbox", () => {
+      const limits = { events: 100, bodyBytes: 1e6 };
+      const types = ["invoice.paid"];
+      let events: NewEvent[];
+
+      beforeEach(async () => {
+        events = [eventFor(one), eventFor(one), eventFor(one)];
+        for (const { id, tenantId, type, body } of events) {
+          await test.addToOutbox({ id, tenantId, type, body });
+        }
+      });
+
+      const judge = ({ id }: OutboxEvent) => events.find((event) => event.id === id) ?? null;
+
+      it("relays each once, in their order, within its limits", async () => {
+        const few = { types, judge, limits: { events: 2, bodyBytes: 1e6 } };
+        assert.deepEqual(await queue.relay(few), { relayed: 2, mayHaveMore: true });
+        const oneByte = { types, judge, limits: { events: 2, bodyBytes: 1 } };
+        assert.deepEqual(await queue.relay(oneByte), { relayed: 1, mayHaveMore: false });
+        assert.deepEqual(await queue.relay(few), { relayed: 0, mayHaveMore: false });
+        assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), idsOf(events));
+      });
+
+      it("drops what is judged unfit, and leaves unknown types to other workers", async () => {
+        const [first] = events;
+        assert.deepEqual(await queue.relay({ types: ["a.b"], judge, limits }), {
+          relayed: 0,
+          mayHaveMore: false,
+        });
+        assert.equal((await queue.measure()).outboxWaiting, 3);
+        await queue.relay({
+          types,
+          limits,
+          judge: (event) => (event.id === first?.id ? null : judge(event)),
+        });
+        assert.equal((await queue.measure()).outboxWaiting, 0);
+        assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), idsOf(events.slice(1)));
+      });
+    });
+
+    it("holds the dispatches of an endpoint that is disabled, and makes them claimable once it is enabled", async () => {
+      const ids = await acceptIds([one, one, other]);
+      await queue.park([one.endpointId]);
+      await test.changeEndpoint(one, "disabled");
+      await queue.endpointChanged(one);
+      assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), ids.slice(2));
+      assert.deepEqual(await queue.findBacklogs(), []);
+      assert.equal((await queue.measure()).held, 2);
+      await test.changeEndpoint(one, "enabled");
+      await queue.endpointChanged(one);
+      const pulled = await queue.pull([{ ...one, dispatches: 100, bodyBytes: 1e6 }]);
+      assert.deepEqual(eventIds(pulled.get(one.endpointId)?.claimed ?? []), ids.slice(0, 2));
+    });
+
+    it("holds what comes back of an endpoint that was disabled meanwhile", async () => {
+      await acceptIds([one]);
+      const { claimed } = await queue.claim(PLENTY, []);
+      await test.changeEndpoint(one, "disabled");
+      await queue.endpointChanged(one);
+      assert.equal((await queue.measure()).leased, 1);
+      assert.equal((await queue.hold(claimed, "wait")).size, 1);
+      assert.equal((await queue.measure()).held, 1);
+      await test.changeEndpoint(one, "enabled");
+      await queue.endpointChanged(one);
+      assert.equal((await queue.claim(PLENTY, [])).claimed.length, 1);
+    });
+
+    it("goes by the endpoint's present state, however late it hears of a change", async () => {
+      const ids = await acceptIds([one]);
+      await test.changeEndpoint(one, "disabled");
+      await test.changeEndpoint(one, "enabled");
+      await queue.endpointChanged(one);
+      assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), ids);
+    });
+
+    it("ends the dispatches of a deleted endpoint, those in flight too", async () => {
+      await acceptIds([one, one, other]);
+      const { claimed } = await queue.claim({ ...PLENTY, dispatches: 1 }, []);
+      await test.changeEndpoint(one, "deleted");
+      await queue.endpointChanged(one);
+      const [inFlight] = claimed;
+      assert.ok(inFlight !== undefined);
+      assert.deepEqual(await queue.complete([outcomeOf(inFlight, 0)], "wait"), new Set());
+      const { due, leased, parked, scheduled, held } = await queue.measure();
+      assert.deepEqual([due, leased, parked, scheduled, held], [1, 0, 0, 0, 0]);
     });
   });
 }

@@ -23,10 +23,12 @@ export function serviceSignature(secret: string, request: ReceivedRequest): stri
   return `sha256=${createHmac("sha256", secret).update(message).digest("hex")}`;
 }
 
-/** One entry of `webhook-signature`: keyed with the decoded bytes of the secret. */
+/** One entry of `webhook-signature`: keyed with the decoded bytes of the secret, or a text of one's own as it is. */
 export function webhookSignature(secret: string, request: ReceivedRequest): string {
   const { headers } = request;
-  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const key = secret.startsWith("whsec_")
+    ? Buffer.from(secret.slice("whsec_".length), "base64")
+    : Buffer.from(secret);
   const message = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${request.body.toString("utf8")}`;
   return `v1,${createHmac("sha256", key).update(message).digest("base64")}`;
 }

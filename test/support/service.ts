@@ -1,5 +1,9 @@
 /** A running Postern for a test file: the whole program on a real database, with a real TLS receiver beside it. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { HttpLimits } from "../../src/api/http-limits.ts";
 import { issueToken, type TokenClaims } from "../../src/api/session-token.ts";
 import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
@@ -8,6 +12,7 @@ import type { Role } from "../../src/service/parts.ts";
 import { startService } from "../../src/service/service.ts";
 import type { SenderLimits } from "../../src/outbound/send.ts";
 import type { StorageUpkeepTimes } from "../../src/storage/upkeep/storage-upkeep.ts";
+import { withinLimit } from "../../src/shared/time-limit.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { startReceiver, type Respond, type TlsReceiver } from "./tls-receiver.ts";
@@ -68,6 +73,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const receiver =
     options.receiver ??
     (await startReceiver(options.respond === undefined ? {} : { respond: options.respond }));
+  // A folder of its own: its mark names the database that it belongs to.
+  const ownFolder = await mkdtemp(join(tmpdir(), "postern-service-"));
   const env: Environment = {
     ...makeSecrets(),
     PORT: "0",
@@ -75,6 +82,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8",
     DATABASE_URL: database.url,
     DATABASE_POOL_SIZE: "10",
+    DATA_DIR: ownFolder,
     ...options.env,
   };
   const config = readConfig(env);
@@ -108,6 +116,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       await service.stop();
       if (options.receiver === undefined) await receiver.close();
       if (options.database === undefined) await database.drop();
+      await rm(ownFolder, { recursive: true, force: true });
     },
   };
 }
@@ -142,13 +151,38 @@ export function issueTestToken(env: Environment, claims: Claims): Promise<string
   );
 }
 
-/** Waits until the check holds; a test's own time limit ends a wait in vain. */
-export async function eventually<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
+/** What a look answers while it has not found what it waits for. */
+type NotYet = null | undefined | false;
+
+/** A count or a list is never "not yet", not even 0 or an empty one: to wait for it is not to wait. */
+type Faulty<Found> = [Extract<Found, NotYet>] extends [never]
+  ? "it always finds something: answer null, undefined or false until it has"
+  : [Extract<Found, number>] extends [never]
+    ? never
+    : "it finds 0 too: compare the number";
+
+/** Shorter than a test's own limit, which cannot say what was waited for. */
+const WAIT_LIMIT_MS = 60_000;
+const PAUSE_MS = 20;
+
+/** Waits until the look finds something. In vain, it rejects with the text of the look and where it was called. */
+export async function eventually<Found>(
+  look: () => Promise<Found>,
+  ...faulty: [Faulty<Found>] extends [never] ? [] : [Faulty<Found>]
+): Promise<Exclude<Found, NotYet>> {
+  assert.equal(faulty.length, 0);
+  const inVain = new Error(`waited ${WAIT_LIMIT_MS / 1000} s in vain for: ${look.toString()}`);
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
-    const found = await look();
-    if (found !== null && found !== undefined && found !== false) return found;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // A look may hang as well.
+    const found = await withinLimit(look(), endsAt - performance.now(), () => inVain);
+    if (isFound(found)) return found;
+    await setTimeout(PAUSE_MS);
   }
+}
+
+function isFound<Found>(found: Found): found is Exclude<Found, NotYet> {
+  return found !== null && found !== undefined && found !== false;
 }
 
 function parsed(text: string): unknown {

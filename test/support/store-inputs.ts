@@ -1,4 +1,5 @@
 /** What the stores are given in tests: one of each kind of row, made for a tenant of {@link Rows}. */
+import { NO_HEADERS } from "../../src/endpoints/static-headers.ts";
 import { randomUUID } from "node:crypto";
 import type { LeasedDispatch, NewEvent } from "../../src/queue/queue.ts";
 import { newDeliveryId, newEndpointId, newEventId } from "../../src/shared/id.ts";
@@ -34,7 +35,7 @@ export const newEndpoint = ({ tenantId }: Rows) => ({
   description: null,
   enabled: true,
   rateLimit: null,
-  headers: {},
+  stored: NO_HEADERS,
   metadata: {},
   secret,
 });
@@ -62,6 +63,7 @@ export const completed = (rows: Rows) => ({
   latencyMs: 1,
   error: null,
   nextDelayMs: 1000,
+  toKeep: { requestBody: true, responseBody: Buffer.from("answer"), days: null },
 });
 
 export const event = ({ tenantId }: Rows, idempotencyKey: string | null): NewEvent => ({

@@ -55,6 +55,7 @@ export const TENANT_TABLES = [
   "storage_grants",
   "storage_exports",
   "tenant_settings",
+  "bodies_to_keep",
   "audit_log",
 ] as const;
 
@@ -166,6 +167,11 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
   await admin.query(
     "INSERT INTO postern.tenant_settings (tenant_id, keep_request_bodies) VALUES ($1, true)",
     [tenantId],
+  );
+  await admin.query(
+    `INSERT INTO postern.bodies_to_keep (tenant_id, endpoint_id, delivery_id, attempt, kind)
+      VALUES ($1, $2, $3, 1, 'request_body')`,
+    [tenantId, endpointId, rows.deliveryId],
   );
   await admin.query(
     `INSERT INTO postern.audit_log VALUES ($1, postern.uuid_v7(), now(), 'user', 'ada', 'endpoint.created', $2, 'done', '{}')`,

@@ -5,7 +5,7 @@ import { parseAuditId, parseEndpointId, UUID_PATTERN } from "../../shared/id.ts"
 import { userOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
 import { instantText, integerText, nextLink } from "../page-query.ts";
-import { parse } from "../parse.ts";
+import { parseQuery } from "../parse.ts";
 import { auditObject, auditView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
@@ -26,7 +26,7 @@ export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): vo
     },
     async (request, reply) => {
       const { tenantId } = userOf(request);
-      const query = parse(auditQuery, request.query, "invalid_query");
+      const query = parseQuery(auditQuery, request.query);
       const { action, limit, before, from: fromMs, to: toMs } = query;
       const endpointId = query.endpoint_id === undefined ? undefined : parseEndpointId(query.endpoint_id);
       const filter = { action, fromMs, toMs, before };
@@ -42,7 +42,7 @@ export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): vo
   );
 }
 
-const auditQuery = z.object({
+const auditQuery = z.strictObject({
   action: z.enum(AUDIT_ACTIONS).optional(),
   endpoint_id: z.string().optional(),
   from: instantText.optional().describe("At or after, ISO 8601 with offset."),

@@ -8,7 +8,7 @@ import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts
 import { endpointLogQuery, isSearch, searchFilter, timesOf } from "../delivery-query.ts";
 import { describeRoute } from "../openapi.ts";
 import { linkBefore } from "../page-query.ts";
-import { parse } from "../parse.ts";
+import { parse, parseQuery } from "../parse.ts";
 import { deliveryObject, deliveryView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
@@ -50,7 +50,7 @@ export function deliveryRoutes(
     },
     async (request, reply) => {
       const { tenantId } = userOf(request);
-      const query = parse(endpointLogQuery, request.query, "invalid_query");
+      const query = parseQuery(endpointLogQuery, request.query);
       const page = { offset: BigInt(query.page - 1) * BigInt(query.limit), limit: query.limit };
       const { id } = request.params;
       if (!isSearch(query)) {

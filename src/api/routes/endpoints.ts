@@ -87,7 +87,10 @@ export function endpointRoutes(
       }),
     },
     async (request, reply) => {
-      const created = await endpoints.create(callerOf(request), parse(inputs.create, request.body));
+      const created = await endpoints.create(
+        callerOf(request),
+        parse(inputs.create, request.body, endpointObject),
+      );
       return reply.code(201).send({ endpoint: endpointView(created.endpoint), secret: created.secret });
     },
   );
@@ -134,7 +137,7 @@ export function endpointRoutes(
       }),
     },
     async (request) => {
-      const change = parse(inputs.update, request.body);
+      const change = parse(inputs.update, request.body, endpointObject);
       const id = parseEndpointId(request.params.id);
       return { endpoint: endpointView(await endpoints.update(callerOf(request), id, change)) };
     },
@@ -176,7 +179,8 @@ export function endpointRoutes(
     async (request) => {
       const input = parse(rotateInputSchema, request.body);
       const id = parseEndpointId(request.params.id);
-      return { secret: await endpoints.rotateSecret(callerOf(request), id, input?.grace_seconds ?? 0) };
+      const { grace_seconds: graceSeconds = 0, secret } = input ?? {};
+      return { secret: await endpoints.rotateSecret(callerOf(request), id, { graceSeconds, secret }) };
     },
   );
 }

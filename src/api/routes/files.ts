@@ -5,7 +5,12 @@ import type { FileRequest, LinkSigner } from "../../storage/bytes/file-links.ts"
 import { readRange } from "../range.ts";
 
 /** What is served by signed link: the bucket's files, to who has a link that the signer made. */
-export type ServedFiles = { bucket: Bucket; signer: LinkSigner };
+export type ServedFiles = {
+  bucket: Bucket;
+  signer: LinkSigner;
+  /** The time by the clock that links are made by, and whether the file's artifact was erased or has expired. */
+  stateOfLink(file: FileRequest): Promise<{ nowMs: number; isClosed: boolean }>;
+};
 
 /**
  * Files of a bucket that serves none itself. There is no session: the link's
@@ -25,8 +30,12 @@ export function fileRoutes(app: FastifyInstance, files: ServedFiles | null): voi
       if (request.method !== "GET") throw new Refusal("forbidden");
     },
     handler: async (request, reply) => {
-      const asked = files?.signer.verify(readLink(app.prefix, request.originalUrl), Date.now()) ?? null;
+      const asked = files?.signer.verify(readLink(app.prefix, request.originalUrl)) ?? null;
       if (files === null || asked === null) throw new Refusal("forbidden");
+      const { nowMs, isClosed } = await files.stateOfLink(asked);
+      // Written so that a date that is none refuses too.
+      if (!(nowMs < asked.endsAtMs)) throw new Refusal("forbidden");
+      if (isClosed) throw new Refusal("not_found");
       return sendFile(files.bucket, asked, { request, reply });
     },
   });

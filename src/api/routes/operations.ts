@@ -7,7 +7,9 @@ import type { ApiServices } from "../services.ts";
 
 const warnings = z
   .array(z.string())
-  .describe("What one tenant can cause, such as slow receivers that fill a worker: no cause for 503.");
+  .describe(
+    "What one tenant can cause, such as slow receivers that fill a worker, and what of stored artifacts waits for an operator: no cause for 503.",
+  );
 
 /** For those who run Postern: is it alive, is it ready, what does it do, how is it called. */
 export function operationRoutes(app: FastifyInstance, services: ApiServices): void {
@@ -84,5 +86,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
 
 function requireMetricsToken(authorization: string | undefined, token: string | undefined): void {
   if (token === undefined) return;
-  if (!isSameSecret(authorization ?? "", `Bearer ${token}`)) throw new Refusal("unauthorized");
+  if (!isSameSecret(authorization ?? "", `Bearer ${token}`)) {
+    throw new Refusal("unauthorized", { reason: "the token of METRICS_TOKEN is needed" });
+  }
 }

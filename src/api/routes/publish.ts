@@ -1,9 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { publishManySchema, publishOneSchema, type Published } from "../../events/publish.ts";
+import {
+  publishManySchema,
+  publishOneSchema,
+  type Published,
+  type PublishInput,
+} from "../../events/publish.ts";
 import { serviceOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
-import { parse } from "../parse.ts";
+import { parse, withDigits } from "../parse.ts";
 import { publishedObject } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
@@ -29,7 +34,9 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
       const input = Array.isArray(request.body)
         ? parse(publishManySchema, request.body)
         : parse(publishOneSchema, request.body);
-      const published = await services.publisher.publish(input, serviceOf(request).tenantId);
+      const exact = withDigits(request.body);
+      const events = exact === null ? input : withExactData(input, exact);
+      const published = await services.publisher.publish(events, serviceOf(request).tenantId);
       services.metrics.eventsAccepted.inc(published.filter((event) => event.isNew).length);
       const views = published.map(publishedView);
       // 200 says that nothing new came of it: each event was published before.
@@ -37,6 +44,15 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
       return reply.code(code).send(Array.isArray(input) ? views : views[0]);
     },
   );
+}
+
+const exactEvents = z.array(z.object({ data: z.unknown() }));
+
+/** Checked as doubles, sent with every digit. */
+function withExactData(input: PublishInput | PublishInput[], exact: unknown): PublishInput | PublishInput[] {
+  const data = exactEvents.parse([exact].flat()).map((event) => event.data);
+  const exactly = (event: PublishInput, index: number) => Object.assign(event, { exactData: data[index] });
+  return Array.isArray(input) ? input.map(exactly) : exactly(input, 0);
 }
 
 function publishedView(event: Published): z.infer<typeof publishedObject> {

@@ -3,10 +3,12 @@ import { z } from "zod";
 import { parseExportId } from "../../shared/id.ts";
 import type { Caller } from "../../audit/audit-entry.ts";
 import type { StorageCaller } from "../../storage/library/downloads.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import { EXPORT_FORMATS } from "../../storage/exports/log-export.ts";
 import { uuid } from "../../storage/rules/values.ts";
 import { callerOf, userOf } from "../access.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
-import { parse } from "../parse.ts";
+import { parse, parseQuery } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
 import { PERMISSIONS } from "../session.ts";
 import {
@@ -14,10 +16,12 @@ import {
   artifactView,
   cursorText,
   downloadInput,
+  erasedObject,
   exportInput,
   exportObject,
   exportsQuery,
   exportView,
+  heldObject,
   libraryQuery,
   settingsObject,
   settingsView,
@@ -29,6 +33,7 @@ type ExportParams = { Params: { export_id: string } };
 
 const READ = { permission: "settings:read" } as const;
 const WRITE = { permission: "settings:write", limit: "writes" } as const;
+const HOLD = { permission: "storage:hold", limit: "writes" } as const;
 /** Whoever may read may have a link, but each link given out is a row. */
 const GIVE_LINK = { ...READ, limit: "writes" } as const;
 
@@ -39,7 +44,52 @@ export function storageRoutes(app: FastifyInstance, services: ApiServices): void
   settingsRoutes(app, services);
 }
 
-function artifactRoutes(app: FastifyInstance, { downloads }: ApiServices): void {
+function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: ApiServices): void {
+  app.delete<ObjectParams>(
+    "/objects/:object_id",
+    {
+      config: WRITE,
+      schema: describeRoute({
+        operationId: "eraseArtifact",
+        tag: "Storage",
+        summary: "Erase a stored artifact: no link is given to it any more, and its bytes are deleted",
+        params: ["object_id"],
+        answers: { 200: erasedObject },
+        refusals: ["not_found", "held", "not_available"],
+      }),
+    },
+    async (request) => {
+      const id = requireUuid(request.params.object_id);
+      return { id, bytes: await artifactChanges.erase(callerOf(request), id) };
+    },
+  );
+
+  for (const [method, isHeld] of [
+    ["PUT", true],
+    ["DELETE", false],
+  ] as const) {
+    app.route<ObjectParams>({
+      method,
+      url: "/objects/:object_id/hold",
+      config: HOLD,
+      schema: describeRoute({
+        operationId: isHeld ? "holdArtifact" : "endHoldOfArtifact",
+        tag: "Storage",
+        summary: isHeld
+          ? "Hold a stored artifact: it neither expires nor can it be erased"
+          : "End the hold of a stored artifact: it expires at its deadline, or at once when that has passed",
+        params: ["object_id"],
+        answers: { 200: heldObject },
+        refusals: ["not_found"],
+      }),
+      handler: async (request) => {
+        const id = requireUuid(request.params.object_id);
+        await artifactChanges.hold(callerOf(request), id, isHeld);
+        return { id, held: isHeld };
+      },
+    });
+  }
+
   app.get(
     "/library",
     {
@@ -55,7 +105,7 @@ function artifactRoutes(app: FastifyInstance, { downloads }: ApiServices): void 
     },
     async (request) => {
       const { tenantId } = userOf(request);
-      const { after = null, limit, kind } = parse(libraryQuery, request.query, "invalid_query");
+      const { after = null, limit, kind } = parseQuery(libraryQuery, request.query);
       const { items, next } = await downloads.library(tenantId, { after, limit, kind });
       return { items: items.map(artifactView), next: cursorText(next) };
     },
@@ -132,6 +182,9 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
         from: new Date(input.from),
         to: new Date(input.to),
         endpointId: input.endpoint_id ?? null,
+        eventType: input.event_type ?? null,
+        deliveryStatus: input.delivery_status ?? null,
+        formats: EXPORT_FORMATS.filter((format) => input.formats.includes(format)),
         requestedBy: storable(subject),
       });
       return reply.code(202).send({ id });
@@ -153,7 +206,7 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
     },
     async (request) => {
       const { tenantId } = userOf(request);
-      const { before = null, limit } = parse(exportsQuery, request.query, "invalid_query");
+      const { before = null, limit } = parseQuery(exportsQuery, request.query);
       return { exports: (await exports.list(tenantId, { before, limit })).map(exportView) };
     },
   );
@@ -211,6 +264,12 @@ function settingsRoutes(app: FastifyInstance, { storageSettings }: ApiServices):
       return settingsView(await storageSettings.put(callerOf(request), settings));
     },
   );
+}
+
+function requireUuid(text: string): string {
+  const id = parseUuid(text);
+  if (id === null) throw new Refusal("not_found");
+  return id;
 }
 
 /** Null for what is no id: nobody has it. */

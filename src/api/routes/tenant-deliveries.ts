@@ -4,7 +4,7 @@ import { userOf } from "../access.ts";
 import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts";
 import { searchFilter, tenantLogQuery } from "../delivery-query.ts";
 import { describeRoute } from "../openapi.ts";
-import { parse } from "../parse.ts";
+import { parseQuery } from "../parse.ts";
 import { deliveryHeadView, listedDeliveryObject } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
@@ -34,7 +34,7 @@ export function tenantDeliveryRoutes(
     },
     async (request, reply) => {
       const { tenantId } = userOf(request);
-      const query = parse(tenantLogQuery, request.query, "invalid_query");
+      const query = parseQuery(tenantLogQuery, request.query);
       const withBodies = query.include === "bodies";
       const filter = searchFilter(query, query.endpoint_id);
       const page = { offset: 0n, limit: query.limit, withBodies };

@@ -8,26 +8,27 @@ import {
   type LeasedDispatch,
   type NewEvent,
 } from "../queue.ts";
+import { WAKE_CHANNEL } from "../wake-channel.ts";
 
-/** The channel on which workers hear that something is due. */
-export const DISPATCH_CHANNEL = "postern_dispatch";
-
+/** One for each dispatch, or for an event without any. */
 type AcceptedRow = {
-  /** The same in every row. */
-  parked_at: EndpointKey[] | null;
   event_id: EventId;
-  dispatch_count: number;
   dispatch_id: DeliveryId | null;
   endpoint_id: EndpointId | null;
+  parked: boolean | null;
 };
 
-// The limit is in force before the first key is claimed, and ends with the transaction.
-const ACCEPT_EVENTS = /* sql */ `WITH patience AS MATERIALIZED (
-    SELECT set_config('lock_timeout', coalesce($10::text, current_setting('lock_timeout')), true)
+// Most events have no key. What claiming keys costs is paid even where there are none, so it is left out then.
+const ACCEPT_EVENTS = { plain: acceptEventsSql(false), keyed: acceptEventsSql(true) };
+
+function acceptEventsSql(areKeyed: boolean): string {
+  // The limit is in force before the first key is claimed, and ends with the transaction.
+  const claimKeys = /* sql */ `patience AS MATERIALIZED (
+    SELECT set_config('lock_timeout', coalesce($9::text, current_setting('lock_timeout')), true)
   ), given AS MATERIALIZED (
     SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns
-    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-      AS given (id, tenant_id, type, body, key, patterns)
+    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $10::text[])
+      AS given (id, tenant_id, type, body, patterns, key)
   ), claimed AS (
     INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
     SELECT tenant_id, key, id, postern.content_fingerprint(type, body) FROM given WHERE key IS NOT NULL
@@ -37,9 +38,15 @@ const ACCEPT_EVENTS = /* sql */ `WITH patience AS MATERIALIZED (
     RETURNING event_id
   ), accepted AS MATERIALIZED (
     SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
-  ), due AS MATERIALIZED (
+  )`;
+  const takeAll = /* sql */ `accepted AS MATERIALIZED (
+    SELECT id, tenant_id, type, body, patterns::text[] AS patterns
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+      AS given (id, tenant_id, type, body, patterns)
+  )`;
+  return /* sql */ `WITH ${areKeyed ? claimKeys : takeAll}, due AS MATERIALIZED (
     SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
-      e.id = ANY ($11::uuid[]) AS parked
+      e.id = ANY ($6::uuid[]) AS parked
     FROM accepted a CROSS JOIN LATERAL (
       SELECT id FROM postern.endpoints
       WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
@@ -49,8 +56,8 @@ const ACCEPT_EVENTS = /* sql */ `WITH patience AS MATERIALIZED (
   ), dispatched AS (
     INSERT INTO postern.dispatches
       (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked)
-    SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $9 * interval '1 ms',
-      now() + CASE WHEN $7::uuid IS NULL OR parked THEN $9 ELSE $8 END * interval '1 ms',
+    SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $8 * interval '1 ms',
+      now() + CASE WHEN $7::uuid IS NULL OR parked THEN $8 ELSE ${LEASE_MS} END * interval '1 ms',
       CASE WHEN NOT parked THEN $7::uuid END, parked
     FROM due
   ), stored AS (
@@ -58,14 +65,12 @@ const ACCEPT_EVENTS = /* sql */ `WITH patience AS MATERIALIZED (
     SELECT tenant_id, id, type, body, coalesce(fan_out.count, 0)
     FROM accepted LEFT JOIN (SELECT event_id, count(*) FROM due GROUP BY event_id) AS fan_out
       ON fan_out.event_id = accepted.id
-    RETURNING id, dispatch_count
   )
-  SELECT stored.id AS event_id, stored.dispatch_count, due.id AS dispatch_id, due.endpoint_id,
-    CASE WHEN cardinality($11) > 0 THEN (SELECT json_agg(DISTINCT jsonb_build_object('tenantId', tenant_id, 'endpointId', endpoint_id))
-      FROM due WHERE parked) END AS parked_at,
+  SELECT accepted.id AS event_id, due.id AS dispatch_id, due.endpoint_id, due.parked,
     -- Heard when this commits, and once however many rows say it.
-    CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${DISPATCH_CHANNEL}', '') END
-  FROM stored LEFT JOIN due ON due.event_id = stored.id AND NOT due.parked`;
+    CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${WAKE_CHANNEL}', '') END
+  FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
+}
 
 /**
  * One statement, and so one commit, for the events of many requests: claims
@@ -89,21 +94,21 @@ export async function acceptEvents(
   },
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
+  const isKeyed = events.some((event) => event.idempotencyKey !== null);
+  const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, events.map((event) => event.idempotencyKey)];
   const { rows } = await db.query<AcceptedRow>({
-    name: "accept-events",
-    text: ACCEPT_EVENTS,
+    name: isKeyed ? "accept-keyed-events" : "accept-events",
+    text: isKeyed ? ACCEPT_EVENTS.keyed : ACCEPT_EVENTS.plain,
     values: [
       events.map((event) => event.id),
       events.map((event) => event.tenantId),
       events.map((event) => event.type),
       events.map((event) => event.body),
-      events.map((event) => event.idempotencyKey),
       events.map((event) => `{${event.patterns.join(",")}}`),
-      leaseId,
-      LEASE_MS,
-      firstDelayMs,
-      lockWaitMs === null ? null : `${lockWaitMs}ms`,
       parked,
+      leaseId,
+      firstDelayMs,
+      ...(isKeyed ? keys : []),
     ],
   });
   return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });
@@ -115,30 +120,35 @@ function toAcceptance(
   lease: Pick<LeasedDispatch, "leaseId" | "leaseEndsMs"> | null,
 ): Acceptance {
   const given = new Map(events.map((event) => [event.id, event]));
-  const accepted = new Map<EventId, number>();
+  const dispatchCounts = new Map<EventId, number>();
   const leased: LeasedDispatch[] = [];
-  for (const row of rows) {
-    accepted.set(row.event_id, row.dispatch_count);
-    const event = given.get(row.event_id);
-    if (event === undefined || row.dispatch_id === null || row.endpoint_id === null || lease === null)
-      continue;
-    leased.push({
-      id: row.dispatch_id,
-      tenantId: event.tenantId,
-      endpointId: row.endpoint_id,
-      eventId: event.id,
-      eventType: event.type,
-      body: event.body,
-      attempt: 1,
-      ...lease,
-    });
+  const parked = new Map<EndpointId, EndpointKey>();
+  for (const { event_id, dispatch_id, endpoint_id, parked: isParked } of rows) {
+    const event = given.get(event_id);
+    if (event === undefined) continue;
+    const hasDispatch = dispatch_id !== null && endpoint_id !== null;
+    dispatchCounts.set(event_id, (dispatchCounts.get(event_id) ?? 0) + (hasDispatch ? 1 : 0));
+    if (!hasDispatch) continue;
+    if (isParked) parked.set(endpoint_id, { tenantId: event.tenantId, endpointId: endpoint_id });
+    else if (lease !== null) {
+      leased.push({
+        id: dispatch_id,
+        tenantId: event.tenantId,
+        endpointId: endpoint_id,
+        eventId: event.id,
+        eventType: event.type,
+        body: event.body,
+        attempt: 1,
+        ...lease,
+      });
+    }
   }
   // In the order of publishing: event ids of a process are made one after another.
   leased.sort((one, other) => (one.eventId < other.eventId ? -1 : 1));
   return {
-    accepted: [...accepted].map(([id, dispatchCount]) => ({ id, dispatchCount })),
+    accepted: [...dispatchCounts].map(([id, dispatchCount]) => ({ id, dispatchCount })),
     leased,
-    parked: rows[0]?.parked_at ?? [],
+    parked: [...parked.values()],
   };
 }
 

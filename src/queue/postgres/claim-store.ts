@@ -32,7 +32,7 @@ const LEASE = /* sql */ `leased AS (
     FROM taken WHERE ${isRowOf("taken")}
     RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, taken.due_at
   )`;
-// One look at the key for each row, whatever the planner knows: see key-look-up.ts.
+// One look-up by key for each row, whatever the statistics say: see key-look-up.ts.
 const SIZE = /* sql */ `LEFT JOIN LATERAL (
     SELECT octet_length(body) AS bytes FROM postern.events WHERE id = found.event_id OFFSET 0) AS e ON true`;
 // Bodies are joined outside of the update: with an outer join to a partitioned table in it, PostgreSQL 18.4 has crashed.
@@ -77,7 +77,7 @@ export async function claimDispatches(
   return { ...toClaimed(found, { leaseId, leaseEndsMs }), isAll };
 }
 
-/** Parks what is due of the endpoints; true when no more is. */
+/** Parks due dispatches of the endpoints; true when no more are due. */
 export async function parkDispatches(db: Db, endpoints: readonly EndpointId[]): Promise<boolean> {
   const { rowCount } = await db.query({
     name: "park-dispatches",
@@ -148,7 +148,7 @@ export async function pullDispatches(
   );
 }
 
-/** One look at the index for each endpoint that has parked dispatches, however many they are. */
+/** One index look-up for each endpoint that has parked dispatches, however many it has. */
 export async function findBacklogs(db: Db): Promise<EndpointKey[]> {
   const { rows } = await db.query<EndpointKey>({
     name: "find-backlogs",

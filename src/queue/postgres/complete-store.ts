@@ -4,12 +4,58 @@ import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
 import type { CompletedAttempt } from "../queue.ts";
 
-const COMPLETE_ATTEMPTS = { skip: completeAttemptsSql("skip"), wait: completeAttemptsSql("wait") };
+const COLUMNS = `tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
+        response_headers, response_body, latency_ms, error, sent_at`;
+const ARRAYS = `$1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
+        $8::text[], $9::text[], $10::integer[], $11::text[], $12::timestamptz[]`;
+
+// Most attempts are the last of their event there. What a next one needs is paid even where none is, so it is left out then.
+const NEXT = { columns: "next_delay_ms", types: ["float8[]"] };
+// The same for what a tenant keeps of its attempts.
+const KEPT = {
+  columns: "keep_request, keep_response, keep_days",
+  types: ["boolean[]", "bytea[]", "integer[]"],
+};
+const FIRST_EXTRA = 13;
+
+type Kind = { goesOn: boolean; keeps: boolean };
+
+/** The attempts as a table, of the columns that their kind needs. */
+function givenSql({ goesOn, keeps }: Kind): string {
+  const extras = [...(goesOn ? [NEXT] : []), ...(keeps ? [KEPT] : [])];
+  const arrays = extras.flatMap(({ types }) => types).map((type, n) => `, $${FIRST_EXTRA + n}::${type}`);
+  const columns = extras.map((extra) => `, ${extra.columns}`);
+  return `unnest(${ARRAYS}${arrays.join("")}) AS given (${COLUMNS}${columns.join("")})`;
+}
+
+function readyLastSql(kind: Kind): string {
+  return /* sql */ `ready AS MATERIALIZED (
+      SELECT given.*, false AS may_go_on FROM ${givenSql(kind)}
+      ORDER BY tenant_id, endpoint_id, id
+    )`;
+}
+
+const NOTED = /* sql */ `, noted AS (
+      INSERT INTO postern.bodies_to_keep (tenant_id, endpoint_id, delivery_id, attempt, kind, body, days)
+      SELECT tenant_id, endpoint_id, id, attempt, kind, body, keep_days
+      FROM done CROSS JOIN LATERAL (VALUES
+        ('request_body', NULL::bytea, keep_request), ('response_body', keep_response, keep_response IS NOT NULL)
+      ) AS kept (kind, body, is_kept)
+      WHERE is_kept
+    )`;
+
+const FOLLOWED = /* sql */ `, followed AS (
+      INSERT INTO postern.dispatches
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
+        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
+      FROM done WHERE goes_on
+    )`;
 
 /**
  * In one statement: each dispatch whose lease is still the attempt's goes, its outcome
  * is logged under the same id, and the next attempt's dispatch comes where one
- * is due and nothing made it needless meanwhile.
+ * is due and nothing made it needless meanwhile. What is kept of it is noted.
  *
  * Endpoints that get a next attempt are locked before their dispatches are,
  * and dispatches in the order of their key: deleting an endpoint takes the same
@@ -26,9 +72,12 @@ export async function completeAttempts(
   attempts: readonly CompletedAttempt[],
   whenLocked: "skip" | "wait",
 ): Promise<Set<DeliveryId>> {
+  const goesOn = attempts.some((attempt) => attempt.nextDelayMs !== null);
+  const keeps = attempts.some((attempt) => attempt.toKeep !== null);
+  const shape = `${goesOn ? "going-on" : "last"}${keeps ? "-keeping" : ""}-${whenLocked}`;
   const { rows } = await db.query<{ id: DeliveryId }>({
-    name: `complete-attempts-${whenLocked}`,
-    text: COMPLETE_ATTEMPTS[whenLocked],
+    name: `complete-attempts-${shape}`,
+    text: completeAttemptsSql({ goesOn, keeps }, whenLocked),
     values: [
       ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
       attempts.map((attempt) => attempt.status),
@@ -40,19 +89,25 @@ export async function completeAttempts(
       attempts.map((attempt) => attempt.responseBody),
       attempts.map((attempt) => attempt.latencyMs),
       attempts.map((attempt) => attempt.error),
-      attempts.map((attempt) => attempt.nextDelayMs),
       attempts.map((attempt) => attempt.sentAt),
+      ...(goesOn ? [attempts.map((attempt) => attempt.nextDelayMs)] : []),
+      ...(keeps ? keptArrays(attempts) : []),
     ],
   });
   return new Set(rows.map((row) => row.id));
 }
 
-function completeAttemptsSql(whenLocked: "skip" | "wait"): string {
-  return /* sql */ `WITH given AS MATERIALIZED (
-      SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
-          $8::text[], $9::text[], $10::integer[], $11::text[], $12::float8[], $13::timestamptz[])
-        AS given (tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
-          response_headers, response_body, latency_ms, error, next_delay_ms, sent_at)
+function keptArrays(attempts: readonly CompletedAttempt[]): unknown[] {
+  return [
+    attempts.map(({ toKeep }) => toKeep?.requestBody ?? false),
+    attempts.map(({ toKeep }) => toKeep?.responseBody ?? null),
+    attempts.map(({ toKeep }) => toKeep?.days ?? null),
+  ];
+}
+
+function readyGoingOnSql(kind: Kind, whenLocked: "skip" | "wait"): string {
+  return /* sql */ `given AS MATERIALIZED (
+      SELECT * FROM ${givenSql(kind)}
     ), endpoint AS MATERIALIZED (
       SELECT e.* FROM (
         SELECT DISTINCT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL ORDER BY 1, 2
@@ -68,7 +123,11 @@ function completeAttemptsSql(whenLocked: "skip" | "wait"): string {
         ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
       WHERE given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL
       ORDER BY given.tenant_id, given.endpoint_id, given.id
-    ), locked AS MATERIALIZED (
+    )`;
+}
+
+function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
+  return /* sql */ `WITH ${kind.goesOn ? readyGoingOnSql(kind, whenLocked) : readyLastSql(kind)}, locked AS MATERIALIZED (
       ${withLeased("ready", whenLocked)}
     ), done AS (
       DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
@@ -81,12 +140,6 @@ function completeAttemptsSql(whenLocked: "skip" | "wait"): string {
         CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, status, attempt, request_headers::json,
         response_status, response_headers::json, response_body, latency_ms, error, sent_at
       FROM done
-    ), followed AS (
-      INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
-        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
-      FROM done WHERE goes_on
-    )
+    )${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}
     SELECT id FROM done`;
 }

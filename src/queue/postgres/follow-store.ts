@@ -1,22 +1,33 @@
 /** What happens to pending dispatches when their endpoint is disabled, enabled or deleted, or their event delivered. */
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
-import { DISPATCH_CHANNEL } from "./accept-store.ts";
 import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
-import type { FollowSlice, LeasedDispatch } from "../queue.ts";
+import type { EndpointKey, LeasedDispatch } from "../queue.ts";
+import { WAKE_CHANNEL } from "../wake-channel.ts";
 
-/** Dispatches in one transaction: some ten milliseconds, in which nobody else gets at them or their endpoint. */
+/** Dispatches per transaction: they and their endpoint stay locked for some ten milliseconds. */
 const SLICE = 5000;
 const FIRST = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Holds the dispatches whose endpoint is disabled, and answers those it dealt
- * with. The endpoint's row is locked, so an enabling at the same moment either
- * comes first, and the dispatch is not held, or finds it held and resumes it.
- * Where the endpoint was deleted since, nobody would ever resume it: it is only
- * given back, and ends when it is claimed again. With `skip`, what somebody else
- * has locked is left for another call.
+ * One slice of an endpoint's pending dispatches, those after the given one,
+ * within a transaction that has the endpoint locked. Answers the last of the
+ * slice, or null when no more are left.
+ */
+export type FollowSlice = (
+  db: Db,
+  endpoint: EndpointKey,
+  after: DeliveryId | null,
+) => Promise<DeliveryId | null>;
+
+/**
+ * Holds the dispatches whose endpoint is disabled and releases the others.
+ * Returns the ids of both. The endpoint's row is locked, so a change that enables
+ * it at the same moment either comes first, and the dispatch is not held, or
+ * finds it held and resumes it. A dispatch of a deleted endpoint is only
+ * released, because nothing would ever resume it: it ends at its next claim.
+ * With `skip`, locked rows are left for another call.
  */
 export async function holdDispatches(
   db: Db,
@@ -52,17 +63,17 @@ export async function holdDispatches(
 }
 
 /**
- * Locks one slice of an endpoint's dispatches, those that `which` is true of,
- * and does with `theLocked` what `change` says: one or more statements, named,
- * as they stand in a `WITH`. Locked in the order of the key: a batch of outcomes
- * of this endpoint may be recorded at the same moment.
+ * Locks one slice of an endpoint's dispatches that satisfy `which`, and applies
+ * `change` to it: one or more named statements of a `WITH`. Locks in the order of
+ * the key, because a batch of this endpoint's outcomes may be recorded at the
+ * same moment.
  *
- * The slice is a range of the key, in which `which` is asked again. To join with
- * the rows that are locked, PostgreSQL may read the whole backlog for each slice.
+ * The slice is a range of the key, in which `which` is evaluated again. A join
+ * with the locked rows might read the whole backlog for each slice.
  */
 async function changeSlice(
   db: Db,
-  { tenantId, endpointId }: Parameters<FollowSlice>[1],
+  { tenantId, endpointId }: EndpointKey,
   after: DeliveryId | null,
   { which, change }: { which: string; change: (theLocked: string) => string },
 ): Promise<DeliveryId | null> {
@@ -79,10 +90,10 @@ async function changeSlice(
   return rows[0]?.id ?? null;
 }
 
-/** Holds at once what no worker has leased; a worker that has sees the endpoint disabled and holds the rest. */
+/** Holds the dispatches that no worker has leased. A worker holds its leased ones when it sees the endpoint disabled. */
 export const holdPendingDispatches: FollowSlice = (db, endpoint, after) =>
   changeSlice(db, endpoint, after, {
-    // As a number, or PostgreSQL may read the index of all that is claimable for it.
+    // As a number, or PostgreSQL may read the whole index of claimable dispatches.
     which: /* sql */ `lease_owner IS NULL AND held::int = 0`,
     change: (theLocked) => /* sql */ `held AS (UPDATE postern.dispatches SET held = true WHERE ${theLocked})`,
   });
@@ -90,19 +101,19 @@ export const holdPendingDispatches: FollowSlice = (db, endpoint, after) =>
 export const resumeDispatches: FollowSlice = async (db, endpoint, after) => {
   const last = await changeSlice(db, endpoint, after, {
     which: "held",
-    // Claimable from now on: the time on hold is no wait for a worker.
+    // Claimable from now on: the time on hold does not count as waiting for a worker.
     change: (theLocked) => /* sql */ `resumed AS (
         UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now()) WHERE ${theLocked}
       )`,
   });
-  await db.query(/* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', '')`);
+  await db.query(/* sql */ `SELECT pg_notify('${WAKE_CHANNEL}', '')`);
   return last;
 };
 
 /**
- * One in flight ends here too: its worker's outcome will find no dispatch to
- * complete. Not one that is superseded: it is no pending attempt that could
- * fail, its worker logs how it ended, and upkeep removes what is left.
+ * Ends dispatches in flight too: their worker's outcome will find no dispatch to
+ * complete. Skips superseded ones, which are no pending attempts: their worker
+ * logs the outcome, and upkeep deletes the rest.
  */
 export const endDispatches: FollowSlice = (db, endpoint, after) =>
   changeSlice(db, endpoint, after, {
@@ -120,26 +131,42 @@ export const endDispatches: FollowSlice = (db, endpoint, after) =>
       )`,
   });
 
-/** Cancels the pending automatic attempt; one in flight goes on, but none follows it. Workers hear of one that waits in a lane. */
+/**
+ * Cancels the pending automatic attempt. An attempt in flight is finished, but
+ * none follows it. Workers are notified of one that waits in a lane.
+ *
+ * Dispatches have no index by event, which every publisher would pay for, so
+ * this reads the endpoint's pending dispatches. The second reading is for an
+ * outcome that was recorded while the first waited for its dispatch's lock: the
+ * next attempt's dispatch is newer than the first reading's snapshot.
+ */
 export async function supersedeDispatches(
   db: Db,
   event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
 ): Promise<void> {
-  const key = [event.tenantId, event.endpointId, event.eventId];
-  await db.query(
+  if (!(await supersedeOnce(db, event))) await supersedeOnce(db, event);
+}
+
+/** False where nothing was pending. */
+async function supersedeOnce(
+  db: Db,
+  { tenantId, endpointId, eventId }: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
+): Promise<boolean> {
+  const { rows } = await db.query<{ id: DeliveryId; isLeased: boolean }>(
     /* sql */ `UPDATE postern.dispatches SET superseded = true
-      WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3`,
-    key,
-  );
-  await db.query(
-    /* sql */ `DELETE FROM postern.dispatches
       WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3
-        AND (lease_owner IS NULL OR claimable_at <= now())`,
-    key,
+      RETURNING id, lease_owner IS NOT NULL AND claimable_at > now() AS "isLeased"`,
+    [tenantId, endpointId, eventId],
   );
-  await db.query(
-    /* sql */ `SELECT pg_notify('${DISPATCH_CHANNEL}', endpoint_id || ' ' || event_id) FROM postern.dispatches
-      WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3`,
-    key,
-  );
+  for (const { id, isLeased } of rows) {
+    if (isLeased) {
+      await db.query(/* sql */ `SELECT pg_notify('${WAKE_CHANNEL}', $1)`, [`${endpointId} ${eventId}`]);
+    } else {
+      await db.query(
+        /* sql */ `DELETE FROM postern.dispatches WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3`,
+        [tenantId, endpointId, id],
+      );
+    }
+  }
+  return rows.length > 0;
 }

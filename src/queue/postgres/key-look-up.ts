@@ -1,4 +1,4 @@
-/** SQL that makes a statement pass over what somebody else has locked, or wait for it. */
+/** SQL that makes a statement skip locked rows, or wait for them. */
 export function lockOption(whenLocked: "skip" | "wait"): string {
   return whenLocked === "skip" ? "SKIP LOCKED" : "";
 }
@@ -22,7 +22,7 @@ export function withLeased(other: string, whenLocked: "skip" | "wait"): string {
  * what runs when 100,000 dispatches wait: seconds instead of milliseconds. Where
  * the first column is compared with an array, PostgreSQL can neither hash nor
  * merge along the index, and without sequential scans (`session-settings.ts`)
- * looking up each key is all that is left. A LATERAL subquery with a lock is
+ * only looking up each key remains. A LATERAL subquery with a lock is
  * always run for each row, and needs no such care.
  */
 export function isRowOf(other: string): string {

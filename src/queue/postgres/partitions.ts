@@ -1,6 +1,6 @@
 /**
  * Makes the day partitions that are or will be needed, each day in a
- * transaction of its own: one that can't be made keeps no other from being made.
+ * transaction of its own, so that a failure for one day does not affect the others.
  */
 import { isPassing } from "../../database/passing-errors.ts";
 import type { Pool } from "../../database/pool.ts";
@@ -26,9 +26,9 @@ const RETRY_MS = 1000;
 type Options = { log: Pick<Log, "info" | "warn">; signal: AbortSignal };
 
 /**
- * Makes the partitions from yesterday to a week ahead. A lock that somebody
- * has is tried for again each second, for a minute. Throws the first error
- * once every day has been tried.
+ * Makes the partitions from yesterday to a week ahead. If a table is locked, it
+ * tries again each second, for a minute. Throws the first error once every day
+ * has been tried.
  */
 export async function makePartitionsAhead(db: Pool, options: Options): Promise<void> {
   const errors: unknown[] = [];

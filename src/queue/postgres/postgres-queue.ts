@@ -1,51 +1,76 @@
-import type { Pool } from "../../database/pool.ts";
+import type { Db, Pool } from "../../database/pool.ts";
+import type { TenantPool } from "../../database/tenant-pool.ts";
+import { inTransaction } from "../../database/transaction.ts";
+import { KeyReusedError, type AcceptedEvent, type DispatchQueue } from "../queue.ts";
 import { acceptEvents, findEarlierEvents } from "./accept-store.ts";
-import { makeLeaseIds, type LeaseIds } from "./lease-ids.ts";
 import { claimDispatches, findBacklogs, parkDispatches, pullDispatches } from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
-import { releaseDispatches } from "./release-store.ts";
-import {
-  endDispatches,
-  holdDispatches,
-  holdPendingDispatches,
-  resumeDispatches,
-  supersedeDispatches,
-} from "./follow-store.ts";
-import type { DispatchHold, DispatchQueue } from "../queue.ts";
+import { measureQueue } from "./depth-store.ts";
+import { followFirst } from "./follow.ts";
+import { holdDispatches } from "./follow-store.ts";
+import { makeLeaseIds, type LeaseIds } from "./lease-ids.ts";
+import { isOutboxEmpty, takeFromOutbox } from "./relay-store.ts";
+import { deferDispatch, releaseDispatches } from "./release-store.ts";
 
 /**
- * The queue in PostgreSQL's tables; the first attempt of an event is due
- * `firstDelayMs` after it is accepted. Events are accepted with the publisher's
- * rights, unless within a transaction of the caller's.
+ * The queue in PostgreSQL's tables. The first attempt of an event is due
+ * `firstDelayMs` after it is accepted. Each verb has the rights of its users:
+ * the publisher's, the worker's, or those of the endpoint's tenant.
  */
 export function makePostgresQueue(
-  { publisher, worker }: { publisher: Pool; worker: Pool },
+  { publisher, worker, tenants }: { publisher: Pool; worker: Pool; tenants: Pick<TenantPool, "of"> },
   firstDelayMs: number,
   leaseIds: LeaseIds = makeLeaseIds(),
 ): DispatchQueue {
   const nextLeaseId = () => leaseIds.next();
+  const unleased = { leaseId: null, firstDelayMs };
   return {
-    accept: (events, options, within = publisher) =>
-      acceptEvents(within, events, {
+    accept: (events, options) =>
+      acceptEvents(publisher, events, {
         leaseId: options.lease && firstDelayMs === 0 ? nextLeaseId() : null,
         parked: options.parked,
         firstDelayMs,
         lockWaitMs: options.lockWaitMs ?? null,
       }),
-    findEarlier: (events, within = publisher) => findEarlierEvents(within, events),
+    acceptParts: (parts, options) =>
+      inTransaction(publisher, (transaction) => acceptParts(transaction, parts, { ...unleased, ...options })),
+    findEarlier: (events) => findEarlierEvents(publisher, events),
+    async relay({ types, limits, judge }) {
+      if (await isOutboxEmpty(worker)) return { relayed: 0, mayHaveMore: false };
+      // One transaction takes and accepts, so each event passes exactly once.
+      return inTransaction(worker, async (transaction) => {
+        const taken = await takeFromOutbox(transaction, types, limits);
+        const events = taken.events.map(judge).filter((event) => event !== null);
+        if (events.length > 0) await acceptEvents(transaction, events, { ...unleased, parked: [] });
+        return { relayed: events.length, mayHaveMore: taken.mayHaveMore };
+      });
+    },
     claim: (limits, without) => claimDispatches(worker, nextLeaseId(), limits, without),
     park: (endpoints) => parkDispatches(worker, endpoints),
     pull: (asks) => pullDispatches(worker, nextLeaseId(), asks),
     findBacklogs: () => findBacklogs(worker),
     complete: (attempts, whenLocked) => completeAttempts(worker, attempts, whenLocked),
     release: (dispatches, to) => releaseDispatches(worker, dispatches, to),
+    defer: (dispatch) => deferDispatch(worker, dispatch),
     hold: (dispatches, whenLocked) => holdDispatches(worker, dispatches, whenLocked),
+    endpointChanged: (endpoint) =>
+      tenants.of(endpoint.tenantId).transaction((transaction) => followFirst(transaction, endpoint)),
+    measure: () => measureQueue(worker),
   };
 }
 
-export const postgresDispatchHold: DispatchHold = {
-  hold: holdPendingDispatches,
-  resume: resumeDispatches,
-  end: endDispatches,
-  supersede: supersedeDispatches,
-};
+/** @throws KeyReusedError, which rolls the transaction back. */
+async function acceptParts(
+  transaction: Db,
+  parts: Parameters<DispatchQueue["acceptParts"]>[0],
+  options: Parameters<typeof acceptEvents>[2],
+): ReturnType<DispatchQueue["acceptParts"]> {
+  const accepted: AcceptedEvent[] = [];
+  for (const part of parts) accepted.push(...(await acceptEvents(transaction, part, options)).accepted);
+  const isNew = new Set(accepted.map(({ id }) => id));
+  const others = parts.flat().filter(({ id }) => !isNew.has(id));
+  if (others.length === 0) return { accepted, earlier: new Map() };
+  const earlier = await findEarlierEvents(transaction, others);
+  if (others.some(({ id }) => earlier.get(id)?.sameContent !== true)) throw new KeyReusedError();
+  return { accepted, earlier };
+}

@@ -1,11 +1,12 @@
 import type { Db } from "../../database/pool.ts";
-import { isRowOf } from "./key-look-up.ts";
+import { LEASE_MS } from "../queue.ts";
+import { isRowOf, withLeased } from "./key-look-up.ts";
 import { lastLeaseId } from "./lease-ids.ts";
 
-/** A worker whose lock nobody holds, or whose leases are being freed. `seenAt` only serves to be compared. */
+/** A worker whose lock is free, or whose leases are being freed. `seenAt` is only for comparing. */
 export type UnheldWorker = { firstLeaseId: string; seenAt: string; isDead: boolean };
 
-/** After a restart of the server every lock is free. So long the others may need to come back, and to end what they send. */
+/** After a restart of the server every lock is free. Workers need up to this long to reconnect and to finish their attempts in flight. */
 const AFTER_RESTART_S = 20;
 const FREED_AT_ONCE = 5000;
 
@@ -22,9 +23,9 @@ const IS_UNHELD = /* sql */ `NOT EXISTS (
       AND ((l.classid::bigint << 32) | l.objid::bigint) = ${lockKey("w.first_lease_id::text")})`;
 
 /**
- * Holds the worker's lock for as long as the connection lasts; false if somebody
- * else has it to himself. It is shared, so that an earlier connection, which
- * the server does not know to be lost, keeps no new one out.
+ * Holds the worker's lock for as long as the connection lasts; false if another
+ * session has it exclusively. The lock is shared, so that an earlier connection
+ * that the server does not know to be lost does not block a new one.
  */
 export async function holdWorkerLock(db: Db, firstLeaseId: string): Promise<boolean> {
   const { rows } = await db.query<{ held: boolean }>(
@@ -37,8 +38,8 @@ export async function holdWorkerLock(db: Db, firstLeaseId: string): Promise<bool
 }
 
 /**
- * Says that the worker lives. Answers since when it is registered, to be
- * compared; null while others free its leases because they took it for dead.
+ * Confirms that the worker lives. Returns the time of its registration, for
+ * comparing; null while others free its leases because they took it for dead.
  */
 export async function confirmWorker(db: Db, firstLeaseId: string): Promise<string | null> {
   const { rows } = await db.query<{ registered: string }>({
@@ -64,7 +65,7 @@ export async function findUnheldWorkers(db: Db): Promise<UnheldWorker[]> {
   return rows;
 }
 
-/** Declares a worker dead; false if it lives, or if that was said before. */
+/** Declares a worker dead; false if it lives, or was declared dead before. */
 export async function markWorkerDead(db: Db, firstLeaseId: string, silentMs: number): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `UPDATE postern.workers w SET is_dead = true
@@ -77,22 +78,34 @@ export async function markWorkerDead(db: Db, firstLeaseId: string, silentMs: num
 }
 
 /**
- * Frees leases of a dead worker, but none that somebody has locked; true when
- * there may be more. Its row stays locked meanwhile, so it cannot register anew
- * and lose what it leases then.
+ * Frees leases of a dead worker, except on locked rows. True when there may be
+ * more. Its row stays locked meanwhile, so it cannot register anew and lose what
+ * it leases then.
+ *
+ * Reads the dispatches that become claimable within twice the length of a lease,
+ * in case the server's clock was set back: not all that are scheduled, held or
+ * parked.
  */
 export async function freeLeasesOfDead(db: Db, firstLeaseId: string): Promise<boolean> {
-  const { rowCount } = await db.query(
+  const { rows } = await db.query<{ found: number; freed: number }>(
     /* sql */ `WITH dead AS MATERIALIZED (
         SELECT FROM postern.workers WHERE first_lease_id = $1 AND is_dead FOR SHARE
+      ), leased AS MATERIALIZED (
+        SELECT tenant_id, endpoint_id, id, lease_owner AS lease_id FROM postern.dispatches
+        WHERE EXISTS (SELECT FROM dead) AND NOT held AND NOT parked AND lease_owner BETWEEN $1 AND $2
+          AND claimable_at > now() AND claimable_at <= now() + $4 * interval '1 ms'
+        ORDER BY claimable_at LIMIT $3
+      ), given AS MATERIALIZED (
+        SELECT * FROM leased ORDER BY tenant_id, endpoint_id, id
       ), locked AS MATERIALIZED (
-        SELECT tenant_id, endpoint_id, id FROM postern.dispatches
-        WHERE EXISTS (SELECT FROM dead) AND lease_owner BETWEEN $1 AND $2 AND claimable_at > now()
-        ORDER BY tenant_id, endpoint_id, id LIMIT $3 FOR UPDATE SKIP LOCKED
+        ${withLeased("given", "skip")}
+      ), freed AS (
+        UPDATE postern.dispatches d SET lease_owner = NULL, claimable_at = now()
+        FROM locked WHERE ${isRowOf("locked")} RETURNING d.id
       )
-      UPDATE postern.dispatches d SET lease_owner = NULL, claimable_at = now()
-      FROM locked WHERE ${isRowOf("locked")}`,
-    [firstLeaseId, lastLeaseId(firstLeaseId), FREED_AT_ONCE],
+      SELECT (SELECT count(*)::int FROM leased) AS found, (SELECT count(*)::int FROM freed) AS freed`,
+    [firstLeaseId, lastLeaseId(firstLeaseId), FREED_AT_ONCE, 2 * LEASE_MS],
   );
-  return rowCount === FREED_AT_ONCE;
+  const [counts] = rows;
+  return counts !== undefined && counts.found === FREED_AT_ONCE && counts.freed > 0;
 }

@@ -1,7 +1,7 @@
-/** Giving leases back, and the arrays that every statement on leased dispatches takes. */
+/** Releases leases, and makes the arrays that every statement on leased dispatches takes. */
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../../shared/id.ts";
-import type { LeasedDispatch } from "../queue.ts";
+import { DEFER_MS, type LeasedDispatch } from "../queue.ts";
 import { isRowOf, withLeased } from "./key-look-up.ts";
 
 /** Locks in the order of the key, as every statement on several dispatches does. */
@@ -23,6 +23,20 @@ export async function releaseDispatches(
       FROM locked WHERE ${isRowOf("locked")}`,
     values: [...leaseArrays(dispatches), to === "parked"],
   });
+}
+
+/**
+ * Releases a lease and makes the dispatch claimable again after as long as it
+ * has been due, so that each delay is about twice the one before.
+ */
+export async function deferDispatch(db: Db, dispatch: LeasedDispatch): Promise<void> {
+  const { tenantId, endpointId, id, leaseId } = dispatch;
+  await db.query(
+    /* sql */ `UPDATE postern.dispatches SET lease_owner = NULL,
+        claimable_at = now() + least(greatest(now() - due_at, $5 * interval '1 ms'), $6 * interval '1 ms')
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3 AND lease_owner = $4`,
+    [tenantId, endpointId, id, leaseId, DEFER_MS.shortest, DEFER_MS.longest],
+  );
 }
 
 /** Tenant, endpoint, dispatch and lease ids. */

@@ -1,11 +1,11 @@
-/** Retention: whole day partitions are dropped, and nobody may keep that from happening unnoticed. */
+/** Retention: drops whole day partitions. If a lock prevents that, it is reported. */
 import type { Pool } from "../../database/pool.ts";
 import { pause } from "../../shared/every.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { dropOldPartition, readOldestDays } from "./retention-store.ts";
 
-/** Somebody who reads the log for long may have ended by then. */
+/** A long read of the log may have ended by then. */
 const RETRY_MS = 30_000;
 
 /**

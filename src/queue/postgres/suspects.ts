@@ -1,12 +1,12 @@
 import type { UnheldWorker } from "./presence-store.ts";
 
-/** An observer that did not look for so long may have missed a return. */
+/** An observer that has not looked for this long may have missed a worker's return. */
 const LONGEST_GAP_MS = 3000;
 
 /**
- * Workers without a lock and without a sign of life, and since when. A database
- * that was away leaves every worker like that: so a worker counts as dead only
- * when it stayed so under the eyes of one observer.
+ * Workers without a lock and without a sign of life, and since when. An outage
+ * of the database leaves every worker like that. So a worker counts as dead only
+ * when one observer saw it in that state all the time.
  */
 export class Suspects {
   readonly #deadAfterMs: number;
@@ -17,7 +17,7 @@ export class Suspects {
     this.#deadAfterMs = deadAfterMs;
   }
 
-  /** Takes what was found at a time; answers the ids of those that were silent for long enough. */
+  /** Notes the workers found at a time; returns the ids of those that were silent for long enough. */
   note(unheld: readonly UnheldWorker[], nowMs: number): string[] {
     if (nowMs - this.#lookedAtMs > LONGEST_GAP_MS) this.forget();
     this.#lookedAtMs = nowMs;

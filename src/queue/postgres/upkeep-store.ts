@@ -5,9 +5,9 @@ import { isRowOf } from "./key-look-up.ts";
 const IDEMPOTENCY_KEY_HOURS = 25;
 const KEYS_AT_ONCE = 10_000;
 
-/** What a person's delivery made needless while a worker held it, and what no worker will claim again. */
+/** Deletes superseded dispatches whose lease has ended: no worker will claim them again. */
 export async function deleteSuperseded(db: Db): Promise<void> {
-  // What somebody else has locked can wait for the next time; waiting for it could become a deadlock.
+  // Locked rows are left for the next run, because waiting for them could deadlock.
   await db.query(/* sql */ `WITH locked AS MATERIALIZED (
       SELECT tenant_id, endpoint_id, id FROM postern.dispatches
       WHERE superseded AND claimable_at <= now() FOR UPDATE SKIP LOCKED
@@ -15,7 +15,7 @@ export async function deleteSuperseded(db: Db): Promise<void> {
     DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}`);
 }
 
-/** Forgets some of the idempotency keys that have served their time; true when there may be more. */
+/** Deletes some expired idempotency keys; true when there may be more. */
 export async function deleteOldIdempotencyKeys(db: Db): Promise<boolean> {
   const { rowCount } = await db.query(
     // Compared as in key-look-up.ts, for the same reason.

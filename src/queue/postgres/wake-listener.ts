@@ -1,15 +1,15 @@
 /**
- * Hears over PostgreSQL's NOTIFY that something is due, so that no worker has
- * to poll fast, and that a person delivered what may wait in a lane. Either
- * may be missed: the first is found by polling, the second costs a request
- * more.
+ * Listens to PostgreSQL's NOTIFY, so that no worker has to poll fast: for new
+ * due dispatches and outbox events, and for events that a person delivered while
+ * they may wait in a lane. Both may be missed: polling finds the first, and the
+ * second costs one more request.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createListener } from "../../database/listener.ts";
 import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { DISPATCH_CHANNEL } from "./accept-store.ts";
 import type { EventAtEndpoint } from "../queue.ts";
+import { WAKE_CHANNEL } from "../wake-channel.ts";
 
 /** Many commits in a burst are one reason to look. */
 const DEBOUNCE_MS = 10;
@@ -48,9 +48,9 @@ export function makeWakeListener(services: {
   async function listen(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        const channel = { url: databaseUrl, role: "postern_worker", channel: DISPATCH_CHANNEL } as const;
+        const channel = { url: databaseUrl, role: "postern_worker", channel: WAKE_CHANNEL } as const;
         const listener = await createListener(channel, hear);
-        // What was announced while nobody listened.
+        // For notifications that were sent while the connection was down.
         wakeSoon();
         await Promise.race([listener.ended, stopped]);
         await listener.close();
@@ -73,7 +73,7 @@ export function makeWakeListener(services: {
   };
 }
 
-/** The payload that superseding sends; null for the empty one, which says that something is due. */
+/** The payload that superseding sends; null for the empty one, which only wakes. */
 function readSuperseded(payload: string): EventAtEndpoint | null {
   const [endpoint, event] = payload.split(" ");
   const endpointId = parseEndpointId(endpoint);

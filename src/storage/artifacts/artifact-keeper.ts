@@ -1,78 +1,84 @@
 /**
  * Stores the bodies of attempts for the tenants that keep them, beside the
- * attempts and never in their way: what is handed over waits in memory within a
- * bound, and what does not fit, or finds the store away for long, is lost. That
- * is counted and logged. A row that was begun stays pending until rows and
- * bucket are compared: if its bytes came, it is finished there, else found missing.
+ * attempts and never in their way. What is to be kept is noted in the database
+ * together with the attempt's outcome, and a worker works the notes off: a
+ * process that dies loses none. A body is lost only where too many wait, where
+ * it could not be stored for a day, or where its event is gone; that is counted
+ * and logged.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
+import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
-import type { DeliveryId, TenantId } from "../../shared/id.ts";
+import type { BodiesToKeep } from "../../queue/queue.ts";
+import { every, pause } from "../../shared/every.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Bucket } from "../bytes/bucket.ts";
+import { decideOpening, openObject, uploadObject } from "../library/upload-object.ts";
 import type { LinkProbes } from "../library/link-probes.ts";
-import type { ArtifactKind } from "../rules/object-key.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
 import { readDatabaseClock } from "../rows/stored-object-store.ts";
-import { decideOpening, openObject, uploadObject } from "../library/upload-object.ts";
 import type { KeptBodies } from "./kept-bodies.ts";
+import {
+  claimBodies,
+  deleteBody,
+  insertBodies,
+  measureBodies,
+  postponeBody,
+  readRequestBody,
+  type DeliveryOfBodies,
+  type WaitingBody,
+} from "./kept-body-store.ts";
 
 const MAX_ATTEMPT = 999;
-const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+/** Of all processes; what is measured is seconds old, so some more may come. */
+const MAX_WAITING = { count: 200_000, bytes: 1024 ** 3 };
+const MEASURE_EVERY_MS = 2000;
+const POLL_MS = 250;
+const CLAIM = 16;
 const MAX_AT_ONCE = 4;
-/** Before the second and third try of one. */
-const RETRY_DELAYS_MS = [500, 2000];
+/** After it another keeper takes what one left when it died. Two at one body do no harm. */
+const LEASE_MS = 20_000;
+const LONGEST_DELAY_MS = 300_000;
+const GIVE_UP_S = 86_400;
 const TELL_EVERY_MS = 10_000;
-/** What is left when the process ends. */
-const STOP_LIMIT_MS = 5000;
 
-export type MadeAttempt = {
-  tenantId: TenantId;
-  deliveryId: DeliveryId;
-  attempt: number;
-  requestBody: string;
-  /** All that was read of the answer, where it is more than the log keeps. */
-  longResponseBody: Buffer | null;
-  keeps: KeptBodies;
-};
+type LossReason = "backlog" | "store" | "gone";
 
 export type ArtifactKeeper = {
-  /** Takes what the tenant keeps of an attempt; never waits and never throws. */
-  keep(attempt: MadeAttempt): void;
-  /** Stores what waits, within a few seconds. */
+  /** What of an attempt is to be noted with its outcome; null: nothing. */
+  choose(
+    keeps: KeptBodies | null,
+    made: { attempt: number; longResponseBody: Buffer | null },
+  ): BodiesToKeep | null;
+  /** Within the transaction that logs a person's delivery. */
+  note(transaction: Db, of: DeliveryOfBodies, bodies: BodiesToKeep): Promise<void>;
+  /** Stores what was noted, by whatever process. */
+  start(): void;
   stop(): Promise<void>;
 };
 
-type Artifact = Pick<MadeAttempt, "tenantId" | "deliveryId" | "attempt"> & {
-  kind: Exclude<ArtifactKind, "export">;
-  body: string | Buffer;
-  /** For the bound; an estimate where the body is text. */
-  weight: number;
-  days: number | null;
-};
-
 type ArtifactKeeperServices = {
+  /** Sees the rows of every tenant. */
+  db: Pool;
   tenants: TenantPool;
   bucket: Bucket;
   probes: LinkProbes;
   planDays: number;
   log: Log;
-  metrics: Pick<Metrics, "artifactsTotal">;
+  metrics: Pick<Metrics, "artifactsTotal" | "bodiesWaiting">;
 };
 
 export function makeArtifactKeeper(services: ArtifactKeeperServices): ArtifactKeeper {
-  return new BoundedKeeper(services);
+  return new DurableKeeper(services);
 }
 
-class BoundedKeeper implements ArtifactKeeper {
+class DurableKeeper implements ArtifactKeeper {
   readonly #services: ArtifactKeeperServices;
-  readonly #waiting: Artifact[] = [];
-  readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
-  #weight = 0;
+  #running: Promise<unknown> | null = null;
+  #isFull = false;
   #toldAtMs = -TELL_EVERY_MS;
   #untold = 0;
 
@@ -80,62 +86,117 @@ class BoundedKeeper implements ArtifactKeeper {
     this.#services = services;
   }
 
-  keep(made: MadeAttempt): void {
+  choose(
+    keeps: KeptBodies | null,
+    { attempt, longResponseBody }: { attempt: number; longResponseBody: Buffer | null },
+  ): BodiesToKeep | null {
     const { metrics } = this.#services;
-    for (const artifact of artifactsOf(made)) {
-      if (made.attempt > MAX_ATTEMPT) {
-        metrics.artifactsTotal.inc({ kind: artifact.kind, outcome: "beyond_999" });
-      } else if (this.#weight + artifact.weight > MAX_WAITING_BYTES) {
-        this.#lose(artifact, "dropped", "too many artifacts wait to be stored");
-      } else {
-        this.#weight += artifact.weight;
-        this.#waiting.push(artifact);
-      }
+    if (keeps === null) return null;
+    const { requestBodies: requestBody, days } = keeps;
+    const bodies = { requestBody, responseBody: keeps.responseBodies ? longResponseBody : null, days };
+    const kinds = [
+      ...(bodies.requestBody ? ["request_body" as const] : []),
+      ...(bodies.responseBody === null ? [] : ["response_body" as const]),
+    ];
+    if (kinds.length === 0) return null;
+    if (attempt <= MAX_ATTEMPT && !this.#isFull) return bodies;
+    for (const kind of kinds) {
+      if (attempt > MAX_ATTEMPT) metrics.artifactsTotal.inc({ kind, outcome: "beyond_999", reason: "" });
+      else this.#lose({ kind }, "backlog", "too many bodies wait to be stored");
     }
-    this.#start();
+    return null;
+  }
+
+  async note(transaction: Db, of: DeliveryOfBodies, bodies: BodiesToKeep): Promise<void> {
+    await insertBodies(transaction, of, bodies);
+  }
+
+  start(): void {
+    const { signal } = this.#stopping;
+    const failed = (error: unknown) =>
+      this.#tell({}, error, "bodies that wait to be stored were not looked at");
+    this.#running ??= Promise.all([
+      every(POLL_MS, () => this.#workOff(), { signal, failed }),
+      every(MEASURE_EVERY_MS, () => this.#measure(), { signal, failed }),
+    ]);
   }
 
   async stop(): Promise<void> {
-    // What waits for its next try ends; the rest gets one.
     this.#stopping.abort();
-    const end = performance.now() + STOP_LIMIT_MS;
-    while (this.#running.size > 0 && performance.now() < end) {
-      await Promise.race([...this.#running, delay(STOP_LIMIT_MS, undefined, { ref: false })]);
-    }
-    for (const artifact of this.#waiting.splice(0)) this.#lose(artifact, "lost", "the process ended");
+    await this.#running;
   }
 
-  #start(): void {
-    while (this.#running.size < MAX_AT_ONCE) {
-      const artifact = this.#waiting.shift();
-      if (artifact === undefined) return;
-      const storing = this.#storeWithRetries(artifact).finally(() => {
-        this.#weight -= artifact.weight;
-        this.#running.delete(storing);
-        this.#start();
-      });
-      this.#running.add(storing);
+  async #measure(): Promise<void> {
+    const { db, metrics } = this.#services;
+    const { count, bytes } = await measureBodies(db);
+    metrics.bodiesWaiting.set(count);
+    this.#isFull = count >= MAX_WAITING.count || bytes >= MAX_WAITING.bytes;
+  }
+
+  async #workOff(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const claimed = await claimBodies(this.#services.db, CLAIM, LEASE_MS);
+      if (claimed.length === 0) return;
+      const waiting = [...claimed];
+      let failures = 0;
+      const workOff = async () => {
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+          if (!(await this.#keepOne(next))) failures++;
+        }
+      };
+      await Promise.all(Array.from({ length: MAX_AT_ONCE }, workOff));
+      // While the store is away the rest need not be tried at once.
+      if (failures > 0) await pause(MEASURE_EVERY_MS, signal);
     }
   }
 
-  async #storeWithRetries(artifact: Artifact): Promise<void> {
-    const { metrics } = this.#services;
-    for (const waitMs of [...RETRY_DELAYS_MS, null]) {
-      try {
-        await this.#store(artifact);
-        metrics.artifactsTotal.inc({ kind: artifact.kind, outcome: "kept" });
-        return;
-      } catch (error) {
-        if (waitMs === null || this.#stopping.signal.aborted) return this.#lose(artifact, "lost", error);
-        await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  /** False where it is to be tried again. */
+  async #keepOne(waiting: WaitingBody): Promise<boolean> {
+    const { db, tenants, metrics } = this.#services;
+    const { kind, tries, waitedS } = waiting;
+    try {
+      // Another keeper need not wait until the lease ends.
+      if (this.#stopping.signal.aborted) {
+        await postponeBody(db, waiting, 0);
+        return true;
       }
+      const bytes = waiting.body ?? (await readRequestBody(tenants.of(waiting.tenantId), waiting));
+      if (bytes === null) this.#lose(waiting, "gone", "the event is gone");
+      else await this.#store(waiting, Buffer.from(bytes));
+      await deleteBody(db, waiting);
+      if (bytes !== null) metrics.artifactsTotal.inc({ kind, outcome: "kept", reason: "" });
+      return true;
+    } catch (error) {
+      await this.#failed(
+        waiting,
+        error,
+        waitedS > GIVE_UP_S ? null : Math.min(LONGEST_DELAY_MS, 500 * 2 ** tries),
+      );
+      return false;
     }
   }
 
-  async #store({ tenantId, deliveryId, attempt, kind, body, days }: Artifact): Promise<void> {
+  /** `delayMs` null: there is no next try. */
+  async #failed(waiting: WaitingBody, error: unknown, delayMs: number | null): Promise<void> {
+    const { db } = this.#services;
+    try {
+      if (delayMs === null) {
+        await deleteBody(db, waiting);
+        this.#lose(waiting, "store", error);
+      } else {
+        this.#tell(waiting, error, "bodies could not be stored yet; they are tried again");
+        await postponeBody(db, waiting, delayMs);
+      }
+    } catch (second) {
+      // Its lease ends.
+      this.#tell(waiting, second, "bodies could not be stored yet; they are tried again");
+    }
+  }
+
+  async #store({ tenantId, deliveryId, attempt, kind, days }: WaitingBody, bytes: Buffer): Promise<void> {
     const { tenants, bucket, probes, planDays } = this.#services;
     const db = tenants.of(tenantId);
-    const bytes = typeof body === "string" ? Buffer.from(body) : body;
     const object = await uploadObject(
       { db, bucket },
       {
@@ -150,7 +211,7 @@ class BoundedKeeper implements ArtifactKeeper {
       },
       () => Readable.from([bytes]),
     );
-    // The attempt was made twice, and the first one's artifact stays.
+    // It is stored already: whoever did it died before the note was deleted.
     if (object === null) return;
     const now = await readDatabaseClock(db);
     const opening = await decideOpening(
@@ -167,29 +228,18 @@ class BoundedKeeper implements ArtifactKeeper {
     await openObject(db, opening, now);
   }
 
+  #lose(of: Pick<WaitingBody, "kind"> & Partial<WaitingBody>, reason: LossReason, cause: unknown): void {
+    this.#services.metrics.artifactsTotal.inc({ kind: of.kind, outcome: "lost", reason });
+    this.#tell(of, cause, "bodies of attempts are lost");
+  }
+
   /** Many at once are one line: the log must not fill because the store is away. */
-  #lose({ kind, tenantId, deliveryId }: Artifact, outcome: "dropped" | "lost", cause: unknown): void {
-    const { log, metrics } = this.#services;
-    metrics.artifactsTotal.inc({ kind, outcome });
+  #tell({ kind, tenantId, deliveryId }: Partial<WaitingBody>, cause: unknown, message: string): void {
     this.#untold++;
     const nowMs = performance.now();
     if (nowMs - this.#toldAtMs < TELL_EVERY_MS) return;
-    log.warn(
-      { err: cause, kind, tenantId, deliveryId, artifacts: this.#untold },
-      "artifacts could not be stored",
-    );
+    this.#services.log.warn({ err: cause, kind, tenantId, deliveryId, times: this.#untold }, message);
     this.#toldAtMs = nowMs;
     this.#untold = 0;
-  }
-}
-
-function* artifactsOf(made: MadeAttempt): Generator<Artifact> {
-  const { tenantId, deliveryId, attempt, keeps, requestBody, longResponseBody } = made;
-  const base = { tenantId, deliveryId, attempt, days: keeps.days };
-  if (keeps.requestBodies) {
-    yield { ...base, kind: "request_body", body: requestBody, weight: requestBody.length };
-  }
-  if (keeps.responseBodies && longResponseBody !== null) {
-    yield { ...base, kind: "response_body", body: longResponseBody, weight: longResponseBody.length };
   }
 }

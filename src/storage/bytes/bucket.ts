@@ -3,12 +3,11 @@
  * or a folder that behaves like one.
  *
  * Objects are written once and deleted by version, never replaced. A key is of
- * the grammar of object-key.ts wherever one is given. Every method but `close`
+ * the grammar of object-key.ts or of own-keys.ts wherever one is given. Every method but `close`
  * throws {@link StoreUnavailableError} when nothing could be learned; "not
  * found" is an answer and means that the store said so.
  */
 import type { Readable } from "node:stream";
-import { parseObjectKey, type ArtifactKind } from "../rules/object-key.ts";
 import type { ListedObject } from "../rules/reconcile-types.ts";
 import type { SignedUrlEndpoint } from "../rules/signed-url.ts";
 import type { BucketConfig } from "../rules/validate-bucket.ts";
@@ -41,6 +40,8 @@ export type UploadAnswer = { code: "stored"; versionId: string; etag: string } |
 /** Byte offsets, both inclusive. */
 export type ByteRange = { start: number; end: number };
 
+export type StoredVersion = { key: string; versionId: string };
+
 export type OpenedObject = { found: false } | { found: true; size: number; body: Readable };
 
 export interface Bucket extends StoragePort, SignerPort {
@@ -52,11 +53,17 @@ export interface Bucket extends StoragePort, SignerPort {
   credentialExpiresAt(): Promise<string | null>;
   /** Rejects bytes that are not of the size and digest told. */
   put(upload: Upload): Promise<UploadAnswer>;
-  /** Current objects behind `after`, ascending by key bytes. */
-  list(page: { after: string | null; limit: number }): Promise<{
+  /**
+   * Current objects behind `after`, ascending by key bytes.
+   *
+   * @param page.prefix ends with a slash. Without one, everything but the keys of own-keys.ts.
+   */
+  list(page: { after: string | null; limit: number; prefix?: string }): Promise<{
     objects: ListedObject[];
     isTruncated: boolean;
   }>;
+  /** Every version of the artifacts whose keys have the prefix, and every mark of a deletion. */
+  versions(prefix: string): AsyncIterable<StoredVersion>;
   /** The bytes of one version; without a range all of them. */
   get(request: { key: string; versionId: string; range?: ByteRange }): Promise<OpenedObject>;
   /** Deletes exactly this version; one that is gone already is deleted. */
@@ -78,17 +85,6 @@ export function confirmingHead(bucket: Bucket): ConfirmingStoragePort {
       }
     },
   };
-}
-
-/**
- * The kind that a key names.
- *
- * @throws RangeError for any key that is not of the grammar: a fault of the caller, caught before a store sees it.
- */
-export function kindOfKey(key: string): ArtifactKind {
-  const { parts } = parseObjectKey(key);
-  if (parts === null) throw new RangeError("not a key of an artifact");
-  return parts.kind;
 }
 
 /** Rows may name a bucket that this process is not set up for; asking another one in its place would mislead. */

@@ -47,6 +47,23 @@ describe("a folder as a bucket, on disk", () => {
     assert.ok(existsSync(join(served.root, "objects")));
   });
 
+  it("serves a link by the clock that made it, and not once its artifact is closed", async () => {
+    const { key, versionId } = await put("for a while");
+    const link = await linkTo(key, versionId);
+    const statuses: number[] = [];
+    for (const clock of [
+      { aheadMs: 290_000, isClosed: false },
+      { aheadMs: 310_000, isClosed: false },
+      { aheadMs: 0, isClosed: true },
+      { aheadMs: 0, isClosed: false },
+    ]) {
+      served.clock.aheadMs = clock.aheadMs;
+      served.clock.isClosed = clock.isClosed;
+      statuses.push((await fetch(link)).status);
+    }
+    assert.deepEqual(statuses, [200, 403, 404, 200]);
+  });
+
   it("sees bytes that somebody changed, also where size and time are as before", async () => {
     const { key, versionId } = await put("honest bytes");
     const link = await linkTo(key, versionId);
@@ -149,8 +166,8 @@ describe("a folder as a bucket, on disk", () => {
     const rotated = makeLinkSigner([randomBytes(32), KEY]);
     const query = new URL(makeLinkSigner([KEY]).sign(endpoint, request)).search.slice(1);
     const place = `${bucket.name}/${key}`;
-    assert.notEqual(rotated.verify({ place, query }, Date.now()), null);
-    assert.equal(makeLinkSigner([randomBytes(32)]).verify({ place, query }, Date.now()), null);
+    assert.notEqual(rotated.verify({ place, query }), null);
+    assert.equal(makeLinkSigner([randomBytes(32)]).verify({ place, query }), null);
   });
 
   async function put(text: string): Promise<{ key: string; versionId: string }> {
@@ -175,18 +192,28 @@ async function serveFolder() {
   const root = await mkdtemp(join(tmpdir(), "postern-bucket-"));
   const signer = makeLinkSigner([KEY]);
   let port = 0;
+  const clock = { aheadMs: 0, isClosed: false };
   const basePath = "/postern";
   const endpoint = () => servedEndpoint({ publicUrl: undefined, host: "127.0.0.1", port, basePath });
   const bucket = makeDirectoryBucket({ root, signer, endpoint });
   const app = fastify();
   app.setErrorHandler(answerError);
-  await app.register(async (files) => fileRoutes(files, { bucket, signer }), {
-    prefix: `${basePath}${FILES_PATH}`,
-  });
+  await app.register(
+    async (files) =>
+      fileRoutes(files, {
+        bucket,
+        signer,
+        stateOfLink: async () => ({ nowMs: Date.now() + clock.aheadMs, isClosed: clock.isClosed }),
+      }),
+    {
+      prefix: `${basePath}${FILES_PATH}`,
+    },
+  );
   port = Number(new URL(await app.listen({ port: 0, host: "127.0.0.1" })).port);
   return {
     root,
     bucket,
+    clock,
     placeOf: (key: string) => join(root, "objects", key),
     async close() {
       await app.close();

@@ -4,6 +4,7 @@
  *     objects/<key>         the bytes, and nothing else: this is what is listed
  *     digests/<key>.json    size, time and SHA-256 of those bytes
  *     uploads/<random>      bytes on their way
+ *     postern/…             the owner mark and the trash (own-keys.ts)
  *
  * An object is written and synced under `uploads`, then linked to its place, so
  * it is there whole or not at all, and a second upload of a key finds the place
@@ -14,13 +15,14 @@
  */
 import { lstat } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { ARTIFACT_FORMATS, parseObjectKey } from "../rules/object-key.ts";
+import { parseObjectKey } from "../rules/object-key.ts";
 import type { ListedObject } from "../rules/reconcile-types.ts";
 import type { SignedUrlEndpoint } from "../rules/signed-url.ts";
 import { MAX_OBJECT_BYTES } from "../rules/values.ts";
-import { kindOfKey, requireBucket, StoreUnavailableError, type Bucket } from "./bucket.ts";
-import { beginWalk, isAbsent, type KeyWalk } from "./directory-listing.ts";
+import { requireBucket, StoreUnavailableError, type Bucket, type StoredVersion } from "./bucket.ts";
+import { beginWalk, isAbsent, walkKeys, type KeyWalk } from "./directory-listing.ts";
 import type { LinkSigner } from "./file-links.ts";
+import { contentTypeOf, isOwnKey } from "./own-keys.ts";
 import { StoredFiles, type FileFacts } from "./stored-files.ts";
 
 /** The name in rows and links; there is one folder for each service. */
@@ -46,12 +48,12 @@ export function makeDirectoryBucket(options: {
     endpoint: options.endpoint,
     credentialExpiresAt: async () => null,
     async put(upload) {
-      kindOfKey(upload.key);
+      contentTypeOf(upload.key);
       return orUnavailable(() => files.putFile(upload));
     },
     async head({ bucket, key, version_id }) {
       requireBucket({ name: DIRECTORY_BUCKET }, bucket);
-      const { contentType } = ARTIFACT_FORMATS[kindOfKey(key)];
+      const contentType = contentTypeOf(key);
       const facts = await orUnavailable(() => files.factsOf(key));
       if (facts === null || (version_id !== null && version_id !== facts.sha256)) return { found: false };
       const { size, sha256, lastModified } = facts;
@@ -66,8 +68,9 @@ export function makeDirectoryBucket(options: {
       };
     },
     list: (page) => orUnavailable(() => pages.read(page)),
+    versions: (prefix) => currentVersions(files, prefix),
     async get({ key, versionId, range }) {
-      kindOfKey(key);
+      contentTypeOf(key);
       return orUnavailable(async () => {
         const file = await files.openVersion(key, versionId);
         if (file === null) return { found: false };
@@ -77,7 +80,7 @@ export function makeDirectoryBucket(options: {
       });
     },
     async deleteVersion({ key, versionId }) {
-      kindOfKey(key);
+      contentTypeOf(key);
       await orUnavailable(() => files.removeVersion(key, versionId));
     },
     signGet: async (request) => ({ url: options.signer.sign(options.endpoint(), request) }),
@@ -96,8 +99,11 @@ class ObjectPages {
     this.#files = files;
   }
 
-  async read({ after, limit }: Parameters<Bucket["list"]>[0]): ReturnType<Bucket["list"]> {
-    const walk = this.#takeWalk(after);
+  async read({ after, limit, prefix }: Parameters<Bucket["list"]>[0]): ReturnType<Bucket["list"]> {
+    const walk =
+      prefix === undefined
+        ? this.#takeWalk(after)
+        : beginWalk(this.#files.folderOf(prefix), { after, prefix });
     const objects: ListedObject[] = [];
     while (objects.length < limit) {
       const key = await walk.next();
@@ -106,7 +112,7 @@ class ObjectPages {
       if (object !== null) objects.push(object);
     }
     const isTruncated = await walk.hasMore();
-    if (isTruncated) this.#resting = walk;
+    if (isTruncated && prefix === undefined) this.#resting = walk;
     return { objects, isTruncated };
   }
 
@@ -116,12 +122,12 @@ class ObjectPages {
     this.#resting = null;
     const isNext =
       walk !== null && walk.after === after && performance.now() - walk.beganAtMs < WALK_LIMIT_MS;
-    return isNext ? walk : beginWalk(this.#files.objectsFolder, after);
+    return isNext ? walk : beginWalk(this.#files.folderOf(""), { after, prefix: "" });
   }
 
   async #listed(key: string): Promise<ListedObject | null> {
     // A planted file is told of and not read.
-    const isOurs = isArtifactKey(key);
+    const isOurs = isArtifactKey(key) || isOwnKey(key);
     const facts = isOurs ? await this.#files.factsOf(key) : await foreignFacts(this.#files.placeOf(key));
     if (facts === null) return null;
     const size = Math.min(facts.size, MAX_OBJECT_BYTES);
@@ -136,6 +142,14 @@ async function foreignFacts(path: string): Promise<FileFacts | null> {
   } catch (error) {
     if (isAbsent(error)) return null;
     throw error;
+  }
+}
+
+/** A folder keeps one version of each key, and no mark of a deletion. */
+async function* currentVersions(files: StoredFiles, prefix: string): AsyncGenerator<StoredVersion> {
+  for await (const key of walkKeys(files.folderOf(prefix), { after: null, prefix })) {
+    const facts = isArtifactKey(key) ? await orUnavailable(() => files.factsOf(key)) : null;
+    if (facts !== null) yield { key, versionId: facts.sha256 };
   }
 }
 

@@ -25,19 +25,22 @@ describe("a walk of keys", () => {
 
   for (const namesAtOnce of [1, 2, 1000]) {
     it(`gives keys in the order of their bytes, ${namesAtOnce} names at once`, async () => {
-      assert.deepEqual(await Array.fromAsync(walkKeys(root, null, namesAtOnce)), expected);
+      assert.deepEqual(
+        await Array.fromAsync(walkKeys(root, { after: null, prefix: "" }, namesAtOnce)),
+        expected,
+      );
     });
   }
 
   it("goes on behind any key, whether it is there or not", async () => {
     for (const key of [...expected, "a", "a/", "a/b.c", "a/b.c/", "a/b.d", "b/1/", "y", "zz"]) {
       const rest = expected.filter((one) => compareBytes(one, key) > 0);
-      assert.deepEqual(await Array.fromAsync(walkKeys(root, key, 2)), rest, key);
+      assert.deepEqual(await Array.fromAsync(walkKeys(root, { after: key, prefix: "" }, 2)), rest, key);
     }
   });
 
   it("waits between keys, tells where it is, and looks ahead without going on", async () => {
-    const walk = beginWalk(root, "a-b");
+    const walk = beginWalk(root, { after: "a-b", prefix: "" });
     const given: (string | null)[] = [walk.after];
     while (await walk.hasMore()) {
       assert.ok(await walk.hasMore());
@@ -50,6 +53,6 @@ describe("a walk of keys", () => {
   });
 
   it("finds nothing where there is no folder", async () => {
-    assert.deepEqual(await Array.fromAsync(walkKeys(join(root, "absent"), null)), []);
+    assert.deepEqual(await Array.fromAsync(walkKeys(join(root, "absent"), { after: null, prefix: "" })), []);
   });
 });

@@ -11,6 +11,9 @@ import { compareBytes } from "../rules/values.ts";
 
 const NAMES_AT_ONCE = 20_000;
 
+/** `prefix` ends with a slash, or is empty. */
+export type WalkRange = { after: string | null; prefix: string };
+
 type Entry = { name: string; isFolder: boolean };
 
 /**
@@ -22,10 +25,10 @@ type Entry = { name: string; isFolder: boolean };
  */
 export async function* walkKeys(
   root: string,
-  after: string | null,
+  { after, prefix }: WalkRange,
   namesAtOnce = NAMES_AT_ONCE,
 ): AsyncGenerator<string> {
-  yield* walkFolder({ root, namesAtOnce }, "", after ?? "");
+  yield* walkFolder({ root, namesAtOnce }, prefix, after ?? "");
 }
 
 /** A walk that is taken a key at a time, with pauses of any length. */
@@ -39,12 +42,12 @@ export type KeyWalk = {
 };
 
 /** As {@link walkKeys}. What appears after the beginning may be left out. */
-export function beginWalk(root: string, after: string | null): KeyWalk {
-  const keys = walkKeys(root, after);
+export function beginWalk(root: string, range: WalkRange): KeyWalk {
+  const keys = walkKeys(root, range);
   let ahead: string | null = null;
   const pull = async (): Promise<string | null> => (await keys.next()).value ?? null;
   return {
-    after,
+    after: range.after,
     beganAtMs: performance.now(),
     async next() {
       const key = ahead ?? (await pull());

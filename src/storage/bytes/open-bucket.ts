@@ -6,6 +6,7 @@ import { makeDirectoryBucket } from "./directory-bucket.ts";
 import { FILES_PATH, type LinkSigner } from "./file-links.ts";
 import type { ObjectStore } from "./object-store-url.ts";
 import { makeS3Bucket } from "./s3-bucket.ts";
+import { ownHost } from "../../shared/own-host.ts";
 
 /** Connects to nothing yet. `signer` and `endpoint` are for files that the API serves itself. */
 export async function openBucket(options: {
@@ -35,11 +36,6 @@ export function servedEndpoint(address: {
     const path = pathname.replace(/\/$/, "");
     return { scheme: protocol === "http:" ? "http" : "https", host, path_prefix: `${path}${FILES_PATH}` };
   }
-  const isEveryAddress = ["0.0.0.0", "::"].includes(address.host);
-  const host = isEveryAddress ? "127.0.0.1" : bracketed(address.host);
-  return { scheme: "http", host: `${host}:${address.port}`, path_prefix: `${address.basePath}${FILES_PATH}` };
-}
-
-function bracketed(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
+  const host = `${ownHost(address.host)}:${address.port}`;
+  return { scheme: "http", host, path_prefix: `${address.basePath}${FILES_PATH}` };
 }

@@ -10,23 +10,24 @@
  * on deletion.
  */
 import { Readable } from "node:stream";
-import { ARTIFACT_FORMATS } from "../rules/object-key.ts";
+import { parseObjectKey } from "../rules/object-key.ts";
 import { MAX_OBJECT_BYTES } from "../rules/values.ts";
 import type { HeadAnswer, HeadRequest } from "../rules/ports.ts";
 import {
-  kindOfKey,
   NOT_UPLOADED,
   requireBucket,
   StoreUnavailableError,
   type Bucket,
   type OpenedObject,
+  type StoredVersion,
   type Upload,
 } from "./bucket.ts";
 import type { S3Location } from "./object-store-url.ts";
+import { contentTypeOf, OWN_PREFIX } from "./own-keys.ts";
 import { readS3Config } from "./s3-config.ts";
 import { refusalOf, unavailable } from "./s3-errors.ts";
 import type * as sdkModule from "./s3-sdk.ts";
-import type { GetObjectCommandInput, S3Client } from "./s3-sdk.ts";
+import type { GetObjectCommandInput, ListObjectVersionsCommandOutput, S3Client } from "./s3-sdk.ts";
 
 const CONNECT_LIMIT_MS = 3000;
 /** For an answer; bytes have longer. */
@@ -38,6 +39,9 @@ const SLOWEST_UPLOAD = 256 * 1024;
 const ATTEMPTS = 3;
 /** The SDK would print on the console what it throws as well. */
 const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** The slash of their prefix, and the character after it. */
+const BEHIND_OWN_KEYS = OWN_PREFIX.replace("/", "0");
 
 type S3Store = { sdk: typeof sdkModule; client: S3Client; name: string };
 
@@ -76,6 +80,7 @@ export async function makeS3Bucket(location: S3Location): Promise<Bucket> {
     get: (request) => get(store, request),
     put: (upload) => put(store, upload),
     list: (page) => list(store, page),
+    versions: (prefix) => versions(store, prefix),
     deleteVersion: (version) => deleteVersion(store, version),
     readConfig: () => readS3Config({ sdk, client, bucket: name }, answerLimit),
     signGet: (request) => signGet(store, request),
@@ -95,7 +100,7 @@ async function requireExistingBucket({ sdk, client, name }: S3Store): Promise<vo
 async function head(store: S3Store, { bucket, key, version_id }: HeadRequest): Promise<HeadAnswer> {
   const { sdk, client, name } = store;
   requireBucket({ name }, bucket);
-  kindOfKey(key);
+  contentTypeOf(key);
   if (version_id === NOT_UPLOADED) return { found: false };
   const version = version_id === null ? {} : { VersionId: version_id };
   try {
@@ -127,7 +132,7 @@ async function get(
   { key, versionId, range }: Parameters<Bucket["get"]>[0],
 ): Promise<OpenedObject> {
   const { sdk, client, name } = store;
-  kindOfKey(key);
+  contentTypeOf(key);
   const answered = new AbortController();
   const limit = setTimeout(() => answered.abort(), ANSWER_LIMIT_MS);
   try {
@@ -137,7 +142,7 @@ async function get(
     if (!(found.Body instanceof Readable)) throw new TypeError("the SDK gave no stream");
     const total = /\/([0-9]+)$/.exec(found.ContentRange ?? "")?.[1];
     const size = total === undefined ? (found.ContentLength ?? 0) : Number(total);
-    return { found: true, size, body: found.Body };
+    return { found: true, size, body: Readable.from(wholeOf(found.Body), { objectMode: false }) };
   } catch (error) {
     if (!isAbsence(error)) throw unavailable("give an object (s3:GetObjectVersion)", error);
   } finally {
@@ -145,6 +150,15 @@ async function get(
   }
   await requireExistingBucket(store);
   return { found: false };
+}
+
+/** A connection that breaks in the middle is the store's trouble, not that of whoever reads. */
+async function* wholeOf(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw unavailable("give all of an object", error);
+  }
 }
 
 async function put(
@@ -162,7 +176,7 @@ async function put(
     Key: key,
     Body: body,
     ContentLength: size,
-    ContentType: ARTIFACT_FORMATS[kindOfKey(key)].contentType,
+    ContentType: contentTypeOf(key),
     ChecksumSHA256: Buffer.from(sha256, "hex").toString("base64"),
     IfNoneMatch: "*",
   });
@@ -180,17 +194,27 @@ async function put(
   }
 }
 
-async function list(
+async function list(store: S3Store, page: Parameters<Bucket["list"]>[0]): ReturnType<Bucket["list"]> {
+  const listed = await listAll(store, page);
+  if (page.prefix !== undefined) return listed;
+  const objects = listed.objects.filter(({ key }) => !key.startsWith(OWN_PREFIX));
+  if (objects.length > 0 || !listed.isTruncated) return { ...listed, objects };
+  // Nothing but own keys, which lie together: on behind the last of them.
+  return list(store, { ...page, after: BEHIND_OWN_KEYS });
+}
+
+async function listAll(
   { sdk, client, name }: S3Store,
-  { after, limit }: Parameters<Bucket["list"]>[0],
+  { after, limit, prefix }: Parameters<Bucket["list"]>[0],
 ): ReturnType<Bucket["list"]> {
   const start = after === null ? {} : { StartAfter: after };
+  const within = prefix === undefined ? {} : { Prefix: prefix };
   // Keys come encoded: a planted one may hold what XML cannot.
-  const input = { Bucket: name, ...start, MaxKeys: limit, EncodingType: "url" } as const;
+  const input = { Bucket: name, ...start, ...within, MaxKeys: limit, EncodingType: "url" } as const;
   try {
     const page = await client.send(new sdk.ListObjectsV2Command(input), answerLimit());
     const objects = (page.Contents ?? []).map((object) => ({
-      key: decodeURIComponent((object.Key ?? "").replaceAll("+", " ")),
+      key: decodedKey(object.Key),
       size: Math.min(object.Size ?? 0, MAX_OBJECT_BYTES),
       etag: plainEtag(object.ETag),
       last_modified: instantOf(object.LastModified),
@@ -201,11 +225,31 @@ async function list(
   }
 }
 
+async function* versions({ sdk, client, name }: S3Store, prefix: string): AsyncGenerator<StoredVersion> {
+  let from: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } | null = {};
+  while (from !== null) {
+    const input = { Bucket: name, Prefix: prefix, EncodingType: "url", ...from } as const;
+    const page: ListObjectVersionsCommandOutput = await client
+      .send(new sdk.ListObjectVersionsCommand(input), answerLimit())
+      .catch((error: unknown) => {
+        throw unavailable("list its versions (s3:ListBucketVersions)", error);
+      });
+    for (const { Key, VersionId = "null" } of [...(page.Versions ?? []), ...(page.DeleteMarkers ?? [])]) {
+      const key = decodedKey(Key);
+      if (parseObjectKey(key).code === "OK") yield { key, versionId: VersionId };
+    }
+    from =
+      page.IsTruncated === true
+        ? { KeyMarker: decodedKey(page.NextKeyMarker), VersionIdMarker: page.NextVersionIdMarker }
+        : null;
+  }
+}
+
 async function deleteVersion(
   { sdk, client, name }: S3Store,
   { key, versionId }: Parameters<Bucket["deleteVersion"]>[0],
 ): Promise<void> {
-  kindOfKey(key);
+  contentTypeOf(key);
   try {
     const command = new sdk.DeleteObjectCommand({ Bucket: name, Key: key, VersionId: versionId });
     await client.send(command, answerLimit());
@@ -222,7 +266,7 @@ async function signGet(
   request: Parameters<Bucket["signGet"]>[0],
 ): ReturnType<Bucket["signGet"]> {
   requireBucket({ name }, request.bucket);
-  kindOfKey(request.key);
+  contentTypeOf(request.key);
   const command = new sdk.GetObjectCommand({
     Bucket: name,
     Key: request.key,
@@ -236,6 +280,10 @@ async function signGet(
   } catch (error) {
     throw unavailable("be signed for", error);
   }
+}
+
+function decodedKey(encoded: string | undefined): string {
+  return decodeURIComponent((encoded ?? "").replaceAll("+", " "));
 }
 
 function answerLimit(): { abortSignal: AbortSignal } {

@@ -1,5 +1,6 @@
 /** Gathers what `validate_bucket` judges from the dozen places where a bucket keeps it. */
 import { z } from "zod";
+import { parseJson } from "../../shared/parse-json.ts";
 import { bucketConfig, type BucketConfig } from "../rules/validate-bucket.ts";
 import { isUnsupported, refusalOf, unavailable } from "./s3-errors.ts";
 import type * as sdkModule from "./s3-sdk.ts";
@@ -158,12 +159,4 @@ export function refusesPlainHttp(text: string, bucket: string): boolean {
 /** In each form in which stores give it back. */
 function isEveryone(principal: unknown): boolean {
   return ['"*"', '{"AWS":"*"}', '{"AWS":["*"]}'].includes(JSON.stringify(principal) ?? "");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

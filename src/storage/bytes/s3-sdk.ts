@@ -17,9 +17,11 @@ export {
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  ListObjectVersionsCommand,
   PutObjectCommand,
   S3Client,
   type GetObjectCommandInput,
   type LifecycleRule,
+  type ListObjectVersionsCommandOutput,
 } from "@aws-sdk/client-s3";
 export { getSignedUrl } from "@aws-sdk/s3-request-presigner";

@@ -22,6 +22,7 @@ import { z } from "zod";
 import type { Bucket, Upload } from "./bucket.ts";
 import { openRegular, placeExclusively, removeFile } from "./directory-files.ts";
 import { isAbsent } from "./directory-listing.ts";
+import { OWN_PREFIX } from "./own-keys.ts";
 
 /** An upload that nobody has finished by then belongs to a process that died. */
 const ABANDONED_AFTER_MS = 86_400_000;
@@ -33,26 +34,27 @@ const note = z.strictObject({ size: z.string(), mtime_ns: z.string(), sha256: z.
 export type FileFacts = { size: number; sha256: string; lastModified: string };
 
 export class StoredFiles {
-  readonly #folders: { objects: string; digests: string; uploads: string };
+  readonly #folders: { root: string; objects: string; digests: string; uploads: string };
   /** Files whose bytes this process has read, by what changes when anyone writes to them. */
   readonly #verified = new LRUCache<string, string>({ max: VERIFIED_FILES });
   #prepared: Promise<void> | null = null;
 
   constructor(root: string) {
     this.#folders = {
+      root,
       objects: join(root, "objects"),
       digests: join(root, "digests"),
       uploads: join(root, "uploads"),
     };
   }
 
-  /** Every object lies below it. */
-  get objectsFolder(): string {
-    return this.#folders.objects;
+  /** What a key, or the prefix of some, is relative to. */
+  folderOf(key: string): string {
+    return key.startsWith(OWN_PREFIX) ? this.#folders.root : this.#folders.objects;
   }
 
   placeOf(key: string): string {
-    return join(this.#folders.objects, key);
+    return join(this.folderOf(key), key);
   }
 
   async factsOf(key: string): Promise<FileFacts | null> {
@@ -109,10 +111,8 @@ export class StoredFiles {
 
   /** Null where there is no object. Where the folder of all objects is gone, such as a volume, nothing is known. */
   async #openObject(key: string): Promise<FileHandle | null> {
-    return (
-      (await openRegular(this.#folders.objects, this.placeOf(key))) ??
-      stat(this.#folders.objects).then(() => null)
-    );
+    const folder = this.folderOf(key);
+    return (await openRegular(folder, this.placeOf(key))) ?? stat(folder).then(() => null);
   }
 
   async #digestAnew(key: string, file: FileHandle, stats: BigIntStats): Promise<string> {
@@ -138,7 +138,7 @@ export class StoredFiles {
   async removeVersion(key: string, versionId: string): Promise<void> {
     const facts = await this.factsOf(key);
     if (facts?.sha256 !== versionId) return;
-    await removeFile(this.#folders.objects, this.placeOf(key));
+    await removeFile(this.folderOf(key), this.placeOf(key));
     await removeFile(this.#folders.digests, this.#noteOf(key));
   }
 

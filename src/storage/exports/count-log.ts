@@ -30,7 +30,7 @@ export async function countLog(
       });
       total += count;
       if (total > limit) return total;
-      if (count < sliceRows) break;
+      if (last === null) break;
       after = last;
     }
   }

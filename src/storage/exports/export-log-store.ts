@@ -1,76 +1,120 @@
 /** The log as exports read it. */
 import type { Db } from "../../database/pool.ts";
-import { lowestIdAt } from "../../shared/id.ts";
-import type { LogExport, LogPosition } from "./log-export.ts";
+import { lowestIdAt, type DeliveryId, type EndpointId } from "../../shared/id.ts";
+import type { ExportFilter, LogExport, LogPosition } from "./log-export.ts";
 import type { LogRow } from "./log-row.ts";
 
 /** What an export reads of the log. */
-export type LogRange = Pick<LogExport, "tenantId" | "from" | "to" | "endpointId">;
+export type LogRange = ExportFilter & Pick<LogExport, "tenantId" | "from" | "to">;
+
+/** Of a range that is narrowed: few may fit, and a statement must not look at a day. */
+const LOOK_ROWS = 1000;
 
 /**
- * Counts the next rows of the range behind `after`, by endpoint and id, `limit`
- * at most, and answers the last of them (null where there is none). Within one
- * day the primary key of one partition answers it, so its cost is bounded.
+ * Counts what fits among the next rows of the range behind `after`, by endpoint
+ * and id, of which it looks at `limit` at most. Answers the last that it looked
+ * at; null at the end of the range. Within one day the primary key of one
+ * partition answers it, so its cost is bounded.
  */
 export async function countLogSlice(
   db: Db,
   range: LogRange,
   { after, limit }: { after: LogPosition | null; limit: number },
 ): Promise<{ count: number; last: LogPosition | null }> {
-  const { text, values } = rangeCondition(range);
+  const { text, fits, values } = rangeCondition(range);
   const behind = behindCondition(after, values);
-  const { rows } = await db.query<{ count: number } & LogPosition>(
+  const { rows } = await db.query<{ looked: number; count: number } & LogPosition>(
     /* sql */ `WITH slice AS MATERIALIZED (
-        SELECT d.endpoint_id, d.id FROM postern.deliveries d WHERE ${text} ${behind}
+        SELECT d.endpoint_id, d.id, ${fits} AS fits FROM postern.deliveries d WHERE ${text} ${behind}
         ORDER BY d.endpoint_id, d.id LIMIT $${values.push(limit)}
       )
-      SELECT (SELECT count(*)::int FROM slice) AS count, endpoint_id AS "endpointId", id AS "deliveryId"
-      FROM slice ORDER BY endpoint_id DESC, id DESC LIMIT 1`,
+      SELECT looked, count, endpoint_id AS "endpointId", id AS "deliveryId"
+      FROM slice, (SELECT count(*)::int AS looked, count(*) FILTER (WHERE fits)::int AS count FROM slice) AS counted
+      ORDER BY endpoint_id DESC, id DESC LIMIT 1`,
     values,
   );
   const [found] = rows;
   if (found === undefined) return { count: 0, last: null };
-  return { count: found.count, last: { endpointId: found.endpointId, deliveryId: found.deliveryId } };
+  const { looked, count, endpointId, deliveryId } = found;
+  return { count, last: looked < limit ? null : { endpointId, deliveryId } };
 }
 
+type PageRow = { slice_endpoint: EndpointId; slice_end: DeliveryId; fitting: number } & (
+  | LogRow
+  | (Pick<LogRow, never> & { id: null })
+);
+
+/** Some of the log, and what was the last row that was looked at; null at the end of the range. */
+export type LogPage = { rows: LogRow[]; after: LogPosition | null };
+
 /**
- * The next rows of the range behind `after`, by endpoint and id. As many as
- * `limit` says, and fewer where their bodies together exceed `maxBodyBytes`,
- * but at least one: none means that the range has ended.
+ * What fits among the next rows of the range behind `after`, by endpoint and
+ * id: `limit` rows at most, and fewer where their bodies together exceed
+ * `maxBodyBytes`, but at least one of those that it looked at and that fit.
  */
 export async function readLogPage(
   db: Db,
   range: LogRange,
   page: { after: LogPosition | null; limit: number; maxBodyBytes: number },
-): Promise<LogRow[]> {
-  const { text, values } = rangeCondition(range);
+): Promise<LogPage> {
+  const { text, fits, values } = rangeCondition(range);
   const behind = behindCondition(page.after, values);
-  const { rows } = await db.query<LogRow>({
-    name: `export-log-${range.endpointId === null ? "all" : "one"}-${page.after === null ? "first" : "next"}`,
+  const look = fits === "true" ? page.limit : Math.max(page.limit, LOOK_ROWS);
+  const shape = [
+    range.endpointId === null ? "all" : "one",
+    page.after === null ? "first" : "next",
+    fits === "true" ? "whole" : "narrowed",
+  ];
+  const { rows: found } = await db.query<PageRow>({
+    name: `export-log-${shape.join("-")}`,
     // Bodies are looked up for the page alone, and stay unread in the table where they do not fit.
-    text: /* sql */ `WITH page AS MATERIALIZED (
-        SELECT d.* FROM postern.deliveries d WHERE ${text} ${behind}
-        ORDER BY d.endpoint_id, d.id LIMIT $${values.push(page.limit)}
+    text: /* sql */ `WITH slice AS MATERIALIZED (
+        SELECT d.*, ${fits} AS fits FROM postern.deliveries d WHERE ${text} ${behind}
+        ORDER BY d.endpoint_id, d.id LIMIT $${values.push(look)}
+      ), page AS MATERIALIZED (
+        SELECT * FROM slice WHERE fits ORDER BY endpoint_id, id LIMIT $${values.push(page.limit)}
       ), sized AS (
         SELECT page.*, coalesce(page.request_body, e.body) AS body,
           row_number() OVER (ORDER BY page.endpoint_id, page.id) AS place,
           sum(octet_length(coalesce(page.request_body, e.body, ''))) OVER (ORDER BY page.endpoint_id, page.id) AS bytes
         FROM page LEFT JOIN LATERAL (
           SELECT body FROM postern.events e WHERE e.id = page.event_id AND e.tenant_id = page.tenant_id) e ON true
+      ), slice_end AS (
+        SELECT endpoint_id AS slice_endpoint, id AS slice_end,
+          (SELECT count(*)::int FROM slice WHERE fits) AS fitting
+        FROM slice ORDER BY endpoint_id DESC, id DESC LIMIT 1
       )
-      SELECT id, endpoint_id, event_id, event_type, trigger, status, attempt, request_headers, body AS request_body,
-        response_status, response_headers, response_body, latency_ms, error, sent_at
-      FROM sized WHERE place = 1 OR bytes <= $${values.push(page.maxBodyBytes)} ORDER BY endpoint_id, id`,
+      SELECT slice_endpoint, slice_end, fitting, id, endpoint_id, event_id, event_type, trigger, status, attempt,
+        request_headers, body AS request_body, response_status, response_headers, response_body, latency_ms, error,
+        sent_at
+      FROM slice_end LEFT JOIN sized ON place = 1 OR bytes <= $${values.push(page.maxBodyBytes)}
+      ORDER BY endpoint_id, id`,
     values,
   });
-  return rows;
+  const [first] = found;
+  if (first === undefined) return { rows: [], after: null };
+  const rows = found.filter((row) => row.id !== null);
+  const last = rows.at(-1);
+  return last !== undefined && rows.length < first.fitting
+    ? { rows, after: { endpointId: last.endpoint_id, deliveryId: last.id } }
+    : { rows, after: { endpointId: first.slice_endpoint, deliveryId: first.slice_end } };
 }
 
-/** Ids carry their time, so a range of times is a range of ids. */
-function rangeCondition({ tenantId, from, to, endpointId }: LogRange): { text: string; values: unknown[] } {
+/** Ids carry their time, so a range of times is a range of ids. `fits` is asked of each row within it. */
+function rangeCondition(range: LogRange): { text: string; fits: string; values: unknown[] } {
+  const { tenantId, from, to, endpointId, eventType, deliveryStatus } = range;
   const values: unknown[] = [tenantId, lowestIdAt(from.getTime()), lowestIdAt(to.getTime())];
   const endpoint = endpointId === null ? "" : `AND d.endpoint_id = $${values.push(endpointId)}`;
-  return { text: `d.tenant_id = $1 AND d.id >= $2 AND d.id < $3 ${endpoint}`, values };
+  const text = `d.tenant_id = $1 AND d.id >= $2 AND d.id < $3 ${endpoint}`;
+  // Nothing but keys is read of what is not narrowed.
+  if (eventType === null && deliveryStatus === null) return { text, fits: "true", values };
+  const isPrefix = eventType?.endsWith(".*") === true;
+  const status = values.push(deliveryStatus);
+  const type = values.push(isPrefix ? null : eventType);
+  const prefix = values.push(isPrefix ? eventType.slice(0, -1) : null);
+  const fits = `(($${status}::text IS NULL OR d.status = $${status}) AND ($${type}::text IS NULL OR d.event_type = $${type})
+          AND ($${prefix}::text IS NULL OR d.event_type ^@ $${prefix}))`;
+  return { text, fits, values };
 }
 
 function behindCondition(after: LogPosition | null, values: unknown[]): string {

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import type { Publisher } from "../../events/publish.ts";
+import { publishOwn } from "../../events/own-events.ts";
 import type { Bucket } from "../bytes/bucket.ts";
 import type { LinkProbes } from "../library/link-probes.ts";
 import type { StoredObject } from "../rules/stored-object.ts";
@@ -24,6 +24,7 @@ import { hasStagedFiles, placeOf, stageFile, stageLog, type StageLimits } from "
 import { countLog } from "./count-log.ts";
 import { beginRun, finishExport } from "./export-store.ts";
 import { judgeArchive } from "./judge-archive.ts";
+import { MANIFEST } from "./read-manifest.ts";
 import {
   ExportImpossibleError,
   ExportLeaseLostError,
@@ -37,14 +38,12 @@ export type ExportRunServices = {
   tenants: TenantPool;
   bucket: Bucket;
   probes: LinkProbes;
-  publisher: Pick<Publisher, "publishOwn">;
   /** Days for which the operator lets artifacts be kept. */
   planDays: number;
   limits: StageLimits;
   leaseMs: number;
 };
 
-const MANIFEST = "manifest.json";
 const MAX_RUNS = 20;
 /** Small, so that the memory of chunks that were sent is given back soon. */
 const UPLOAD_CHUNK_BYTES = 8 * 1024;
@@ -110,6 +109,9 @@ function manifestOf(run: LeasedExport, parts: readonly StagedPart[]): string {
     from: run.from.toISOString(),
     to: run.to.toISOString(),
     endpoint_id: run.endpointId,
+    event_type: run.eventType,
+    delivery_status: run.deliveryStatus,
+    formats: run.formats,
     deliveries: parts.reduce((sum, { rows }) => sum + rows, 0),
     files,
   };
@@ -173,19 +175,18 @@ async function deliver(
   );
   await inTransaction(db, async (transaction) => {
     if (!(await openObject(transaction, opening, now))) throw new Error("the archive's row has changed");
-    await announce(services, transaction, { run, object, expiresAt: opening.deadline });
+    await announce(transaction, { run, object, expiresAt: opening.deadline });
   });
 }
 
 async function announce(
-  { publisher }: ExportRunServices,
   transaction: Db,
   { run, object, expiresAt }: { run: LeasedExport; object: StoredObject; expiresAt: string },
 ): Promise<void> {
   if (!(await finishExport(transaction, run, { objectId: object.id, bytes: object.size }))) {
     throw new ExportLeaseLostError();
   }
-  await publisher.publishOwn(transaction, run.tenantId, {
+  await publishOwn(transaction, run.tenantId, {
     type: "storage.export.ready",
     data: { export_id: run.id, object_id: object.id, expires_at: expiresAt },
   });

@@ -4,7 +4,7 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Db } from "../../database/pool.ts";
 import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
-import { readLogPage } from "./export-log-store.ts";
+import { readLogPage, type LogPage } from "./export-log-store.ts";
 import { recordPart } from "./export-store.ts";
 import {
   ExportImpossibleError,
@@ -13,8 +13,8 @@ import {
   type LogPosition,
   type StagedPart,
 } from "./log-export.ts";
-import { CSV_HEADER, csvLine, ndjsonLine, type LogRow } from "./log-row.ts";
-import { openPartFile, type PartFile, type StagedFile } from "./part-file.ts";
+import { openLogFile } from "./log-files.ts";
+import { openPartFile, type LogFile, type PartFile, type StagedFile } from "./part-file.ts";
 
 /** What bounds a run's memory and what a crash can cost it. */
 export type StageLimits = {
@@ -22,7 +22,7 @@ export type StageLimits = {
   /** Bodies in memory at one time, in bytes; one larger than this comes alone. */
   pageBodyBytes: number;
   partRows: number;
-  /** Of NDJSON. */
+  /** Of the part's largest file. */
   partBytes: number;
 };
 
@@ -81,7 +81,7 @@ export async function stageLog(staging: Staging): Promise<StagedPart[]> {
 /** Writes one file that is not of the log, as a part of its own. */
 export async function stageFile(staging: Staging, path: string, content: string): Promise<StagedPart> {
   const file = openPart(staging.folder, path);
-  await writeAll([file], async () => file.write(Buffer.from(content)));
+  await writeAll([file], async () => file.writeText(content));
   const part = { rows: 0, files: [await file.finish()] };
   await record(staging, part, null);
   return part;
@@ -97,29 +97,31 @@ async function record(staging: Staging, part: StagedPart, after: LogPosition | n
 async function stagePart(
   staging: Staging,
   { number, after }: { number: number; after: LogPosition | null },
-): Promise<{ part: StagedPart; after: LogPosition } | null> {
-  const { limits, signal } = staging;
-  let page = await nextPage(staging, after);
-  let position = positionAfter(page);
-  if (position === null) return null;
+): Promise<{ part: StagedPart; after: LogPosition | null } | null> {
+  const { run, limits, signal } = staging;
+  let page = await nextFilledPage(staging, after);
+  if (page.rows.length === 0) return null;
   const name = `deliveries-${String(number).padStart(5, "0")}`;
-  const ndjson = openPart(staging.folder, `ndjson/${name}.ndjson`);
-  const csv = openPart(staging.folder, `csv/${name}.csv`);
+  const files: LogFile[] = [];
+  let position = page.after;
   let rows = 0;
-  await writeAll([ndjson, csv], async () => {
-    await csv.write(Buffer.from(CSV_HEADER));
+  await writeAll(files, async () => {
+    for (const format of run.formats) {
+      files.push(openLogFile(format, openPart(staging.folder, `${format}/${name}.${format}`)));
+    }
     for (;;) {
       signal.throwIfAborted();
-      await ndjson.write(Buffer.from(page.map(ndjsonLine).join("")));
-      await csv.write(Buffer.from(page.map(csvLine).join("")));
-      rows += page.length;
-      position = positionAfter(page) ?? position;
-      if (rows >= limits.partRows || ndjson.size() >= limits.partBytes) return;
-      page = await nextPage(staging, position);
-      if (page.length === 0) return;
+      for (const file of files) await file.add(page.rows);
+      rows += page.rows.length;
+      position = page.after ?? position;
+      if (rows >= limits.partRows || files.some((file) => file.size() >= limits.partBytes)) return;
+      page = await nextFilledPage(staging, position);
+      if (page.rows.length === 0) return;
     }
   });
-  return { part: { rows, files: [await ndjson.finish(), await csv.finish()] }, after: position };
+  const staged: StagedFile[] = [];
+  for (const file of files) staged.push(await file.finish());
+  return { part: { rows, files: staged }, after: position };
 }
 
 function openPart(folder: string, path: string): PartFile {
@@ -128,7 +130,10 @@ function openPart(folder: string, path: string): PartFile {
 }
 
 /** What fails midway leaves no half file. */
-async function writeAll(files: readonly PartFile[], write: () => Promise<void>): Promise<void> {
+async function writeAll(
+  files: readonly Pick<PartFile, "discard">[],
+  write: () => Promise<void>,
+): Promise<void> {
   try {
     await write();
   } catch (error) {
@@ -137,14 +142,18 @@ async function writeAll(files: readonly PartFile[], write: () => Promise<void>):
   }
 }
 
-async function nextPage({ run, log, limits }: Staging, after: LogPosition | null): Promise<LogRow[]> {
-  const page = { after, limit: limits.pageRows, maxBodyBytes: limits.pageBodyBytes };
-  return readLogPage(log, run, page);
-}
-
-function positionAfter(page: readonly LogRow[]): LogPosition | null {
-  const last = page.at(-1);
-  return last === undefined ? null : { endpointId: last.endpoint_id, deliveryId: last.id };
+/** The next page with rows that fit; one without rows ends the range. */
+async function nextFilledPage(
+  { run, log, limits, signal }: Staging,
+  after: LogPosition | null,
+): Promise<LogPage> {
+  const page = { limit: limits.pageRows, maxBodyBytes: limits.pageBodyBytes };
+  let found = await readLogPage(log, run, { ...page, after });
+  while (found.rows.length === 0 && found.after !== null) {
+    signal.throwIfAborted();
+    found = await readLogPage(log, run, { ...page, after: found.after });
+  }
+  return found;
 }
 
 /** Before a disk is filled with what no archive may hold. */
@@ -152,7 +161,7 @@ function requireRoom(parts: readonly StagedPart[]): void {
   const total = parts.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
   if (total <= ARCHIVE_CEILINGS.total_bytes) return;
   throw new ExportImpossibleError(
-    "The range holds more than 4 GiB. Ask for a shorter one, or for one endpoint.",
+    "The range holds more than 4 GiB. Ask for a shorter one, for one endpoint, or for one format.",
   );
 }
 

@@ -5,6 +5,7 @@ import type { EndpointId, ExportId, TenantId } from "../../shared/id.ts";
 import type { ObjectState } from "../rules/stored-object.ts";
 import {
   stagedPart,
+  type ExportFilter,
   type ExportStatus,
   type ExportWithArchive,
   type LeasedExport,
@@ -19,6 +20,9 @@ type ExportRow = {
   from_at: Date;
   to_at: Date;
   endpoint_id: EndpointId | null;
+  event_type: string | null;
+  delivery_status: LogExport["deliveryStatus"];
+  formats: LogExport["formats"];
   status: ExportStatus;
   attempt: number;
   rows_total: number | null;
@@ -44,8 +48,8 @@ type LeasedRow = ExportRow & {
   parts: unknown;
 };
 
-const COLUMNS = /* sql */ `tenant_id, id, from_at, to_at, endpoint_id, status, attempt, rows_total, rows_done, bytes,
-  object_id, error, created_at, updated_at`;
+const COLUMNS = /* sql */ `tenant_id, id, from_at, to_at, endpoint_id, event_type, delivery_status, formats, status,
+  attempt, rows_total, rows_done, bytes, object_id, error, created_at, updated_at`;
 
 /** Exports with what is known of their archives: nothing before there is one, and nothing when its row is gone. */
 const WITH_ARCHIVE = /* sql */ `SELECT ${COLUMNS}, archive_state, archive_deadline, archive_hold
@@ -53,10 +57,11 @@ const WITH_ARCHIVE = /* sql */ `SELECT ${COLUMNS}, archive_state, archive_deadli
     SELECT state AS archive_state, deadline AS archive_deadline, hold AS archive_hold
     FROM postern.stored_objects WHERE tenant_id = e.tenant_id AND id = e.object_id) archive ON true`;
 
-export type NewExport = Pick<LogExport, "tenantId" | "id" | "from" | "to" | "endpointId"> & {
-  /** The subject of the session that asks. */
-  requestedBy: string;
-};
+export type NewExport = ExportFilter &
+  Pick<LogExport, "tenantId" | "id" | "from" | "to" | "formats"> & {
+    /** The subject of the session that asks. */
+    requestedBy: string;
+  };
 
 /** Makes concurrent requests of one tenant wait for each other, and counts its unfinished exports. Until the transaction ends. */
 export async function lockUnfinishedExports(db: Db, tenantId: TenantId): Promise<number> {
@@ -74,12 +79,57 @@ export async function lockUnfinishedExports(db: Db, tenantId: TenantId): Promise
 /** False where the tenant never had the endpoint; a deleted one still has its log. */
 export async function insertExport(db: Db, request: NewExport): Promise<boolean> {
   const { rowCount } = await db.query(
-    /* sql */ `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, endpoint_id)
-      SELECT $1, $2, $3, $4, $5, $6
+    /* sql */ `INSERT INTO postern.storage_exports
+        (tenant_id, id, requested_by, from_at, to_at, endpoint_id, event_type, delivery_status, formats)
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9::text[]
       WHERE $6::uuid IS NULL OR EXISTS (SELECT FROM postern.endpoints e WHERE e.tenant_id = $1 AND e.id = $6)`,
-    [request.tenantId, request.id, request.requestedBy, request.from, request.to, request.endpointId],
+    [
+      request.tenantId,
+      request.id,
+      request.requestedBy,
+      request.from,
+      request.to,
+      request.endpointId,
+      request.eventType,
+      request.deliveryStatus,
+      request.formats,
+    ],
   );
   return rowCount === 1;
+}
+
+/** An archive that was found in a bucket, as if its export had just become ready. One that is known already stays. */
+export async function insertAdoptedExport(
+  db: Db,
+  archive: Omit<NewExport, "id" | "requestedBy"> & {
+    exportId: ExportId;
+    deliveries: number;
+    objectId: string;
+    attempt: number;
+    bytes: number;
+  },
+): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.storage_exports
+        (tenant_id, id, requested_by, from_at, to_at, endpoint_id, event_type, delivery_status, formats,
+          status, attempt, rows_total, rows_done, bytes, object_id)
+      VALUES ($1, $2, '', $3, $4, $5, $6, $7, $8, 'ready', $9, $10, $10, $11, $12)
+      ON CONFLICT (id) DO NOTHING`,
+    [
+      archive.tenantId,
+      archive.exportId,
+      archive.from,
+      archive.to,
+      archive.endpointId,
+      archive.eventType,
+      archive.deliveryStatus,
+      archive.formats,
+      archive.attempt,
+      archive.deliveries,
+      archive.bytes,
+      archive.objectId,
+    ],
+  );
 }
 
 export async function findExport(
@@ -223,6 +273,9 @@ function toExport(row: ExportRow): LogExport {
     from: row.from_at,
     to: row.to_at,
     endpointId: row.endpoint_id,
+    eventType: row.event_type,
+    deliveryStatus: row.delivery_status,
+    formats: row.formats,
     status: row.status,
     attempt: row.attempt,
     rowsTotal: row.rows_total,

@@ -8,7 +8,7 @@ import { readDatabaseClock } from "../rows/stored-object-store.ts";
 import { findExport, insertExport, listExports, lockUnfinishedExports } from "./export-store.ts";
 import { exportAt, MAX_EXPORT_RANGE_MS, MAX_UNFINISHED_EXPORTS, type LogExport } from "./log-export.ts";
 
-export type ExportRequest = {
+export type ExportRequest = Pick<LogExport, "eventType" | "deliveryStatus" | "formats"> & {
   from: Date;
   /** Exclusive; a time to come means now. */
   to: Date;
@@ -28,7 +28,7 @@ export function makeExports(tenants: TenantPool) {
     if (endpointId === null && asked.endpointId !== null) throw new Refusal("endpoint_not_found");
     const db = tenants.of(tenantId);
     const now = new Date(await readDatabaseClock(db));
-    const { from } = asked;
+    const { from, eventType, deliveryStatus, formats } = asked;
     // Deliveries of the future would make the archive depend on when it is read.
     const to = asked.to < now ? asked.to : now;
     requireRange(from, to);
@@ -36,10 +36,18 @@ export function makeExports(tenants: TenantPool) {
     await db.transaction(async (transaction) => {
       const unfinished = await lockUnfinishedExports(transaction, tenantId);
       if (unfinished >= MAX_UNFINISHED_EXPORTS) throw new Refusal("export_limit_reached");
-      if (!(await insertExport(transaction, { tenantId, id, from, to, endpointId, requestedBy }))) {
+      const filter = { endpointId, eventType, deliveryStatus };
+      if (!(await insertExport(transaction, { tenantId, id, from, to, ...filter, formats, requestedBy }))) {
         throw new Refusal("endpoint_not_found");
       }
-      const details = { export_id: id, from: from.toISOString(), to: to.toISOString() };
+      const details = {
+        export_id: id,
+        from: from.toISOString(),
+        to: to.toISOString(),
+        event_type: eventType,
+        delivery_status: deliveryStatus,
+        formats,
+      };
       await recordDone(transaction, caller, { action: "export.requested", endpointId, details });
     });
     return id;

@@ -9,6 +9,8 @@ import {
 import { inspectArchive } from "./inspect-archive.ts";
 import type { StagedFile } from "./part-file.ts";
 
+type PromisedFile = Pick<StagedFile, "id" | "path" | "size" | "sha256">;
+
 export type ArchiveVerdict = ValidateArchiveOutput | { code: "UNREADABLE"; reason: string };
 
 /**
@@ -18,7 +20,7 @@ export type ArchiveVerdict = ValidateArchiveOutput | { code: "UNREADABLE"; reaso
  */
 export async function judgeArchive(
   place: string,
-  promised: { tenantId: string; exportId: string; files: readonly StagedFile[] },
+  promised: { tenantId: string; exportId: string; files: readonly PromisedFile[] },
   options: { ceilings?: Readonly<Record<CeilingName, number>>; signal?: AbortSignal } = {},
 ): Promise<ArchiveVerdict> {
   const { ceilings = ARCHIVE_CEILINGS } = options;

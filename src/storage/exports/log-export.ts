@@ -13,18 +13,33 @@ export const MAX_EXPORT_RANGE_MS = 366 * DAY_MS;
 /** More are not counted, and not exported in one archive. */
 export const MAX_EXPORT_ROWS = 10_000_000;
 
+/** In the order in which an archive holds them. */
+export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+export const DEFAULT_EXPORT_FORMATS: readonly ExportFormat[] = ["ndjson", "csv"];
+
+/** What is pending is not in the log. */
+export const LOGGED_STATUSES = ["delivered", "failed", "test"] as const;
+
+/** What of the log an export holds; null: all. */
+export type ExportFilter = {
+  endpointId: EndpointId | null;
+  /** A type, or with `.*` at its end every type below it. */
+  eventType: string | null;
+  deliveryStatus: (typeof LOGGED_STATUSES)[number] | null;
+};
+
 /** `expired`: it was ready, and its archive can no longer be downloaded. */
 export type ExportStatus = "queued" | "running" | "ready" | "failed" | "expired";
 
 /** As a tenant sees it. */
-export type LogExport = {
+export type LogExport = ExportFilter & {
   tenantId: TenantId;
   id: ExportId;
   from: Date;
   /** Exclusive. */
   to: Date;
-  /** Null: all endpoints. */
-  endpointId: EndpointId | null;
+  formats: readonly ExportFormat[];
   status: ExportStatus;
   attempt: number;
   /** Null until counted. */

@@ -21,7 +21,8 @@ export type LogRow = {
   sent_at: Date | null;
 };
 
-const COLUMNS = [
+/** In the order of the API's members. */
+export const LOG_COLUMNS = [
   "id",
   "endpoint_id",
   "event_id",
@@ -37,10 +38,12 @@ const COLUMNS = [
   "latency_ms",
   "error",
   "sent_at",
-] as const satisfies readonly (keyof LogRow)[];
+  "created_at",
+] as const satisfies readonly (keyof LogRow | "created_at")[];
+export type LogColumn = (typeof LOG_COLUMNS)[number];
 
 /** The first record of each CSV file. */
-export const CSV_HEADER = csvRecord([...COLUMNS, "created_at"]);
+export const CSV_HEADER = csvRecord(LOG_COLUMNS);
 
 /** One line of NDJSON; what JSON cannot hold as it is, such as half a surrogate pair, is escaped. */
 export function ndjsonLine(row: LogRow): string {
@@ -60,21 +63,29 @@ export function ndjsonLine(row: LogRow): string {
     response_body: row.response_body,
     latency_ms: row.latency_ms,
     error: row.error,
+    // Of what is pending, and that is not in the log.
+    next_attempt_at: null,
     sent_at: row.sent_at?.toISOString() ?? null,
-    created_at: createdAt(row),
+    created_at: createdAt(row).toISOString(),
   })}\n`;
 }
 
-/** One CSV record; headers are a JSON object in their cell. */
+/** One CSV record. */
 export function csvLine(row: LogRow): string {
-  const cells = COLUMNS.map((column) => {
-    const value = column === "request_headers" ? withDerived(row.request_headers, row) : row[column];
-    if (value instanceof Date) return value.toISOString();
-    return value !== null && typeof value === "object" ? JSON.stringify(value) : value;
+  const cells = LOG_COLUMNS.map((column) => {
+    const value = cellOf(row, column);
+    return value instanceof Date ? value.toISOString() : value;
   });
-  return csvRecord([...cells, createdAt(row)]);
+  return csvRecord(cells);
 }
 
-function createdAt(row: LogRow): string {
-  return new Date(idTimeMs(row.id)).toISOString();
+/** The value of a table's cell; headers are a JSON object as text. */
+export function cellOf(row: LogRow, column: LogColumn): string | number | Date | null {
+  if (column === "created_at") return createdAt(row);
+  const value = column === "request_headers" ? withDerived(row.request_headers, row) : row[column];
+  return value === null || typeof value !== "object" || value instanceof Date ? value : JSON.stringify(value);
+}
+
+function createdAt(row: LogRow): Date {
+  return new Date(idTimeMs(row.id));
 }

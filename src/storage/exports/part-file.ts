@@ -1,6 +1,5 @@
 /** Files of an archive on their way: written deflated, with all that a ZIP says of them, and synced. */
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
@@ -8,6 +7,7 @@ import { crc32, createDeflateRaw, createInflateRaw } from "node:zlib";
 import { z } from "zod";
 import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
 import { integer, sha256, sizeBytes, uuid } from "../rules/values.ts";
+import type { LogRow } from "./log-row.ts";
 
 /** What is known of a staged file; the file itself is named by `id`. Sizes in bytes. */
 export const stagedFile = z.strictObject({
@@ -24,18 +24,28 @@ export type StagedFile = z.infer<typeof stagedFile>;
 
 // Of the levels, the one from which on more time buys little on a log.
 const LEVEL = 4;
+const ENCODE_BYTES = 64 * 1024;
+const encoder = new TextEncoder();
 /** Deflated this much, a file is stored as it is: an archive with a higher ratio than the ceiling is refused. */
 const HIGHEST_RATIO = ARCHIVE_CEILINGS.entry_ratio / 2;
 
 export type PartFile = {
   /** Bytes written so far, before deflating. */
   size(): number;
-  /** Resolves when more can be taken. */
-  write(bytes: Buffer): Promise<void>;
+  /** Resolves when the bytes were taken: their memory may be used again. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** The same for text of any length, in UTF-8. */
+  writeText(text: string): Promise<void>;
   /** Ends the file and syncs it. */
   finish(): Promise<StagedFile>;
   /** Gives up; what was written goes. */
   discard(): Promise<void>;
+};
+
+/** A file that rows of the log go into. */
+export type LogFile = Pick<PartFile, "size" | "finish" | "discard"> & {
+  /** Resolves when more can be taken. */
+  add(rows: readonly LogRow[]): Promise<void>;
 };
 
 /** Opens a new file at `place`, which nobody else may use. */
@@ -45,15 +55,35 @@ export function openPartFile(place: string, { id, path }: Pick<StagedFile, "id" 
   const written = pipeline(deflate, createWriteStream(place, { flags: "wx", mode: 0o600, flush: true }));
   // Whoever waits next is told.
   written.catch(() => undefined);
+  const scratch = new Uint8Array(ENCODE_BYTES);
   let size = 0;
   let crc = 0;
+
+  async function write(bytes: Uint8Array): Promise<void> {
+    size += bytes.length;
+    crc = crc32(bytes, crc);
+    hash.update(bytes);
+    const { promise: taken, resolve, reject } = Promise.withResolvers<void>();
+    deflate.write(bytes, (error) => (error ? reject(error) : resolve()));
+    try {
+      await taken;
+    } catch (error) {
+      // What the disk said, where it said something.
+      await written;
+      throw error;
+    }
+  }
+
   return {
     size: () => size,
-    async write(bytes) {
-      size += bytes.length;
-      crc = crc32(bytes, crc);
-      hash.update(bytes);
-      if (!deflate.write(bytes)) await Promise.race([once(deflate, "drain"), written]);
+    write,
+    async writeText(text) {
+      // In one buffer: a new one for each page would be given back late on a busy machine.
+      for (let rest = text; rest !== "";) {
+        const encoded = encoder.encodeInto(rest, scratch);
+        await write(scratch.subarray(0, encoded.written));
+        rest = rest.slice(encoded.read);
+      }
     },
     async finish() {
       deflate.end();

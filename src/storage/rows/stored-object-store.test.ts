@@ -255,10 +255,14 @@ describe("what reconciling remembers", () => {
   it("is where it was, in which run, and whether it was halted", async () => {
     const [runId, bucket] = [randomUUID(), "remembered"];
     assert.equal(await readCursor(database.pool, bucket), null);
-    await writeCursor(database.pool, bucket, { runId, afterKey: "k", isHalted: true });
-    assert.deepEqual(await readCursor(database.pool, bucket), { runId, afterKey: "k", isHalted: true });
-    await writeCursor(database.pool, bucket, { runId, afterKey: null, isHalted: false });
-    assert.deepEqual(await readCursor(database.pool, bucket), { runId, afterKey: null, isHalted: false });
+    await writeCursor(database.pool, bucket, { runId, afterKey: "k", haltedReason: "too much" });
+    assert.deepEqual(await readCursor(database.pool, bucket), {
+      runId,
+      afterKey: "k",
+      haltedReason: "too much",
+    });
+    await writeCursor(database.pool, bucket, { runId, afterKey: null, haltedReason: null });
+    assert.deepEqual(await readCursor(database.pool, bucket), { runId, afterKey: null, haltedReason: null });
   });
 
   it("numbers events, and refuses a number that was told before", async () => {

@@ -188,6 +188,56 @@ export async function listLibraryRows(
   return rows.map(toStoredObject);
 }
 
+/**
+ * Holds an artifact whose bytes may still be there, or ends that. The revision
+ * is raised, so that nothing is done which was decided before.
+ */
+export async function setHold(
+  db: Db,
+  tenantId: TenantId,
+  { id, isHeld }: { id: string; isHeld: boolean },
+): Promise<"changed" | "unchanged" | "absent"> {
+  const { rows } = await db.query<{ changed: boolean }>(
+    /* sql */ `WITH changed AS (
+        UPDATE postern.stored_objects SET hold = $3, revision = revision + 1
+        WHERE tenant_id = $1 AND id = $2 AND state <> 'purged' AND hold <> $3 RETURNING id)
+      SELECT EXISTS (SELECT FROM changed) AS changed FROM postern.stored_objects
+      WHERE tenant_id = $1 AND id = $2 AND state <> 'purged'`,
+    [tenantId, id, isHeld],
+  );
+  const [row] = rows;
+  if (row === undefined) return "absent";
+  return row.changed ? "changed" : "unchanged";
+}
+
+/** What a link to a file depends on beside its signature, of any tenant: the link's own tenant is in its key. */
+export async function readLinkState(
+  db: Db,
+  { bucket, key }: Pick<StoredObject, "bucket" | "key">,
+): Promise<{ nowMs: number; isClosed: boolean }> {
+  const { rows } = await db.query<{ now: Date; state: ObjectState | null }>(
+    /* sql */ `SELECT clock_timestamp() AS now,
+      (SELECT state FROM postern.stored_objects WHERE bucket = $1 AND key = $2) AS state`,
+    [bucket, key],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database does not tell the time");
+  return { nowMs: row.now.getTime(), isClosed: row.state === "expired" || row.state === "purged" };
+}
+
+/** Of the row that has the key, of any tenant; null where none has it. */
+export async function findRowState(
+  db: Db,
+  bucket: string,
+  key: string,
+): Promise<Pick<StoredObject, "state" | "hold"> | null> {
+  const { rows } = await db.query<Pick<StoredObject, "state" | "hold">>(
+    /* sql */ `SELECT state, hold FROM postern.stored_objects WHERE bucket = $1 AND key = $2`,
+    [bucket, key],
+  );
+  return rows[0] ?? null;
+}
+
 /** A tenant's rows that are not purged, or one of them, by id and behind `after`. */
 export async function listTenantObjects(
   db: Db,
@@ -215,6 +265,41 @@ export async function listRowsByKey(
     [bucket, page.after, page.limit],
   );
   return rows.map(toStoredObject);
+}
+
+/**
+ * Rows of all tenants that want bytes of this digest and size. Those come first
+ * that have lost theirs, or are suspected to have.
+ */
+export async function listRowsByDigest(
+  db: Db,
+  bucket: string,
+  wanted: { sha256: string; size: number; limit: number },
+): Promise<StoredObject[]> {
+  const { rows } = await db.query<StoredObjectRow>(
+    /* sql */ `SELECT ${COLUMNS} FROM postern.stored_objects o
+      LEFT JOIN postern.storage_marks m
+        ON m.bucket = o.bucket AND m.key = o.key AND m.class = 'row_without_object'
+      WHERE o.bucket = $1 AND o.sha256 = $2 AND o.size = $3 AND o.state IN ('pending', 'available', 'missing')
+      ORDER BY o.state = 'missing' DESC, m.key IS NOT NULL DESC, o.id LIMIT $4`,
+    [bucket, wanted.sha256, wanted.size, wanted.limit],
+  );
+  return rows.map(toStoredObject);
+}
+
+/** Records where the bytes of a row are now that had lost them; false where the row has changed meanwhile. */
+export async function relinkObject(
+  db: Db,
+  seen: Pick<StoredObject, "id" | "revision">,
+  upload: { versionId: string; etag: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `UPDATE postern.stored_objects
+      SET version_id = $3, etag = $4, revision = revision + 1
+      WHERE id = $1 AND revision = $2 AND state IN ('pending', 'available', 'missing')`,
+    [seen.id, seen.revision, upload.versionId, upload.etag],
+  );
+  return rowCount === 1;
 }
 
 /** Rows of all tenants whose deadline has come and that have not expired yet, longest due first. */

@@ -2,7 +2,7 @@
  * One page of comparing rows with objects: read both sides, judge, apply.
  *
  * Judging changes nothing. Applying is one transaction: rows, marks, what is
- * told of them, and the cursor. Bytes are deleted after it, since they cannot
+ * told of them, the cursor, and how much was destroyed. Bytes are deleted after it, since they cannot
  * be rolled back. A crash in between leaves an object that is still due to go,
  * and the next pass finds it again. A listing or a query that fails ends the
  * page: half a listing, taken at its word, would make a loss of every object
@@ -11,9 +11,9 @@
 import { randomUUID } from "node:crypto";
 import type { Db, Pool } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import type { Publisher } from "../../events/publish.ts";
+import { publishOwn } from "../../events/own-events.ts";
 import type { TenantId } from "../../shared/id.ts";
-import { confirmingHead, kindOfKey, type Bucket } from "../bytes/bucket.ts";
+import { confirmingHead, type Bucket } from "../bytes/bucket.ts";
 import { applyMutations } from "../rows/mutation-store.ts";
 import type { ObjectDelete, OperationResult } from "../rules/mutations.ts";
 import { findHorizon } from "../rules/reconcile-classify.ts";
@@ -25,12 +25,13 @@ import type {
   ReconcileObjectsOutput,
 } from "../rules/reconcile-types.ts";
 import { listRowsByKey, readDatabaseClock } from "../rows/stored-object-store.ts";
+import { countDestruction, destructionOf, type Destruction } from "./destruction.ts";
+import { showHiddenVersions, withhold } from "./prepare-page.ts";
 import { findOwners, insertEvents, listMarks, readNextSequence, writeCursor } from "./reconcile-store.ts";
 
 export type ReconcileServices = {
   db: Pool;
   bucket: Bucket;
-  publisher: Pick<Publisher, "publishOwn">;
 };
 
 export type PageOfPass = {
@@ -41,6 +42,10 @@ export type PageOfPass = {
   batchSize: number;
   /** More results that destroy something stop the pass; 0 to 100. */
   maxDestructive: number;
+  /** Objects without a row that no row was found to miss: only these may be destroyed. */
+  examinedOrphans: ReadonlySet<string>;
+  /** What an operator approved: it counts against no bound. */
+  approved: ReadonlySet<Destruction>;
 };
 
 export type JudgedPage = {
@@ -72,7 +77,8 @@ export async function judgePage(services: ReconcileServices, page: PageOfPass): 
     run: {
       run_id: page.runId,
       next_sequence: await readNextSequence(db),
-      batch_size: batchSize,
+      // Room for versions that the listing hides.
+      batch_size: 2 * batchSize,
       max_destructive: page.maxDestructive,
     },
     now,
@@ -84,7 +90,10 @@ export async function judgePage(services: ReconcileServices, page: PageOfPass): 
     objects_truncated: listing.isTruncated,
     marks: [],
   };
-  input.marks = await listMarks(db, bucket.name, { after, upTo: findHorizon(input) });
+  const horizon = findHorizon(input);
+  input.marks = await listMarks(db, bucket.name, { after, upTo: horizon });
+  await showHiddenVersions(bucket, input, horizon);
+  withhold(input, page.examinedOrphans);
   return { input, result: await reconcileObjects(input, { storage: confirmingHead(bucket) }) };
 }
 
@@ -92,9 +101,13 @@ export async function judgePage(services: ReconcileServices, page: PageOfPass): 
  * Applies a judged page, whose code must be `OK`; answers the versions that are
  * to be deleted now. Nothing is applied when anything of it has changed since.
  *
- * @throws PageChangedError
+ * @throws PageChangedError, DestructionBoundError
  */
-export async function applyPage(services: ReconcileServices, judged: JudgedPage): Promise<ObjectDelete[]> {
+export async function applyPage(
+  services: ReconcileServices,
+  judged: JudgedPage,
+  approved: ReadonlySet<Destruction>,
+): Promise<ObjectDelete[]> {
   const { input, result } = judged;
   const { output, mutations } = result;
   if (output.code !== "OK") throw new Error(`a page of code ${output.code} cannot be applied`);
@@ -104,16 +117,21 @@ export async function applyPage(services: ReconcileServices, judged: JudgedPage)
     if (applied.skippedRows > 0 || (await hasNewOwner(transaction, input, applied.objectDeletes))) {
       throw new PageChangedError("a row of the page has changed since it was read");
     }
+    const unapproved = destructionOf(result).filter((line) => !approved.has(line));
+    await countDestruction(transaction, input.bucket, {
+      runId: input.run.run_id,
+      number: unapproved.length,
+    });
     const owners = await insertEvents(transaction, output.events, {
       ...context,
       runId: input.run.run_id,
     });
-    await tellTenants(services, transaction, { ...judged, owners });
+    await tellTenants(transaction, { ...judged, owners });
     await writeCursor(transaction, input.bucket, {
       // A mark confirms only in a later pass than the one that made it.
       runId: output.pass_complete ? randomUUID() : input.run.run_id,
       afterKey: output.next_cursor,
-      isHalted: false,
+      haltedReason: null,
     });
     return applied.objectDeletes;
   });
@@ -131,7 +149,6 @@ async function hasNewOwner(
 }
 
 async function tellTenants(
-  { publisher }: ReconcileServices,
   transaction: Db,
   { input, result, owners }: JudgedPage & { owners: Map<string, TenantId> },
 ): Promise<void> {
@@ -145,8 +162,8 @@ async function tellTenants(
       object_id: row.id,
       delivery_id: row.delivery_id,
       attempt: row.attempt,
-      kind: kindOfKey(row.key),
+      kind: row.kind,
     };
-    await publisher.publishOwn(transaction, tenantId, { type, data });
+    await publishOwn(transaction, tenantId, { type, data });
   }
 }

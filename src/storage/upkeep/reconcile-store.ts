@@ -22,39 +22,68 @@ export async function listMarks(
   );
 }
 
-/** Where a bucket's pass stands; `afterKey` null is its beginning. */
-export type ReconcileCursor = { runId: string; afterKey: string | null; isHalted: boolean };
+/** Keys of objects that were suspected to have no row by then, in key order. */
+export async function listConfirmableOrphans(db: Db, bucket: string, seenUntil: string): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>(
+    /* sql */ `SELECT key FROM postern.storage_marks
+      WHERE bucket = $1 AND class = 'object_without_row' AND first_seen_at <= $2 ORDER BY key`,
+    [bucket, seenUntil],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Where a bucket's pass stands; `afterKey` null is its beginning. `haltedReason` null: it does not wait for an operator. */
+export type ReconcileCursor = { runId: string; afterKey: string | null; haltedReason: string | null };
 
 /** Null before the first pass. */
 export async function readCursor(db: Db, bucket: string): Promise<ReconcileCursor | null> {
   const { rows } = await db.query<ReconcileCursor>(
-    /* sql */ `SELECT run_id AS "runId", after_key AS "afterKey", halted_at IS NOT NULL AS "isHalted"
+    /* sql */ `SELECT run_id AS "runId", after_key AS "afterKey",
+        CASE WHEN halted_at IS NOT NULL THEN coalesce(halted_reason, 'it would destroy too much') END AS "haltedReason"
       FROM postern.storage_cursor WHERE bucket = $1`,
     [bucket],
   );
   return rows[0] ?? null;
 }
 
-/** How many artifacts are in each state, and since when reconciling waits for an operator (null: it does not). */
+export type StorageTroubles = {
+  /** Since when reconciling waits for an operator, and why; null: it does not. */
+  haltedAt: Date | null;
+  haltedReason: string | null;
+  /** Why the bucket may not be this installation's; null where nothing is wrong. */
+  ownerTrouble: string | null;
+};
+
+/** What keeps comparing from going on. */
+export async function readStorageTroubles(db: Db, bucket: string): Promise<StorageTroubles> {
+  const { rows } = await db.query<StorageTroubles>(
+    /* sql */ `SELECT
+        (SELECT halted_at FROM postern.storage_cursor WHERE bucket = $1) AS "haltedAt",
+        (SELECT coalesce(halted_reason, 'it would destroy too much') FROM postern.storage_cursor WHERE bucket = $1)
+          AS "haltedReason",
+        (SELECT trouble FROM postern.storage_buckets WHERE bucket = $1) AS "ownerTrouble"`,
+    [bucket],
+  );
+  return rows[0] ?? { haltedAt: null, haltedReason: null, ownerTrouble: null };
+}
+
+/** How many artifacts are in each state, and when they were last compared. */
 export async function readStorageState(
   db: Db,
   bucket: string,
-): Promise<{ states: Record<string, number>; haltedAt: Date | null; lastPageAt: Date | null }> {
+): Promise<{ states: Record<string, number>; lastPageAt: Date | null }> {
   const { rows } = await db.query<{
     states: Record<string, number> | null;
-    haltedAt: Date | null;
     lastPageAt: Date | null;
   }>(
     /* sql */ `SELECT
         (SELECT json_object_agg(state, number) FROM (
           SELECT state, count(*) AS number FROM postern.stored_objects WHERE bucket = $1 GROUP BY state) counted) AS states,
-        (SELECT halted_at FROM postern.storage_cursor WHERE bucket = $1) AS "haltedAt",
         (SELECT updated_at FROM postern.storage_cursor WHERE bucket = $1) AS "lastPageAt"`,
     [bucket],
   );
   return {
     states: rows[0]?.states ?? {},
-    haltedAt: rows[0]?.haltedAt ?? null,
     lastPageAt: rows[0]?.lastPageAt ?? null,
   };
 }
@@ -62,11 +91,12 @@ export async function readStorageState(
 /** Puts the cursor where a page ended, or where a new pass begins, or marks it as halted. */
 export async function writeCursor(db: Db, bucket: string, cursor: ReconcileCursor): Promise<void> {
   await db.query(
-    /* sql */ `INSERT INTO postern.storage_cursor AS c (bucket, run_id, after_key, halted_at, updated_at)
-      VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END, now())
+    /* sql */ `INSERT INTO postern.storage_cursor AS c (bucket, run_id, after_key, halted_at, halted_reason, updated_at)
+      VALUES ($1, $2, $3, CASE WHEN $4::text IS NOT NULL THEN now() END, $4, now())
       ON CONFLICT (bucket) DO UPDATE SET run_id = excluded.run_id, after_key = excluded.after_key,
-        halted_at = CASE WHEN $4 THEN coalesce(c.halted_at, now()) END, updated_at = now()`,
-    [bucket, cursor.runId, cursor.afterKey, cursor.isHalted],
+        halted_at = CASE WHEN $4::text IS NOT NULL THEN coalesce(c.halted_at, now()) END,
+        halted_reason = $4, updated_at = now()`,
+    [bucket, cursor.runId, cursor.afterKey, cursor.haltedReason],
   );
 }
 

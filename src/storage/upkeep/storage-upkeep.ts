@@ -7,8 +7,14 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { applyMutations } from "../rows/mutation-store.ts";
 import { evaluateExpiry } from "../rules/evaluate-expiry.ts";
-import { forgetOldStorage, readStorageState } from "./reconcile-store.ts";
+import { DAY_MS, fromMs, toMs } from "../rules/instants.ts";
+import { StoreUnavailableError } from "../bytes/bucket.ts";
+import { readBucket } from "./owner-store.ts";
+import { checkOwner } from "./ownership.ts";
+import { forgetOldStorage, readStorageState, readStorageTroubles } from "./reconcile-store.ts";
 import { listDueForExpiry, readDatabaseClock } from "../rows/stored-object-store.ts";
+import { HALT_REMEDY } from "./storage-monitor.ts";
+import { emptyTrash } from "./trash.ts";
 import type { ReconcileServices } from "./reconcile-page.ts";
 import { runPass, type PassOptions, type PassServices, type PassSummary } from "./reconcile-pass.ts";
 
@@ -38,8 +44,35 @@ export async function reconcileOnce(
 }
 
 /** How the artifacts of the bucket and their reconciling stand. */
-export function readReconcileState({ db, bucket }: Pick<ReconcileServices, "db" | "bucket">) {
-  return readStorageState(db, bucket.name);
+export async function readReconcileState({ db, bucket }: Pick<ReconcileServices, "db" | "bucket">) {
+  const state = await readStorageState(db, bucket.name);
+  return { ...state, ...(await readStorageTroubles(db, bucket.name)) };
+}
+
+/**
+ * Looks whose the bucket is, gives it its mark where it has none, and logs what
+ * is wrong with it when that has changed. Answers whether it may be ours: while
+ * the store is away, by what was found last.
+ *
+ * @param told what was logged of an outage: not again each minute.
+ */
+export async function isOwnBucket(
+  services: Pick<ReconcileServices, "db" | "bucket"> & { log: Log },
+  told: { outage: string | null } = { outage: null },
+): Promise<boolean> {
+  const { db, bucket, log } = services;
+  const earlier = (await readBucket(db, bucket.name))?.trouble ?? null;
+  try {
+    const trouble = await checkOwner(services);
+    if (trouble !== null && trouble !== earlier) log.error({ bucket: bucket.name }, trouble);
+    told.outage = null;
+    return trouble === null;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    if (error.message !== told.outage) log.warn({ err: error }, "the bucket's owner mark was not read");
+    told.outage = error.message;
+    return earlier === null;
+  }
 }
 
 /** Closes what has reached its deadline to downloads; answers how many. The bytes go by a later pass. */
@@ -69,6 +102,7 @@ export function makeStorageUpkeep(
     lock: LockOptions;
     /** As the log's. */
     retentionDays: number;
+    trashDays: number;
     log: Log;
     metrics: Metrics;
     times: StorageUpkeepTimes;
@@ -76,11 +110,12 @@ export function makeStorageUpkeep(
 ): { start(): void; stop(): Promise<void> } {
   const { log, metrics, times } = services;
   const stopping = new AbortController();
+  const told = { outage: null };
   let running: Promise<unknown> | null = null;
 
   async function expire(): Promise<void> {
-    const expired = await expireDue(services.db);
-    metrics.storageExpiredTotal.inc(expired);
+    if (!(await isOwnBucket(services, told))) return;
+    metrics.storageExpiredTotal.inc(await expireDue(services.db));
   }
 
   async function reconcile(): Promise<void> {
@@ -88,6 +123,10 @@ export function makeStorageUpkeep(
     if (summary === null) return;
     countPass(summary, metrics);
     logPass(summary, services);
+    if (summary.end !== "complete") return;
+    const now = await readDatabaseClock(services.db);
+    const until = fromMs(toMs(now) - services.trashDays * DAY_MS);
+    metrics.storageTrashEmptiedTotal.inc(await emptyTrash(services.bucket, until));
   }
 
   async function forget(): Promise<void> {
@@ -95,18 +134,20 @@ export function makeStorageUpkeep(
   }
 
   function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
-    const failed = (error: unknown) =>
+    const failed = (error: unknown) => {
+      metrics.upkeepFailures.inc({ work: name });
       log.warn({ err: error, work: name }, "upkeep of stored artifacts failed; it is tried again");
+    };
     return every(ms, work, { signal: stopping.signal, failed });
   }
 
   return {
     start() {
       running ??= Promise.all([
-        repeat(times.expireEveryMs, "expiring", expire),
-        repeat(times.reconcileEveryMs, "forgetting", forget),
+        repeat(times.expireEveryMs, "expire_artifacts", expire),
+        repeat(times.reconcileEveryMs, "forget_storage", forget),
         pause(times.firstPassAfterMs, stopping.signal).then(() =>
-          repeat(times.reconcileEveryMs, "reconciling", reconcile),
+          repeat(times.reconcileEveryMs, "reconcile_storage", reconcile),
         ),
       ]);
     },
@@ -117,22 +158,24 @@ export function makeStorageUpkeep(
   };
 }
 
-function countPass({ end, decisions }: PassSummary, metrics: Metrics): void {
+function countPass({ end, decisions, relinked }: PassSummary, metrics: Metrics): void {
+  if (relinked > 0) metrics.storageDecisionsTotal.inc({ decision: "relinked" }, relinked);
   for (const [decision, count] of Object.entries(decisions))
     metrics.storageDecisionsTotal.inc({ decision }, count);
-  metrics.storageReconcileHalted.set(end === "halted" ? 1 : 0);
   if (end === "complete") metrics.storageReconciledAt.set(Date.now() / 1000);
 }
 
 function logPass(
-  { end, undeleted, refusal }: PassSummary,
+  { end, reason, undeleted, refusal }: PassSummary,
   { bucket, log }: { bucket: Pick<PassServices["bucket"], "name">; log: Log },
 ): void {
   if (end === "halted") {
     log.error(
-      { bucket: bucket.name },
-      "reconciling stopped: it would destroy too much at once. See `postern storage reconcile --dry-run`, then go on with --acknowledge",
+      { bucket: bucket.name, reason },
+      `reconciling stopped: it would destroy too much; ${HALT_REMEDY}`,
     );
+  } else if (end === "refused") {
+    log.error({ bucket: bucket.name }, reason ?? "");
   } else if (undeleted > 0) {
     log.warn({ undeleted }, "objects that are due to go could not be deleted; the next pass tries again");
   }

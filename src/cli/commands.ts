@@ -1,0 +1,21 @@
+/** The `postern` command and what is below it. Each subcommand is loaded when it is called. */
+import { defineCommand } from "citty";
+import { VERSION } from "../shared/version.ts";
+
+export const commands = defineCommand({
+  meta: { name: "postern", version: VERSION, description: "Webhooks for multi-tenant applications" },
+  subCommands: {
+    up: () => import("./up.ts").then((file) => file.up),
+    api: () => import("./roles.ts").then((file) => file.api),
+    worker: () => import("./roles.ts").then((file) => file.worker),
+    migrate: () => import("./migrate.ts").then((file) => file.migrateCommand),
+    config: () => import("./config.ts").then((file) => file.config),
+    health: () => import("./health.ts").then((file) => file.health),
+    doctor: () => import("./doctor.ts").then((file) => file.doctor),
+    keys: () => import("./keys.ts").then((file) => file.keys),
+    audit: () => import("./audit.ts").then((file) => file.audit),
+    token: () => import("./token.ts").then((file) => file.token),
+    storage: () => import("./storage.ts").then((file) => file.storage),
+    publish: () => import("./publish.ts").then((file) => file.publish),
+  },
+});

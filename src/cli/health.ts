@@ -1,0 +1,36 @@
+import { defineCommand } from "citty";
+import { environment, readAddress } from "../config.ts";
+import { addressOf, reasonOf, URL_ARGUMENT } from "./api-client.ts";
+import { withClearErrors } from "./command.ts";
+
+const PATIENCE_MS = 5000;
+
+export const health = defineCommand({
+  meta: {
+    name: "health",
+    description: "Ask a running Postern how it is; exits with 0 when well, else with 1",
+  },
+  args: {
+    ready: {
+      type: "boolean",
+      description: "Whether it can do its work now, its database included; default: whether it runs",
+    },
+    url: URL_ARGUMENT,
+  },
+  run: ({ args }) =>
+    withClearErrors(async () => {
+      const url = `${args.url ?? addressOf(readAddress(environment()))}${args.ready === true ? "/ready" : "/health"}`;
+      const { isWell, words } = await ask(url);
+      console.log(words);
+      if (!isWell) process.exitCode = 1;
+    }),
+});
+
+async function ask(url: string): Promise<{ isWell: boolean; words: string }> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    return { isWell: answer.ok, words: await answer.text() };
+  } catch (error) {
+    return { isWell: false, words: `no answer from ${url}: ${reasonOf(error)}` };
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Faults that whoever runs Postern can mend: each with two plain lines, what is
+ * wrong and what to do. The one table for all commands; what is not in it is a
+ * fault of the program and is printed whole.
+ */
+import { codeOf, isPassing } from "../database/passing-errors.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
+
+type Mistake = {
+  /** An error of the chain of causes. */
+  is: (error: Fault) => boolean;
+  /** What is wrong, and what to do. Never a secret: `message` may hold a URL where a parser made it. */
+  say: (error: Fault) => [wrong: string, remedy: string];
+};
+
+type Fault = {
+  error: Error;
+  message: string;
+  /** SQLSTATE or Node's code, or empty. */
+  code: string;
+  /** Node's name of the failed call, or empty. */
+  syscall: string;
+};
+
+const UNTRUSTED = new Set([
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+// invalid_authorization_specification, invalid_password, invalid_catalog_name
+const REFUSED_LOGIN = new Set(["28000", "28P01", "3D000"]);
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    is: ({ code, syscall }) => code === "EADDRINUSE" && syscall === "listen",
+    say: ({ message }) => [message, "Another program has this port: end it, or set PORT to a free one."],
+  },
+  {
+    is: ({ code, syscall }) => code === "EACCES" && syscall === "listen",
+    say: ({ message }) => [
+      message,
+      "This user may not listen on a port below 1024: set PORT to a higher one, for example 8080.",
+    ],
+  },
+  {
+    is: ({ code, syscall }) => syscall === "listen" || (syscall === "bind" && code !== ""),
+    say: ({ message }) => [
+      message,
+      "HOST is no address of this machine: set it to one, to 0.0.0.0 for all, or to 127.0.0.1 for this machine alone.",
+    ],
+  },
+  {
+    is: ({ code }) => UNTRUSTED.has(code),
+    say: ({ message }) => [
+      `The database's TLS certificate is not trusted: ${message}.`,
+      "Add ?sslrootcert=/path/to/ca.pem to DATABASE_URL, or set NODE_EXTRA_CA_CERTS to that file (docs/operating.md, TLS to the database).",
+    ],
+  },
+  {
+    is: ({ message }) => message.startsWith("The server does not support SSL connections"),
+    say: () => [
+      "DATABASE_URL asks for TLS (sslmode), and the database does not offer it.",
+      "Turn on TLS there (ssl = on), or remove sslmode from DATABASE_URL where the network between is your own.",
+    ],
+  },
+  {
+    is: ({ code }) => code === "ERR_INVALID_URL",
+    say: () => [
+      "DATABASE_URL can't be read.",
+      "Percent-encode reserved characters of the user and password: @ as %40, : as %3A, / as %2F, # as %23, ? as %3F, % as %25.",
+    ],
+  },
+  {
+    is: ({ code, message }) => code === "08P01" && message.includes("unsupported startup parameter"),
+    say: ({ message }) => [
+      `The database refuses the settings of Postern's connections: ${message}. This is most likely PgBouncer.`,
+      "Give Postern PostgreSQL itself, or a pool in session mode that ignores these parameters (docs/operating.md, Poolers).",
+    ],
+  },
+  {
+    is: ({ code }) => code === "42501",
+    say: ({ message }) => [
+      `The user of DATABASE_URL may not do what is needed: ${message}.`,
+      "Let an administrator run: GRANT CREATE ON DATABASE <database> TO <user>; what else the user needs is in docs/operating.md, Database.",
+    ],
+  },
+  {
+    is: ({ code }) => REFUSED_LOGIN.has(code),
+    say: ({ message }) => [
+      `The database does not let Postern in: ${message}.`,
+      "Check user, password and database name in DATABASE_URL.",
+    ],
+  },
+  {
+    is: ({ error }) => error instanceof StoreUnavailableError,
+    say: ({ message }) => [
+      `Stored artifacts can't be reached: ${message}.`,
+      "`postern storage doctor` tries what is needed of the store; docs/storage.md says what that is.",
+    ],
+  },
+  {
+    is: ({ error }) => isPassing(error),
+    say: ({ message }) => [
+      `The database can't be used: ${message}.`,
+      "Check DATABASE_URL, and that PostgreSQL runs there.",
+    ],
+  },
+];
+
+/** What whoever runs Postern can mend, in words; null for a fault of the program. */
+export function describeMistake(error: unknown): string | null {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (one instanceof ConfigError) return one.message;
+    const fault = faultOf(one);
+    const mistake = MISTAKES.find(({ is }) => is(fault));
+    if (mistake !== undefined) return mistake.say(fault).join("\n");
+  }
+  return null;
+}
+
+function faultOf(error: Error): Fault {
+  const syscall = "syscall" in error ? String(error.syscall) : "";
+  return { error, message: messageOf(error), code: codeOf(error), syscall };
+}
+
+/** A host with several addresses fails with all their errors at once, and no message of its own. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const parts = error instanceof AggregateError ? error.errors.map(messageOf) : [];
+  return error.message === "" ? parts.join("; ") : error.message.replace(/\.$/, "");
+}

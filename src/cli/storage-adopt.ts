@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import { defineCommand } from "citty";
+import { ConfigError } from "../shared/config-error.ts";
+import { parseTenantId, type TenantId } from "../shared/id.ts";
+import { adoptObjects, type Adoption } from "../storage/upkeep/adopt-objects.ts";
+import { judgeOwner } from "../storage/upkeep/ownership.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { readCommandConfig } from "./command-config.ts";
+import { withClearErrors } from "./command.ts";
+import { withReconciling } from "./reconciling.ts";
+
+export const adoptCommand = defineCommand({
+  meta: {
+    name: "adopt",
+    description: "Make rows for objects that have none, after the database was lost or restored",
+  },
+  args: {
+    tenants: {
+      type: "string",
+      description: "Tenant ids, comma-separated, beside those that the database and archives name",
+    },
+    "dry-run": { type: "boolean", description: "Tell what would be adopted, and change nothing" },
+    json: { type: "boolean", description: "As JSON" },
+  },
+  run: ({ args }) =>
+    withClearErrors(async () => {
+      const config = await readCommandConfig();
+      const tenants = tenantsOf(args.tenants);
+      const isDryRun = args["dry-run"] === true;
+      const folder = join(config.dataDir, "adopting");
+      await withReconciling(config, makeLog("warn"), async (services) => {
+        const trouble = await judgeOwner(services);
+        if (trouble !== null) throw new ConfigError(trouble);
+        const each = adoptObjects(services, { tenants, isDryRun, folder });
+        await (args.json === true ? printJson(each) : printLines(each));
+      });
+      if (isDryRun && args.json !== true) console.log("nothing was changed");
+    }),
+});
+
+function tenantsOf(list: string | undefined): TenantId[] {
+  return (list ?? "")
+    .split(",")
+    .filter(Boolean)
+    .map((text) => {
+      const tenantId = parseTenantId(text.trim());
+      if (tenantId === null)
+        throw new ConfigError("--tenants must be ids of 1 to 64 of A-Z, a-z, 0-9, _ and -");
+      return tenantId;
+    });
+}
+
+async function printJson(each: AsyncIterable<Adoption>): Promise<void> {
+  console.log(JSON.stringify(await Array.fromAsync(each), null, 2));
+}
+
+async function printLines(each: AsyncIterable<Adoption>): Promise<void> {
+  const counts = { adopted: 0, left: 0 };
+  for await (const adoption of each) {
+    counts[adoption.outcome]++;
+    const told = adoption.outcome === "adopted" ? adoption.tenantId : adoption.reason;
+    console.log(`${adoption.outcome.padEnd(7)}  ${adoption.key}  ${told}`);
+  }
+  console.log(`${counts.adopted} adopted, ${counts.left} left`);
+}

@@ -1,0 +1,36 @@
+import { defineCommand } from "citty";
+import { ConfigError } from "../shared/config-error.ts";
+import { parseTenantId } from "../shared/id.ts";
+import { byOperator } from "../storage/library/change-artifacts.ts";
+import { holdArtifact } from "../storage/library/holds.ts";
+import { uuid } from "../storage/rules/values.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { readCommandConfig } from "./command-config.ts";
+import { withClearErrors } from "./command.ts";
+import { withReconciling } from "./reconciling.ts";
+
+export const holdCommand = defineCommand({
+  meta: {
+    name: "hold",
+    description: "Hold an artifact, so that it neither expires nor is erased, or end that",
+  },
+  args: {
+    tenant: { type: "string", required: true, description: "Tenant id" },
+    object: { type: "string", required: true, description: "The artifact's id" },
+    end: { type: "boolean", description: "End the hold" },
+  },
+  run: ({ args }) =>
+    withClearErrors(async () => {
+      const tenantId = parseTenantId(args.tenant);
+      if (tenantId === null) throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
+      if (!uuid.safeParse(args.object).success)
+        throw new ConfigError("--object must be an artifact's id, in lower case");
+      const isHeld = args.end !== true;
+      const found = await withReconciling(await readCommandConfig(), makeLog("warn"), ({ db }) =>
+        holdArtifact(byOperator(db, tenantId), args.object, isHeld),
+      );
+      if (!found)
+        throw new ConfigError(`${tenantId} has no artifact ${args.object} whose bytes may be there`);
+      console.log(`${args.object} is ${isHeld ? "held" : "held no longer"}`);
+    }),
+});

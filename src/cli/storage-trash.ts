@@ -1,0 +1,108 @@
+import { defineCommand } from "citty";
+import { ConfigError } from "../shared/config-error.ts";
+import { parseTenantId } from "../shared/id.ts";
+import type { Bucket } from "../storage/bytes/bucket.ts";
+import { DAY_MS } from "../storage/rules/instants.ts";
+import { storageTenantId } from "../storage/rows/storage-ids.ts";
+import { judgeOwner } from "../storage/upkeep/ownership.ts";
+import { deleteFromTrash, listTrash, restoreFromTrash, type TrashEntry } from "../storage/upkeep/trash.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { readCommandConfig } from "./command-config.ts";
+import { withClearErrors } from "./command.ts";
+import { withReconciling } from "./reconciling.ts";
+
+const CHOICE = {
+  tenant: { type: "string", description: "Tenant id; default: all" },
+  key: { type: "string", description: "Key that the object had; default: all" },
+} as const;
+
+type Choice = { tenant?: string | undefined; key?: string | undefined };
+
+const list = defineCommand({
+  meta: { name: "list", description: "List objects without a row that comparing took out of the way" },
+  args: { ...CHOICE, json: { type: "boolean", description: "As JSON" } },
+  run: ({ args }) =>
+    withTrash(async ({ bucket }) => {
+      const entries = await Array.fromAsync(chosen(bucket, args));
+      if (args.json === true) return console.log(JSON.stringify(entries.map(toJson), null, 2));
+      for (const { at, size, key } of entries) console.log(`${at}  ${String(size).padStart(11)}  ${key}`);
+      console.log(`${entries.length} in the trash`);
+    }),
+});
+
+const restore = defineCommand({
+  meta: { name: "restore", description: "Put objects back where they were" },
+  args: { ...CHOICE, all: { type: "boolean", description: "Everything in the trash" } },
+  run: ({ args }) =>
+    withTrash(async ({ bucket }) => {
+      requireChoice(args);
+      let restored = 0;
+      for await (const entry of chosen(bucket, args)) {
+        const end = await restoreFromTrash(bucket, entry);
+        if (end === "restored") restored++;
+        else console.log(`left  ${entry.key}  ${end === "taken" ? "an object has this key" : "it is gone"}`);
+      }
+      console.log(
+        `${restored} restored. An object that still has no row goes to the trash again, hours later.`,
+      );
+    }),
+});
+
+const empty = defineCommand({
+  meta: { name: "empty", description: "Delete objects of the trash for good" },
+  args: {
+    ...CHOICE,
+    days: { type: "string", description: "Only those that have been there for so many days" },
+    all: { type: "boolean", description: "Everything in the trash" },
+    yes: { type: "boolean", description: "Needed, as nothing brings them back" },
+  },
+  run: ({ args }) =>
+    withTrash(async (services) => {
+      requireChoice({ ...args, all: args.all === true || args.days !== undefined });
+      if (args.yes !== true) throw new ConfigError("this cannot be undone: add --yes");
+      const trouble = await judgeOwner(services);
+      if (trouble !== null) throw new ConfigError(trouble);
+      const until = new Date(Date.now() - daysOf(args.days) * DAY_MS).toISOString();
+      let deleted = 0;
+      for await (const entry of chosen(services.bucket, args)) {
+        if (entry.at <= until && (await deleteFromTrash(services.bucket, entry))) deleted++;
+      }
+      console.log(`${deleted} deleted for good`);
+    }),
+});
+
+export const trashCommand = defineCommand({
+  meta: { name: "trash", description: "Objects without a row, before they are deleted for good" },
+  subCommands: { list, restore, empty },
+});
+
+type Services = Parameters<Parameters<typeof withReconciling>[2]>[0];
+
+function withTrash(work: (services: Services) => Promise<void>): Promise<void> {
+  return withClearErrors(async () => withReconciling(await readCommandConfig(), makeLog("warn"), work));
+}
+
+async function* chosen(bucket: Bucket, { tenant, key }: Choice): AsyncGenerator<TrashEntry> {
+  const tenantId = tenant === undefined ? undefined : parseTenantId(tenant);
+  if (tenantId === null) throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
+  const prefix = tenantId === undefined ? "" : `v1/t/${storageTenantId(tenantId)}/`;
+  for await (const entry of listTrash(bucket, prefix)) {
+    if (key === undefined || entry.key === key) yield entry;
+  }
+}
+
+function requireChoice({ tenant, key, all }: Choice & { all?: boolean | undefined }): void {
+  if (tenant === undefined && key === undefined && all !== true) {
+    throw new ConfigError("choose by --key or --tenant, or say --all");
+  }
+}
+
+function daysOf(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (!/^[0-9]{1,4}$/.test(text)) throw new ConfigError("--days must be a number of days");
+  return Number(text);
+}
+
+function toJson({ trashKey, key, at, size }: TrashEntry) {
+  return { key, trashed_at: at, size, trash_key: trashKey };
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import * as fc from "fast-check";
+import { maskPassword, nameDatabase } from "./database-name.ts";
+
+const dataDir = "/var/lib/postern";
+
+const named = (databaseUrl: string | undefined): string => nameDatabase({ databaseUrl, dataDir });
+
+it("names the host and the database, and nothing that lets anybody in", () => {
+  assert.equal(named(undefined), "embedded, in /var/lib/postern/postgres");
+  assert.equal(
+    named("postgres://user:pass@db.example:5433/events?sslmode=require"),
+    "events on db.example:5433",
+  );
+  assert.equal(
+    named("postgres:///events?host=/var/run/postgresql&user=u&password=p"),
+    "events on /var/run/postgresql",
+  );
+  assert.equal(named("postgres://user@localhost"), "the user's own on localhost");
+  assert.equal(named("postgres://u:a%zz@h:port/d"), "the one of DATABASE_URL");
+});
+
+it("masks the password alone", () => {
+  assert.equal(
+    maskPassword("postgres://user:pass@db.example:5433/events?sslmode=require"),
+    "postgres://user:********@db.example:5433/events?sslmode=require",
+  );
+  assert.equal(maskPassword("postgres://user@h/d"), "postgres://user@h/d");
+  assert.equal(maskPassword("postgres:///d?user=u&password=p"), "postgres:///d?user=u&password=********");
+  assert.equal(maskPassword("postgres://u:pw@h:port/d"), "********");
+});
+
+it("shows no password, whatever it is", () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[a-z0-9]{12}$/), fc.string(), (secret, more) => {
+      for (const password of [secret + more, encodeURIComponent(secret + more)]) {
+        const url = `postgres://user:${password}@host/db`;
+        assert.ok(!maskPassword(url).includes(secret), url);
+        assert.ok(!named(url).includes(secret), url);
+      }
+    }),
+  );
+});

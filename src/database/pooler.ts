@@ -1,0 +1,64 @@
+import { Client } from "pg";
+import { ConfigError } from "../shared/config-error.ts";
+import { connectTo } from "./session-settings.ts";
+
+/** A pooler that gives its servers out in turn shows itself after as many transactions as it has servers. */
+const ROUNDS = 20;
+
+/**
+ * Throws ConfigError where a pooler shares one server connection among several
+ * clients, as PgBouncer does in transaction mode. There `SET ROLE` of one
+ * connection leaks to others, prepared statements are another's, and nobody
+ * hears a NOTIFY: rights would be a matter of luck. A pool in session mode is
+ * none of that.
+ *
+ * Told by the server process's number: that of a pooler differs from the one it
+ * answered when the client connected, and where it shares, two clients that are
+ * both connected meet the same one.
+ */
+export async function refuseSharedConnections(url: string, connectionTimeoutMs: number): Promise<void> {
+  await withClient(url, connectionTimeoutMs, async (one) => {
+    if ((await serverOf(one)) === announcedTo(one)) return;
+    await withClient(url, connectionTimeoutMs, async (other) => {
+      const seen = new Set<number>();
+      for (let round = 0; round < ROUNDS; round++) {
+        seen.add(await serverOf(one));
+        if (seen.has(await serverOf(other))) throw new ConfigError(REFUSAL);
+      }
+    });
+  });
+}
+
+const REFUSAL =
+  "DATABASE_URL leads to a pooler in transaction or statement mode, such as PgBouncer: there SET ROLE leaks to others' connections.\n" +
+  "Give Postern PostgreSQL itself, or a pool in session mode (pool_mode = session); it has a pool of its own.";
+
+async function withClient(
+  url: string,
+  connectionTimeoutMs: number,
+  work: (client: Client) => Promise<void>,
+): Promise<void> {
+  const client = new Client({
+    ...connectTo(url, undefined),
+    application_name: "postern start",
+    connectionTimeoutMillis: connectionTimeoutMs,
+    query_timeout: connectionTimeoutMs,
+  });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function serverOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>(/* sql */ `SELECT pg_backend_pid() AS pid`);
+  return rows[0]?.pid ?? 0;
+}
+
+/** As the server, or the pooler, called itself when the client connected: `pg` keeps it, and its types leave it out. */
+function announcedTo(client: Client): number | null {
+  return "processID" in client && typeof client.processID === "number" ? client.processID : null;
+}

@@ -1,0 +1,73 @@
+/**
+ * An endpoint's pending dispatches follow its state: held while it is disabled,
+ * claimable once it is enabled, ended once it is deleted.
+ *
+ * Why nothing is left behind: the transaction that changes an endpoint marks it
+ * `unsettled`. The mark goes in the transaction that makes its last dispatches
+ * follow, under the endpoint's lock. So a process that dies in between leaves
+ * the mark, and a worker's upkeep finds it.
+ *
+ * A large backlog follows in slices, each in a transaction of its own: in one
+ * alone its dispatches would be locked for seconds, or for so long that the
+ * database gives up.
+ */
+import type { Db, Pool } from "../../database/pool.ts";
+import { inTransaction } from "../../database/transaction.ts";
+import type { DeliveryId } from "../../shared/id.ts";
+import type { EndpointKey } from "../queue.ts";
+import { endDispatches, holdPendingDispatches, resumeDispatches, type FollowSlice } from "./follow-store.ts";
+import { findUnsettled, lockUnsettled, setSettled, type EndpointState } from "./unsettled-store.ts";
+
+const SLICES: Record<EndpointState, FollowSlice> = {
+  enabled: resumeDispatches,
+  disabled: holdPendingDispatches,
+  deleted: endDispatches,
+};
+
+/** The first slice of the endpoint, within a transaction. */
+export async function followFirst(transaction: Db, endpoint: EndpointKey): Promise<void> {
+  await followSlice(transaction, endpoint, { after: null, whenLocked: "wait" });
+}
+
+/**
+ * All that is left, of every endpoint: a slice of each in turn, so that none
+ * waits for the whole of another's. Several processes may do it at once.
+ * `sliced` is called before each slice.
+ */
+export async function followAll(
+  db: Pool,
+  signal: AbortSignal,
+  sliced?: (endpoint: EndpointKey) => void,
+): Promise<void> {
+  let unsettled = (await findUnsettled(db)).map((endpoint) => ({ endpoint, after: null as SliceEnd | null }));
+  while (unsettled.length > 0) {
+    const left: typeof unsettled = [];
+    for (const { endpoint, after } of unsettled) {
+      if (signal.aborted) return;
+      sliced?.(endpoint);
+      const end = await inTransaction(db, (transaction) =>
+        followSlice(transaction, endpoint, { after, whenLocked: "skip" }),
+      );
+      if (end !== null) left.push({ endpoint, after: end });
+    }
+    unsettled = left;
+  }
+}
+
+type SliceEnd = { state: EndpointState; id: DeliveryId };
+
+/** Where the slice ended; null when the endpoint is settled, or locked and skipped. */
+async function followSlice(
+  transaction: Db,
+  endpoint: EndpointKey,
+  { after, whenLocked }: { after: SliceEnd | null; whenLocked: "skip" | "wait" },
+): Promise<SliceEnd | null> {
+  const state = await lockUnsettled(transaction, endpoint, whenLocked);
+  if (state === null) return null;
+  // Its state changed in between: from the beginning.
+  const from = after?.state === state ? after.id : null;
+  const id = await SLICES[state](transaction, endpoint, from);
+  if (id !== null) return { state, id };
+  await setSettled(transaction, endpoint);
+  return null;
+}

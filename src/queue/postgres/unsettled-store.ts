@@ -1,0 +1,40 @@
+/** Endpoints whose pending dispatches have yet to follow a change: who changes one marks it, in the same transaction. */
+import type { Db } from "../../database/pool.ts";
+import type { EndpointKey } from "../queue.ts";
+import { lockOption } from "./key-look-up.ts";
+
+export type EndpointState = "enabled" | "disabled" | "deleted";
+
+const UNSETTLED_AT_ONCE = 100;
+
+export async function findUnsettled(db: Db): Promise<EndpointKey[]> {
+  const { rows } = await db.query<EndpointKey>(
+    /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId" FROM postern.endpoints
+      WHERE unsettled ORDER BY tenant_id, id LIMIT $1`,
+    [UNSETTLED_AT_ONCE],
+  );
+  return rows;
+}
+
+/** Locks the endpoint and answers its state; null where it is settled, or locked and to be skipped. */
+export async function lockUnsettled(
+  db: Db,
+  endpoint: EndpointKey,
+  whenLocked: "skip" | "wait",
+): Promise<EndpointState | null> {
+  const { rows } = await db.query<{ state: EndpointState }>(
+    /* sql */ `SELECT CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN enabled THEN 'enabled' ELSE 'disabled' END
+        AS state
+      FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND unsettled
+      FOR NO KEY UPDATE ${lockOption(whenLocked)}`,
+    [endpoint.tenantId, endpoint.endpointId],
+  );
+  return rows[0]?.state ?? null;
+}
+
+export async function setSettled(db: Db, endpoint: EndpointKey): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.endpoints SET unsettled = false WHERE tenant_id = $1 AND id = $2 AND unsettled`,
+    [endpoint.tenantId, endpoint.endpointId],
+  );
+}

@@ -1,0 +1,92 @@
+/**
+ * Where objects go that no row speaks of, instead of being deleted: to a place
+ * in the same bucket that comparing doesn't look at, until they are emptied.
+ */
+import { createHash } from "node:crypto";
+import { StoreUnavailableError, type Bucket, type UploadAnswer } from "../bytes/bucket.ts";
+import { parseTrashKey, TRASH_PREFIX, trashKey } from "../bytes/own-keys.ts";
+import type { HeadAnswer } from "../rules/ports.ts";
+
+const LISTED_AT_ONCE = 500;
+
+/** `key` is the one that the object had, `trashKey` the one that it has now. */
+export type TrashEntry = { trashKey: string; key: string; at: string; size: number };
+
+type Version = { key: string; versionId: string };
+type FoundHead = Extract<HeadAnswer, { found: true }>;
+
+/** The copy comes before the deletion: a crash in between leaves both, and the next pass finds the object again. */
+export async function moveToTrash(bucket: Bucket, version: Version, now: string): Promise<void> {
+  const copied = await copyVersion(bucket, version, trashKey(version.key, now));
+  if (copied !== null) await bucket.deleteVersion(version);
+}
+
+/** What lies in the trash, by key and then by time. `prefix` is that of the keys which the objects had. */
+export async function* listTrash(bucket: Bucket, prefix = ""): AsyncGenerator<TrashEntry> {
+  const place = `${TRASH_PREFIX}${prefix}`;
+  for (let after: string | null = null; ;) {
+    const { objects, isTruncated } = await bucket.list({ after, limit: LISTED_AT_ONCE, prefix: place });
+    for (const { key: own, size } of objects) {
+      const parsed = parseTrashKey(own);
+      if (parsed !== null) yield { trashKey: own, size, ...parsed };
+    }
+    after = objects.at(-1)?.key ?? null;
+    if (!isTruncated || after === null) return;
+  }
+}
+
+/** `taken`: an object has the key again. `gone`: the entry is not there any more. */
+export async function restoreFromTrash(
+  bucket: Bucket,
+  entry: TrashEntry,
+): Promise<"restored" | "taken" | "gone"> {
+  const head = await bucket.head({ bucket: bucket.name, key: entry.trashKey, version_id: null });
+  if (!head.found || head.version_id === null) return "gone";
+  const version = { key: entry.trashKey, versionId: head.version_id };
+  const copied = await copyVersion(bucket, version, entry.key);
+  if (copied === null) return "gone";
+  if (copied.code === "exists") return "taken";
+  await bucket.deleteVersion(version);
+  return "restored";
+}
+
+/** Deletes for good. False where the entry is not there any more. */
+export async function deleteFromTrash(bucket: Bucket, { trashKey: key }: TrashEntry): Promise<boolean> {
+  const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
+  if (!head.found) return false;
+  await bucket.deleteVersion({ key, versionId: requireVersion(head, key) });
+  return true;
+}
+
+/** Deletes what went to the trash up to that time; answers how many. */
+export async function emptyTrash(bucket: Bucket, until: string): Promise<number> {
+  let deleted = 0;
+  for await (const entry of listTrash(bucket)) {
+    if (entry.at <= until && (await deleteFromTrash(bucket, entry))) deleted++;
+  }
+  return deleted;
+}
+
+/** Null where the version is not there. */
+export async function copyVersion(bucket: Bucket, from: Version, to: string): Promise<UploadAnswer | null> {
+  const { key, versionId } = from;
+  const head = await bucket.head({ bucket: bucket.name, key, version_id: versionId });
+  if (!head.found) return null;
+  const sha256 = head.sha256 ?? (await digestOfVersion(bucket, from));
+  const source = await bucket.get({ key, versionId });
+  if (!source.found) return null;
+  return bucket.put({ key: to, size: head.size, sha256, open: () => source.body });
+}
+
+/** For what was not uploaded by Postern: stores know the digest only where an upload brought it. */
+export async function digestOfVersion(bucket: Bucket, { key, versionId }: Version): Promise<string> {
+  const hash = createHash("sha256");
+  const opened = await bucket.get({ key, versionId });
+  if (opened.found) for await (const chunk of opened.body) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+function requireVersion(head: FoundHead, key: string): string {
+  if (head.version_id !== null) return head.version_id;
+  throw new StoreUnavailableError(`the object store tells no version of ${key}`);
+}

@@ -1,0 +1,27 @@
+/** Waiting in tests: what counts as found, and how a wait in vain ends. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { eventually } from "./support/service.ts";
+
+it("a wait ends with what the look found", async () => {
+  let looks = 0;
+  assert.deepEqual(await eventually(async () => ++looks === 3 && { looks }), { looks: 3 });
+});
+
+it("a wait for a look that hangs ends, and names what it waited for", async (test) => {
+  test.mock.timers.enable({ apis: ["setTimeout"] });
+  const waiting = eventually(() => new Promise<boolean>(() => undefined));
+  test.mock.timers.tick(60_000);
+  await assert.rejects(waiting, /^Error: waited 60 s in vain for: \(\) => new Promise/);
+});
+
+it("a count and a list are no answer to wait for", () => {
+  const unused = [
+    // @ts-expect-error 0 would be found
+    () => eventually(async (): Promise<number | null> => 0),
+    // @ts-expect-error the empty list would be found
+    () => eventually(async (): Promise<string[]> => []),
+    () => eventually(async (): Promise<string[] | false> => false),
+  ];
+  assert.equal(unused.length, 3);
+});

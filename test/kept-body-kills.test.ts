@@ -1,0 +1,67 @@
+/** A burst whose bodies are kept, while the program is killed: each logged attempt's body is stored in the end. */
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Environment } from "../src/config.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { sharedSettings, startProgram } from "./support/program.ts";
+import { eventually, PRODUCER } from "./support/service.ts";
+import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+
+const KILLS = 3;
+const EVENTS_A_KILL = 300;
+
+let database: TestDatabase;
+let receiver: TlsReceiver;
+let env: Environment;
+
+before(async () => {
+  database = await createTestDatabase();
+  // Longer than the log keeps.
+  receiver = await startReceiver({ respond: () => ({ status: 200, body: "é".repeat(1500) }) });
+  env = await sharedSettings(database.url, receiver.caPem);
+});
+after(async () => {
+  await receiver.close();
+  await database.drop();
+});
+
+async function count(sql: string): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${sql}`);
+  return rows[0]?.count ?? 0;
+}
+
+it("loses no body of a logged attempt in kills amid a burst", async () => {
+  for (let kill = 0; kill <= KILLS; kill++) {
+    const program = await startProgram(["up"], env);
+    if (kill === 0) {
+      const json = { keep_request_bodies: true, keep_response_bodies: true, artifact_days: null };
+      assert.equal((await program.call("PUT", "/api/storage/settings", { json })).status, 200);
+      const endpoint = { url: receiver.url, events: ["*"] };
+      assert.equal((await program.call("POST", "/api/webhooks", { json: endpoint })).status, 201);
+    }
+    if (kill === KILLS) {
+      await eventually(async () => (await count("postern.dispatches")) === 0);
+      await eventually(async () => (await count("postern.bodies_to_keep")) === 0);
+      await program.end("SIGTERM");
+      break;
+    }
+    const events = Array.from({ length: EVENTS_A_KILL }, (_, n) => ({
+      type: "invoice.paid",
+      data: { kill, n },
+    }));
+    assert.equal((await program.call("POST", "/api/events", { as: PRODUCER, json: events })).status, 202);
+    // Amid the work: some are stored, some noted, some under way.
+    const before = await count("postern.stored_objects");
+    await eventually(async () => (await count("postern.stored_objects")) > before + 20);
+    assert.ok((await count("postern.bodies_to_keep")) + (await count("postern.dispatches")) > 0);
+    await program.end("SIGKILL");
+  }
+  const logged = await count("postern.deliveries");
+  assert.ok(logged >= KILLS * EVENTS_A_KILL);
+  const unstored = await count(
+    `postern.deliveries d CROSS JOIN (VALUES ('request_body'), ('response_body')) AS kinds (kind)
+      WHERE NOT EXISTS (SELECT FROM postern.stored_objects o
+        WHERE o.delivery_id = d.id AND o.kind = kinds.kind AND o.state = 'available')`,
+  );
+  assert.equal(unstored, 0);
+});

@@ -1,0 +1,55 @@
+/** The rows of the queue in memory, and how they are counted. */
+import type { QueueDepth } from "../../src/queue/queue-troubles.ts";
+import type { DeliveryId, EndpointId, EventId, TenantId } from "../../src/shared/id.ts";
+
+export type MemoryRow = {
+  id: DeliveryId;
+  tenantId: TenantId;
+  endpointId: EndpointId;
+  eventId: EventId;
+  eventType: string;
+  body: string;
+  attempt: number;
+  order: number;
+  dueMs: number;
+  claimableMs: number;
+  leaseId: string | null;
+  parked: boolean;
+  held: boolean;
+  /** Leases, releases, parking and holding since it was inserted. */
+  updates: number;
+};
+
+/** As many as fit, but one however large. */
+export function withinBytes<Item extends { body: string }>(
+  rows: readonly Item[],
+  bodyBytes: number,
+): { taken: Item[]; left: Item[] } {
+  let bytes = 0;
+  let count = 0;
+  for (const row of rows) {
+    bytes += row.body.length;
+    if (count > 0 && bytes > bodyBytes) break;
+    count++;
+  }
+  return { taken: rows.slice(0, count), left: rows.slice(count) };
+}
+
+export function depthOf(rows: readonly MemoryRow[], nowMs: number): QueueDepth {
+  const waiting = rows.filter(({ held, parked }) => !held && !parked);
+  const due = waiting.filter(({ claimableMs }) => claimableMs <= nowMs);
+  const later = waiting.filter(({ claimableMs }) => claimableMs > nowMs);
+  const ageS = (times: number[]): number => (nowMs - Math.min(nowMs, ...times)) / 1000;
+  return {
+    due: due.length,
+    leased: later.filter(({ leaseId }) => leaseId !== null).length,
+    parked: rows.filter(({ held, parked }) => parked && !held).length,
+    scheduled: later.filter(({ leaseId }) => leaseId === null).length,
+    held: rows.filter(({ held }) => held).length,
+    oldestDueAgeS: ageS(due.map(({ dueMs }) => dueMs)),
+    longestWaitS: ageS(due.map(({ claimableMs }) => claimableMs)),
+    deadLeases: 0,
+    outboxWaiting: 0,
+    outboxOldestAgeS: 0,
+  };
+}

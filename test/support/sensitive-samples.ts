@@ -1,0 +1,50 @@
+/**
+ * One invented sample for each form of secret or personal data that the suite refuses.
+ * Written in parts, so that no scanner takes this file for what it looks for.
+ */
+const HEX = "0123456789abcdef";
+const WORD = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6";
+
+export const SAMPLES: Readonly<Record<string, readonly string[]>> = {
+  "an AWS access key id": ["AK", "IA", "Q3EXAMPLE7QWERTY"],
+  "an AWS secret key": ["aws_secret", "_access_key=", WORD.slice(0, 40)],
+  "a Google API key": ["AI", "za", WORD.slice(0, 35)],
+  "a Google OAuth secret": ["GOC", "SPX-", WORD.slice(0, 28)],
+  "an Azure storage key": ["Account", "Key=", WORD, WORD.slice(0, 34), "=="],
+  "a shared access signature": ["https://store.invalid/a?sv=1&", "sig=", WORD.slice(0, 44)],
+  "a GitHub token": ["gh", "p_", WORD.slice(0, 36)],
+  "a GitLab token": ["gl", "pat-", WORD.slice(0, 20)],
+  "a Bitbucket or Atlassian token": ["AT", "ATT", WORD.slice(0, 30)],
+  "a Slack token": ["xo", "xb-", "123456789012-", WORD.slice(0, 20)],
+  "a chat webhook": ["hooks.", "slack.com/services/", "T0000000/B0000000/", WORD.slice(0, 24)],
+  "a Discord or Telegram bot token": ["123456789", ":AA", WORD.slice(0, 33)],
+  "a Stripe key": ["sk", "_live_", WORD.slice(0, 24)],
+  "a Square or PayPal token": ["sq0", "atp-", WORD.slice(0, 22)],
+  "a webhook signing secret": ["wh", "sec_", WORD.slice(0, 32)],
+  "a Twilio key": ["S", "K", HEX, HEX],
+  "a SendGrid, Mailgun or Mailchimp key": ["S", "G.", WORD.slice(0, 22), ".", WORD.slice(0, 43)],
+  "an npm token": ["np", "m_", WORD.slice(0, 36)],
+  "a PyPI token": ["py", "pi-AgE", WORD],
+  "a RubyGems or crates.io token": ["ruby", "gems_", HEX, HEX, HEX],
+  "a Docker or Heroku token": ["dckr", "_pat_", WORD.slice(0, 27)],
+  "a DigitalOcean token": ["do", "p_v1_", HEX, HEX, HEX, HEX],
+  "a Cloudflare or Vault token": ["hv", "s.", WORD.slice(0, 24)],
+  "a Terraform, Doppler or Pulumi token": ["pu", "l-", HEX, HEX, HEX.slice(0, 8)],
+  "a key of a language model's API": ["s", "k-ant-", WORD],
+  "a Shopify token": ["shp", "at_", HEX, HEX],
+  "a Databricks, Grafana or New Relic key": ["da", "pi", HEX, HEX],
+  "a Linear, Notion or Postman key": ["lin_", "api_", WORD.slice(0, 40)],
+  "an age or WireGuard key": ["AGE-", "SECRET-KEY-1", WORD.toUpperCase(), "A1B2C3"],
+  "a private key or certificate": ["-----", "BEGIN OPENSSH PRIVATE KEY-----"],
+  "a JSON web token": ["ey", "J0eXAiOiJK", ".ey", "JzdWIiOiJ4"],
+  "a password in an address": ["postgres://", "admin:", "hunter2", "@db.internal/app"],
+  "an authorization header": ["Authorization: ", "Bearer ", WORD.slice(0, 32)],
+  "a secret that is assigned": ["api_", 'key = "', WORD.slice(0, 28), '"'],
+  "a PDF": ["%P", "DF-1.7"],
+  "an e-mail address": ["jane.doe", "@", "contoso.com"],
+  "a card number": ["4539 ", "1488 ", "0343 ", "6467"],
+  "an account number (IBAN)": ["DE89 ", "3704 0044 ", "0532 0130 00"],
+  "a social security number": ["123", "-45-", "6789"],
+  "a telephone number": ["+49", " 30 ", "901820"],
+  "an address of the internet": ["93.", "184.", "216.34"],
+};
