@@ -10,6 +10,8 @@ import type { Delivery } from "../src/deliveries/delivery.ts";
 import { DeliveryLog } from "../src/deliveries/log.ts";
 import type { SearchFilter } from "../src/deliveries/search-filter.ts";
 import { newEndpointId, parseDeliveryId, parseEventId, type DeliveryId } from "../src/shared/id.ts";
+import { countLog } from "../src/storage/exports/count-log.ts";
+import { readLogPage } from "../src/storage/exports/export-log-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { openCounter } from "./support/rows-read.ts";
 import { tenant } from "./support/two-tenants.ts";
@@ -19,6 +21,10 @@ const ROWS = 24_000;
 const LIMIT = 20;
 /** The rows of a page are found in an index, then read, then their events. */
 const PER_ROW = 4;
+
+/** One row of twelve is another tenant's. */
+const OF_ACME = (ROWS / 12) * 11;
+const EXPORT_PAGE = 200;
 
 const acme = tenant("acme");
 const [busy, quiet, failing] = [newEndpointId(), newEndpointId(), newEndpointId()];
@@ -83,7 +89,24 @@ after(async () => {
 /** Each read once on empty tables, which plans its statements. */
 async function plan(): Promise<void> {
   for (const { run } of Object.values(READS)) await run();
+  await exporting.count();
+  await exporting.page();
 }
+
+const exported = {
+  tenantId: acme,
+  from: new Date(Date.now() - (DAYS + 1) * 86_400_000),
+  to: new Date(Date.now() + 3_600_000),
+  endpointId: null,
+  eventType: null,
+  deliveryStatus: null,
+};
+const exporting = {
+  count: () =>
+    countLog(counter.tenants.reading(), exported, { limit: Infinity, signal: new AbortController().signal }),
+  page: () =>
+    readLogPage(counter.tenants.reading(), exported, { after: null, limit: EXPORT_PAGE, maxBodyBytes: 1e6 }),
+};
 
 type Read = { run: () => Promise<{ listed: Delivery[]; next: string | null }>; finds: number; reads: number };
 
@@ -165,6 +188,22 @@ describe("a read that was planned on empty tables", () => {
       before = next;
     }
     assert.deepEqual(found, ["invoice.rare"]);
+  });
+});
+
+describe("an export's read that was planned on empty tables", () => {
+  it("counts a range by reading its rows three times", async (test) => {
+    const counted = await counter.count(() => exporting.count(), { parts: true });
+    test.diagnostic(`${counted} rows read`);
+    assert.equal(await exporting.count(), OF_ACME);
+    assert.ok(counted <= 4 * OF_ACME, `${counted} rows`);
+  });
+
+  it("reads a page by its rows", async (test) => {
+    const counted = await counter.count(() => exporting.page(), { parts: true });
+    test.diagnostic(`${counted} rows read`);
+    assert.equal((await exporting.page()).rows.length, EXPORT_PAGE);
+    assert.ok(counted <= 8 * EXPORT_PAGE, `${counted} rows`);
   });
 });
 
