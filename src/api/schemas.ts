@@ -161,12 +161,17 @@ export const publishedObject = z
   })
   .meta({ id: "PublishedEvent" });
 
-const issueObject = z.object({
-  path: z.array(z.union([z.string(), z.int()])),
-  message: z.string(),
-  code: z.string(),
-});
+export const issueObject = z
+  .object({
+    path: z.array(z.union([z.string(), z.int()])).describe("Names of members and indexes of arrays."),
+    message: z.string(),
+    code: z.string().describe("The rule that was broken, for programs."),
+  })
+  .meta({ id: "Issue" });
 
 export const errorObject = z
-  .object({ error: z.string(), issues: z.array(issueObject).optional() })
+  .object({
+    error: z.string().describe("What was refused, in one of the texts that the answer lists."),
+    issues: z.array(issueObject).optional().describe("Each fault of a body or a query; 100 at most."),
+  })
   .meta({ id: "Error" });

@@ -9,7 +9,7 @@ import { answerError, BrokenAnswerLog } from "./error-answers.ts";
 import { makeHttpServer, namesOneHost, refuseExpectations, type HttpLimits } from "./http-limits.ts";
 import { makeLogTurns } from "./log-turns.ts";
 import { answerNotFound, mountApiRoutes, mountOperatorRoutes } from "./mount-routes.ts";
-import { openApiHead } from "./openapi.ts";
+import { openApiHead } from "./openapi-head.ts";
 import { acceptLenientJson } from "./parse.ts";
 import type { ApiServices } from "./services.ts";
 

@@ -6,6 +6,7 @@ import { parseDeliveryId, parseEndpointId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
 import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts";
 import { endpointLogQuery, isSearch, searchFilter, timesOf } from "../delivery-query.ts";
+import { deliveryExample, retriedExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { linkBefore } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
@@ -41,9 +42,12 @@ export function deliveryRoutes(
         operationId: "listDeliveries",
         tag: "Deliveries",
         summary: "List an endpoint's deliveries, newest first; the log outlives its endpoint",
+        description:
+          "One row per attempt; attempts to come have the status `pending`. The log outlives its endpoint. With a filter other than status and time this is a search, which stops after 5,000 rows: follow `Link`.",
         params: ["id"],
         query: endpointLogQuery,
         answers: { 200: z.object({ deliveries: z.array(deliveryObject) }) },
+        examples: { 200: [{ deliveries: [deliveryExample] }] },
         headers: searchHeaders,
         refusals: ["invalid_query"],
       }),
@@ -76,8 +80,10 @@ export function deliveryRoutes(
         operationId: "getDelivery",
         tag: "Deliveries",
         summary: "Show a delivery",
+        description: "The request as it was sent, and the start of the receiver's answer.",
         params: ["id", "did"],
         answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: deliveryExample }] },
         refusals: ["not_found"],
       }),
     },
@@ -98,8 +104,11 @@ export function deliveryRoutes(
         operationId: "retryDelivery",
         tag: "Deliveries",
         summary: "Send a failed delivery again, now",
+        description:
+          "Sends at once and answers with the outcome, so it can take 15 seconds. It is sent also while the endpoint is disabled, and cancels the event's pending attempt if it is delivered. Only a delivery with the status `failed` can be retried.",
         params: ["id", "did"],
         answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: retriedExample }] },
         refusals: [
           "not_found",
           "endpoint_not_found",
@@ -125,9 +134,15 @@ export function deliveryRoutes(
         operationId: "testEndpoint",
         tag: "Deliveries",
         summary: "Send an example of an event type, now",
+        description:
+          "Sends the type's example with `_test: true` and answers with the outcome, so it can take 15 seconds. The endpoint must subscribe to the type.",
         params: ["id"],
         body: testInput,
         answers: { 200: testResult },
+        examples: {
+          body: [{ event_type: "invoice.paid" }],
+          200: [{ status: "test", response_status: 204, response_body: "", latency_ms: 41 }],
+        },
         refusals: [
           "validation_failed",
           "unknown_event_type",
