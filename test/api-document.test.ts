@@ -1,9 +1,18 @@
 /** The OpenAPI document: complete for readers and for generators of clients, and in step with the routes. */
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { before, describe, it } from "node:test";
+import { promisify } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { describeApi } from "../src/service/service.ts";
+import { lintWithSpectral, prepareApiTools } from "./support/api-tools.ts";
+
+const ROOT = dirname(import.meta.dirname);
+const OPENAPI = join(ROOT, "docs", "openapi.json");
 
 const HOW = "describeRoute in src/api/openapi.ts takes it, objects to show are in src/api/examples.ts";
 
@@ -153,5 +162,27 @@ describe("each operation of the document", () => {
     assert.deepEqual(faults(error, { error: "Not found" }), []);
     assert.match(faults(error, { erorr: "Not found" }).join(), /must have required property 'error'/);
     assert.equal(faults({ type: "string", format: "date-time" }, "yesterday").length, 1);
+  });
+});
+
+describe("docs/openapi.json", () => {
+  it("is without fault for Redocly's linter", async () => {
+    const linter = join(ROOT, "node_modules", ".bin", "redocly");
+    // It must ask nobody for news of itself.
+    const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+    const run = promisify(execFile)(process.execPath, [linter, "lint", OPENAPI], { env });
+    assert.match((await run).stderr, /description is valid/);
+  });
+
+  it("is without fault for Spectral, which finds one where there is one", async () => {
+    await prepareApiTools();
+    assert.equal(await lintWithSpectral(OPENAPI), "");
+    const folder = await mkdtemp(join(tmpdir(), "postern-document-"));
+    const faulty = join(folder, "openapi.json");
+    const { paths, ...rest } = Object(JSON.parse(await readFile(OPENAPI, "utf8")));
+    delete paths["/health"].get.description;
+    await writeFile(faulty, JSON.stringify({ ...rest, paths }));
+    assert.match(await lintWithSpectral(faulty), /^paths\.\/health\.get: .*\(operation-description\)$/m);
+    await rm(folder, { recursive: true });
   });
 });
