@@ -3,7 +3,7 @@
  * generators of clients in three languages. Each is installed when a test first
  * asks for it; what cannot be had on a machine is told, and its test does not run.
  */
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { cp, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -42,9 +42,18 @@ export async function prepareApiTools(
   );
   return {
     TypeScript: null,
-    Python: preparePythonPackages(PYTHON_CLIENT, tell),
-    Go: prepareGoProgram(OAPI_CODEGEN, tell),
+    // Their programs may be here from before, and what runs their clients is gone.
+    Python: runs("python3", "--version")
+      ? preparePythonPackages(PYTHON_CLIENT, tell)
+      : "Python is not installed, so its client was not run",
+    Go: runs("go", "version")
+      ? prepareGoProgram(OAPI_CODEGEN, tell)
+      : "Go is not installed, so its client was not compiled",
   };
+}
+
+function runs(command: string, argument: string): boolean {
+  return spawnSync(command, [argument]).status === 0;
 }
 
 /** The faults that Spectral finds in a document, a line each. Call `prepareApiTools` first. */
