@@ -12,6 +12,7 @@ import { fileRoutes } from "./routes/files.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import { tenantDeliveryRoutes } from "./routes/tenant-deliveries.ts";
+import { referenceRoutes } from "./routes/reference.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import type { ApiServices } from "./services.ts";
 
@@ -44,6 +45,12 @@ export async function mountApiRoutes(
   services: ApiServices,
   { basePath, limits, logTurn }: ApiMounts,
 ): Promise<void> {
+  await app.register(
+    async (reference) => {
+      withOtherMethods(reference, () => referenceRoutes(reference));
+    },
+    { prefix: basePath },
+  );
   await app.register(
     async (webhooks) => {
       webhooks.addHook("onRequest", requireUser(services.sessions));

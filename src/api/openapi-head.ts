@@ -74,7 +74,7 @@ A refusal is JSON: \`error\` is a fixed text, and \`issues\` has path, message a
 
 ## Clients
 
-This document is OpenAPI 3.1, served as \`/openapi.json\`. Clients generated from it for TypeScript (openapi-typescript), Python (openapi-python-client) and Go (oapi-codegen) are tested.`;
+This document is OpenAPI 3.1, served as \`/openapi.json\`, and as a page to read and to try as \`/reference\`. Clients generated from it for TypeScript (openapi-typescript), Python (openapi-python-client) and Go (oapi-codegen) are tested.`;
 
 /** The named objects, as the document's components. */
 function components(): Record<string, object> {
