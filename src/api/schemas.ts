@@ -129,7 +129,11 @@ export const auditObject = z
     action: z.enum(AUDIT_ACTIONS),
     endpoint_id: id.nullable(),
     outcome: z.enum(AUDIT_OUTCOMES),
-    details: z.record(z.string(), z.unknown()).describe("What else there is to tell, by action; no secret."),
+    details: z
+      .record(z.string(), z.unknown())
+      .describe(
+        "What else there is to tell, by action; no secret. Of a refused call `route` (method and pattern, never the ids), `status`, `count`, `first_at` and `last_at`.",
+      ),
     request_id: z.uuid().nullable().describe("The `X-Request-Id` of the answer."),
     address: z.string().nullable().describe("Where the request came from."),
   })

@@ -21,7 +21,7 @@ export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): vo
         tag: "Audit",
         summary: "List who did what, newest first (owners only)",
         description:
-          "Changes of endpoints, keys and stored artifacts, tests, retries and refusals, for one year. Owners only.",
+          "Changes of endpoints, keys and stored artifacts, tests, retries and refusals, for one year. Refused calls (`access.refused`: 403s, and 404s of ids) and limits reached are counted: one entry per caller, route and minute, with `count`, at the latest a minute after. Owners only.",
         query: auditQuery,
         answers: { 200: z.object({ entries: z.array(auditObject) }) },
         examples: { 200: [{ entries: [auditExample] }] },
