@@ -68,9 +68,15 @@ describe("the built program", () => {
     assert.match(stderr, /^postern needs Node 24 or newer, and this is Node [0-9.]+ \(.*\)\.\n.*\n$/);
   });
 
-  it("finds its migrations, reads a YAML catalog, checks a schema, serves the reference and delivers over TLS", async () => {
+  it("finds its migrations, reads a YAML catalog once, checks a schema, serves the reference and delivers over TLS", async () => {
     await appendFile(join(dirname(built), "reference", "swagger-ui.css"), "/* built */");
-    const program = await startProgram(["up"], env, built);
+    // A pipe can be read once: so is the catalog.
+    const pipe = join(folder, "catalog.pipe");
+    assert.equal(spawnSync("mkfifo", [pipe]).status, 0);
+    const [program] = await Promise.all([
+      startProgram(["up"], { ...env, EVENT_CATALOG: pipe }, built),
+      writeFile(pipe, CATALOG),
+    ]);
     assert.equal((await program.call("GET", "/ready", { as: null })).status, 200);
     const reference = await program.call("GET", "/reference/swagger-ui.css", { as: null });
     assert.deepEqual([reference.status, reference.text.endsWith("/* built */")], [200, true]);

@@ -32,10 +32,11 @@ async function runDemo(env: Environment): Promise<void> {
   const parts: Stoppable[] = [];
   const demo = await startDemo(env);
   parts.push(demo);
-  const config = await readStartConfig(demo.env);
+  const read = await readStartConfig(demo.env);
+  const { config } = read;
   const log = makeLog(config.logLevel);
   stopOnSignal(parts, log);
-  const roles = await startRoles(config, {
+  const roles = await startRoles(read, {
     roles: ["api", "worker"],
     log,
     isDemo: true,

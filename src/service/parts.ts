@@ -19,7 +19,7 @@ import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { Endpoints } from "../endpoints/endpoints.ts";
 import { readStoredTargets } from "../endpoints/send-target.ts";
-import { loadCatalog } from "../events/catalog.ts";
+import type { Catalog } from "../events/catalog.ts";
 import { makeOutbox } from "../events/outbox.ts";
 import { makePublisher } from "../events/publish.ts";
 import { makeAddressPolicy } from "../outbound/address-rules.ts";
@@ -53,6 +53,7 @@ export type Role = "api" | "worker";
 
 export type ServiceOptions = {
   config: Config;
+  catalog: Catalog;
   databaseUrl: string;
   migrations: Migration[];
   roles: ReadonlySet<Role>;
@@ -119,9 +120,8 @@ export async function makeParts(options: ServiceOptions) {
 
 /** What both roles use. */
 async function makeFoundation(options: ServiceOptions) {
-  const { config, databaseUrl, roles, log } = options;
+  const { config, catalog, databaseUrl, roles, log } = options;
   const metrics = makeMetrics();
-  const catalog = await loadCatalog(config.eventCatalogFile);
   const secretBox = makeSecretBox(config.encryptionKeys, (reason) => metrics.unusableSecrets.inc({ reason }));
   const pools = openRolePools(
     {
