@@ -156,7 +156,7 @@ export function auditView(entry: AuditEntry): z.infer<typeof auditObject> {
 
 export const secretObject = z
   .string()
-  .describe("`whsec_` and base64, or the one that was given; shown only now.");
+  .describe("`whsec_` and base64, or the given secret; never shown again.");
 
 export const publishedObject = z
   .object({

@@ -133,7 +133,7 @@ class MemoryTally implements AuditTally {
       this.#unsaved = entries.slice(0, MAX_UNSAVED);
       const lost = entries.length - this.#unsaved.length;
       this.#flushSoon();
-      log.warn({ err: error, entries: entries.length, lost }, "the audit log could not be added to yet");
+      log.warn({ err: error, entries: entries.length, lost }, "audit entries could not be written yet");
     }
   }
 }

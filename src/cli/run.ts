@@ -122,7 +122,7 @@ export const WAIT_ARGUMENT = {
 /** Throws ConfigError. */
 export function parseWait(text: string): number {
   const waitMs = parseDurationMs(text);
-  if (waitMs === null) throw new ConfigError(`--wait ${text} is no duration such as 60s or 2m`);
+  if (waitMs === null) throw new ConfigError(`--wait ${text} is not a duration such as 60s or 2m`);
   return waitMs;
 }
 

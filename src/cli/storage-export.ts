@@ -64,7 +64,7 @@ export const exportCommand = defineCommand({
 /** The API takes one spelling of a time; a person may give a day. */
 function instantOf(option: string, text: string | undefined): string {
   const at = text === undefined ? new Date() : new Date(text);
-  if (Number.isNaN(at.getTime())) throw new ConfigError(`${option} ${text} is no time such as 2026-01-31`);
+  if (Number.isNaN(at.getTime())) throw new ConfigError(`${option} ${text} is not a time such as 2026-01-31`);
   return at.toISOString();
 }
 
@@ -86,7 +86,7 @@ async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Ex
 async function requirePlace(file: string): Promise<void> {
   const folder = dirname(resolve(file));
   await access(folder, constants.W_OK).catch(() => {
-    throw new ConfigError(`--output ${file}: the folder ${folder} is not there, or may not be written to`);
+    throw new ConfigError(`--output ${file}: the folder ${folder} does not exist, or is not writable`);
   });
 }
 

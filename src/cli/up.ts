@@ -23,7 +23,7 @@ export const up = defineCommand({
 async function runDemo(env: Environment): Promise<void> {
   if (isProduction(env)) {
     throw new ConfigError(
-      "--demo makes up secrets and opens a loopback address: it does not run under NODE_ENV=production",
+      "--demo makes its own secrets and opens a loopback address: it does not run under NODE_ENV=production",
     );
   }
   console.log("Starting Postern …");

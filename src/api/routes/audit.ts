@@ -19,7 +19,7 @@ export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): vo
       schema: describeRoute({
         operationId: "listAuditEntries",
         tag: "Audit",
-        summary: "List who did what, newest first (owners only)",
+        summary: "List audit entries, newest first (owners only)",
         description:
           "Changes of endpoints, keys and stored artifacts, tests, retries and refusals, for one year. Refused calls (`access.refused`: 403s, and 404s of ids) and limits reached are counted: one entry per caller, route and minute, with `count`, at the latest a minute after. Owners only.",
         query: auditQuery,

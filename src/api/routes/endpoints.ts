@@ -93,7 +93,7 @@ export function endpointRoutes(
       schema: describeRoute({
         operationId: "createEndpoint",
         tag: "Endpoints",
-        summary: "Register an endpoint; the answer alone shows its signing secret",
+        summary: "Create an endpoint; only this answer shows its signing secret",
         description:
           "Requests go there from the next event on. The URL is judged as at each attempt: public, HTTPS. Without `events` it gets every type. Keep the secret of the answer: receivers check signatures with it, and it is not shown again.",
         body: inputs.create,
@@ -151,7 +151,7 @@ export function endpointRoutes(
       schema: describeRoute({
         operationId: "updateEndpoint",
         tag: "Endpoints",
-        summary: "Change an endpoint; an absent member stays as it is",
+        summary: "Change an endpoint; absent members stay unchanged",
         description:
           "An absent member stays as it is. `enabled: false` holds pending attempts and accepts no new events; `true` resumes them. Attempts in flight may still use the former values for half a second.",
         params: ["id"],
@@ -178,7 +178,7 @@ export function endpointRoutes(
       schema: describeRoute({
         operationId: "deleteEndpoint",
         tag: "Endpoints",
-        summary: "Delete an endpoint; what is pending ends as failed, the log stays",
+        summary: "Delete an endpoint; its pending attempts end as failed, its log stays",
         description:
           "Its pending attempts end as failed with the error `endpoint_deleted`. Its log stays for the time that the operator keeps logs. There is no way back.",
         params: ["id"],

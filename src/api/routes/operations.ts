@@ -8,7 +8,7 @@ import type { ApiServices } from "../services.ts";
 const warnings = z
   .array(z.string())
   .describe(
-    "What one tenant can cause, such as slow receivers that fill a worker, and what of stored artifacts waits for an operator: no cause for 503.",
+    "Conditions that one tenant can cause, such as slow receivers that fill a worker, and stored artifacts that wait for an operator. Not a reason for 503.",
   );
 
 /** For those who run Postern: is it alive, is it ready, what does it do, how is it called. */
@@ -36,7 +36,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
       schema: describeRoute({
         operationId: "ready",
         tag: "Operations",
-        summary: "Whether events are taken and sent, and why not",
+        summary: "Whether events are accepted and sent; if not, the reasons",
         description:
           "503 with reasons while the process cannot do its work. For readiness probes and load balancers.",
         answers: {

@@ -59,7 +59,7 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
       schema: describeRoute({
         operationId: "eraseArtifact",
         tag: "Storage",
-        summary: "Erase a stored artifact: no link is given to it any more, and its bytes are deleted",
+        summary: "Erase a stored artifact: it gets no further links, and its bytes are deleted",
         description:
           "No new link is given and served links end. An artifact on hold is 409. There is no way back.",
         params: ["object_id"],
@@ -86,8 +86,8 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
         operationId: isHeld ? "holdArtifact" : "endHoldOfArtifact",
         tag: "Storage",
         summary: isHeld
-          ? "Hold a stored artifact: it neither expires nor can it be erased"
-          : "End the hold of a stored artifact: it expires at its deadline, or at once when that has passed",
+          ? "Hold a stored artifact: it can neither expire nor be erased"
+          : "End the hold of a stored artifact: it expires at its deadline, at once if that has passed",
         description:
           "For callers with the permission `storage:hold`. Repeating it changes nothing. The library shows the artifact all the while.",
         params: ["object_id"],
@@ -155,7 +155,7 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
       schema: describeRoute({
         operationId: "downloadArtifact",
         tag: "Storage",
-        summary: "Get a link to a stored artifact; whoever has the link can download it",
+        summary: "Get a link to a stored artifact; anybody with the link can download it",
         description:
           "The link is a permission in itself, so it should live shortly and not be logged. It ends with the artifact, whatever `ttl_seconds` says. Each link is an entry of the audit log.",
         params: ["object_id"],
@@ -197,8 +197,7 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
       schema: describeRoute({
         operationId: "createExport",
         tag: "Storage",
-        summary:
-          "Ask for an archive of the delivery log; the event storage.export.ready tells when it is there",
+        summary: "Request an archive of the delivery log; the event storage.export.ready announces it",
         description:
           "A worker writes the archive. The event `storage.export.ready` tells when it can be downloaded, or poll the export.",
         body: exportInput,
@@ -252,7 +251,7 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
       schema: describeRoute({
         operationId: "getExport",
         tag: "Storage",
-        summary: "Show an export and how far it is",
+        summary: "Show an export and its progress",
         description:
           "`progress` counts rows; `object_id` is the artifact to download once the status is `ready`.",
         params: ["export_id"],
@@ -276,7 +275,7 @@ function settingsRoutes(app: FastifyInstance, { storageSettings }: ApiServices):
       schema: describeRoute({
         operationId: "getStorageSettings",
         tag: "Storage",
-        summary: "Show what is kept of deliveries, and for how long",
+        summary: "Show which bodies are stored, and for how long",
         description: "Which bodies are stored beyond the log, and for how many days.",
         answers: { 200: settingsObject },
         examples: { 200: [settingsExample] },
@@ -292,7 +291,7 @@ function settingsRoutes(app: FastifyInstance, { storageSettings }: ApiServices):
       schema: describeRoute({
         operationId: "putStorageSettings",
         tag: "Storage",
-        summary: "Choose what is kept of deliveries from now on",
+        summary: "Choose which bodies are stored from now on",
         description:
           "Attempts from now on follow the new settings; what is stored already stays until its time ends.",
         body: settingsObject,

@@ -52,6 +52,6 @@ const searchAnswer = z.object({
   searched_to: z.iso
     .datetime()
     .nullable()
-    .describe("Everything created after this was looked at. Null when nothing older is left."),
+    .describe("Everything created after this time was searched. Null if nothing older is left."),
   deliveries: z.array(listedDeliveryObject).describe("Bodies only with `include=bodies`."),
 });
