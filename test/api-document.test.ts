@@ -14,7 +14,7 @@ import { lintWithSpectral, prepareApiTools } from "./support/api-tools.ts";
 const ROOT = dirname(import.meta.dirname);
 const OPENAPI = join(ROOT, "docs", "openapi.json");
 
-const HOW = "describeRoute in src/api/openapi.ts takes it, objects to show are in src/api/examples.ts";
+const HOW = "describeRoute in src/api/openapi.ts takes it, and docs/how-to/add-a-route.md says how";
 
 const example = z.looseObject({ value: z.unknown().optional(), $ref: z.string().optional() });
 const media = z.looseObject({

@@ -14,14 +14,14 @@ type RouteDescription = {
   tag: keyof typeof TAGS;
   /** One line, without a full stop. */
   summary: string;
-  /** What a caller should know before the first call: effects, limits, what to do next. */
-  description: string;
+  /** What a caller should know before the first call: effects, limits, what to do next. Asked for by test/api-document.test.ts. */
+  description?: string;
   params?: readonly (keyof typeof PATH_EXAMPLES)[];
   query?: z.ZodType;
   body?: z.ZodType;
   answers: Readonly<Record<number, z.ZodType>>;
-  /** At least one of the body and of each 2xx answer; `examples.ts` has the objects. */
-  examples: RouteExamples;
+  /** Of the body and of each 2xx answer, where the schema itself has none (`.meta({ examples })`); `examples.ts` has the objects. Asked for by the same test. */
+  examples?: RouteExamples;
   /** Headers of the successful answer, and what each says. */
   headers?: Readonly<Record<string, string>>;
   /** The route's own refusals; those that every route behind a session has are added. */
@@ -76,13 +76,13 @@ export function describeRoute(route: RouteDescription): FastifySchema {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    description: route.description,
+    ...(route.description === undefined ? {} : { description: route.description }),
     security,
     ...(params.length === 0 ? {} : { params: pathParameters(params) }),
     ...(route.query === undefined ? {} : { querystring: jsonSchema(route.query, "input") }),
     ...(route.body === undefined ? {} : { body: jsonSchema(route.body, "input") }),
     response: { ...refusalAnswers(refusals), ...successAnswers(route) },
-    ...examplesFor(route.examples, refusals),
+    ...examplesFor(route.examples ?? {}, refusals),
   };
 }
 
