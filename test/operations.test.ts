@@ -172,6 +172,9 @@ describe("GET /openapi.json", () => {
       "delete /api/webhooks/{id}",
       "get /api/audit",
       "get /api/deliveries",
+      "get /api/deliveries/{did}",
+      "get /api/events",
+      "get /api/events/{event_id}",
       "get /api/storage/exports",
       "get /api/storage/exports/{export_id}",
       "get /api/storage/library",
@@ -262,6 +265,8 @@ describe("methods and paths", () => {
       ["PUT", `/api/webhooks/${UNKNOWN_ID}/deliveries/${UNKNOWN_ID}`, "GET, HEAD"],
       ["GET", `/api/webhooks/${UNKNOWN_ID}/deliveries/${UNKNOWN_ID}/retry`, "POST"],
       ["QUERY", `/api/webhooks/${UNKNOWN_ID}/test`, "POST"],
+      ["PUT", "/api/events", "GET, HEAD, POST"],
+      ["DELETE", `/api/events/${UNKNOWN_ID}`, "GET, HEAD"],
       ["OPTIONS", "/health", "GET, HEAD"],
       ["POST", "/metrics", "GET, HEAD"],
     ];
@@ -270,7 +275,7 @@ describe("methods and paths", () => {
       assertRefused(answer, REFUSED.methodNotAllowed);
       assert.equal(answer.headers.get("allow"), allow, `${method} ${path}`);
     }
-    assertRefused(await service.call("GET", "/api/events", { as: PRODUCER }), REFUSED.methodNotAllowed);
+    assertRefused(await service.call("PUT", "/api/events", { as: PRODUCER }), REFUSED.methodNotAllowed);
   });
 
   it("answers HEAD as GET, without the body", async () => {

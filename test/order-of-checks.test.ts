@@ -91,7 +91,11 @@ describe("403 comes next", () => {
         );
       }
     }
-    for (const path of [`/webhooks/${UNKNOWN_ID}/deliveries?page=0`, "/deliveries?limit=0"]) {
+    for (const path of [
+      `/webhooks/${UNKNOWN_ID}/deliveries?page=0`,
+      "/deliveries?limit=0",
+      "/events?limit=0",
+    ]) {
       assertRefused(await service.call("GET", `/api${path}`, { as: NOBODY }), REFUSED.forbidden);
       assertRefused(await service.call("GET", `/api${path}`, { as: null }), REFUSED.unauthorized);
     }

@@ -34,6 +34,7 @@ import * as mutations from "../src/storage/rows/mutation-store.ts";
 import { moveState } from "../src/storage/rules/mutations.ts";
 import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
+import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import {
@@ -95,6 +96,7 @@ const asTenant: Record<string, Run> = {
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   listAuditEntries: (db, { tenantId }) => audit.listAuditEntries(db, tenantId, { filter: {}, limit: 5 }),
   ...exportQueries.asTenant,
+  ...eventQueries.asTenant,
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),

@@ -43,15 +43,15 @@ const responseStatus = z
   })
   .meta({ pattern: RESPONSE_STATUS, examples: ["500", "5xx", "none"] });
 
+/** What a filter by type takes. */
+export const eventTypeText = plainText(MAX_TEXT).meta({ examples: ["invoice.paid", "invoice.*"] });
+
 /** By what every list can be narrowed; an unusual one among these makes it a search. */
 const filters = {
   status: z.enum(DELIVERY_STATUSES).optional(),
   from: instantText.optional().describe("Created at or after, ISO 8601 with offset."),
   to: instantText.optional().describe("Created before, ISO 8601 with offset."),
-  event_type: plainText(MAX_TEXT)
-    .meta({ examples: ["invoice.paid", "invoice.*"] })
-    .optional()
-    .describe("A type, or with `.*` at its end every type below it."),
+  event_type: eventTypeText.optional().describe("A type, or with `.*` at its end every type below it."),
   event_id: z.string().optional(),
   response_status: responseStatus
     .optional()

@@ -2,12 +2,13 @@
 import type { FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/bytes/file-links.ts";
-import { requireService, requireUser } from "./access.ts";
+import { requireEither, requireUser } from "./access.ts";
 import type { makeCallerLimits } from "./caller-limits.ts";
 import type { makeLogTurns } from "./log-turns.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
@@ -74,8 +75,12 @@ export async function mountApiRoutes(
   );
   await app.register(
     async (events) => {
-      events.addHook("onRequest", requireService(services.sessions));
-      withOtherMethods(events, () => publishRoutes(events, services));
+      events.addHook("onRequest", requireEither(services.sessions));
+      events.setNotFoundHandler(answerNotFound);
+      withOtherMethods(events, () => {
+        publishRoutes(events, services);
+        eventRoutes(events, services, logTurn);
+      });
     },
     { prefix: `${basePath}/api/events` },
   );

@@ -13,6 +13,7 @@ import {
   listedDeliveryObject,
   publishedObject,
 } from "./schemas.ts";
+import { eventHeadObject } from "./event-schemas.ts";
 import { artifactObject, exportObject, settingsObject } from "./storage-schemas.ts";
 
 type RouteDescription = {
@@ -99,6 +100,7 @@ function pathParameters(names: readonly string[]) {
   const about: Record<string, string> = {
     id: "An endpoint's id.",
     did: "A delivery's id.",
+    event_id: "An event's id.",
     object_id: "An artifact's id.",
     export_id: "An export's id.",
   };
@@ -184,6 +186,7 @@ function components(): Record<string, object> {
     EventType: catalogEntryObject,
     AuditEntry: auditObject,
     PublishedEvent: publishedObject,
+    EventHead: eventHeadObject,
     Artifact: artifactObject,
     Export: exportObject,
     StorageSettings: settingsObject,

@@ -1,5 +1,6 @@
 import type { AuditLog } from "../audit/audit.ts";
 import type { AuditTally } from "../audit/audit-tally.ts";
+import type { EventLog } from "../deliveries/event-log.ts";
 import type { DeliveryLog } from "../deliveries/log.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
@@ -21,6 +22,7 @@ export type ApiServices = {
   sessions: SessionVerifier;
   endpoints: Endpoints;
   deliveryLog: DeliveryLog;
+  eventLog: EventLog;
   personSends: PersonSends;
   publisher: Publisher;
   catalog: Catalog;

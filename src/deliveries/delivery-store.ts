@@ -181,6 +181,23 @@ export async function findDelivery(
   return rows[0] === undefined ? null : toDelivery(rows[0]);
 }
 
+/** The endpoint of a tenant's delivery, or null. Its own key leads with the endpoint, so each part is found in its own way. */
+export async function findEndpointOf(db: Db, tenantId: TenantId, id: DeliveryId): Promise<EndpointId | null> {
+  const { rows } = await db.query<{ endpoint_id: EndpointId }>({
+    name: "find-endpoint-of",
+    text: /* sql */ `(SELECT d.endpoint_id FROM postern.deliveries d WHERE d.tenant_id COLLATE "C" = $1 AND d.id = $2)
+      UNION ALL
+      (SELECT d.endpoint_id FROM postern.endpoints e CROSS JOIN LATERAL (
+          SELECT d.endpoint_id FROM postern.dispatches d
+          WHERE d.tenant_id = $1 AND d.endpoint_id = e.id AND d.id = $2 OFFSET 0
+        ) AS d WHERE e.tenant_id = $1 AND (e.deleted_at IS NULL OR e.unsettled))
+      UNION ALL
+      (SELECT d.endpoint_id FROM postern.person_sends d WHERE d.tenant_id = $1 AND d.id = $2)`,
+    values: [tenantId, id],
+  });
+  return rows[0]?.endpoint_id ?? null;
+}
+
 export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.deliveries

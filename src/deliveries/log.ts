@@ -4,7 +4,13 @@ import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import { makeFairTurns } from "../shared/fair-turns.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Delivery, DeliveryKey, DeliveryStatus, ListedDelivery } from "./delivery.ts";
-import { findBodies, findDelivery, readDeliveries, readDeliveryHeads } from "./delivery-store.ts";
+import {
+  findBodies,
+  findDelivery,
+  findEndpointOf,
+  readDeliveries,
+  readDeliveryHeads,
+} from "./delivery-store.ts";
 import { listDeliveryIds } from "./log-page-store.ts";
 import { MAX_ROWS, searchLog } from "./search.ts";
 import { rangeOf, windowsOf, type SearchFilter, type TimeFilter } from "./search-filter.ts";
@@ -109,6 +115,12 @@ export class DeliveryLog {
         bodies.delete(delivery.id);
       }
     }
+  }
+
+  /** Of whichever of the tenant's endpoints. */
+  async getById(tenantId: TenantId, id: DeliveryId | null): Promise<Delivery> {
+    const db = this.#tenants.reading(tenantId);
+    return this.get(tenantId, id === null ? null : await findEndpointOf(db, tenantId, id), id);
   }
 
   async get(tenantId: TenantId, endpointId: EndpointId | null, id: DeliveryId | null): Promise<Delivery> {

@@ -14,6 +14,7 @@ import type { Config } from "../config.ts";
 import { makeHeartbeat } from "../database/heartbeat.ts";
 import type { Migration } from "../database/migration-files.ts";
 import { openRolePools } from "../database/role-pools.ts";
+import { EventLog } from "../deliveries/event-log.ts";
 import { DeliveryLog } from "../deliveries/log.ts";
 import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
@@ -258,6 +259,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       log,
     }),
     deliveryLog,
+    eventLog: new EventLog(tenants),
     personSends: new PersonSends({
       tenants,
       log: deliveryLog,
