@@ -190,6 +190,7 @@ describe("GET /openapi.json", () => {
       "get /ready",
       "patch /api/webhooks/{id}",
       "post /api/events",
+      "post /api/events/{event_id}/send",
       "post /api/storage/exports",
       "post /api/storage/objects/{object_id}/download",
       "post /api/webhooks",

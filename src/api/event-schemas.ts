@@ -5,7 +5,7 @@ import type { EventHead } from "../deliveries/event-log-store.ts";
 import { idTimeMs, parseEventId, UUID_PATTERN } from "../shared/id.ts";
 import { eventTypeText } from "./delivery-query.ts";
 import { instantText, integerText } from "./page-query.ts";
-import { deliveryHeadView, listedDeliveryObject } from "./schemas.ts";
+import { deliveryHeadView, deliveryObject, listedDeliveryObject } from "./schemas.ts";
 
 export const eventsQuery = z.strictObject({
   type: eventTypeText.optional().describe("A type, or with `.*` at its end every type below it."),
@@ -93,6 +93,38 @@ export const eventAnswer = z
       },
     ],
   });
+
+const ENDPOINT_ID = "019a2f00-0000-7000-8000-000000000001";
+
+export const sendInput = z
+  .strictObject({ endpoint_id: z.string().describe("An endpoint's id.") })
+  .meta({ examples: [{ endpoint_id: ENDPOINT_ID }] });
+
+export const sentAnswer = z.object({ delivery: deliveryObject }).meta({
+  examples: [
+    {
+      delivery: {
+        id: "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01",
+        endpoint_id: ENDPOINT_ID,
+        event_id: EXAMPLE_ID,
+        event_type: "invoice.paid",
+        trigger: "retry",
+        status: "pending",
+        attempt: 3,
+        request_headers: null,
+        request_body: "{}",
+        response_status: null,
+        response_headers: null,
+        response_body: null,
+        latency_ms: 0,
+        error: null,
+        next_attempt_at: "2026-01-31T10:00:00.018Z",
+        sent_at: null,
+        created_at: "2026-01-31T10:00:00.018Z",
+      },
+    },
+  ],
+});
 
 export function eventView(story: EventStory): z.infer<typeof eventAnswer> {
   return {

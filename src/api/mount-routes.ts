@@ -76,6 +76,7 @@ export async function mountApiRoutes(
   await app.register(
     async (events) => {
       events.addHook("onRequest", requireEither(services.sessions));
+      events.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
       events.setNotFoundHandler(answerNotFound);
       withOtherMethods(events, () => {
         publishRoutes(events, services);

@@ -271,14 +271,16 @@ function eventRequest() {
   return {
     operationId: "receiveEvent",
     ...signedRequest(body, {
-      "X-Service-Delivery": "The delivery's id; on a person's retry, the id of the delivery that is retried.",
+      "X-Service-Delivery":
+        "The delivery's id; on the retry of a delivery, the id of the one that is retried.",
       "webhook-id": "The event's id, the same on each attempt (Standard Webhooks).",
     }),
     summary: "What a receiver gets for each event; any 2xx answer means that it is delivered",
     responses: {
       "2XX": { description: "Delivered." },
       "410": {
-        description: "Gone for good: the endpoint is disabled, unless a person asked for the attempt.",
+        description:
+          "Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery.",
       },
     },
   };

@@ -2,6 +2,7 @@ import type { AuditLog } from "../audit/audit.ts";
 import type { AuditTally } from "../audit/audit-tally.ts";
 import type { EventLog } from "../deliveries/event-log.ts";
 import type { DeliveryLog } from "../deliveries/log.ts";
+import type { SendAgain } from "../deliveries/send-again.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
@@ -24,6 +25,7 @@ export type ApiServices = {
   deliveryLog: DeliveryLog;
   eventLog: EventLog;
   personSends: PersonSends;
+  sendAgain: SendAgain;
   publisher: Publisher;
   catalog: Catalog;
   downloads: Downloads;

@@ -5,6 +5,7 @@
  * statement that reads both sees each id once.
  */
 import type { Db } from "../database/pool.ts";
+import { DISPATCH_TRIGGER } from "../queue/dispatch-trigger.ts";
 import { withDerived } from "../outbound/request-headers.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
 import type {
@@ -46,7 +47,7 @@ const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d
   FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id`;
 
 const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, NULL::uuid AS test_id, d.event_type,
-    CASE d.attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END AS trigger, 'pending' AS status,
+    ${DISPATCH_TRIGGER} AS trigger, 'pending' AS status,
     d.attempt::integer, e.body AS request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
     NULL::timestamptz AS sent_at, d.due_at

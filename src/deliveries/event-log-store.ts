@@ -12,6 +12,8 @@ import type { IdRange } from "./delivery.ts";
 
 export type EventHead = { id: EventId; type: string; dispatchCount: number };
 
+const DAY_MS = 86_400_000;
+
 /** Of one type, or of those that begin so; both null: any. */
 export type TypeFilter = { exactly: string | null; prefix: string | null };
 
@@ -80,7 +82,22 @@ export type AttemptKeys = {
   isPartial: boolean;
 };
 
-const DAY_MS = 86_400_000;
+/** The number of the newest attempt of an event that was made at an endpoint; null where none was. */
+export async function findNewestAttempt(
+  db: Db,
+  at: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
+): Promise<number | null> {
+  const { rows } = await db.query<{ attempt: number }>({
+    name: "find-newest-attempt",
+    text: /* sql */ `SELECT attempt FROM (
+        SELECT d.id, d.attempt, d.endpoint_id FROM postern.deliveries d
+        WHERE d.event_id = $3 AND d.tenant_id = $1 AND d.id >= $4 OFFSET 0
+      ) AS made WHERE endpoint_id = $2 ORDER BY id DESC LIMIT 1`,
+    values: [at.tenantId, at.endpointId, at.eventId, lowestIdAt(idTimeMs(at.eventId) - DAY_MS)],
+  });
+  return rows[0]?.attempt ?? null;
+}
+
 /** By how much the clocks of the database and of who accepted the event may differ. */
 const SKEW_MS = 5000;
 

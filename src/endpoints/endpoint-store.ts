@@ -215,6 +215,18 @@ export async function loadTargets(
   return rows;
 }
 
+/** Keeps an endpoint as it is until the transaction ends. */
+export async function lockEndpoint(
+  db: Db,
+  { tenantId, endpointId }: { tenantId: TenantId; endpointId: EndpointId },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `SELECT FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE`,
+    [tenantId, endpointId],
+  );
+  return rowCount === 1;
+}
+
 /** Notes when an endpoint began to fail, or that it works again; the first note of a kind counts. */
 export async function setFailingSince(
   db: Db,

@@ -16,6 +16,7 @@ import type { Migration } from "../database/migration-files.ts";
 import { openRolePools } from "../database/role-pools.ts";
 import { EventLog } from "../deliveries/event-log.ts";
 import { DeliveryLog } from "../deliveries/log.ts";
+import { makeSendAgain } from "../deliveries/send-again.ts";
 import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { Endpoints } from "../endpoints/endpoints.ts";
@@ -31,6 +32,7 @@ import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
 import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts";
 import { supersedeDispatches } from "../queue/postgres/follow-store.ts";
+import { insertOnce } from "../queue/postgres/once-store.ts";
 import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
@@ -270,6 +272,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       refusals,
       artifacts,
     }),
+    sendAgain: makeSendAgain({ tenants, secretBox, dispatchOnce: insertOnce }),
     publisher,
     catalog,
     downloads: makeDownloads({ tenants, bucket, log }),

@@ -1,16 +1,25 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
-import { parseEventId } from "../../shared/id.ts";
-import { userOf } from "../access.ts";
+import { parseEndpointId, parseEventId } from "../../shared/id.ts";
+import { callerOf, userOf } from "../access.ts";
 import { searchHeaders, tellSearch } from "../delivery-list.ts";
-import { eventAnswer, eventHeadView, eventsAnswer, eventsQuery, eventView } from "../event-schemas.ts";
+import {
+  eventAnswer,
+  eventHeadView,
+  eventsAnswer,
+  eventsQuery,
+  eventView,
+  sendInput,
+  sentAnswer,
+} from "../event-schemas.ts";
 import { describeRoute } from "../openapi.ts";
-import { parseQuery } from "../parse.ts";
+import { parse, parseQuery } from "../parse.ts";
+import { deliveryView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
 /** A tenant's events and what became of them. */
 export function eventRoutes(
   app: FastifyInstance,
-  { eventLog }: ApiServices,
+  { eventLog, sendAgain }: ApiServices,
   logTurn: preHandlerHookHandler,
 ): void {
   const read = { permission: "settings:read" } as const;
@@ -58,6 +67,37 @@ export function eventRoutes(
     async (request) => {
       const { tenantId } = userOf(request);
       return eventView(await eventLog.get(tenantId, parseEventId(request.params.event_id)));
+    },
+  );
+
+  app.post<{ Params: { event_id: string } }>(
+    "/:event_id/send",
+    {
+      config: { permission: "settings:write", limit: "dispatches" },
+      schema: describeRoute({
+        operationId: "sendEvent",
+        tag: "Events",
+        summary: "Send an event to an endpoint once more, whatever became of it there",
+        description:
+          "The delivery is pending, with the trigger `retry`: it goes through the endpoint's queue, and one attempt " +
+          "is made. The endpoint need not be subscribed to the event's type.",
+        params: ["event_id"],
+        body: sendInput,
+        answers: { 202: sentAnswer },
+        refusals: [
+          "validation_failed",
+          "not_found",
+          "endpoint_not_found",
+          "endpoint_disabled",
+          "secret_unusable",
+        ],
+      }),
+    },
+    async (request, reply) => {
+      const input = parse(sendInput, request.body);
+      const eventId = parseEventId(request.params.event_id);
+      const sent = await sendAgain(callerOf(request), eventId, parseEndpointId(input.endpoint_id));
+      return reply.code(202).send({ delivery: deliveryView(sent) });
     },
   );
 }

@@ -139,6 +139,7 @@ function toAcceptance(
         eventType: event.type,
         body: event.body,
         attempt: 1,
+        once: false,
         ...lease,
       });
     }
