@@ -29,6 +29,7 @@ const ROUTES: [string, string, "settings:read" | "settings:write"][] = [
   ["GET", `/${UNKNOWN_ID}/deliveries`, "settings:read"],
   ["GET", `/${UNKNOWN_ID}/deliveries/${UNKNOWN_ID}`, "settings:read"],
   ["POST", `/${UNKNOWN_ID}/deliveries/${UNKNOWN_ID}/retry`, "settings:write"],
+  ["GET", `/${UNKNOWN_ID}/health`, "settings:read"],
   ["POST", `/${UNKNOWN_ID}/test`, "settings:write"],
 ];
 

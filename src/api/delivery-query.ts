@@ -9,7 +9,7 @@ const MAX_TEXT = 256;
 const MAX_ENDPOINTS = 20;
 
 /** Text that PostgreSQL can compare. */
-function plainText(maxLength: number) {
+export function plainText(maxLength: number) {
   return z
     .string()
     .min(1)

@@ -10,6 +10,7 @@ import {
   deliveryObject,
   endpointObject,
   errorObject,
+  healthObject,
   listedDeliveryObject,
   publishedObject,
 } from "./schemas.ts";
@@ -181,6 +182,7 @@ function withAlternatives(value: unknown): unknown {
 function components(): Record<string, object> {
   const named = {
     Endpoint: endpointObject,
+    EndpointHealth: healthObject,
     Delivery: deliveryObject,
     ListedDelivery: listedDeliveryObject,
     EventType: catalogEntryObject,

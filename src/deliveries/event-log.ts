@@ -81,6 +81,10 @@ export class EventLog {
     return { events, next: null };
   }
 
+  async has(tenantId: TenantId, eventId: EventId): Promise<boolean> {
+    return (await findEvent(this.#tenants.reading(tenantId), tenantId, eventId)) !== null;
+  }
+
   /** An id that nobody has, well-formed or not, is simply not found. */
   async get(tenantId: TenantId, eventId: EventId | null): Promise<EventStory> {
     const db = this.#tenants.reading(tenantId);

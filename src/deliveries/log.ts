@@ -11,7 +11,7 @@ import {
   readDeliveries,
   readDeliveryHeads,
 } from "./delivery-store.ts";
-import { listDeliveryIds } from "./log-page-store.ts";
+import { countPending, listDeliveryIds, type Pending } from "./log-page-store.ts";
 import { MAX_ROWS, searchLog } from "./search.ts";
 import { rangeOf, windowsOf, type SearchFilter, type TimeFilter } from "./search-filter.ts";
 
@@ -117,10 +117,18 @@ export class DeliveryLog {
     }
   }
 
+  /** The endpoint that a tenant's delivery is of, or null. */
+  async findEndpointOf(tenantId: TenantId, id: DeliveryId): Promise<EndpointId | null> {
+    return findEndpointOf(this.#tenants.reading(tenantId), tenantId, id);
+  }
+
+  async countPending(tenantId: TenantId, endpointId: EndpointId): Promise<Pending> {
+    return countPending(this.#tenants.reading(tenantId), tenantId, endpointId);
+  }
+
   /** Of whichever of the tenant's endpoints. */
   async getById(tenantId: TenantId, id: DeliveryId | null): Promise<Delivery> {
-    const db = this.#tenants.reading(tenantId);
-    return this.get(tenantId, id === null ? null : await findEndpointOf(db, tenantId, id), id);
+    return this.get(tenantId, id === null ? null : await this.findEndpointOf(tenantId, id), id);
   }
 
   async get(tenantId: TenantId, endpointId: EndpointId | null, id: DeliveryId | null): Promise<Delivery> {

@@ -8,7 +8,7 @@ import { makeAuditLog } from "../audit/audit.ts";
 import { makeUrlRefusals } from "../audit/url-refusals.ts";
 import type { HttpLimits } from "../api/http-limits.ts";
 import { makeReadiness, type Readiness } from "../api/readiness.ts";
-import type { ApiServices } from "../api/services.ts";
+import type { ApiServices, Installation } from "../api/services.ts";
 import { makeSessionVerifier } from "../api/session.ts";
 import type { Config } from "../config.ts";
 import { makeHeartbeat } from "../database/heartbeat.ts";
@@ -28,6 +28,7 @@ import { makeAddressPolicy } from "../outbound/address-rules.ts";
 import { makeGuard } from "../outbound/guard.ts";
 import { makeSender, type SenderLimits } from "../outbound/send.ts";
 import { makeCommitWatch } from "../queue/commit-watch.ts";
+import { findEventOfKey } from "../queue/postgres/accept-store.ts";
 import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
 import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts";
@@ -250,6 +251,9 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
   const refusals = makeUrlRefusals({ tenants, log });
   const deliveryLog = new DeliveryLog(tenants);
   return {
+    installation: describeInstallation(config),
+    findKey: (tenantId, key) => findEventOfKey(pools.publisher, tenantId, key),
+    guard,
     sessions: makeSessionVerifier(config.session),
     endpoints: new Endpoints({
       tenants,
@@ -287,6 +291,23 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     rateLimits: config.rateLimits,
     metricsToken: config.metricsToken,
     readiness: makeProcessReadiness(options, foundation),
+  };
+}
+
+function describeInstallation(config: Config): Installation {
+  const { rateLimits, outbound } = config;
+  return {
+    limits: {
+      endpoints: config.maxEndpointsPerTenant,
+      writes_per_minute: rateLimits.writes,
+      dispatches_per_minute: rateLimits.dispatches,
+      retention_days: config.retentionDays,
+    },
+    features: {
+      private_targets: outbound.allowedCidrs.length > 0,
+      // An object store serves links itself; the folder's lead to this address.
+      public_links: config.objectStore.kind === "s3" || config.publicUrl !== undefined,
+    },
   };
 }
 

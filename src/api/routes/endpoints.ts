@@ -13,6 +13,8 @@ import {
   deliveryObject,
   endpointObject,
   endpointView,
+  healthObject,
+  healthView,
   secretObject,
 } from "../schemas.ts";
 
@@ -119,6 +121,27 @@ export function endpointRoutes(
       });
       const rest = { endpoint: endpointView(endpoint) };
       return sendDeliveryList(reply, deliveryLog, { rest, name: "recent_deliveries", listed });
+    },
+  );
+
+  app.get<IdParams>(
+    "/:id/health",
+    {
+      config: read,
+      schema: describeRoute({
+        operationId: "getEndpointHealth",
+        tag: "Endpoints",
+        summary: "Show how an endpoint does: since when it fails, and what is pending",
+        params: ["id"],
+        answers: { 200: z.object({ health: healthObject }) },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const health = await endpoints.health(tenantId, parseEndpointId(request.params.id));
+      const pending = await deliveryLog.countPending(tenantId, health.endpointId);
+      return { health: healthView(health, pending) };
     },
   );
 
