@@ -45,6 +45,22 @@ export function requireService(verifier: SessionVerifier) {
   };
 }
 
+/**
+ * An onRequest hook where both kinds of session have routes: who publishes is a
+ * service, who reads or sends is a user. What is no route takes either.
+ */
+export function requireEither(verifier: SessionVerifier) {
+  const [user, service] = [requireUser(verifier), requireService(verifier)];
+  return async (request: FastifyRequest): Promise<void> => {
+    const { permission } = request.routeOptions.config;
+    const isOfService =
+      permission === undefined
+        ? (await verifier.verify(request.headers.authorization)).type === "service"
+        : permission === "events:write";
+    await (isOfService ? service(request) : user(request));
+  };
+}
+
 function requirePermission(request: FastifyRequest, session: Session): void {
   const { permission, ownersOnly } = request.routeOptions.config;
   if (permission !== undefined && !session.permissions.has(permission)) {

@@ -23,7 +23,7 @@ export const searchHeaders = {
 } as const;
 
 /** Says where a search goes on; answers to what time it came, or null where it is at its end. */
-export function tellSearch(url: string, reply: FastifyReply, { next }: LogPage): string | null {
+export function tellSearch(url: string, reply: FastifyReply, { next }: Pick<LogPage, "next">): string | null {
   if (next === null) return null;
   void reply.header("Link", linkBefore(url, next));
   return new Date(idTimeMs(next)).toISOString();

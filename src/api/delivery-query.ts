@@ -9,7 +9,7 @@ const MAX_TEXT = 256;
 const MAX_ENDPOINTS = 20;
 
 /** Text that PostgreSQL can compare. */
-function plainText(maxLength: number) {
+export function plainText(maxLength: number) {
   return z
     .string()
     .min(1)
@@ -43,15 +43,15 @@ const responseStatus = z
   })
   .meta({ pattern: RESPONSE_STATUS, examples: ["500", "5xx", "none"] });
 
+/** What a filter by type takes. */
+export const eventTypeText = plainText(MAX_TEXT).meta({ examples: ["invoice.paid", "invoice.*"] });
+
 /** By what every list can be narrowed; an unusual one among these makes it a search. */
 const filters = {
   status: z.enum(DELIVERY_STATUSES).optional(),
   from: instantText.optional().describe("Created at or after, ISO 8601 with offset."),
   to: instantText.optional().describe("Created before, ISO 8601 with offset."),
-  event_type: plainText(MAX_TEXT)
-    .meta({ examples: ["invoice.paid", "invoice.*"] })
-    .optional()
-    .describe("A type, or a prefix such as `invoice.*`."),
+  event_type: eventTypeText.optional().describe("A type, or a prefix such as `invoice.*`."),
   event_id: z.string().optional(),
   response_status: responseStatus
     .optional()

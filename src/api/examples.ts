@@ -9,6 +9,7 @@ import type {
   catalogEntryObject,
   deliveryObject,
   endpointObject,
+  healthObject,
   listedDeliveryObject,
 } from "./schemas.ts";
 import type { artifactObject, exportObject, settingsObject } from "./storage-schemas.ts";
@@ -22,6 +23,7 @@ const OBJECT_ID = "019c1340-5a20-7c33-8d44-5e6f70819203";
 /** A path's parameters: what each is, and one. */
 export const PATH_EXAMPLES = {
   id: { about: "An endpoint's id.", example: ENDPOINT_ID },
+  event_id: { about: "An event's id.", example: EVENT_ID },
   did: { about: "A delivery's id.", example: DELIVERY_ID },
   object_id: { about: "An artifact's id.", example: OBJECT_ID },
   export_id: { about: "An export's id.", example: EXPORT_ID },
@@ -55,6 +57,13 @@ export const endpointExample: z.infer<typeof endpointObject> = {
   masked_headers: [],
   created_at: "2026-01-30T08:00:00.000Z",
   updated_at: "2026-01-30T08:00:00.000Z",
+};
+
+export const healthExample: z.infer<typeof healthObject> = {
+  failing_since: "2026-01-31T09:00:00.000Z",
+  previous_secret_until: null,
+  pending: 12,
+  oldest_due: "2026-01-31T09:59:58.120Z",
 };
 
 export const eventInputExample = {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { publishOneSchema } from "../events/publish.ts";
 import { VERSION } from "../shared/version.ts";
 import { deliveryExample, eventInputExample } from "./examples.ts";
+import { eventHeadObject } from "./event-schemas.ts";
 import { jsonSchema, namedJsonSchema } from "./json-schema.ts";
 import {
   auditObject,
@@ -10,6 +11,7 @@ import {
   deliveryObject,
   endpointObject,
   errorObject,
+  healthObject,
   issueObject,
   listedDeliveryObject,
   publishedObject,
@@ -80,11 +82,13 @@ This document is OpenAPI 3.1, served as \`/openapi.json\`, and as a page to read
 function components(): Record<string, object> {
   const answered = {
     Endpoint: endpointObject,
+    EndpointHealth: healthObject,
     Delivery: deliveryObject,
     ListedDelivery: listedDeliveryObject,
     EventType: catalogEntryObject,
     AuditEntry: auditObject,
     PublishedEvent: publishedObject,
+    EventHead: eventHeadObject,
     Artifact: artifactObject,
     Export: exportObject,
     StorageSettings: settingsObject,
@@ -152,13 +156,15 @@ function eventRequest() {
       "Any 2xx answer within 15 seconds means that it is delivered. Check a signature before trusting the body, " +
       "and expect repeats: `webhook-id` is the same on each attempt of an event.",
     ...signedRequest(body, example, {
-      "X-Service-Delivery": "The delivery's id; on a manual retry, the id of the delivery that is retried.",
+      "X-Service-Delivery":
+        "The delivery's id; on the retry of a delivery, the id of the one that is retried.",
       "webhook-id": "The event's id, the same on each attempt (Standard Webhooks).",
     }),
     responses: {
       "2XX": { description: "Delivered." },
       "410": {
-        description: "Gone for good: the endpoint is disabled, unless a person asked for the attempt.",
+        description:
+          "Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery.",
       },
     },
   };

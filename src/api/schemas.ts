@@ -45,6 +45,29 @@ export function endpointView(endpoint: Endpoint): z.infer<typeof endpointObject>
   };
 }
 
+export const healthObject = z
+  .object({
+    failing_since: instant.nullable().describe("Since when every automatic attempt has failed."),
+    previous_secret_until: instant
+      .nullable()
+      .describe("Until when requests are signed with the secret of before a rotation too."),
+    pending: z.int().min(0).describe("Pending attempts, held ones included; 10,000 stands for more as well."),
+    oldest_due: instant.nullable().describe("Since when the pending attempt that is due longest is due."),
+  })
+  .meta({ id: "EndpointHealth" });
+
+export function healthView(
+  health: { failingSince: Date | null; previousSecretUntil: Date | null },
+  pending: { count: number; oldestDue: Date | null },
+): z.infer<typeof healthObject> {
+  return {
+    failing_since: health.failingSince?.toISOString() ?? null,
+    previous_secret_until: health.previousSecretUntil?.toISOString() ?? null,
+    pending: pending.count,
+    oldest_due: pending.oldestDue?.toISOString() ?? null,
+  };
+}
+
 const headerMap = z.record(z.string(), z.string()).nullable();
 
 export const deliveryObject = z

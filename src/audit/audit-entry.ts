@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   "secret.rotated",
   "endpoint.tested",
   "delivery.retried",
+  "event.sent",
   "url.refused",
   "authentication.failed",
   "limit.reached",

@@ -44,7 +44,8 @@ function count(completed: CompletedAttempt, metrics: AftermathServices["metrics"
   const reason = completed.error ?? (completed.status === "delivered" ? "none" : "status");
   metrics.attemptsTotal.inc({ outcome: completed.status, reason });
   metrics.attemptDuration.observe(completed.latencyMs / 1000);
-  if (completed.status === "delivered" && completed.dispatch.attempt === 1) {
-    metrics.deliveryLatency.observe(Math.max(0, Date.now() - idTimeMs(completed.dispatch.eventId)) / 1000);
+  const { attempt, once, eventId } = completed.dispatch;
+  if (completed.status === "delivered" && attempt === 1 && !once) {
+    metrics.deliveryLatency.observe(Math.max(0, Date.now() - idTimeMs(eventId)) / 1000);
   }
 }

@@ -61,5 +61,6 @@ function rowsOf(plan: Node): number {
 
 function literal(value: unknown): string {
   if (Array.isArray(value)) return escapeLiteral(`{${value.map((one) => JSON.stringify(one)).join(",")}}`);
-  return escapeLiteral(String(value));
+  const text = String(value);
+  return value === null ? "NULL" : escapeLiteral(text);
 }

@@ -10,6 +10,7 @@ import {
   endpointExample,
   endpointInputExample,
   eventTypeExample,
+  healthExample,
   secretExample,
 } from "../examples.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
@@ -20,6 +21,8 @@ import {
   deliveryObject,
   endpointObject,
   endpointView,
+  healthObject,
+  healthView,
   secretObject,
 } from "../schemas.ts";
 
@@ -141,6 +144,30 @@ export function endpointRoutes(
       });
       const rest = { endpoint: endpointView(endpoint) };
       return sendDeliveryList(reply, deliveryLog, { rest, name: "recent_deliveries", listed });
+    },
+  );
+
+  app.get<IdParams>(
+    "/:id/health",
+    {
+      config: read,
+      schema: describeRoute({
+        operationId: "getEndpointHealth",
+        tag: "Endpoints",
+        summary: "Show how an endpoint does: since when it fails, and what is pending",
+        description:
+          "For a page that shows why an endpoint receives nothing: how long it fails, and how much waits for it.",
+        params: ["id"],
+        answers: { 200: z.object({ health: healthObject }) },
+        examples: { 200: [{ health: healthExample }] },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const health = await endpoints.health(tenantId, parseEndpointId(request.params.id));
+      const pending = await deliveryLog.countPending(tenantId, health.endpointId);
+      return { health: healthView(health, pending) };
     },
   );
 

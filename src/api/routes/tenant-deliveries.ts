@@ -1,12 +1,13 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import { z } from "zod";
+import { parseDeliveryId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts";
 import { searchFilter, tenantLogQuery } from "../delivery-query.ts";
-import { listedDeliveryExample } from "../examples.ts";
+import { deliveryExample, listedDeliveryExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { parseQuery } from "../parse.ts";
-import { deliveryHeadView, listedDeliveryObject } from "../schemas.ts";
+import { deliveryHeadView, deliveryObject, deliveryView, listedDeliveryObject } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
 /** The log of all of a tenant's endpoints, those deleted since included. */
@@ -44,6 +45,29 @@ export function tenantDeliveryRoutes(
       const rest = { searched_to: tellSearch(request.url, reply, found) };
       if (!withBodies) return { ...rest, deliveries: found.listed.map(deliveryHeadView) };
       return sendDeliveryList(reply, deliveryLog, { rest, name: "deliveries", listed: found.listed });
+    },
+  );
+
+  app.get<{ Params: { did: string } }>(
+    "/:did",
+    {
+      config: { permission: "settings:read" },
+      preHandler: logTurn,
+      schema: describeRoute({
+        operationId: "getDeliveryById",
+        tag: "Deliveries",
+        summary: "Show a delivery, whichever endpoint it is of",
+        description: "The same as the delivery of an endpoint, for callers who know only the delivery's id.",
+        params: ["did"],
+        answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: deliveryExample }] },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const id = parseDeliveryId(request.params.did);
+      return { delivery: deliveryView(await deliveryLog.getById(tenantId, id)) };
     },
   );
 }
