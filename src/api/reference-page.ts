@@ -41,7 +41,7 @@ export const STYLE = `body { margin: 0; }
 .swagger-ui .markdown table, .swagger-ui .renderedMarkdown table { display: block; overflow-x: auto; }
 .swagger-ui .responses-inner { overflow-x: auto; }
 /* In the dark it would be dark on dark. */
-.dark-mode .swagger-ui .examples__title { color: inherit; }
+.dark-mode .swagger-ui .examples-select__section-label, .dark-mode .swagger-ui .header-col { color: #e4e6e6; }
 .swagger-ui .info { margin: 24px 0; }
 .swagger-ui .info .title small pre { font-family: inherit; }
 `;
