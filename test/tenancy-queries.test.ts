@@ -34,6 +34,7 @@ import * as mutations from "../src/storage/rows/mutation-store.ts";
 import { moveState } from "../src/storage/rules/mutations.ts";
 import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
+import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import {
@@ -95,6 +96,7 @@ const asTenant: Record<string, Run> = {
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   listAuditEntries: (db, { tenantId }) => audit.listAuditEntries(db, tenantId, { filter: {}, limit: 5 }),
   ...exportQueries.asTenant,
+  ...eventQueries.asTenant,
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -122,6 +124,7 @@ const asTenant: Record<string, Run> = {
     endpoints.updateEndpoint(db, tenantId, endpointId, { description: "mine", enabled: false }),
   softDeleteEndpoint: (db, { tenantId, endpointId }) =>
     endpoints.softDeleteEndpoint(db, tenantId, endpointId),
+  findHealth: (db, { tenantId, endpointId }) => endpoints.findHealth(db, tenantId, endpointId),
   lockHeaders: (db, { tenantId, endpointId }) => endpoints.lockHeaders(db, tenantId, endpointId),
   replaceSecret: (db, { tenantId, endpointId }) =>
     endpoints.replaceSecret(db, tenantId, endpointId, { secret, graceSeconds: 60 }),
@@ -130,6 +133,8 @@ const asTenant: Record<string, Run> = {
   lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, "wait"),
   setSettled: (db, rows) => unsettled.setSettled(db, rows),
   listDeliveryIds: (db, rows) => pages.listDeliveryIds(db, rows, undefined, { range, offset: 0n, limit: 20 }),
+  countPending: async (db, { tenantId, endpointId }) =>
+    (await pages.countPending(db, tenantId, endpointId)).count,
   searchSlice: (db, rows) => searched(db, rows, { times: {} }),
   "searchSlice, by endpoint": (db, rows) => searched(db, rows, { endpointIds: [rows.endpointId], times: {} }),
   "searchSlice, by event": (db, rows) => searched(db, rows, { eventId: rows.eventId, times: {} }),
@@ -155,6 +160,7 @@ const asTenant: Record<string, Run> = {
 };
 
 const asPublisher: Record<string, Run> = {
+  findEventOfKey: (db, { tenantId, key }) => accept.findEventOfKey(db, tenantId, key),
   acceptEvents: async (db, rows) =>
     (
       await accept.acceptEvents(db, [event(rows, null), event(rows, "a new key")], {

@@ -17,6 +17,7 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
   unknown_event_type: { status: 400, error: "Unknown event type" },
   not_found: { status: 404, error: "Not found" },
   endpoint_not_found: { status: 404, error: "Endpoint not found" },
+  endpoint_disabled: { status: 409, error: "Endpoint is disabled" },
   delivery_not_failed: { status: 409, error: "Only failed deliveries can be retried" },
   endpoint_not_subscribed: { status: 422, error: "Endpoint not subscribed to this event" },
   endpoint_limit_reached: { status: 409, error: "Endpoint limit reached" },

@@ -5,6 +5,7 @@
  * statement that reads both sees each id once.
  */
 import type { Db } from "../database/pool.ts";
+import { DISPATCH_TRIGGER } from "../queue/dispatch-trigger.ts";
 import { withDerived } from "../outbound/request-headers.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
 import type {
@@ -46,7 +47,7 @@ const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d
   FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id`;
 
 const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, NULL::uuid AS test_id, d.event_type,
-    CASE d.attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END AS trigger, 'pending' AS status,
+    ${DISPATCH_TRIGGER} AS trigger, 'pending' AS status,
     d.attempt::integer, e.body AS request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
     NULL::timestamptz AS sent_at, d.due_at
@@ -179,6 +180,23 @@ export async function findDelivery(
     values: [key.tenantId, key.endpointId, key.id],
   });
   return rows[0] === undefined ? null : toDelivery(rows[0]);
+}
+
+/** The endpoint of a tenant's delivery, or null. Its own key leads with the endpoint, so each part is found in its own way. */
+export async function findEndpointOf(db: Db, tenantId: TenantId, id: DeliveryId): Promise<EndpointId | null> {
+  const { rows } = await db.query<{ endpoint_id: EndpointId }>({
+    name: "find-endpoint-of",
+    text: /* sql */ `(SELECT d.endpoint_id FROM postern.deliveries d WHERE d.tenant_id COLLATE "C" = $1 AND d.id = $2)
+      UNION ALL
+      (SELECT d.endpoint_id FROM postern.endpoints e CROSS JOIN LATERAL (
+          SELECT d.endpoint_id FROM postern.dispatches d
+          WHERE d.tenant_id = $1 AND d.endpoint_id = e.id AND d.id = $2 OFFSET 0
+        ) AS d WHERE e.tenant_id = $1 AND (e.deleted_at IS NULL OR e.unsettled))
+      UNION ALL
+      (SELECT d.endpoint_id FROM postern.person_sends d WHERE d.tenant_id = $1 AND d.id = $2)`,
+    values: [tenantId, id],
+  });
+  return rows[0]?.endpoint_id ?? null;
 }
 
 export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<void> {

@@ -5,7 +5,7 @@ import { makeSigningKey, type SigningKey } from "../outbound/signature.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { EndpointTarget } from "./endpoint.ts";
-import { listEndpoints, loadTargets } from "./endpoint-store.ts";
+import { listEndpoints, loadTargets, lockEndpoint } from "./endpoint-store.ts";
 import { openSigningSecret } from "./signing-secret.ts";
 import { openHeaders } from "./static-headers.ts";
 
@@ -33,6 +33,18 @@ export async function readSendTarget(
 ): Promise<SendTarget | null> {
   const [stored] = await loadTargets(db, [key]);
   return stored === undefined ? null : openTarget(stored, secretBox);
+}
+
+/**
+ * {@link readSendTarget} within a transaction, until whose end the endpoint
+ * stays as it is: so what is added for it follows a later change.
+ */
+export async function lockSendTarget(
+  transaction: Db,
+  secretBox: SecretBox,
+  key: TargetKey,
+): Promise<SendTarget | null> {
+  return (await lockEndpoint(transaction, key)) ? readSendTarget(transaction, secretBox, key) : null;
 }
 
 /** The current secret of each of a tenant's endpoints: for a receiver that runs beside Postern, as in the demonstration. */

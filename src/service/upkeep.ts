@@ -81,5 +81,5 @@ export function makeUpkeep(services: {
 
 async function endInterrupted(db: Pool, log: Log): Promise<void> {
   const ended = await endInterruptedSends(db);
-  if (ended > 0) log.warn({ ended }, "tests or retries of persons were interrupted, and may have been sent");
+  if (ended > 0) log.warn({ ended }, "tests or manual retries were interrupted; they may have been sent");
 }

@@ -15,6 +15,7 @@ export type RefusalCode =
   | "unknown_event_type"
   | "not_found"
   | "endpoint_not_found"
+  | "endpoint_disabled"
   | "delivery_not_failed"
   | "endpoint_not_subscribed"
   | "endpoint_limit_reached"

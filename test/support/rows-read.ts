@@ -67,5 +67,6 @@ function rowsOf(plan: Node, withParts: boolean): number {
 
 function literal(value: unknown): string {
   if (Array.isArray(value)) return escapeLiteral(`{${value.map((one) => JSON.stringify(one)).join(",")}}`);
-  return escapeLiteral(String(value));
+  const text = String(value);
+  return value === null ? "NULL" : escapeLiteral(text);
 }

@@ -21,6 +21,7 @@ type FoundRow = {
   event_id: EventId;
   event_type: string;
   attempt: number;
+  once: boolean;
   body: string | null;
 };
 
@@ -30,7 +31,7 @@ const LEASE = /* sql */ `leased AS (
     UPDATE postern.dispatches d
     SET lease_owner = $1, claimable_at = now() + $2 * interval '1 ms', parked = false
     FROM taken WHERE ${isRowOf("taken")}
-    RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, taken.due_at
+    RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, d.once, taken.due_at
   )`;
 // One look-up by key for each row, whatever the statistics say: see key-look-up.ts.
 const SIZE = /* sql */ `LEFT JOIN LATERAL (
@@ -181,6 +182,7 @@ function toClaimed(
       eventType: row.event_type,
       body: row.body ?? "",
       attempt: row.attempt,
+      once: row.once,
       ...lease,
     };
     (row.body === null ? withoutEvent : claimed).push(dispatch);
