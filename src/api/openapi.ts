@@ -15,11 +15,12 @@ import {
   publishedObject,
 } from "./schemas.ts";
 import { eventHeadObject } from "./event-schemas.ts";
+import { replayObject } from "./replay-schemas.ts";
 import { artifactObject, exportObject, settingsObject } from "./storage-schemas.ts";
 
 type RouteDescription = {
   operationId: string;
-  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Storage" | "Audit" | "Operations";
+  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Replays" | "Storage" | "Audit" | "Operations";
   summary: string;
   description?: string;
   params?: readonly string[];
@@ -102,6 +103,7 @@ function pathParameters(names: readonly string[]) {
     id: "An endpoint's id.",
     did: "A delivery's id.",
     event_id: "An event's id.",
+    replay_id: "A replay's id.",
     object_id: "An artifact's id.",
     export_id: "An export's id.",
   };
@@ -189,6 +191,7 @@ function components(): Record<string, object> {
     AuditEntry: auditObject,
     PublishedEvent: publishedObject,
     EventHead: eventHeadObject,
+    Replay: replayObject,
     Artifact: artifactObject,
     Export: exportObject,
     StorageSettings: settingsObject,

@@ -74,6 +74,7 @@ function pendingDelivery(
     latencyMs: 0,
     error: null,
     sentAt: null,
+    replayId: null,
     nextAttemptAt,
   };
 }

@@ -87,6 +87,7 @@ const searchAnswer = z
             event_id: "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
             event_type: "invoice.paid",
             trigger: "event",
+            replay_id: null,
             status: "failed",
             attempt: 1,
             request_headers: { "Content-Type": "application/json" },
