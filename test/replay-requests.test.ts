@@ -1,6 +1,9 @@
 /** Who may ask for replays, by what, and what is refused before anything changes. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import { pullDispatches } from "../src/queue/postgres/claim-store.ts";
+import { parseEndpointId, parseTenantId } from "../src/shared/id.ts";
 import { range, replaysOf, seedEvents, type Replays } from "./support/replays.ts";
 import {
   MEMBER,
@@ -130,6 +133,34 @@ describe("POST /api/replays", () => {
     for (const json of [[], null, "x"]) issuesOf(await post(json));
     assertRefused(await replays.call("PUT", ""), REFUSED.methodNotAllowed);
     assertRefused(await replays.call("GET", `/${UNKNOWN_ID}/cancel`), REFUSED.methodNotAllowed);
+  });
+});
+
+describe("the queue beside a replay", () => {
+  it("gives what is fresh first, then what is replayed, each the oldest first", async () => {
+    const { endpoint } = await webhooks.create();
+    const { pool } = service.database;
+    const replayed = await seedEvents(pool, { endpoint: endpoint.id, count: 2 });
+    const fresh = await seedEvents(pool, { endpoint: null, count: 2 });
+    const park = (events: string[], replayId: string | null, dueInS: number) =>
+      pool.query(
+        `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at,
+            parked, once, replay_id)
+          SELECT 'acme', $1, postern.uuid_v7(), id, 'invoice.paid', 1, now() + $4 * interval '1 s', now(), true, true, $3
+          FROM unnest($2::uuid[]) AS id`,
+        [endpoint.id, events, replayId, dueInS],
+      );
+    await park(replayed, UNKNOWN_ID, -60);
+    await park(fresh, null, 0);
+    const [tenantId, endpointId] = [parseTenantId("acme"), parseEndpointId(endpoint.id)];
+    assert.ok(tenantId !== null && endpointId !== null);
+    const pulled: unknown[] = [];
+    for (let n = 0; n < 4; n++) {
+      const ask = { tenantId, endpointId, dispatches: 1, bodyBytes: 1e6 };
+      const answer = (await pullDispatches(pool, randomUUID(), [ask])).get(endpointId);
+      pulled.push(...(answer?.claimed ?? []).map(({ eventId }) => eventId));
+    }
+    assert.deepEqual(pulled, [...fresh, ...replayed]);
   });
 });
 

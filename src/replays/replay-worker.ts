@@ -17,8 +17,8 @@ import { BY_INDEX, type TenantPool } from "../database/tenant-pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { lockTarget } from "../endpoints/send-target.ts";
 import { publishOwn } from "../events/own-events.ts";
+import type { OnceEvent, ReplayPage } from "../queue/once.ts";
 import { every } from "../shared/every.ts";
-import type { EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { readCandidates } from "./candidate-store.ts";
@@ -41,17 +41,10 @@ const POLL_MS = 200;
 const PAGE = 500;
 const LOW = 250;
 
-type NewPage = {
-  tenantId: TenantId;
-  endpointId: EndpointId;
-  replayId: ReplayId;
-  events: { eventId: EventId; eventType: string; attempt: number }[];
-};
-
 export type ReplayWorkerServices = {
   db: Pool;
   tenants: TenantPool;
-  addDispatches: (db: Db, page: NewPage) => Promise<void>;
+  addDispatches: (db: Db, page: ReplayPage) => Promise<void>;
   log: Log;
   metrics: Pick<Metrics, "upkeepFailures">;
 };
@@ -90,7 +83,7 @@ export function makeReplayWorker(services: ReplayWorkerServices): { start(): voi
   };
 }
 
-/** One page at most. Null where the replay is another's by now counts as waiting. */
+/** One page at most. A replay that is another's by now counts as waiting. */
 async function stepOf({ tenants, addDispatches }: ReplayWorkerServices, run: Run): Promise<Step> {
   return tenants.of(run.tenantId).transaction(async (transaction): Promise<Step> => {
     await transaction.query(BY_INDEX);
@@ -122,7 +115,7 @@ async function stepOf({ tenants, addDispatches }: ReplayWorkerServices, run: Run
 }
 
 function pageOf(replay: LockedRun, candidates: readonly Candidate[], subscription: readonly string[]) {
-  const events: NewPage["events"] = [];
+  const events: OnceEvent[] = [];
   let skipped = 0;
   for (const candidate of candidates) {
     const { eventId, eventType, newest } = candidate;

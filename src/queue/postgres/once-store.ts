@@ -1,17 +1,9 @@
 /** Dispatches that a person asks for: one attempt each, through the lanes like any other. */
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId, EndpointId, EventId, ReplayId, TenantId } from "../../shared/id.ts";
-import type { EndpointKey } from "../queue.ts";
+import type { DeliveryId, ReplayId } from "../../shared/id.ts";
+import type { OnceDispatch, ReplayPage } from "../once.ts";
 import { isRowOf } from "./key-look-up.ts";
 import { WAKE_CHANNEL } from "../wake-channel.ts";
-
-export type OnceDispatch = {
-  tenantId: TenantId;
-  endpointId: EndpointId;
-  eventId: EventId;
-  eventType: string;
-  attempt: number;
-};
 
 /** Within the transaction that records who asked for it, and that has the endpoint locked. Workers hear of it at the commit. */
 export async function insertOnce(
@@ -29,13 +21,7 @@ export async function insertOnce(
   return rows[0] ?? null;
 }
 
-/** Events of a replay that follow each other: their dispatches lie parked, behind all that is fresh. */
-export type ReplayPage = EndpointKey & {
-  replayId: ReplayId;
-  events: readonly { eventId: EventId; eventType: string; attempt: number }[];
-};
-
-/** Within the transaction that moves the replay's cursor behind these events, so that each is added once. */
+/** Within the transaction that moves the replay's cursor behind these events, so that each is added once. They lie parked, behind all that is fresh. */
 export async function insertReplayed(
   db: Db,
   { tenantId, endpointId, replayId, events }: ReplayPage,
