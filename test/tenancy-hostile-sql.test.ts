@@ -109,8 +109,8 @@ describe("the tenant role", () => {
     const db = tenants.of(acme.tenantId);
     const changed = await db.query("UPDATE postern.endpoints SET description = 'all mine'");
     assert.equal(changed.rowCount, 1);
-    assert.equal((await db.query("UPDATE postern.dispatches SET held = false")).rowCount, 4);
-    assert.equal((await db.query("DELETE FROM postern.dispatches")).rowCount, 4);
+    assert.equal((await db.query("UPDATE postern.dispatches SET held = false")).rowCount, 5);
+    assert.equal((await db.query("DELETE FROM postern.dispatches")).rowCount, 5);
     assert.equal(await snapshot(database.pool, globex.tenantId), earlier);
   });
 

@@ -178,6 +178,7 @@ const asWorker: Record<string, Run> = {
   findObjectByKey: foundByKey,
   listTenantObjects: listedObjects,
   ...exportQueries.asWorker,
+  ...eventQueries.asWorker,
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -209,6 +210,7 @@ const asWorker: Record<string, Run> = {
 /** For all tenants at once: that the role may run them is all there is to show. */
 const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   ...exportQueries.acrossTenants,
+  ...eventQueries.acrossTenants,
   readDatabaseClock: (db) => objects.readDatabaseClock(db),
   listRowsByKey: (db) => objects.listRowsByKey(db, BUCKET, { after: null, limit: 10 }),
   listDueForExpiry: async (db) => {

@@ -109,6 +109,7 @@ export const sentAnswer = z.object({ delivery: deliveryObject }).meta({
         event_id: EXAMPLE_ID,
         event_type: "invoice.paid",
         trigger: "retry",
+        replay_id: null,
         status: "pending",
         attempt: 3,
         request_headers: null,

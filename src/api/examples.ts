@@ -12,12 +12,14 @@ import type {
   healthObject,
   listedDeliveryObject,
 } from "./schemas.ts";
+import type { replayCountObject, replayObject } from "./replay-schemas.ts";
 import type { artifactObject, exportObject, settingsObject } from "./storage-schemas.ts";
 
 const ENDPOINT_ID = "019a2f00-0000-7000-8000-000000000001";
 const EVENT_ID = "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e";
 const DELIVERY_ID = "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01";
 const EXPORT_ID = "019c1340-2f00-7b11-9c22-3d4e5f607182";
+const REPLAY_ID = "019c1341-4b10-7d22-8e33-4f5a6b7c8d9e";
 const OBJECT_ID = "019c1340-5a20-7c33-8d44-5e6f70819203";
 
 /** A path's parameters: what each is, and one. */
@@ -25,6 +27,7 @@ export const PATH_EXAMPLES = {
   id: { about: "An endpoint's id.", example: ENDPOINT_ID },
   event_id: { about: "An event's id.", example: EVENT_ID },
   did: { about: "A delivery's id.", example: DELIVERY_ID },
+  replay_id: { about: "A replay's id.", example: REPLAY_ID },
   object_id: { about: "An artifact's id.", example: OBJECT_ID },
   export_id: { about: "An export's id.", example: EXPORT_ID },
 } as const;
@@ -80,6 +83,7 @@ export const listedDeliveryExample: z.infer<typeof listedDeliveryObject> = {
   event_id: EVENT_ID,
   event_type: "invoice.paid",
   trigger: "event",
+  replay_id: null,
   status: "failed",
   attempt: 1,
   request_headers: { "Content-Type": "application/json" },
@@ -169,4 +173,40 @@ export const settingsExample: z.infer<typeof settingsObject> = {
   keep_request_bodies: false,
   keep_response_bodies: true,
   artifact_days: 30,
+};
+
+export const replayInputExample = {
+  endpoint_id: ENDPOINT_ID,
+  from: "2026-01-31T08:00:00Z",
+  to: "2026-01-31T12:00:00Z",
+  select: "failed",
+  dry_run: true,
+};
+
+export const replayExample: z.infer<typeof replayObject> = {
+  id: REPLAY_ID,
+  endpoint_id: ENDPOINT_ID,
+  from: "2026-01-31T08:00:00.000Z",
+  to: "2026-01-31T12:00:00.000Z",
+  select: "failed",
+  event_type: null,
+  cause: null,
+  status: "running",
+  error: null,
+  total: 812,
+  is_capped: false,
+  sent: 500,
+  delivered: 288,
+  failed: 2,
+  skipped: 0,
+  created_at: "2026-01-31T12:10:00.000Z",
+  finished_at: null,
+};
+
+export const replayCountExample: z.infer<typeof replayCountObject> = {
+  count: 812,
+  is_capped: false,
+  oldest: "2026-01-31T08:02:11.000Z",
+  newest: "2026-01-31T11:40:59.000Z",
+  by_cause: { http_500: 800, timeout: 12 },
 };

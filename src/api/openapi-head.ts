@@ -3,6 +3,7 @@ import { z } from "zod";
 import { publishOneSchema } from "../events/publish.ts";
 import { VERSION } from "../shared/version.ts";
 import { deliveryExample, eventInputExample } from "./examples.ts";
+import { replayCountObject, replayObject } from "./replay-schemas.ts";
 import { eventHeadObject } from "./event-schemas.ts";
 import { jsonSchema, namedJsonSchema } from "./json-schema.ts";
 import {
@@ -24,6 +25,7 @@ export const TAGS = {
   Endpoints: "A tenant's receivers: URL, subscription, signing secret.",
   Deliveries: "The log of attempts, manual retries and tests.",
   Events: "Publishing, for the operator's backend.",
+  Replays: "Sending an endpoint again what failed there or what it missed, many events at once.",
   Storage: "Exports of the log and stored bodies.",
   Audit: "Who did what, and what was refused.",
   Operations: "Health, readiness and metrics, for the operator.",
@@ -89,6 +91,8 @@ function components(): Record<string, object> {
     AuditEntry: auditObject,
     PublishedEvent: publishedObject,
     EventHead: eventHeadObject,
+    Replay: replayObject,
+    ReplayCount: replayCountObject,
     Artifact: artifactObject,
     Export: exportObject,
     StorageSettings: settingsObject,

@@ -6,6 +6,7 @@ import type { SendAgain } from "../deliveries/send-again.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
+import type { Replays } from "../replays/replays.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { Guard } from "../outbound/guard.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
@@ -43,6 +44,7 @@ export type ApiServices = {
   eventLog: EventLog;
   personSends: PersonSends;
   sendAgain: SendAgain;
+  replays: Replays;
   publisher: Publisher;
   catalog: Catalog;
   downloads: Downloads;

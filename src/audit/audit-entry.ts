@@ -11,6 +11,8 @@ export const AUDIT_ACTIONS = [
   "endpoint.tested",
   "delivery.retried",
   "event.sent",
+  "replay.requested",
+  "replay.canceled",
   "url.refused",
   "authentication.failed",
   "limit.reached",

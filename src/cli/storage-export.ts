@@ -10,6 +10,7 @@ import { exportObject } from "../api/storage-schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
+import { instantOf } from "./instants.ts";
 import { makeProgress } from "./progress.ts";
 
 const LOOK_EVERY_MS = 500;
@@ -60,13 +61,6 @@ export const exportCommand = defineCommand({
       }),
     ),
 });
-
-/** The API takes one spelling of a time; a person may give a day. */
-function instantOf(option: string, text: string | undefined): string {
-  const at = text === undefined ? new Date() : new Date(text);
-  if (Number.isNaN(at.getTime())) throw new ConfigError(`${option} ${text} is not a time such as 2026-01-31`);
-  return at.toISOString();
-}
 
 async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Export> {
   const progress = makeProgress(isQuiet);

@@ -17,7 +17,7 @@ import { rangeOf, windowsOf } from "./search-filter.ts";
 
 const FIRST_SLICE = 200;
 const GROWTH = 4;
-export const MAX_ATTEMPTS_SHOWN = 200;
+const MAX_ATTEMPTS_SHOWN = 200;
 
 export type EventFilter = {
   /** A type, or with `.*` at the end all types below it. */
@@ -103,7 +103,7 @@ export class EventLog {
 }
 
 /** `a.*` is every type that begins with `a.`. */
-export function typeFilter(type: string | undefined): TypeFilter {
+function typeFilter(type: string | undefined): TypeFilter {
   if (type === undefined) return { exactly: null, prefix: null };
   return type.endsWith(".*") ? { exactly: null, prefix: type.slice(0, -1) } : { exactly: type, prefix: null };
 }

@@ -4,19 +4,12 @@ import type { Caller } from "../audit/audit-entry.ts";
 import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { lockSendTarget } from "../endpoints/send-target.ts";
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+import type { OnceDispatch } from "../queue/once.ts";
+import type { DeliveryId, EndpointId, EventId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { Delivery } from "./delivery.ts";
 import { findEvent, findNewestAttempt } from "./event-log-store.ts";
-
-type OnceDispatch = {
-  tenantId: TenantId;
-  endpointId: EndpointId;
-  eventId: EventId;
-  eventType: string;
-  attempt: number;
-};
 
 export type SendAgainServices = {
   tenants: TenantPool;
@@ -74,6 +67,7 @@ function pendingDelivery(
     latencyMs: 0,
     error: null,
     sentAt: null,
+    replayId: null,
     nextAttemptAt,
   };
 }

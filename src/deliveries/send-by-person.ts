@@ -116,7 +116,7 @@ export class PersonSends {
         details: { delivery_id: original.id, retry_id: delivery.id, status: delivery.status },
       });
     });
-    return { ...delivery, nextAttemptAt: null };
+    return { ...delivery, replayId: null, nextAttemptAt: null };
   }
 
   /** What a test would send and where to; the caller has checked the data. Sends and logs nothing. */
@@ -171,7 +171,7 @@ export class PersonSends {
         details: { delivery_id: id, event_type: eventType, status: delivery.status },
       });
     });
-    return { ...delivery, nextAttemptAt: null };
+    return { ...delivery, replayId: null, nextAttemptAt: null };
   }
 
   async #send(

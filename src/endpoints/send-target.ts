@@ -36,15 +36,23 @@ export async function readSendTarget(
 }
 
 /**
- * {@link readSendTarget} within a transaction, until whose end the endpoint
- * stays as it is: so what is added for it follows a later change.
+ * The endpoint as it is stored, within a transaction until whose end it stays
+ * so: what is added for it follows a later change. Null where there is none.
  */
+export async function lockTarget(transaction: Db, key: TargetKey): Promise<EndpointTarget | null> {
+  if (!(await lockEndpoint(transaction, key))) return null;
+  const [stored] = await loadTargets(transaction, [key]);
+  return stored ?? null;
+}
+
+/** {@link lockTarget}, ready to be sent to; throws SecretBoxError when its secret does not open. */
 export async function lockSendTarget(
   transaction: Db,
   secretBox: SecretBox,
   key: TargetKey,
 ): Promise<SendTarget | null> {
-  return (await lockEndpoint(transaction, key)) ? readSendTarget(transaction, secretBox, key) : null;
+  const stored = await lockTarget(transaction, key);
+  return stored === null ? null : openTarget(stored, secretBox);
 }
 
 /** The current secret of each of a tenant's endpoints: for a receiver that runs beside Postern, as in the demonstration. */

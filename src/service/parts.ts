@@ -33,11 +33,13 @@ import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
 import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts";
 import { supersedeDispatches } from "../queue/postgres/follow-store.ts";
-import { insertOnce } from "../queue/postgres/once-store.ts";
+import { insertOnce, insertReplayed, removeReplayed } from "../queue/postgres/once-store.ts";
 import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import type { OwnLane, Presence } from "../queue/queue.ts";
+import { Replays } from "../replays/replays.ts";
+import { makeReplayWorker } from "../replays/replay-worker.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeExports } from "../storage/exports/exports.ts";
@@ -225,6 +227,13 @@ function workerBackground(
       metrics,
       retentionDays: config.retentionDays,
     }),
+    makeReplayWorker({
+      db: pools.worker,
+      tenants: pools.tenants,
+      addDispatches: insertReplayed,
+      log,
+      metrics,
+    }),
   ];
 }
 
@@ -276,6 +285,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       refusals,
       artifacts,
     }),
+    replays: new Replays({ tenants, secretBox, removeDispatches: removeReplayed }),
     sendAgain: makeSendAgain({ tenants, secretBox, dispatchOnce: insertOnce }),
     publisher,
     catalog,

@@ -5,6 +5,7 @@ import { forgetDeletedEndpoints } from "../endpoints/endpoint-store.ts";
 import { endInterruptedSends } from "../deliveries/person-send-store.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { announceCatalog } from "../events/outbox.ts";
+import { forgetReplays } from "../replays/replay-store.ts";
 import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -68,6 +69,9 @@ export function makeUpkeep(services: {
         repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", () => untilNoneLeft(deleteOldIdempotencyKeys)),
         repeat(PARTITIONS_EVERY_MS, "forget_endpoints", () =>
           untilNoneLeft((some) => forgetDeletedEndpoints(some, services.retentionDays)),
+        ),
+        repeat(PARTITIONS_EVERY_MS, "forget_replays", () =>
+          untilNoneLeft((some) => forgetReplays(some, services.retentionDays)),
         ),
         repeat(PARTITIONS_EVERY_MS, "forget_audit", () => untilNoneLeft(forgetOldAudit)),
       ]);

@@ -132,14 +132,15 @@ function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
       ${withLeased("ready", whenLocked)}
     ), done AS (
       DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
-      RETURNING locked.*, d.event_id, d.event_type, d.attempt, d.once, locked.may_go_on AND NOT d.superseded AS goes_on
+      RETURNING locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, locked.may_go_on AND NOT d.superseded AS goes_on
     ), logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-         response_status, response_headers, response_body, latency_ms, error, sent_at)
+         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id)
       SELECT tenant_id, endpoint_id, id, event_id, event_type,
         ${DISPATCH_TRIGGER}, status, attempt, request_headers::json,
-        response_status, response_headers::json, response_body, latency_ms, error, sent_at
+        response_status, response_headers::json, response_body, latency_ms, error, sent_at,
+        replay_id
       FROM done AS d
     )${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}
     SELECT id FROM done`;

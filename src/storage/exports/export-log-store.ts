@@ -81,7 +81,7 @@ export async function readLogPage(
           (SELECT count(*)::int FROM slice WHERE fits) AS fitting
         FROM slice ORDER BY endpoint_id DESC, id DESC LIMIT 1
       )
-      SELECT slice_endpoint, slice_end, fitting, id, endpoint_id, event_id, event_type, trigger, status, attempt,
+      SELECT slice_endpoint, slice_end, fitting, id, endpoint_id, event_id, event_type, trigger, replay_id, status, attempt,
         request_headers, body AS request_body, response_status, response_headers, response_body, latency_ms, error,
         sent_at
       FROM slice_end LEFT JOIN sized ON place = 1 OR bytes <= $${values.push(page.maxBodyBytes)}
