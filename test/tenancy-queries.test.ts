@@ -35,6 +35,7 @@ import { moveState } from "../src/storage/rules/mutations.ts";
 import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
 import * as exportQueries from "./support/export-queries.ts";
+import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import {
   artifact,
@@ -134,6 +135,7 @@ const asTenant: Record<string, Run> = {
   "searchSlice, by endpoint": (db, rows) => searched(db, rows, { endpointIds: [rows.endpointId], times: {} }),
   "searchSlice, by event": (db, rows) => searched(db, rows, { eventId: rows.eventId, times: {} }),
   "searchSlice, by status": (db, rows) => searched(db, rows, { status: "failed", times: {} }),
+  ...statsQueries.asTenant,
   readDeliveries: (db, rows) =>
     deliveries.readDeliveries(db, rows.tenantId, { keys: keysOf(rows), maxBodyBytes: 1024 }),
   readDeliveryHeads: (db, rows) => deliveries.readDeliveryHeads(db, rows.tenantId, keysOf(rows)),
@@ -234,6 +236,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
       [{ sequence: await reconcile.readNextSequence(db), type: "object.missing", key: "a key" }],
       { bucket: BUCKET, runId: randomUUID(), now: NOW },
     ),
+  ...statsQueries.acrossTenants,
   parkDispatches: (db) => claim.parkDispatches(db, []),
   findBacklogs: (db) => claim.findBacklogs(db),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),

@@ -11,6 +11,7 @@ import { endpointRoutes } from "./routes/endpoints.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
+import { statsRoutes } from "./routes/stats.ts";
 import { tenantDeliveryRoutes } from "./routes/tenant-deliveries.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import type { ApiServices } from "./services.ts";
@@ -63,6 +64,14 @@ export async function mountApiRoutes(
       withOtherMethods(deliveries, () => tenantDeliveryRoutes(deliveries, services, logTurn));
     },
     { prefix: `${basePath}/api/deliveries` },
+  );
+  await app.register(
+    async (stats) => {
+      stats.addHook("onRequest", requireUser(services.sessions));
+      stats.setNotFoundHandler(answerNotFound);
+      withOtherMethods(stats, () => statsRoutes(stats, services, logTurn));
+    },
+    { prefix: `${basePath}/api/stats` },
   );
   await app.register(
     async (audit) => {

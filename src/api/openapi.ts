@@ -17,7 +17,15 @@ import { artifactObject, exportObject, settingsObject } from "./storage-schemas.
 
 type RouteDescription = {
   operationId: string;
-  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Storage" | "Audit" | "Operations";
+  tag:
+    | "Event types"
+    | "Endpoints"
+    | "Deliveries"
+    | "Statistics"
+    | "Events"
+    | "Storage"
+    | "Audit"
+    | "Operations";
   summary: string;
   description?: string;
   params?: readonly string[];

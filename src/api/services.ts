@@ -1,6 +1,7 @@
 import type { AuditLog } from "../audit/audit.ts";
 import type { AuditTally } from "../audit/audit-tally.ts";
 import type { DeliveryLog } from "../deliveries/log.ts";
+import type { DeliveryStats } from "../deliveries/stats.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
@@ -21,6 +22,7 @@ export type ApiServices = {
   sessions: SessionVerifier;
   endpoints: Endpoints;
   deliveryLog: DeliveryLog;
+  deliveryStats: DeliveryStats;
   personSends: PersonSends;
   publisher: Publisher;
   catalog: Catalog;

@@ -15,6 +15,7 @@ import { makeHeartbeat } from "../database/heartbeat.ts";
 import type { Migration } from "../database/migration-files.ts";
 import { openRolePools } from "../database/role-pools.ts";
 import { DeliveryLog } from "../deliveries/log.ts";
+import { DeliveryStats } from "../deliveries/stats.ts";
 import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { Endpoints } from "../endpoints/endpoints.ts";
@@ -258,6 +259,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       log,
     }),
     deliveryLog,
+    deliveryStats: new DeliveryStats(tenants),
     personSends: new PersonSends({
       tenants,
       log: deliveryLog,

@@ -2,6 +2,7 @@
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import { forgetDeletedEndpoints } from "../endpoints/endpoint-store.ts";
+import { foldCounts, forgetOldStats } from "../deliveries/stats-store.ts";
 import { endInterruptedSends } from "../deliveries/person-send-store.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { announceCatalog } from "../events/outbox.ts";
@@ -17,6 +18,7 @@ import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/up
 const FREE_LEASES_EVERY_MS = 500;
 const SETTLE_EVERY_MS = 1000;
 const END_SENDS_EVERY_MS = 2000;
+const FOLD_EVERY_MS = 5000;
 const TIDY_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
 
@@ -53,6 +55,7 @@ export function makeUpkeep(services: {
         repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
+        repeat(FOLD_EVERY_MS, "fold_statistics", () => untilNoneLeft(foldCounts)),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
         repeat(PARTITIONS_EVERY_MS, "make_partitions", () =>
           makePartitionsAhead(db, { log, signal: stopping.signal }),
@@ -66,6 +69,9 @@ export function makeUpkeep(services: {
           }),
         ),
         repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", () => untilNoneLeft(deleteOldIdempotencyKeys)),
+        repeat(PARTITIONS_EVERY_MS, "forget_statistics", () =>
+          untilNoneLeft((some) => forgetOldStats(some, services.retentionDays)),
+        ),
         repeat(PARTITIONS_EVERY_MS, "forget_endpoints", () =>
           untilNoneLeft((some) => forgetDeletedEndpoints(some, services.retentionDays)),
         ),
