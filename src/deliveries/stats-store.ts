@@ -21,15 +21,15 @@ export type Counts = {
 };
 export type BucketCounts = Counts & { atMs: number };
 
-/** What a bucket's row, and one of an endpoint's bucket, counts together. */
+/** What the rows of a bucket count together. As doubles, since the sum of a bigint is a numeric, which takes twice as long. */
 const SUMS = /* sql */ `
-  coalesce(sum(count) FILTER (WHERE cause = ''), 0)::float8 AS delivered,
-  coalesce(sum(count) FILTER (WHERE cause <> ''), 0)::float8 AS failed,
-  (sum(latency_sum_ms) / nullif(sum(sent), 0))::float8 AS "latencyAvgMs",
+  coalesce(sum(count) FILTER (WHERE cause = ''), 0) AS delivered,
+  coalesce(sum(count) FILTER (WHERE cause <> ''), 0) AS failed,
+  sum(latency_sum_ms) / nullif(sum(sent), 0) AS "latencyAvgMs",
   CASE WHEN sum(sent) > 0 THEN max(latency_max_ms) END AS "latencyMaxMs"`;
-const MEASURES = /* sql */ `cause, count, sent, latency_sum_ms, latency_max_ms`;
+const MEASURES = /* sql */ `cause, count::float8, sent::float8, latency_sum_ms::float8, latency_max_ms`;
 
-/** Buckets with attempts of one endpoint, or of all of them (null), oldest first. The span is of whole buckets. */
+/** Buckets with attempts of one endpoint, or of all of them (null), in any order. The span is of whole buckets. */
 export async function readBuckets(
   db: Db,
   tenantId: TenantId,
@@ -43,7 +43,7 @@ export async function readBuckets(
         UNION ALL
         SELECT date_bin(make_interval(mins => $3), at, 'epoch'), ${MEASURES} FROM postern.delivery_counts
         WHERE tenant_id = $1 AND at >= $4 AND at < $5 ${endpointId === null ? "" : "AND endpoint_id = $2"}
-      ) AS counted GROUP BY at ORDER BY at`,
+      ) AS counted GROUP BY at`,
     values: [tenantId, endpointId ?? ALL_ENDPOINTS, grain, ...boundsOf(span)],
   });
   return rows;
@@ -66,7 +66,7 @@ export async function readEndpointBuckets(
         UNION ALL
         SELECT endpoint_id, date_bin(make_interval(mins => $3), at, 'epoch'), ${MEASURES} FROM postern.delivery_counts
         WHERE tenant_id = $1 AND at >= $4 AND at < $5 AND endpoint_id = ANY ($2)
-      ) AS counted GROUP BY endpoint_id, at ORDER BY endpoint_id, at`,
+      ) AS counted GROUP BY endpoint_id, at`,
     values: [tenantId, endpointIds, grain, ...boundsOf(span)],
   });
   return rows;
