@@ -69,7 +69,7 @@ function missing(operation: Operation, tags: readonly string[]): string[] {
   return [
     ...(/^[a-z][a-zA-Z]+$/.test(operationId ?? "") ? [] : ["an operationId of its own, as createEndpoint"]),
     ...(/^[A-Z].{5,120}[^.]$/.test(summary) ? [] : ["a summary of one line, without a full stop"]),
-    ...(/^[^ ].{30,}\.$/.test(description) ? [] : ["a description in sentences"]),
+    ...(/^[^ ].{30,}\.$/s.test(description) ? [] : ["a description in sentences"]),
     ...(operation.tags?.length === 1 && tags.includes(operation.tags[0] ?? "") ? [] : ["a tag of TAGS"]),
     ...(security === undefined ? ["security, which is [] for a public route"] : []),
     ...places(operation).flatMap(([place, shown]) => (shown.length > 0 ? [] : [`an example of ${place}`])),

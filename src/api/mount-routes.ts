@@ -14,6 +14,7 @@ import { searchRoutes, sessionRoutes, urlCheckRoutes } from "./routes/lookups.ts
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import { replayRoutes } from "./routes/replays.ts";
+import { statsRoutes } from "./routes/stats.ts";
 import { tenantDeliveryRoutes } from "./routes/tenant-deliveries.ts";
 import { referenceRoutes } from "./routes/reference.ts";
 import { storageRoutes } from "./routes/storage.ts";
@@ -72,6 +73,7 @@ export async function mountApiRoutes(
     deliveryRoutes(routes, services, logTurn);
   });
   await mount("deliveries", (routes) => tenantDeliveryRoutes(routes, services, logTurn));
+  await mount("stats", (routes) => statsRoutes(routes, services, logTurn));
   await mount("audit", (routes) => auditRoutes(routes, services));
   await mount("replays", (routes) => replayRoutes(routes, services, logTurn));
   await mount("session", (routes) => sessionRoutes(routes, services));

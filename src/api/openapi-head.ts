@@ -24,6 +24,7 @@ export const TAGS = {
   "Event types": "The catalog: which events there are, and what they carry.",
   Endpoints: "A tenant's receivers: URL, subscription, signing secret.",
   Deliveries: "The log of attempts, manual retries and tests.",
+  Statistics: "What deliveries add up to: over time, by endpoint, by cause of failure.",
   Events: "Publishing, for the operator's backend.",
   Replays: "Sending an endpoint again what failed there or what it missed, many events at once.",
   Storage: "Exports of the log and stored bodies.",
