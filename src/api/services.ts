@@ -3,6 +3,7 @@ import type { AuditTally } from "../audit/audit-tally.ts";
 import type { EventLog } from "../deliveries/event-log.ts";
 import type { DeliveryLog } from "../deliveries/log.ts";
 import type { SendAgain } from "../deliveries/send-again.ts";
+import type { LogTail } from "../deliveries/tail.ts";
 import type { DeliveryStats } from "../deliveries/stats.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
@@ -44,6 +45,7 @@ export type ApiServices = {
   deliveryLog: DeliveryLog;
   eventLog: EventLog;
   deliveryStats: DeliveryStats;
+  logTail: LogTail;
   personSends: PersonSends;
   sendAgain: SendAgain;
   replays: Replays;

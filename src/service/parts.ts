@@ -17,6 +17,7 @@ import { openRolePools } from "../database/role-pools.ts";
 import { EventLog } from "../deliveries/event-log.ts";
 import { DeliveryLog } from "../deliveries/log.ts";
 import { makeSendAgain } from "../deliveries/send-again.ts";
+import { LogTail } from "../deliveries/tail.ts";
 import { DeliveryStats } from "../deliveries/stats.ts";
 import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
@@ -277,6 +278,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     deliveryLog,
     eventLog: new EventLog(tenants),
     deliveryStats: new DeliveryStats(tenants),
+    logTail: new LogTail({ tenants, databaseUrl: options.databaseUrl, log, metrics }),
     personSends: new PersonSends({
       tenants,
       log: deliveryLog,
