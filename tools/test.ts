@@ -11,6 +11,7 @@ import { once } from "node:events";
 import { globSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname } from "node:path";
+import { prepareDeployTools } from "../test/support/deploy-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
 import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
@@ -46,6 +47,7 @@ async function main(): Promise<number> {
     const missing = [prepareVersitygw(console.log), prepareMoto(console.log)].filter((why) => why !== null);
     for (const why of missing) console.log(`${why}: its tests do not run.`);
   }
+  if (files.some((file) => file.endsWith("/deploy.test.ts"))) prepareDeployTools(console.log);
   // Two test files at once would make the same environment twice.
   if (files.some((file) => file.includes("/storage-lifecycle-"))) preparePython(root, console.log);
   const wantsOldest = files.some((file) => file.startsWith("test/oldest/"));
