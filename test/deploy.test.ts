@@ -43,7 +43,8 @@ function filledIn(file: string): Record<string, string> {
       .filter((line) => /^[A-Z]/.test(line))
       .map((line) => {
         const [name = "", value = ""] = line.split(/=(.*)/s);
-        return [name, value === "" ? (secrets[name] ?? "") : value];
+        const bare = value.replace(/^"(.*)"$/, "$1");
+        return [name, bare === "" ? (secrets[name] ?? "") : bare];
       }),
   );
 }
@@ -65,7 +66,9 @@ describe("the files of deploy/", () => {
 
   it("are of this version", () => {
     assert.match(read("compose/compose.yaml"), new RegExp(`^ {4}image: postern:${VERSION}$`, "m"));
-    assert.match(read("compose/compose.yaml"), new RegExp(`postern-${VERSION}-linux-x64-image\\.tar`));
+    for (const page of ["compose/compose.yaml", "../docs/deploy.md"]) {
+      assert.match(read(page), new RegExp(`postern-${VERSION}-linux-x64-image\\.tar`), page);
+    }
     const chart: unknown = parse(read("helm/postern/Chart.yaml"));
     assert.partialDeepStrictEqual(chart, { version: VERSION, appVersion: VERSION });
   });
@@ -104,7 +107,7 @@ describe("the Compose file", () => {
 
 describe("the systemd unit", () => {
   it("gives Postern settings that it takes, once postern.env is filled in", () => {
-    const config = readConfig({ ...filledIn("systemd/postern.env"), NODE_ENV: "production" });
+    const config = readConfig(filledIn("systemd/postern.env"));
     assert.match(config.databaseUrl ?? "", /sslmode=verify-full/);
   });
 
