@@ -23,11 +23,14 @@ export async function openConnection(target: Target): Promise<Connection> {
     makeMessageReader((message) => answer?.(message)),
   );
   socket.on("error", (error) => fail?.(error));
-  socket.on("close", () => fail?.(new Error("the service closed the connection")));
+  const closed = new Error("the service closed the connection");
+  socket.on("close", () => fail?.(closed));
   const head = `host: ${target.host}\r\nauthorization: Bearer ${target.token}\r\n`;
 
   function exchange(text: string): Promise<{ status: number; body: string }> {
     return new Promise((resolve, reject) => {
+      // A write to a socket that was closed between two requests emits no event.
+      if (socket.destroyed) return reject(closed);
       fail = reject;
       answer = (message) => resolve({ status: Number(message.head.slice(9, 12)), body: message.body });
       socket.write(text);
