@@ -64,11 +64,12 @@ describe("the files of deploy/", () => {
     assert.deepEqual(unknown, []);
   });
 
-  it("are of this version", () => {
+  it("are of this version, which the changelog tells of", () => {
     assert.match(read("compose/compose.yaml"), new RegExp(`^ {4}image: postern:${VERSION}$`, "m"));
     for (const page of ["compose/compose.yaml", "../docs/deploy.md"]) {
       assert.match(read(page), new RegExp(`postern-${VERSION}-linux-x64-image\\.tar`), page);
     }
+    assert.match(read("../CHANGELOG.md"), new RegExp(`^## \\[${VERSION}\\] - `, "m"));
     const chart: unknown = parse(read("helm/postern/Chart.yaml"));
     assert.partialDeepStrictEqual(chart, { version: VERSION, appVersion: VERSION });
   });
