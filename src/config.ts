@@ -74,7 +74,7 @@ const SETTINGS = {
     fallback: "1200",
   },
   RATE_LIMIT_DISPATCHES: {
-    about: "tests and retries that a tenant may ask for a minute; 0: any number",
+    about: "tests, retries and replays that a tenant may ask for a minute; 0: any number",
     fallback: "300",
   },
   RATE_LIMIT_AUTH: {

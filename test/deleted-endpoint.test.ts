@@ -33,7 +33,15 @@ it("is not held for an endpoint that nobody can enable any more, but ends as its
       VALUES ('acme', $1, $2, $3, 'invoice.paid', 1, now(), now() + interval '1 minute', $4)`,
     [endpointId, id, eventId, leaseId],
   );
-  const leased = { eventId, eventType: "invoice.paid", body: "{}", attempt: 1, leaseId, leaseEndsMs: 0 };
+  const leased = {
+    eventId,
+    eventType: "invoice.paid",
+    body: "{}",
+    attempt: 1,
+    once: false,
+    leaseId,
+    leaseEndsMs: 0,
+  };
   await holdDispatches(database.pool, [{ tenantId: tenant("acme"), endpointId, id, ...leased }], "wait");
   const worker = await startTestService({ database, receiver, roles: ["worker"], env });
   test.after(() => worker.stop());

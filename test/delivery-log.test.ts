@@ -176,6 +176,7 @@ describe("a pending delivery", () => {
       event_id: event.id,
       event_type: "document.uploaded",
       trigger: "event",
+      replay_id: null,
       status: "pending",
       attempt: 1,
       request_headers: null,

@@ -34,6 +34,7 @@ const EXPORTED_MEMBERS = [
   "event_id",
   "event_type",
   "trigger",
+  "replay_id",
   "status",
   "attempt",
   "request_headers",

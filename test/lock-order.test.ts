@@ -42,6 +42,7 @@ async function lease(): Promise<LeasedDispatch[]> {
     eventType: "invoice.paid",
     body: "{}",
     attempt: 1,
+    once: false,
     leaseId,
     leaseEndsMs: performance.now() + 60_000,
   }));

@@ -7,9 +7,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { BY_INDEX } from "../src/database/tenant-pool.ts";
 import type { Delivery } from "../src/deliveries/delivery.ts";
+import { EventLog, type EventPage } from "../src/deliveries/event-log.ts";
 import { DeliveryLog } from "../src/deliveries/log.ts";
 import type { SearchFilter } from "../src/deliveries/search-filter.ts";
 import { newEndpointId, parseDeliveryId, parseEventId, type DeliveryId } from "../src/shared/id.ts";
+import { countLog } from "../src/storage/exports/count-log.ts";
+import { readLogPage } from "../src/storage/exports/export-log-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { openCounter } from "./support/rows-read.ts";
 import { tenant } from "./support/two-tenants.ts";
@@ -20,12 +23,17 @@ const LIMIT = 20;
 /** The rows of a page are found in an index, then read, then their events. */
 const PER_ROW = 4;
 
+/** One row of twelve is another tenant's. */
+const OF_ACME = (ROWS / 12) * 11;
+const EXPORT_PAGE = 200;
+
 const acme = tenant("acme");
 const [busy, quiet, failing] = [newEndpointId(), newEndpointId(), newEndpointId()];
 
 let database: TestDatabase;
 let counter: Awaited<ReturnType<typeof openCounter>>;
 let log: DeliveryLog;
+let eventLog: EventLog;
 
 /** Of each twelve rows, ten are of the busy endpoint, one of another tenant, one of an endpoint that fails. */
 async function seed(): Promise<void> {
@@ -72,6 +80,7 @@ before(async () => {
   END $$`);
   counter = await openCounter(database.pool, acme, BY_INDEX);
   log = new DeliveryLog(counter.tenants);
+  eventLog = new EventLog(counter.tenants);
   await plan();
   await seed();
 });
@@ -83,7 +92,43 @@ after(async () => {
 /** Each read once on empty tables, which plans its statements. */
 async function plan(): Promise<void> {
   for (const { run } of Object.values(READS)) await run();
+  for (const { run } of Object.values(EVENT_READS)) await run();
+  await log.getById(acme, parseDeliveryId(eventId)).catch(() => undefined);
+  await eventLog.get(acme, eventId).catch(() => undefined);
+  await exporting.count();
+  await exporting.page();
 }
+
+const exported = {
+  tenantId: acme,
+  from: new Date(Date.now() - (DAYS + 1) * 86_400_000),
+  to: new Date(Date.now() + 3_600_000),
+  endpointId: null,
+  eventType: null,
+  deliveryStatus: null,
+};
+const exporting = {
+  count: () =>
+    countLog(counter.tenants.reading(), exported, { limit: Infinity, signal: new AbortController().signal }),
+  page: () =>
+    readLogPage(counter.tenants.reading(), exported, { after: null, limit: EXPORT_PAGE, maxBodyBytes: 1e6 }),
+};
+
+type EventRead = { run: () => Promise<EventPage>; finds: number; reads: number };
+
+const EVENT_READS: Record<string, EventRead> = {
+  "newest events": { run: () => eventLog.list(acme, {}, LIMIT), finds: LIMIT, reads: 2 * LIMIT },
+  "events of a type that nothing has": {
+    run: () => eventLog.list(acme, { type: "invoice.none" }, LIMIT),
+    finds: 0,
+    reads: 2 * 5200,
+  },
+  "events of long ago": {
+    run: () => eventLog.list(acme, { toMs: Date.now() - (DAYS - 1) * 86_400_000 }, LIMIT),
+    finds: LIMIT,
+    reads: 2 * LIMIT,
+  },
+};
 
 type Read = { run: () => Promise<{ listed: Delivery[]; next: string | null }>; finds: number; reads: number };
 
@@ -146,6 +191,28 @@ describe("a read that was planned on empty tables", () => {
     });
   }
 
+  for (const [name, { run, finds, reads }] of Object.entries(EVENT_READS)) {
+    it(`reads no more rows than it must: ${name}`, async (test) => {
+      let found = 0;
+      const count = await counter.count(async () => (found = (await run()).events.length));
+      test.diagnostic(`${count} rows read`);
+      assert.equal(found, finds);
+      assert.ok(count <= reads + 4 * DAYS, `${count} rows`);
+    });
+  }
+
+  it("reads no more rows than it must: an event, and a delivery by its id", async (test) => {
+    const { events } = await eventLog.list(acme, {}, 1);
+    const newest = events[0]?.id ?? null;
+    const shown = await counter.count(async () => {
+      assert.equal((await eventLog.get(acme, newest)).endpoints.length, 1);
+    });
+    const { listed } = await search({}, 1);
+    const byId = await counter.count(() => log.getById(acme, listed[0]?.id ?? null));
+    test.diagnostic(`${shown} and ${byId} rows read`);
+    assert.ok(shown <= 30 && byId <= 20, `${shown} and ${byId} rows`);
+  });
+
   it("finds, over some requests, what lies beyond the bound of one", async () => {
     let before: string | undefined;
     const found: string[] = [];
@@ -165,6 +232,22 @@ describe("a read that was planned on empty tables", () => {
       before = next;
     }
     assert.deepEqual(found, ["invoice.rare"]);
+  });
+});
+
+describe("an export's read that was planned on empty tables", () => {
+  it("counts a range by reading its rows three times", async (test) => {
+    const counted = await counter.count(() => exporting.count(), { parts: true });
+    test.diagnostic(`${counted} rows read`);
+    assert.equal(await exporting.count(), OF_ACME);
+    assert.ok(counted <= 4 * OF_ACME, `${counted} rows`);
+  });
+
+  it("reads a page by its rows", async (test) => {
+    const counted = await counter.count(() => exporting.page(), { parts: true });
+    test.diagnostic(`${counted} rows read`);
+    assert.equal((await exporting.page()).rows.length, EXPORT_PAGE);
+    assert.ok(counted <= 8 * EXPORT_PAGE, `${counted} rows`);
   });
 });
 

@@ -29,6 +29,7 @@ const ROUTES: [string, string, "settings:read" | "settings:write"][] = [
   ["GET", `/${UNKNOWN_ID}/deliveries`, "settings:read"],
   ["GET", `/${UNKNOWN_ID}/deliveries/${UNKNOWN_ID}`, "settings:read"],
   ["POST", `/${UNKNOWN_ID}/deliveries/${UNKNOWN_ID}/retry`, "settings:write"],
+  ["GET", `/${UNKNOWN_ID}/health`, "settings:read"],
   ["POST", `/${UNKNOWN_ID}/test`, "settings:write"],
 ];
 
@@ -91,7 +92,11 @@ describe("403 comes next", () => {
         );
       }
     }
-    for (const path of [`/webhooks/${UNKNOWN_ID}/deliveries?page=0`, "/deliveries?limit=0"]) {
+    for (const path of [
+      `/webhooks/${UNKNOWN_ID}/deliveries?page=0`,
+      "/deliveries?limit=0",
+      "/events?limit=0",
+    ]) {
       assertRefused(await service.call("GET", `/api${path}`, { as: NOBODY }), REFUSED.forbidden);
       assertRefused(await service.call("GET", `/api${path}`, { as: null }), REFUSED.unauthorized);
     }

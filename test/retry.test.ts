@@ -63,6 +63,7 @@ describe("POST /api/webhooks/:id/deliveries/:did/retry", () => {
       event_id: event.id,
       event_type: TYPE,
       trigger: "retry",
+      replay_id: null,
       status: "delivered",
       attempt: 2,
       request_body: failed.request_body,

@@ -109,8 +109,8 @@ describe("the tenant role", () => {
     const db = tenants.of(acme.tenantId);
     const changed = await db.query("UPDATE postern.endpoints SET description = 'all mine'");
     assert.equal(changed.rowCount, 1);
-    assert.equal((await db.query("UPDATE postern.dispatches SET held = false")).rowCount, 4);
-    assert.equal((await db.query("DELETE FROM postern.dispatches")).rowCount, 4);
+    assert.equal((await db.query("UPDATE postern.dispatches SET held = false")).rowCount, 5);
+    assert.equal((await db.query("DELETE FROM postern.dispatches")).rowCount, 5);
     assert.equal(await snapshot(database.pool, globex.tenantId), earlier);
   });
 
@@ -149,9 +149,16 @@ describe("the tenant role", () => {
     });
   }
 
-  it("may not insert dispatches, nor see keys and the outbox", async () => {
+  it("inserts unleased dispatches of its own alone, and may not see keys and the outbox", async () => {
     const db = tenants.of(acme.tenantId);
     await assertDenied(db, "INSERT INTO postern.dispatches SELECT * FROM postern.dispatches");
+    const columns = "tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once";
+    const values = "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'a', 1, now(), now(), true";
+    await assertDenied(db, `INSERT INTO postern.dispatches (${columns}) VALUES ('globex', ${values})`);
+    await assertDenied(
+      db,
+      `INSERT INTO postern.dispatches (${columns}, lease_owner) VALUES ('acme', ${values}, gen_random_uuid())`,
+    );
     await assertDenied(db, "SELECT FROM postern.idempotency_keys");
     await assertDenied(db, "SELECT FROM postern.outbox");
     await assertDenied(db, "SELECT postern.drop_old_partitions(90)");

@@ -34,7 +34,9 @@ import * as mutations from "../src/storage/rows/mutation-store.ts";
 import { moveState } from "../src/storage/rules/mutations.ts";
 import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
+import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
+import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import {
   artifact,
@@ -95,6 +97,7 @@ const asTenant: Record<string, Run> = {
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   listAuditEntries: (db, { tenantId }) => audit.listAuditEntries(db, tenantId, { filter: {}, limit: 5 }),
   ...exportQueries.asTenant,
+  ...eventQueries.asTenant,
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -122,6 +125,7 @@ const asTenant: Record<string, Run> = {
     endpoints.updateEndpoint(db, tenantId, endpointId, { description: "mine", enabled: false }),
   softDeleteEndpoint: (db, { tenantId, endpointId }) =>
     endpoints.softDeleteEndpoint(db, tenantId, endpointId),
+  findHealth: (db, { tenantId, endpointId }) => endpoints.findHealth(db, tenantId, endpointId),
   lockHeaders: (db, { tenantId, endpointId }) => endpoints.lockHeaders(db, tenantId, endpointId),
   replaceSecret: (db, { tenantId, endpointId }) =>
     endpoints.replaceSecret(db, tenantId, endpointId, { secret, graceSeconds: 60 }),
@@ -130,10 +134,13 @@ const asTenant: Record<string, Run> = {
   lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, "wait"),
   setSettled: (db, rows) => unsettled.setSettled(db, rows),
   listDeliveryIds: (db, rows) => pages.listDeliveryIds(db, rows, undefined, { range, offset: 0n, limit: 20 }),
+  countPending: async (db, { tenantId, endpointId }) =>
+    (await pages.countPending(db, tenantId, endpointId)).count,
   searchSlice: (db, rows) => searched(db, rows, { times: {} }),
   "searchSlice, by endpoint": (db, rows) => searched(db, rows, { endpointIds: [rows.endpointId], times: {} }),
   "searchSlice, by event": (db, rows) => searched(db, rows, { eventId: rows.eventId, times: {} }),
   "searchSlice, by status": (db, rows) => searched(db, rows, { status: "failed", times: {} }),
+  ...statsQueries.asTenant,
   readDeliveries: (db, rows) =>
     deliveries.readDeliveries(db, rows.tenantId, { keys: keysOf(rows), maxBodyBytes: 1024 }),
   readDeliveryHeads: (db, rows) => deliveries.readDeliveryHeads(db, rows.tenantId, keysOf(rows)),
@@ -155,6 +162,7 @@ const asTenant: Record<string, Run> = {
 };
 
 const asPublisher: Record<string, Run> = {
+  findEventOfKey: (db, { tenantId, key }) => accept.findEventOfKey(db, tenantId, key),
   acceptEvents: async (db, rows) =>
     (
       await accept.acceptEvents(db, [event(rows, null), event(rows, "a new key")], {
@@ -172,6 +180,7 @@ const asWorker: Record<string, Run> = {
   findObjectByKey: foundByKey,
   listTenantObjects: listedObjects,
   ...exportQueries.asWorker,
+  ...eventQueries.asWorker,
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -203,6 +212,7 @@ const asWorker: Record<string, Run> = {
 /** For all tenants at once: that the role may run them is all there is to show. */
 const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   ...exportQueries.acrossTenants,
+  ...eventQueries.acrossTenants,
   readDatabaseClock: (db) => objects.readDatabaseClock(db),
   listRowsByKey: (db) => objects.listRowsByKey(db, BUCKET, { after: null, limit: 10 }),
   listDueForExpiry: async (db) => {
@@ -224,16 +234,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   writeCursor: (db) =>
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, haltedReason: null }),
   ...storageAcrossTenants,
-  readStorageState: (db) => reconcile.readStorageState(db, BUCKET),
-  findOwners: (db) => reconcile.findOwners(db, BUCKET, ["a key"]),
-  readNextSequence: (db) => reconcile.readNextSequence(db),
-  forgetOldStorage: (db) => reconcile.forgetOldStorage(db, 30),
-  insertEvents: async (db) =>
-    reconcile.insertEvents(
-      db,
-      [{ sequence: await reconcile.readNextSequence(db), type: "object.missing", key: "a key" }],
-      { bucket: BUCKET, runId: randomUUID(), now: NOW },
-    ),
+  ...statsQueries.acrossTenants,
   parkDispatches: (db) => claim.parkDispatches(db, []),
   findBacklogs: (db) => claim.findBacklogs(db),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),

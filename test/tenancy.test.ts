@@ -54,6 +54,14 @@ describe("another tenant", () => {
     }
   });
 
+  it("finds neither the first tenant's event nor its delivery by id", async () => {
+    for (const path of [`/api/events/${eventId}`, `/api/deliveries/${deliveryId}`]) {
+      assertRefused(await service.call("GET", path, { as: OTHER_OWNER }), REFUSED.notFound);
+    }
+    const found = await service.call("GET", "/api/events", { as: OTHER_OWNER });
+    assert.deepEqual(found.body, { searched_to: null, events: [] });
+  });
+
   it("cannot reach the first tenant's delivery through an endpoint of its own", async () => {
     const { endpoint } = await globex.create();
     assertRefused(await globex.call("GET", `/${endpoint.id}/deliveries/${deliveryId}`), REFUSED.notFound);

@@ -60,6 +60,7 @@ describe("POST /api/webhooks/:id/test", () => {
       event_id: null,
       event_type: TYPE,
       trigger: "test",
+      replay_id: null,
       status: "test",
       attempt: 1,
       request_body: body,

@@ -6,13 +6,16 @@
  * for types, no thousand modules. Migrations are read from `migrations/`, and
  * the embedded database's binaries from `node_modules/`, as with the sources.
  */
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { build, type Metafile } from "esbuild";
+import { REFERENCE_FILES } from "../src/api/routes/reference.ts";
 import { NEEDED_NODE } from "../src/shared/version.ts";
 
 const root = dirname(import.meta.dirname);
 const MODULES = "node_modules/";
+/** The package of the page `/reference`, of which files are copied and nothing is bundled. */
+const REFERENCE = "node_modules/swagger-ui-dist";
 
 export type Bundle = {
   /** The module to run. */
@@ -60,8 +63,13 @@ export async function bundleInto(folder: string): Promise<Bundle> {
     logLevel: "warning",
     metafile: true,
   });
+  await copyReference(folder);
   const main = join(folder, "main.mjs");
-  return { main, nodeOptions: await takeShebang(main), packages: packagesIn(metafile) };
+  return {
+    main,
+    nodeOptions: await takeShebang(main),
+    packages: [...packagesIn(metafile), REFERENCE].sort(),
+  };
 }
 
 /** Removes the program's first line, and answers the options that it has for Node. */
@@ -81,6 +89,15 @@ function packagesIn({ outputs }: Metafile): string[] {
       return path.slice(0, start) + (scope.startsWith("@") ? `${scope}/${name}` : scope);
     });
   return [...new Set(folders)].sort();
+}
+
+/** The files of the page `/reference`, with their licence, which says that it goes along. */
+async function copyReference(folder: string): Promise<void> {
+  const origin = join(root, REFERENCE);
+  await mkdir(join(folder, "reference"));
+  for (const name of [...REFERENCE_FILES, "LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"]) {
+    await copyFile(join(origin, name), join(folder, "reference", name));
+  }
 }
 
 /** Looks at Node before anything is imported: an older one can't even parse the program. */

@@ -9,4 +9,4 @@ CREATE OR REPLACE FUNCTION postern.uuid_v7() RETURNS uuid LANGUAGE sql VOLATILE 
 $$;
 
 REVOKE EXECUTE ON FUNCTION postern.uuid_v7() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION postern.uuid_v7() TO postern_publisher, postern_worker;
+GRANT EXECUTE ON FUNCTION postern.uuid_v7() TO postern_publisher, postern_worker, postern_tenant;

@@ -2,16 +2,21 @@
 import type { FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/bytes/file-links.ts";
-import { requireService, requireUser } from "./access.ts";
+import { requireEither, requireUser } from "./access.ts";
 import type { makeCallerLimits } from "./caller-limits.ts";
 import type { makeLogTurns } from "./log-turns.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { searchRoutes, sessionRoutes, urlCheckRoutes } from "./routes/lookups.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
+import { replayRoutes } from "./routes/replays.ts";
+import { statsRoutes } from "./routes/stats.ts";
 import { tenantDeliveryRoutes } from "./routes/tenant-deliveries.ts";
+import { referenceRoutes } from "./routes/reference.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import type { ApiServices } from "./services.ts";
 
@@ -45,47 +50,47 @@ export async function mountApiRoutes(
   { basePath, limits, logTurn }: ApiMounts,
 ): Promise<void> {
   await app.register(
-    async (webhooks) => {
-      webhooks.addHook("onRequest", requireUser(services.sessions));
-      webhooks.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
-      webhooks.setNotFoundHandler(answerNotFound);
-      withOtherMethods(webhooks, () => {
-        endpointRoutes(webhooks, services, logTurn);
-        deliveryRoutes(webhooks, services, logTurn);
-      });
+    async (reference) => {
+      withOtherMethods(reference, () => referenceRoutes(reference));
     },
-    { prefix: `${basePath}/api/webhooks` },
+    { prefix: basePath },
   );
-  await app.register(
-    async (deliveries) => {
-      deliveries.addHook("onRequest", requireUser(services.sessions));
-      deliveries.setNotFoundHandler(answerNotFound);
-      withOtherMethods(deliveries, () => tenantDeliveryRoutes(deliveries, services, logTurn));
-    },
-    { prefix: `${basePath}/api/deliveries` },
-  );
-  await app.register(
-    async (audit) => {
-      audit.addHook("onRequest", requireUser(services.sessions));
-      audit.setNotFoundHandler(answerNotFound);
-      withOtherMethods(audit, () => auditRoutes(audit, services));
-    },
-    { prefix: `${basePath}/api/audit` },
-  );
+  /** For a tenant's users. */
+  async function mount(path: string, addRoutes: (routes: FastifyInstance) => void): Promise<void> {
+    await app.register(
+      async (routes) => {
+        routes.addHook("onRequest", requireUser(services.sessions));
+        routes.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
+        routes.setNotFoundHandler(answerNotFound);
+        withOtherMethods(routes, () => addRoutes(routes));
+      },
+      { prefix: `${basePath}/api/${path}` },
+    );
+  }
+
+  await mount("webhooks", (routes) => {
+    endpointRoutes(routes, services, logTurn);
+    deliveryRoutes(routes, services, logTurn);
+  });
+  await mount("deliveries", (routes) => tenantDeliveryRoutes(routes, services, logTurn));
+  await mount("stats", (routes) => statsRoutes(routes, services, logTurn));
+  await mount("audit", (routes) => auditRoutes(routes, services));
+  await mount("replays", (routes) => replayRoutes(routes, services, logTurn));
+  await mount("session", (routes) => sessionRoutes(routes, services));
+  await mount("search", (routes) => searchRoutes(routes, services, { basePath, logTurn }));
+  await mount("url-checks", (routes) => urlCheckRoutes(routes, services));
+  await mount("storage", (routes) => storageRoutes(routes, services));
   await app.register(
     async (events) => {
-      events.addHook("onRequest", requireService(services.sessions));
-      withOtherMethods(events, () => publishRoutes(events, services));
+      events.addHook("onRequest", requireEither(services.sessions));
+      events.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
+      events.setNotFoundHandler(answerNotFound);
+      withOtherMethods(events, () => {
+        publishRoutes(events, services);
+        eventRoutes(events, services, logTurn);
+      });
     },
     { prefix: `${basePath}/api/events` },
-  );
-  await app.register(
-    async (storage) => {
-      storage.addHook("onRequest", requireUser(services.sessions));
-      storage.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
-      withOtherMethods(storage, () => storageRoutes(storage, services));
-    },
-    { prefix: `${basePath}/api/storage` },
   );
 }
 

@@ -45,6 +45,29 @@ export function endpointView(endpoint: Endpoint): z.infer<typeof endpointObject>
   };
 }
 
+export const healthObject = z
+  .object({
+    failing_since: instant.nullable().describe("Since when every automatic attempt has failed."),
+    previous_secret_until: instant
+      .nullable()
+      .describe("Until when requests are signed with the secret of before a rotation too."),
+    pending: z.int().min(0).describe("Pending attempts, held ones included; 10,000 stands for more as well."),
+    oldest_due: instant.nullable().describe("Since when the pending attempt that is due longest is due."),
+  })
+  .meta({ id: "EndpointHealth" });
+
+export function healthView(
+  health: { failingSince: Date | null; previousSecretUntil: Date | null },
+  pending: { count: number; oldestDue: Date | null },
+): z.infer<typeof healthObject> {
+  return {
+    failing_since: health.failingSince?.toISOString() ?? null,
+    previous_secret_until: health.previousSecretUntil?.toISOString() ?? null,
+    pending: pending.count,
+    oldest_due: pending.oldestDue?.toISOString() ?? null,
+  };
+}
+
 const headerMap = z.record(z.string(), z.string()).nullable();
 
 export const deliveryObject = z
@@ -54,6 +77,7 @@ export const deliveryObject = z
     event_id: id.nullable().describe("Null for a test."),
     event_type: z.string(),
     trigger: z.enum(DELIVERY_TRIGGERS),
+    replay_id: id.nullable().describe("The replay that asked for it."),
     status: z.enum(DELIVERY_STATUSES),
     attempt: z.int().min(1),
     request_headers: headerMap,
@@ -85,6 +109,7 @@ export function deliveryView(delivery: Delivery): z.infer<typeof deliveryObject>
     event_id: delivery.eventId,
     event_type: delivery.eventType,
     trigger: delivery.trigger,
+    replay_id: delivery.replayId,
     status: delivery.status,
     attempt: delivery.attempt,
     request_headers: delivery.requestHeaders,
@@ -129,7 +154,11 @@ export const auditObject = z
     action: z.enum(AUDIT_ACTIONS),
     endpoint_id: id.nullable(),
     outcome: z.enum(AUDIT_OUTCOMES),
-    details: z.record(z.string(), z.unknown()).describe("What else there is to tell, by action; no secret."),
+    details: z
+      .record(z.string(), z.unknown())
+      .describe(
+        "What else there is to tell, by action; no secret. Of a refused call `route` (method and pattern, never the ids), `status`, `count`, `first_at` and `last_at`.",
+      ),
     request_id: z.uuid().nullable().describe("The `X-Request-Id` of the answer."),
     address: z.string().nullable().describe("Where the request came from."),
   })
@@ -152,7 +181,7 @@ export function auditView(entry: AuditEntry): z.infer<typeof auditObject> {
 
 export const secretObject = z
   .string()
-  .describe("`whsec_` and base64, or the one that was given; shown only now.");
+  .describe("`whsec_` and base64, or the given secret; never shown again.");
 
 export const publishedObject = z
   .object({
@@ -161,12 +190,17 @@ export const publishedObject = z
   })
   .meta({ id: "PublishedEvent" });
 
-const issueObject = z.object({
-  path: z.array(z.union([z.string(), z.int()])),
-  message: z.string(),
-  code: z.string(),
-});
+export const issueObject = z
+  .object({
+    path: z.array(z.union([z.string(), z.int()])).describe("Names of members and indexes of arrays."),
+    message: z.string(),
+    code: z.string().describe("The rule that was broken, for programs."),
+  })
+  .meta({ id: "Issue" });
 
 export const errorObject = z
-  .object({ error: z.string(), issues: z.array(issueObject).optional() })
+  .object({
+    error: z.string().describe("What was refused, in one of the texts that the answer lists."),
+    issues: z.array(issueObject).optional().describe("Each fault of a body or a query; 100 at most."),
+  })
   .meta({ id: "Error" });

@@ -1,10 +1,16 @@
 import type { AuditLog } from "../audit/audit.ts";
 import type { AuditTally } from "../audit/audit-tally.ts";
+import type { EventLog } from "../deliveries/event-log.ts";
 import type { DeliveryLog } from "../deliveries/log.ts";
+import type { SendAgain } from "../deliveries/send-again.ts";
+import type { DeliveryStats } from "../deliveries/stats.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
+import type { Replays } from "../replays/replays.ts";
 import type { Publisher } from "../events/publish.ts";
+import type { Guard } from "../outbound/guard.ts";
+import type { EventId, TenantId } from "../shared/id.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Downloads } from "../storage/library/downloads.ts";
 import type { Exports } from "../storage/exports/exports.ts";
@@ -17,12 +23,31 @@ import type { ArtifactChanges } from "../storage/library/artifact-changes.ts";
 import type { ServedFiles } from "./routes/files.ts";
 import type { SessionVerifier } from "./session.ts";
 
+export type Installation = {
+  limits: {
+    endpoints: number;
+    writes_per_minute: number;
+    dispatches_per_minute: number;
+    retention_days: number;
+  };
+  features: { private_targets: boolean; public_links: boolean };
+};
+
 /** All that the HTTP edge calls. */
 export type ApiServices = {
+  /** What a session is told of this installation. */
+  installation: Installation;
+  /** The event that a producer's idempotency key stands for. */
+  findKey: (tenantId: TenantId, key: string) => Promise<EventId | null>;
+  guard: Pick<Guard, "parse" | "pin">;
   sessions: SessionVerifier;
   endpoints: Endpoints;
   deliveryLog: DeliveryLog;
+  eventLog: EventLog;
+  deliveryStats: DeliveryStats;
   personSends: PersonSends;
+  sendAgain: SendAgain;
+  replays: Replays;
   publisher: Publisher;
   catalog: Catalog;
   downloads: Downloads;

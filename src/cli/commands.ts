@@ -16,6 +16,7 @@ export const commands = defineCommand({
     audit: () => import("./audit.ts").then((file) => file.audit),
     token: () => import("./token.ts").then((file) => file.token),
     storage: () => import("./storage.ts").then((file) => file.storage),
+    replay: () => import("./replay.ts").then((file) => file.replay),
     publish: () => import("./publish.ts").then((file) => file.publish),
   },
 });

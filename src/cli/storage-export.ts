@@ -10,6 +10,7 @@ import { exportObject } from "../api/storage-schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
+import { instantOf } from "./instants.ts";
 import { makeProgress } from "./progress.ts";
 
 const LOOK_EVERY_MS = 500;
@@ -44,13 +45,14 @@ export const exportCommand = defineCommand({
         if (args.output !== undefined) await requirePlace(args.output);
         const api = await openApiClient({ type: "user", tid: args.tenant, role: "owner" }, args.url);
         const range = { from: instantOf("--from", args.from), to: instantOf("--to", args.to) };
-        const answer = await api.call("POST", "/api/storage/exports", {
+        const asked = {
           ...range,
           endpoint_id: args.endpoint,
           event_type: args.type,
           delivery_status: args.status,
           formats: args.format?.split(","),
-        });
+        };
+        const answer = await api.call("POST", "/api/storage/exports", JSON.stringify(asked));
         const found = await waitFor(api, requested.parse(JSON.parse(answer)).id, args.json === true);
         if (found.status === "ready" && args.output !== undefined) await download(api, found, args.output);
         if (args.json === true) console.log(JSON.stringify(found, null, 2));
@@ -59,13 +61,6 @@ export const exportCommand = defineCommand({
       }),
     ),
 });
-
-/** The API takes one spelling of a time; a person may give a day. */
-function instantOf(option: string, text: string | undefined): string {
-  const at = text === undefined ? new Date() : new Date(text);
-  if (Number.isNaN(at.getTime())) throw new ConfigError(`${option} ${text} is no time such as 2026-01-31`);
-  return at.toISOString();
-}
 
 async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Export> {
   const progress = makeProgress(isQuiet);
@@ -85,13 +80,13 @@ async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Ex
 async function requirePlace(file: string): Promise<void> {
   const folder = dirname(resolve(file));
   await access(folder, constants.W_OK).catch(() => {
-    throw new ConfigError(`--output ${file}: the folder ${folder} is not there, or may not be written to`);
+    throw new ConfigError(`--output ${file}: the folder ${folder} does not exist, or is not writable`);
   });
 }
 
 /** The file is there whole or not at all. */
 async function download(api: ApiClient, found: Export, file: string): Promise<void> {
-  const asked = { delivery_id: found.id };
+  const asked = JSON.stringify({ delivery_id: found.id });
   const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
   const response = await follow(link.parse(JSON.parse(answer)).url);
   if (!response.ok || response.body === null) throw new Error(`the link answered ${response.status}`);

@@ -5,8 +5,9 @@
  * statement that reads both sees each id once.
  */
 import type { Db } from "../database/pool.ts";
+import { DISPATCH_TRIGGER } from "../queue/dispatch-trigger.ts";
 import { withDerived } from "../outbound/request-headers.ts";
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
 import type {
   Delivery,
   DeliveryKey,
@@ -34,6 +35,7 @@ type DeliveryRow = {
   latency_ms: number;
   error: string | null;
   sent_at: Date | null;
+  replay_id: ReplayId | null;
   due_at: Date | null;
 };
 
@@ -42,14 +44,14 @@ type DeliveryRow = {
 const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type, d.trigger,
     d.status, d.attempt, coalesce(d.request_body, e.body) AS request_body, d.request_headers,
     d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, d.sent_at,
-    NULL::timestamptz AS due_at
+    d.replay_id, NULL::timestamptz AS due_at
   FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id`;
 
 const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, NULL::uuid AS test_id, d.event_type,
-    CASE d.attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END AS trigger, 'pending' AS status,
+    ${DISPATCH_TRIGGER} AS trigger, 'pending' AS status,
     d.attempt::integer, e.body AS request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
-    NULL::timestamptz AS sent_at, d.due_at
+    NULL::timestamptz AS sent_at, d.replay_id, d.due_at
   FROM postern.dispatches d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
   WHERE NOT d.superseded`;
 
@@ -57,7 +59,7 @@ const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, 
 const SENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type, d.trigger,
     'pending' AS status, d.attempt, d.request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
-    NULL::timestamptz AS sent_at, NULL::timestamptz AS due_at
+    NULL::timestamptz AS sent_at, NULL::uuid AS replay_id, NULL::timestamptz AS due_at
   FROM postern.person_sends d`;
 
 // Each row by its key: a list of ids would be compared with every row that the endpoint has, from the sixth call on.
@@ -70,7 +72,7 @@ const OF_PAGE = /* sql */ `unnest($2::uuid[], $3::uuid[]) AS page (endpoint_id, 
   ) AS found`;
 
 const HEAD = /* sql */ `tenant_id, found.endpoint_id, found.id, event_id, test_id, event_type, trigger, status, attempt,
-  request_headers, response_status, response_headers, latency_ms, error, sent_at, due_at`;
+  request_headers, response_status, response_headers, latency_ms, error, sent_at, replay_id, due_at`;
 
 /**
  * The deliveries of a page, newest first. Bodies that exceed `maxBodyBytes`
@@ -181,6 +183,23 @@ export async function findDelivery(
   return rows[0] === undefined ? null : toDelivery(rows[0]);
 }
 
+/** The endpoint of a tenant's delivery, or null. Its own key leads with the endpoint, so each part is found in its own way. */
+export async function findEndpointOf(db: Db, tenantId: TenantId, id: DeliveryId): Promise<EndpointId | null> {
+  const { rows } = await db.query<{ endpoint_id: EndpointId }>({
+    name: "find-endpoint-of",
+    text: /* sql */ `(SELECT d.endpoint_id FROM postern.deliveries d WHERE d.tenant_id COLLATE "C" = $1 AND d.id = $2)
+      UNION ALL
+      (SELECT d.endpoint_id FROM postern.endpoints e CROSS JOIN LATERAL (
+          SELECT d.endpoint_id FROM postern.dispatches d
+          WHERE d.tenant_id = $1 AND d.endpoint_id = e.id AND d.id = $2 OFFSET 0
+        ) AS d WHERE e.tenant_id = $1 AND (e.deleted_at IS NULL OR e.unsettled))
+      UNION ALL
+      (SELECT d.endpoint_id FROM postern.person_sends d WHERE d.tenant_id = $1 AND d.id = $2)`,
+    values: [tenantId, id],
+  });
+  return rows[0]?.endpoint_id ?? null;
+}
+
 export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.deliveries
@@ -228,6 +247,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     latencyMs: row.latency_ms,
     error: row.error,
     sentAt: row.sent_at,
+    replayId: row.replay_id,
     nextAttemptAt: row.due_at,
   };
 }

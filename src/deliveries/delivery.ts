@@ -1,4 +1,4 @@
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
 
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed", "test"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -28,6 +28,8 @@ export type Delivery = {
   error: string | null;
   /** When the attempt began; null where nothing was sent, and in rows from before this was kept. */
   sentAt: Date | null;
+  /** Of a replay. */
+  replayId: ReplayId | null;
   nextAttemptAt: Date | null;
 };
 
@@ -44,6 +46,6 @@ export type DeliveryKey = Pick<Delivery, "endpointId" | "id">;
 export type IdRange = { from: string; to: string };
 
 /** A delivery about to be logged; its id carries its time. */
-export type NewDelivery = Omit<Delivery, "nextAttemptAt" | "status"> & {
+export type NewDelivery = Omit<Delivery, "nextAttemptAt" | "status" | "replayId"> & {
   status: Exclude<DeliveryStatus, "pending">;
 };

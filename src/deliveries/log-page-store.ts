@@ -22,6 +22,23 @@ const PARTS: Record<DeliveryStatus | "any", string[]> = {
   test: [`${LOGGED} AND d.status = 'test'`],
 };
 
+/** `count` is {@link MOST_COUNTED} where more are pending; then the oldest due is that of the oldest so many. */
+export type Pending = { count: number; oldestDue: Date | null };
+
+export const MOST_COUNTED = 10_000;
+
+export async function countPending(db: Db, tenantId: TenantId, endpointId: EndpointId): Promise<Pending> {
+  const { rows } = await db.query<Pending>({
+    name: "count-pending",
+    text: /* sql */ `SELECT count(*)::int AS count, min(due_at) FILTER (WHERE due_at <= now()) AS "oldestDue" FROM (
+        SELECT d.due_at FROM postern.dispatches d
+        WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND NOT d.superseded ORDER BY d.id LIMIT $3
+      ) AS pending`,
+    values: [tenantId, endpointId, MOST_COUNTED],
+  });
+  return rows[0] ?? { count: 0, oldestDue: null };
+}
+
 /**
  * The ids of a page of an endpoint's log within a range. Its cost is that of the
  * rows that the page skips and shows, and for `delivered` also of those in

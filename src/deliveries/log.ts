@@ -4,8 +4,14 @@ import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import { makeFairTurns } from "../shared/fair-turns.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Delivery, DeliveryKey, DeliveryStatus, ListedDelivery } from "./delivery.ts";
-import { findBodies, findDelivery, readDeliveries, readDeliveryHeads } from "./delivery-store.ts";
-import { listDeliveryIds } from "./log-page-store.ts";
+import {
+  findBodies,
+  findDelivery,
+  findEndpointOf,
+  readDeliveries,
+  readDeliveryHeads,
+} from "./delivery-store.ts";
+import { countPending, listDeliveryIds, type Pending } from "./log-page-store.ts";
 import { MAX_ROWS, searchLog } from "./search.ts";
 import { rangeOf, windowsOf, type SearchFilter, type TimeFilter } from "./search-filter.ts";
 
@@ -109,6 +115,20 @@ export class DeliveryLog {
         bodies.delete(delivery.id);
       }
     }
+  }
+
+  /** The endpoint that a tenant's delivery is of, or null. */
+  async findEndpointOf(tenantId: TenantId, id: DeliveryId): Promise<EndpointId | null> {
+    return findEndpointOf(this.#tenants.reading(tenantId), tenantId, id);
+  }
+
+  async countPending(tenantId: TenantId, endpointId: EndpointId): Promise<Pending> {
+    return countPending(this.#tenants.reading(tenantId), tenantId, endpointId);
+  }
+
+  /** Of whichever of the tenant's endpoints. */
+  async getById(tenantId: TenantId, id: DeliveryId | null): Promise<Delivery> {
+    return this.get(tenantId, id === null ? null : await this.findEndpointOf(tenantId, id), id);
   }
 
   async get(tenantId: TenantId, endpointId: EndpointId | null, id: DeliveryId | null): Promise<Delivery> {

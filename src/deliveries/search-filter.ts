@@ -24,7 +24,7 @@ export type TimeFilter = {
   fromMs?: number | undefined;
   toMs?: number | undefined;
   /** Only deliveries older, and only those newer, than these. */
-  before?: DeliveryId | undefined;
+  before?: DeliveryId | EventId | undefined;
   after?: DeliveryId | undefined;
 };
 

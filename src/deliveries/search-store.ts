@@ -1,6 +1,7 @@
 /** One slice of a search of the log: the newest rows of each stream that may hold what is looked for. */
 import { hash } from "node:crypto";
 import type { Db } from "../database/pool.ts";
+import { DISPATCH_TRIGGER } from "../queue/dispatch-trigger.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import type { DeliveryKey, IdRange } from "./delivery.ts";
 import type { LogQuery, Streams } from "./search-filter.ts";
@@ -118,7 +119,7 @@ function pendingLeg({ endpointIds }: Streams, values: Values): string {
   return /* sql */ `(SELECT 'pending ' || of_endpoint.id AS stream, ${most} AS most, d.*
     FROM (${endpoints}) AS of_endpoint CROSS JOIN LATERAL (
       SELECT d.endpoint_id, d.id, d.event_id, d.event_type,
-        CASE d.attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END AS trigger, 'pending' AS status,
+        ${DISPATCH_TRIGGER} AS trigger, 'pending' AS status,
         NULL::smallint AS response_status, NULL::text AS error
       FROM postern.dispatches d
       WHERE d.tenant_id = $1 AND d.endpoint_id = of_endpoint.id AND NOT d.superseded

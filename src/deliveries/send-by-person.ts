@@ -45,6 +45,9 @@ type Sent = Pick<
   "sentAt" | "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
 >;
 
+/** `data` absent: the catalog's example. */
+export type TestInput = { eventType: string; data?: unknown };
+
 type PersonSendServices = {
   tenants: TenantPool;
   log: DeliveryLog;
@@ -113,13 +116,16 @@ export class PersonSends {
         details: { delivery_id: original.id, retry_id: delivery.id, status: delivery.status },
       });
     });
-    return { ...delivery, nextAttemptAt: null };
+    return { ...delivery, replayId: null, nextAttemptAt: null };
   }
 
-  /** Sends the catalog's example of the type. The caller has checked that the catalog knows the type. */
-  async test(caller: Caller, endpointId: EndpointId | null, eventType: string): Promise<Delivery> {
+  /** What a test would send and where to; the caller has checked the data. Sends and logs nothing. */
+  async composeTest(
+    tenantId: TenantId,
+    endpointId: EndpointId | null,
+    { eventType, data }: TestInput,
+  ): Promise<{ target: SendTarget; body: string }> {
     const { tenants, secretBox, catalog } = this.#services;
-    const { tenantId } = caller;
     const entry = catalog.find(eventType);
     if (entry === undefined) throw new Refusal("unknown_event_type");
     const target =
@@ -128,8 +134,17 @@ export class PersonSends {
         : await readSendTarget(tenants.of(tenantId), secretBox, { tenantId, endpointId });
     if (target === null) throw new Refusal("not_found");
     if (!isSubscribed(target.events, eventType)) throw new Refusal("endpoint_not_subscribed");
+    const body = JSON.stringify({ event: eventType, data: data ?? entry.payloadShape, _test: true });
+    return { target, body };
+  }
+
+  /** Sends the given data, or the catalog's example of the type. */
+  async test(caller: Caller, endpointId: EndpointId | null, input: TestInput): Promise<Delivery> {
+    const { tenants } = this.#services;
+    const { tenantId } = caller;
+    const { eventType } = input;
+    const { target, body } = await this.composeTest(tenantId, endpointId, input);
     const id = newDeliveryId();
-    const body = JSON.stringify({ event: eventType, data: entry.payloadShape, _test: true });
     const intent = {
       tenantId,
       endpointId: target.endpointId,
@@ -156,7 +171,7 @@ export class PersonSends {
         details: { delivery_id: id, event_type: eventType, status: delivery.status },
       });
     });
-    return { ...delivery, nextAttemptAt: null };
+    return { ...delivery, replayId: null, nextAttemptAt: null };
   }
 
   async #send(

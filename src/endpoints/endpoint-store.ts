@@ -215,6 +215,33 @@ export async function loadTargets(
   return rows;
 }
 
+/** How an endpoint does beside its settings; null where there is none. */
+export async function findHealth(
+  db: Db,
+  tenantId: TenantId,
+  id: EndpointId,
+): Promise<{ failingSince: Date | null; previousSecretUntil: Date | null } | null> {
+  const { rows } = await db.query<{ failingSince: Date | null; previousSecretUntil: Date | null }>(
+    /* sql */ `SELECT failing_since AS "failingSince",
+        CASE WHEN previous_secret_until > now() THEN previous_secret_until END AS "previousSecretUntil"
+      FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    [tenantId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Keeps an endpoint as it is until the transaction ends. */
+export async function lockEndpoint(
+  db: Db,
+  { tenantId, endpointId }: { tenantId: TenantId; endpointId: EndpointId },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `SELECT FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE`,
+    [tenantId, endpointId],
+  );
+  return rowCount === 1;
+}
+
 /** Notes when an endpoint began to fail, or that it works again; the first note of a kind counts. */
 export async function setFailingSince(
   db: Db,

@@ -13,6 +13,7 @@ import type { SecretBox } from "../shared/secret-box.ts";
 import type { Endpoint, EndpointChange } from "./endpoint.ts";
 import {
   findEndpoint,
+  findHealth,
   insertEndpoint,
   listEndpoints,
   lockHeaders,
@@ -53,6 +54,13 @@ export class Endpoints {
     const endpoint = id === null ? null : await findEndpoint(tenants.of(tenantId), tenantId, id);
     if (endpoint === null) throw new Refusal("not_found");
     return endpoint;
+  }
+
+  async health(tenantId: TenantId, id: EndpointId | null) {
+    const { tenants } = this.#services;
+    const health = id === null ? null : await findHealth(tenants.of(tenantId), tenantId, id);
+    if (id === null || health === null) throw new Refusal("not_found");
+    return { ...health, endpointId: id };
   }
 
   /** Answers the endpoint and, this once, its secret in plaintext. */

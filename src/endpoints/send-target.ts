@@ -5,7 +5,7 @@ import { makeSigningKey, type SigningKey } from "../outbound/signature.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { EndpointTarget } from "./endpoint.ts";
-import { listEndpoints, loadTargets } from "./endpoint-store.ts";
+import { listEndpoints, loadTargets, lockEndpoint } from "./endpoint-store.ts";
 import { openSigningSecret } from "./signing-secret.ts";
 import { openHeaders } from "./static-headers.ts";
 
@@ -33,6 +33,26 @@ export async function readSendTarget(
 ): Promise<SendTarget | null> {
   const [stored] = await loadTargets(db, [key]);
   return stored === undefined ? null : openTarget(stored, secretBox);
+}
+
+/**
+ * The endpoint as it is stored, within a transaction until whose end it stays
+ * so: what is added for it follows a later change. Null where there is none.
+ */
+export async function lockTarget(transaction: Db, key: TargetKey): Promise<EndpointTarget | null> {
+  if (!(await lockEndpoint(transaction, key))) return null;
+  const [stored] = await loadTargets(transaction, [key]);
+  return stored ?? null;
+}
+
+/** {@link lockTarget}, ready to be sent to; throws SecretBoxError when its secret does not open. */
+export async function lockSendTarget(
+  transaction: Db,
+  secretBox: SecretBox,
+  key: TargetKey,
+): Promise<SendTarget | null> {
+  const stored = await lockTarget(transaction, key);
+  return stored === null ? null : openTarget(stored, secretBox);
 }
 
 /** The current secret of each of a tenant's endpoints: for a receiver that runs beside Postern, as in the demonstration. */

@@ -63,6 +63,18 @@ export const serviceEvents: readonly CatalogEntry[] = [
       reason: "failing",
     },
   ]),
+  entry("Postern", "replay.finished", "Replay finished", [
+    "All events of a replay were sent to their endpoint again, or it was deleted meanwhile.",
+    {
+      replay_id: "019a2f00-0000-7000-8000-000000000003",
+      endpoint_id: "019a2f00-0000-7000-8000-000000000000",
+      status: "finished",
+      sent: 812,
+      delivered: 810,
+      failed: 2,
+      skipped: 0,
+    },
+  ]),
   entry("Postern", "storage.export.ready", "Export ready", [
     "An export of the delivery log can be downloaded.",
     {

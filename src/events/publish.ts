@@ -17,7 +17,8 @@ import { FanOut, ROWS_AT_ONCE } from "./fan-out.ts";
 import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked } from "./keyed-commits.ts";
 import { writeEvent } from "./new-event.ts";
 import { EVENT_TYPE_PATTERN, patternsMatching } from "./subscription.ts";
-import { brokenDataRule, brokenTextRule } from "./event-data.ts";
+import { dataIssues, isObject } from "./data-issues.ts";
+import { brokenTextRule } from "./event-data.ts";
 
 export const MAX_EVENTS_PER_REQUEST = 1000;
 const MAX_EVENTS_PER_COMMIT = 1000;
@@ -57,8 +58,8 @@ const publishedEvent = z.strictObject({
 });
 
 /** The body of a publish request is one event or an array of them. */
-export const publishOneSchema = publishedEvent;
-export const publishManySchema = z.array(publishedEvent).min(1).max(MAX_EVENTS_PER_REQUEST);
+export const publishOneSchema = publishedEvent.meta({ id: "NewEvent" });
+export const publishManySchema = z.array(publishOneSchema).min(1).max(MAX_EVENTS_PER_REQUEST);
 
 export type PublishInput = z.infer<typeof publishedEvent> & {
   /** The same data where a double does not hold every digit of a number: what is written in their place. */
@@ -212,10 +213,6 @@ function isShortKey(key: string): boolean {
   return key.length <= 2 * MAX_KEY_CHARACTERS && Array.from(key).length <= MAX_KEY_CHARACTERS;
 }
 
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function repeated(earlier: EarlierEvent | undefined): Published {
   if (earlier === undefined || !earlier.sameContent) throw new Refusal("idempotency_key_reused");
   return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
@@ -226,6 +223,8 @@ function acceptedOf(accepted: Map<EventId, AcceptedEvent>, event: NewEvent): Acc
   if (found === undefined) throw new Error("an event without a key was not accepted");
   return found;
 }
+
+const UNKNOWN_TYPE: Issue = { path: ["type"], message: "unknown_event_type", code: "unknown_event_type" };
 
 function toNewEvents(
   given: PublishInput | readonly PublishInput[],
@@ -243,7 +242,8 @@ function toNewEvents(
     if (sessionTenant !== null && tenantId !== sessionTenant) {
       throw new Refusal("forbidden", { reason: "the tenant of an event is not the tid of the token" });
     }
-    const found = dataIssues(input, catalog);
+    const isKnown = catalog.find(input.type) !== undefined;
+    const found = isKnown ? dataIssues(input.type, input.data, catalog) : [UNKNOWN_TYPE];
     for (const { path, message, code } of found) issues.push({ path: [...at, ...path], message, code });
     // What is refused is not written out: data nested beyond the limit would exhaust the stack.
     if (found.length > 0) return null;
@@ -256,17 +256,6 @@ function toNewEvents(
   });
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });
   return events.filter((event) => event !== null);
-}
-
-function dataIssues(input: PublishInput, catalog: Catalog): Issue[] {
-  if (catalog.find(input.type) === undefined) {
-    return [{ path: ["type"], message: "unknown_event_type", code: "unknown_event_type" }];
-  }
-  const rule = brokenDataRule(input.data);
-  if (rule !== null) return [{ path: ["data"], message: rule, code: rule }];
-  return catalog
-    .faultsOf(input.type, input.data)
-    .map((fault) => ({ path: ["data", ...fault.path], message: fault.message, code: "schema" }));
 }
 
 function toNewEvent(given: {

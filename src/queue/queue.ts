@@ -60,6 +60,8 @@ export type LeasedDispatch = {
   eventType: string;
   body: string;
   attempt: number;
+  /** Asked for by a person: no attempt follows it, whatever the outcome. */
+  once: boolean;
   /** A UUID, half of it the process's and half the number of its claim; `lease_owner` in the table. */
   leaseId: string;
   /** End of the lease on this process's monotonic clock (`performance.now()`), in milliseconds. */

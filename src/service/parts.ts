@@ -8,32 +8,39 @@ import { makeAuditLog } from "../audit/audit.ts";
 import { makeUrlRefusals } from "../audit/url-refusals.ts";
 import type { HttpLimits } from "../api/http-limits.ts";
 import { makeReadiness, type Readiness } from "../api/readiness.ts";
-import type { ApiServices } from "../api/services.ts";
+import type { ApiServices, Installation } from "../api/services.ts";
 import { makeSessionVerifier } from "../api/session.ts";
 import type { Config } from "../config.ts";
 import { makeHeartbeat } from "../database/heartbeat.ts";
 import type { Migration } from "../database/migration-files.ts";
 import { openRolePools } from "../database/role-pools.ts";
+import { EventLog } from "../deliveries/event-log.ts";
 import { DeliveryLog } from "../deliveries/log.ts";
+import { makeSendAgain } from "../deliveries/send-again.ts";
+import { DeliveryStats } from "../deliveries/stats.ts";
 import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { Endpoints } from "../endpoints/endpoints.ts";
 import { readStoredTargets } from "../endpoints/send-target.ts";
-import { loadCatalog } from "../events/catalog.ts";
+import type { Catalog } from "../events/catalog.ts";
 import { makeOutbox } from "../events/outbox.ts";
 import { makePublisher } from "../events/publish.ts";
 import { makeAddressPolicy } from "../outbound/address-rules.ts";
 import { makeGuard } from "../outbound/guard.ts";
 import { makeSender, type SenderLimits } from "../outbound/send.ts";
 import { makeCommitWatch } from "../queue/commit-watch.ts";
+import { findEventOfKey } from "../queue/postgres/accept-store.ts";
 import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
 import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts";
 import { supersedeDispatches } from "../queue/postgres/follow-store.ts";
+import { insertOnce, insertReplayed, removeReplayed } from "../queue/postgres/once-store.ts";
 import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import type { OwnLane, Presence } from "../queue/queue.ts";
+import { Replays } from "../replays/replays.ts";
+import { makeReplayWorker } from "../replays/replay-worker.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeExports } from "../storage/exports/exports.ts";
@@ -54,6 +61,7 @@ export type Role = "api" | "worker";
 
 export type ServiceOptions = {
   config: Config;
+  catalog: Catalog;
   databaseUrl: string;
   migrations: Migration[];
   roles: ReadonlySet<Role>;
@@ -121,9 +129,8 @@ export async function makeParts(options: ServiceOptions) {
 
 /** What both roles use. */
 async function makeFoundation(options: ServiceOptions) {
-  const { config, databaseUrl, roles, log } = options;
+  const { config, catalog, databaseUrl, roles, log } = options;
   const metrics = makeMetrics();
-  const catalog = await loadCatalog(config.eventCatalogFile);
   const secretBox = makeSecretBox(config.encryptionKeys, (reason) => metrics.unusableSecrets.inc({ reason }));
   const pools = openRolePools(
     {
@@ -232,6 +239,13 @@ function workerBackground(
       metrics,
       retentionDays: config.retentionDays,
     }),
+    makeReplayWorker({
+      db: pools.worker,
+      tenants: pools.tenants,
+      addDispatches: insertReplayed,
+      log,
+      metrics,
+    }),
   ];
 }
 
@@ -258,6 +272,9 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
   const refusals = makeUrlRefusals({ tenants, log });
   const deliveryLog = new DeliveryLog(tenants);
   return {
+    installation: describeInstallation(config),
+    findKey: (tenantId, key) => findEventOfKey(pools.publisher, tenantId, key),
+    guard,
     sessions: makeSessionVerifier(config.session),
     endpoints: new Endpoints({
       tenants,
@@ -269,6 +286,8 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       log,
     }),
     deliveryLog,
+    eventLog: new EventLog(tenants),
+    deliveryStats: new DeliveryStats(tenants),
     personSends: new PersonSends({
       tenants,
       log: deliveryLog,
@@ -279,6 +298,8 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       refusals,
       artifacts,
     }),
+    replays: new Replays({ tenants, secretBox, removeDispatches: removeReplayed }),
+    sendAgain: makeSendAgain({ tenants, secretBox, dispatchOnce: insertOnce }),
     publisher,
     catalog,
     downloads: makeDownloads({ tenants, bucket, log }),
@@ -294,6 +315,23 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     rateLimits: config.rateLimits,
     metricsToken: config.metricsToken,
     readiness: makeProcessReadiness(options, foundation),
+  };
+}
+
+function describeInstallation(config: Config): Installation {
+  const { rateLimits, outbound } = config;
+  return {
+    limits: {
+      endpoints: config.maxEndpointsPerTenant,
+      writes_per_minute: rateLimits.writes,
+      dispatches_per_minute: rateLimits.dispatches,
+      retention_days: config.retentionDays,
+    },
+    features: {
+      private_targets: outbound.allowedCidrs.length > 0,
+      // An object store serves links itself; the folder's lead to this address.
+      public_links: config.objectStore.kind === "s3" || config.publicUrl !== undefined,
+    },
   };
 }
 

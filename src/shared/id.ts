@@ -13,6 +13,7 @@ export type EventId = Id<"event">;
 export type DeliveryId = Id<"delivery">;
 export type AuditId = Id<"audit">;
 export type ExportId = Id<"export">;
+export type ReplayId = Id<"replay">;
 
 const TENANT = /^[A-Za-z0-9_-]{1,64}$/;
 /** The canonical text of an id, in lower case. */
@@ -73,6 +74,10 @@ export function parseExportId(value: unknown): ExportId | null {
   return isId<"export">(value, UUID) ? value : null;
 }
 
+export function parseReplayId(value: unknown): ReplayId | null {
+  return isId<"replay">(value, UUID) ? value : null;
+}
+
 export function newEndpointId(): EndpointId {
   return made<"endpoint">(uuidV7());
 }
@@ -91,6 +96,10 @@ export function newAuditId(): AuditId {
 
 export function newExportId(): ExportId {
   return made<"export">(uuidV7());
+}
+
+export function newReplayId(): ReplayId {
+  return made<"replay">(uuidV7());
 }
 
 /** Milliseconds since 1970 that a UUIDv7 carries in its first 48 bits (RFC 9562, 5.7). */

@@ -28,7 +28,7 @@ export function makeAftermath(services: AftermathServices): Aftermath {
       if (await health.observe(target, { status: completed.status, isGone })) targets.forget(target);
     } catch (error) {
       // The next attempt observes again. The outcome of this one must not be lost because of it.
-      log.warn({ err: error, endpointId: target.endpointId }, "the endpoint's health could not be noted");
+      log.warn({ err: error, endpointId: target.endpointId }, "the endpoint's health could not be recorded");
     }
   }
 
@@ -44,7 +44,8 @@ function count(completed: CompletedAttempt, metrics: AftermathServices["metrics"
   const reason = completed.error ?? (completed.status === "delivered" ? "none" : "status");
   metrics.attemptsTotal.inc({ outcome: completed.status, reason });
   metrics.attemptDuration.observe(completed.latencyMs / 1000);
-  if (completed.status === "delivered" && completed.dispatch.attempt === 1) {
-    metrics.deliveryLatency.observe(Math.max(0, Date.now() - idTimeMs(completed.dispatch.eventId)) / 1000);
+  const { attempt, once, eventId } = completed.dispatch;
+  if (completed.status === "delivered" && attempt === 1 && !once) {
+    metrics.deliveryLatency.observe(Math.max(0, Date.now() - idTimeMs(eventId)) / 1000);
   }
 }

@@ -46,7 +46,7 @@ export async function makeAttempt(
     keepsWholeBody: target.keeps !== null && target.keeps.responseBodies,
   });
   const verdict = judgeAttempt(outcome, dispatch.attempt, {
-    scheduleMs: services.scheduleMs,
+    scheduleMs: dispatch.once ? [] : services.scheduleMs,
     random: Math.random(),
     now: new Date(),
   });

@@ -25,6 +25,7 @@ function dispatchFor(endpoint: number, body = "x"): LeasedDispatch {
     eventType: "invoice.paid",
     body,
     attempt: 1,
+    once: false,
     leaseId: "a-b-c-d-e",
     leaseEndsMs: 0,
   };

@@ -2,14 +2,21 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { folderOf, goProgram, prepareTool, pythonPackages, type Tell, type Tool } from "./prepared-tool.ts";
+import { goBinary, prepareGoProgram, type GoProgram } from "./go-program.ts";
+import { folderOf, prepareTool, type Tell, type Tool } from "./prepared-tool.ts";
+import { packagesFolder, preparePythonPackages, type PythonPackages } from "./python-packages.ts";
 
-// 3.22, for its functions of templates; which Kubernetes it renders for is told by each call.
-const HELM = goProgram("helm", "helm.sh/helm/v3/cmd/helm", "v3.22.0");
-const VALIDATOR = pythonPackages(
-  "kubernetes-validate-1.37.0",
-  join(import.meta.dirname, "kubernetes-requirements.txt"),
-);
+const HELM: GoProgram = {
+  name: "helm",
+  path: "helm.sh/helm/v3/cmd/helm",
+  version: "v3.22.0",
+  about: "which renders the chart",
+};
+const VALIDATOR: PythonPackages = {
+  name: "kubernetes-validate",
+  requirements: join(import.meta.dirname, "kubernetes-requirements.txt"),
+  about: "which judges the chart",
+};
 const COMPOSE = "github.com/compose-spec/compose-go/v2@v2.16.2";
 /** Debian's, without an installation: the package is only unpacked. */
 const PROMTOOL: Tool = {
@@ -35,18 +42,18 @@ export function prepareDeployTools(tell: Tell): void {
 /** Runs `helm`. */
 export function findHelm(tell: Tell = () => undefined): Found<(args: string[]) => Run> {
   if (isThere("helm", ["version"])) return { tool: (args) => run("helm", args) };
-  const why = prepareTool(HELM, tell);
-  return why === null ? { tool: (args) => run(join(folderOf(HELM), "helm"), args) } : { missing: why };
+  const why = prepareGoProgram(HELM, tell);
+  return why === null ? { tool: (args) => run(goBinary(HELM), args) } : { missing: why };
 }
 
 /** Judges resources, given as YAML, by the schemas of a version of Kubernetes. */
 export function findValidator(tell: Tell = () => undefined): Found<(file: string, version: string) => Run> {
-  const why = prepareTool(VALIDATOR, tell);
+  const why = preparePythonPackages(VALIDATOR, tell);
   if (why !== null) return { missing: why };
   return {
     tool: (file, version) =>
       run("python3", ["-m", "kubernetes_validate", "--strict", "-k", version, file], {
-        PYTHONPATH: folderOf(VALIDATOR),
+        PYTHONPATH: packagesFolder(VALIDATOR),
       }),
   };
 }

@@ -304,7 +304,7 @@ export class MemoryQueue implements DispatchQueue {
     // Claimable again when the lease ends.
     this.#queue(row);
     const { id, tenantId, endpointId, eventId, eventType, body, attempt } = row;
-    return { id, tenantId, endpointId, eventId, eventType, body, attempt, leaseId, leaseEndsMs };
+    return { id, tenantId, endpointId, eventId, eventType, body, attempt, once: false, leaseId, leaseEndsMs };
   }
 
   #leasedRows(dispatches: readonly LeasedDispatch[]): MemoryRow[] {

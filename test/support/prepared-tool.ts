@@ -1,4 +1,4 @@
-/** Programs that only tests need: brought once, and kept in the checkout's cache. */
+/** Programs that tests need and no package manager of a language has: brought once, and kept in the checkout's cache. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -46,27 +46,4 @@ function firstFailure(tool: Tool, draft: string): string | null {
     if (run.status !== 0) return run.error?.message ?? run.stderr.trim().split("\n").at(-1) ?? "";
   }
   return null;
-}
-
-/** A Go program, built from its module's source. */
-export function goProgram(name: string, path: string, version: string): Tool {
-  return {
-    name: `${name}-${version}`,
-    notice: `Building ${name} ${version} for tests (once, a minute or two) …`,
-    bring: (folder) => [
-      { command: "go", args: ["install", `${path}@${version}`], env: { GOBIN: folder, CGO_ENABLED: "0" } },
-    ],
-  };
-}
-
-/** Python packages of exact versions; the folder goes into PYTHONPATH. */
-export function pythonPackages(name: string, requirements: string): Tool {
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"];
-  return {
-    name,
-    notice: `Installing ${name.replace(/-[0-9a-f]+$/, "")} for tests (once, half a minute) …`,
-    bring: (folder) => [
-      { command: "python3", args: [...pip, "--target", folder, "--requirement", requirements] },
-    ],
-  };
 }

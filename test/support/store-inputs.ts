@@ -48,6 +48,7 @@ export const leased = ({ tenantId, endpointId, eventId, leasedId }: Rows): Lease
   eventType: EVENT_TYPE,
   body: BODY,
   attempt: 1,
+  once: false,
   leaseId: LEASE_OWNER,
   leaseEndsMs: performance.now() + 60_000,
 });

@@ -7,11 +7,13 @@ import {
   newEndpointId,
   newEventId,
   newExportId,
+  newReplayId,
   parseTenantId,
   type DeliveryId,
   type EndpointId,
   type EventId,
   type ExportId,
+  type ReplayId,
   type TenantId,
 } from "../../src/shared/id.ts";
 import { storageTenantId } from "../../src/storage/rows/storage-ids.ts";
@@ -33,11 +35,14 @@ export type Rows = {
   objectKey: string;
   /** Running, with a lease of {@link LEASE_OWNER} that has ended. */
   exportId: ExportId;
+  /** Running, with a lease of {@link LEASE_OWNER} that has ended. */
+  replayId: ReplayId;
 };
 
 export const BUCKET = "artifacts";
 
 export const LEASE_OWNER = randomUUID();
+const FIRST_ID = "00000000-0000-7000-8000-000000000000";
 export const EVENT_TYPE = "invoice.paid";
 export const BODY = '{"data":{}}';
 
@@ -47,7 +52,10 @@ export const TENANT_TABLES = [
   "idempotency_keys",
   "dispatches",
   "deliveries",
+  "delivery_counts",
+  "delivery_stats",
   "person_sends",
+  "replays",
   "outbox",
   "stored_objects",
   "storage_marks",
@@ -84,6 +92,7 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     pendingObjectId: randomUUID(),
     objectKey: `key of ${name}, 1`,
     exportId: newExportId(),
+    replayId: newReplayId(),
   };
   const { tenantId, endpointId, eventId } = rows;
   await admin.query(
@@ -163,6 +172,18 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, lease_owner, lease_until)
       VALUES ($1, $2, 'somebody', now() - interval '1 day', now() + interval '1 day', 'running', $3, now())`,
     [tenantId, rows.exportId, LEASE_OWNER],
+  );
+  await admin.query(
+    `INSERT INTO postern.replays (tenant_id, id, endpoint_id, from_at, to_at, selection, counted, is_capped,
+        after_event_id, counted_to, lease_owner)
+      VALUES ($1, $2, $3, now() - interval '1 day', now(), 'failed', 1, false, $4, $4, $5)`,
+    [tenantId, rows.replayId, endpointId, FIRST_ID, LEASE_OWNER],
+  );
+  await admin.query(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at,
+        once, parked, replay_id)
+      VALUES ($1, $2, postern.uuid_v7(), $3, $4, 2, now(), now(), true, true, $5)`,
+    [tenantId, endpointId, newEventId(), EVENT_TYPE, rows.replayId],
   );
   await admin.query(
     "INSERT INTO postern.tenant_settings (tenant_id, keep_request_bodies) VALUES ($1, true)",

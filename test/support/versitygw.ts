@@ -9,17 +9,21 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { folderOf, goProgram, prepareTool, type Tell } from "./prepared-tool.ts";
+import { goBinary, prepareGoProgram, type GoProgram } from "./go-program.ts";
 import { eventually } from "./service.ts";
 
-const TOOL = goProgram("versitygw", "github.com/versity/versitygw/cmd/versitygw", "v1.8.0");
-const BINARY = join(folderOf(TOOL), "versitygw");
+const VERSITYGW: GoProgram = {
+  name: "versitygw",
+  path: "github.com/versity/versitygw/cmd/versitygw",
+  version: "v1.8.0",
+  about: "an object store for tests",
+};
 /** As the SDK finds them in the environment. */
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "test-access", AWS_SECRET_ACCESS_KEY: "test-secret" };
 
 /** Builds it where it is not there yet. Null when it is ready, else why it cannot be had. */
-export function prepareVersitygw(tell: Tell = () => undefined): string | null {
-  return prepareTool(TOOL, tell);
+export function prepareVersitygw(tell: (line: string) => void = () => undefined): string | null {
+  return prepareGoProgram(VERSITYGW, tell);
 }
 
 export type ObjectStoreProcess = { endpoint: string; stop(): Promise<void> };
@@ -33,7 +37,7 @@ export async function startVersitygw(): Promise<Versitygw> {
   for (const name of ["objects", "versions"]) await mkdir(join(folder, name));
   const port = await freePort();
   const store = await startStore(
-    BINARY,
+    goBinary(VERSITYGW),
     [
       ["--port", `127.0.0.1:${port}`, "--quiet"],
       ["posix", "--versioning-dir", join(folder, "versions"), join(folder, "objects")],

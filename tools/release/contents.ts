@@ -21,7 +21,7 @@ export async function readFiles(folder: string, patterns: string[]): Promise<Rel
 
 /** The same on every platform. */
 export async function commonFiles(root: string, bundleFolder: string): Promise<ReleaseFile[]> {
-  const bundle = await readFiles(bundleFolder, ["**/*.mjs"]);
+  const bundle = await readFiles(bundleFolder, ["**"]);
   return [
     ...(await readFiles(root, FROM_CHECKOUT)),
     ...bundle.map(({ path, data }) => ({ path: `dist/${path}`, data })),

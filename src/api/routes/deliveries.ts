@@ -1,14 +1,17 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import { z } from "zod";
+import { dataIssues, isObject } from "../../events/data-issues.ts";
 import { EVENT_TYPE_PATTERN } from "../../events/subscription.ts";
 import type { Delivery } from "../../deliveries/delivery.ts";
 import { parseDeliveryId, parseEndpointId } from "../../shared/id.ts";
+import { Refusal } from "../../shared/refusal.ts";
 import { callerOf, userOf } from "../access.ts";
 import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts";
 import { endpointLogQuery, isSearch, searchFilter, timesOf } from "../delivery-query.ts";
+import { deliveryExample, retriedExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { linkBefore } from "../page-query.ts";
-import { parse, parseQuery } from "../parse.ts";
+import { parse, parseQuery, withDigits } from "../parse.ts";
 import { deliveryObject, deliveryView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
@@ -30,7 +33,29 @@ export function deliveryRoutes(
       .refine((type) => catalog.find(type) !== undefined, "unknown_event_type")
       .meta({ pattern: EVENT_TYPE_PATTERN, examples: [catalog.entries[0]?.type] })
       .describe("A type of the event catalog."),
+    data: z
+      .custom<Record<string, unknown>>(isObject, "must be an object")
+      .meta({ type: "object", additionalProperties: true })
+      .optional()
+      .describe("In place of the catalog's example: checked against the type's schema, 64 KiB at most."),
+    dry_run: z
+      .boolean()
+      .optional()
+      .describe("True: nothing is sent or logged, and the answer is the exact body that would be sent."),
   });
+
+  /** As it is sent: with every digit of its numbers. */
+  function exactData(eventType: string, data: unknown, body: unknown): unknown {
+    const issues = dataIssues(eventType, data, catalog);
+    if (issues.length > 0) throw new Refusal("validation_failed", { issues });
+    const exact = withDigits(body);
+    const sent = exact === null ? data : exactTest.parse(exact).data;
+    if (Buffer.byteLength(JSON.stringify(sent)) > MAX_TEST_DATA_BYTES) {
+      const issue = { path: ["data"], message: "must be at most 65536 bytes as JSON", code: "too_big" };
+      throw new Refusal("validation_failed", { issues: [issue] });
+    }
+    return sent;
+  }
 
   app.get<IdParams>(
     "/:id/deliveries",
@@ -41,9 +66,12 @@ export function deliveryRoutes(
         operationId: "listDeliveries",
         tag: "Deliveries",
         summary: "List an endpoint's deliveries, newest first; the log outlives its endpoint",
+        description:
+          "One row per attempt; attempts to come have the status `pending`. The log outlives its endpoint. With a filter other than status and time this is a search, which stops after 5,000 rows: follow `Link`.",
         params: ["id"],
         query: endpointLogQuery,
         answers: { 200: z.object({ deliveries: z.array(deliveryObject) }) },
+        examples: { 200: [{ deliveries: [deliveryExample] }] },
         headers: searchHeaders,
         refusals: ["invalid_query"],
       }),
@@ -76,8 +104,10 @@ export function deliveryRoutes(
         operationId: "getDelivery",
         tag: "Deliveries",
         summary: "Show a delivery",
+        description: "The request as it was sent, and the start of the receiver's answer.",
         params: ["id", "did"],
         answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: deliveryExample }] },
         refusals: ["not_found"],
       }),
     },
@@ -98,8 +128,11 @@ export function deliveryRoutes(
         operationId: "retryDelivery",
         tag: "Deliveries",
         summary: "Send a failed delivery again, now",
+        description:
+          "Sends at once and answers with the outcome, so it can take 15 seconds. It is sent also while the endpoint is disabled, and cancels the event's pending attempt if it is delivered. Only a delivery with the status `failed` can be retried.",
         params: ["id", "did"],
         answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: retriedExample }] },
         refusals: [
           "not_found",
           "endpoint_not_found",
@@ -124,10 +157,23 @@ export function deliveryRoutes(
       schema: describeRoute({
         operationId: "testEndpoint",
         tag: "Deliveries",
-        summary: "Send an example of an event type, now",
+        summary:
+          "Send an example of an event type, or data of one's own, now; or only show what would be sent",
+        description:
+          "Sends at once, with `_test: true`, and answers with the outcome, so it can take 15 seconds. The endpoint must subscribe to the type.",
         params: ["id"],
         body: testInput,
-        answers: { 200: testResult },
+        answers: { 200: z.union([testResult, dryRunResult]) },
+        examples: {
+          body: [
+            { event_type: "invoice.paid" },
+            { event_type: "invoice.paid", data: { n: 1 }, dry_run: true },
+          ],
+          200: [
+            { status: "test", response_status: 204, response_body: "", latency_ms: 41 },
+            { ok: true, body: '{"event":"invoice.paid","data":{"n":1},"_test":true}' },
+          ],
+        },
         refusals: [
           "validation_failed",
           "unknown_event_type",
@@ -139,12 +185,24 @@ export function deliveryRoutes(
       }),
     },
     async (request) => {
-      const input = parse(testInput, request.body);
+      const { event_type: eventType, data: given, dry_run } = parse(testInput, request.body);
+      const data = given === undefined ? undefined : exactData(eventType, given, request.body);
       const id = parseEndpointId(request.params.id);
-      return testView(await personSends.test(callerOf(request), id, input.event_type));
+      if (dry_run !== true)
+        return testView(await personSends.test(callerOf(request), id, { eventType, data }));
+      const { body } = await personSends.composeTest(userOf(request).tenantId, id, { eventType, data });
+      return { ok: true, body };
     },
   );
 }
+
+const MAX_TEST_DATA_BYTES = 64 * 1024;
+const exactTest = z.object({ data: z.unknown() });
+
+const dryRunResult = z.object({
+  ok: z.literal(true),
+  body: z.string().describe("The text that would be sent."),
+});
 
 const testResult = z.object({
   status: z.enum(["test", "failed"]),

@@ -1,11 +1,13 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import { z } from "zod";
+import { parseDeliveryId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts";
 import { searchFilter, tenantLogQuery } from "../delivery-query.ts";
+import { deliveryExample, listedDeliveryExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { parseQuery } from "../parse.ts";
-import { deliveryHeadView, listedDeliveryObject } from "../schemas.ts";
+import { deliveryHeadView, deliveryObject, deliveryView, listedDeliveryObject } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
 
 /** The log of all of a tenant's endpoints, those deleted since included. */
@@ -28,6 +30,7 @@ export function tenantDeliveryRoutes(
           "found, to what time it searched, and in `Link` the way to go on, also behind a short or an empty page.",
         query: tenantLogQuery,
         answers: { 200: searchAnswer },
+        examples: { 200: [{ searched_to: "2026-01-31T09:12:44.018Z", deliveries: [listedDeliveryExample] }] },
         headers: { Link: searchHeaders.Link },
         refusals: ["invalid_query"],
       }),
@@ -44,39 +47,35 @@ export function tenantDeliveryRoutes(
       return sendDeliveryList(reply, deliveryLog, { rest, name: "deliveries", listed: found.listed });
     },
   );
+
+  app.get<{ Params: { did: string } }>(
+    "/:did",
+    {
+      config: { permission: "settings:read" },
+      preHandler: logTurn,
+      schema: describeRoute({
+        operationId: "getDeliveryById",
+        tag: "Deliveries",
+        summary: "Show a delivery, whichever endpoint it is of",
+        description: "The same as the delivery of an endpoint, for callers who know only the delivery's id.",
+        params: ["did"],
+        answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: deliveryExample }] },
+        refusals: ["not_found"],
+      }),
+    },
+    async (request) => {
+      const { tenantId } = userOf(request);
+      const id = parseDeliveryId(request.params.did);
+      return { delivery: deliveryView(await deliveryLog.getById(tenantId, id)) };
+    },
+  );
 }
 
-const searchAnswer = z
-  .object({
-    searched_to: z.iso
-      .datetime()
-      .nullable()
-      .describe("Everything created after this was looked at. Null when nothing older is left."),
-    deliveries: z.array(listedDeliveryObject).describe("Bodies only with `include=bodies`."),
-  })
-  .meta({
-    examples: [
-      {
-        searched_to: "2026-01-31T09:12:44.018Z",
-        deliveries: [
-          {
-            id: "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01",
-            endpoint_id: "019a2f00-0000-7000-8000-000000000001",
-            event_id: "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
-            event_type: "invoice.paid",
-            trigger: "event",
-            status: "failed",
-            attempt: 1,
-            request_headers: { "Content-Type": "application/json" },
-            response_status: 500,
-            response_headers: {},
-            latency_ms: 87,
-            error: null,
-            next_attempt_at: null,
-            sent_at: "2026-01-31T10:00:00.031Z",
-            created_at: "2026-01-31T10:00:00.018Z",
-          },
-        ],
-      },
-    ],
-  });
+const searchAnswer = z.object({
+  searched_to: z.iso
+    .datetime()
+    .nullable()
+    .describe("Everything created after this time was searched. Null if nothing older is left."),
+  deliveries: z.array(listedDeliveryObject).describe("Bodies only with `include=bodies`."),
+});

@@ -1,5 +1,5 @@
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId, EndpointId, EventId } from "../../shared/id.ts";
+import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import {
   LEASE_MS,
   type Acceptance,
@@ -139,6 +139,7 @@ function toAcceptance(
         eventType: event.type,
         body: event.body,
         attempt: 1,
+        once: false,
         ...lease,
       });
     }
@@ -150,6 +151,15 @@ function toAcceptance(
     leased,
     parked: [...parked.values()],
   };
+}
+
+/** The event that a producer's key stands for, or null. */
+export async function findEventOfKey(db: Db, tenantId: TenantId, key: string): Promise<EventId | null> {
+  const { rows } = await db.query<{ event_id: EventId }>(
+    /* sql */ `SELECT event_id FROM postern.idempotency_keys WHERE tenant_id = $1 AND key = $2`,
+    [tenantId, key],
+  );
+  return rows[0]?.event_id ?? null;
 }
 
 /** What the idempotency keys of these events already stand for; absent where a key is free again. */

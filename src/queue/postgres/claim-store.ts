@@ -21,6 +21,7 @@ type FoundRow = {
   event_id: EventId;
   event_type: string;
   attempt: number;
+  once: boolean;
   body: string | null;
 };
 
@@ -30,7 +31,7 @@ const LEASE = /* sql */ `leased AS (
     UPDATE postern.dispatches d
     SET lease_owner = $1, claimable_at = now() + $2 * interval '1 ms', parked = false
     FROM taken WHERE ${isRowOf("taken")}
-    RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, taken.due_at
+    RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, taken.due_at
   )`;
 // One look-up by key for each row, whatever the statistics say: see key-look-up.ts.
 const SIZE = /* sql */ `LEFT JOIN LATERAL (
@@ -94,7 +95,7 @@ export async function parkDispatches(db: Db, endpoints: readonly EndpointId[]): 
   return (rowCount ?? 0) < PARKED_AT_ONCE;
 }
 
-/** Leases parked dispatches for each ask, the oldest of its endpoint, within its own limits. */
+/** Leases parked dispatches for each ask, the oldest of its endpoint, and replayed ones last, within its own limits. */
 export async function pullDispatches(
   db: Db,
   leaseId: string,
@@ -109,16 +110,17 @@ export async function pullDispatches(
       ), line AS MATERIALIZED (
         SELECT ask.body_bytes, line.*
         FROM ask CROSS JOIN LATERAL (
-          SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.due_at FROM postern.dispatches d
+          SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.due_at, d.replay_id FROM postern.dispatches d
           WHERE d.tenant_id = ask.tenant_id AND d.endpoint_id = ask.endpoint_id AND d.parked AND NOT d.held
             AND NOT d.superseded
-          ORDER BY d.due_at, d.event_id LIMIT ask.dispatches
+          ORDER BY d.replay_id NULLS FIRST, d.due_at, d.event_id LIMIT ask.dispatches
           FOR UPDATE SKIP LOCKED
         ) AS line
       ), sized AS MATERIALIZED (
         SELECT found.*, sum(coalesce(e.bytes, 0)) OVER oldest AS size_so_far, row_number() OVER oldest AS place
         FROM line AS found ${SIZE}
-        WINDOW oldest AS (PARTITION BY found.endpoint_id ORDER BY found.due_at, found.event_id ROWS UNBOUNDED PRECEDING)
+        WINDOW oldest AS (PARTITION BY found.endpoint_id ORDER BY found.replay_id NULLS FIRST, found.due_at,
+          found.event_id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
         SELECT * FROM sized WHERE size_so_far <= body_bytes OR place = 1
       ), ${LEASE}
@@ -127,7 +129,7 @@ export async function pullDispatches(
       LEFT JOIN (SELECT endpoint_id, count(*)::int AS parked FROM line GROUP BY endpoint_id) AS counted
         ON counted.endpoint_id = ask.endpoint_id
       LEFT JOIN (${WITH_BODY}) AS found ON found.endpoint_id = ask.endpoint_id
-      ORDER BY found.due_at, found.event_id`,
+      ORDER BY found.replay_id NULLS FIRST, found.due_at, found.event_id`,
     values: [
       leaseId,
       LEASE_MS,
@@ -181,6 +183,7 @@ function toClaimed(
       eventType: row.event_type,
       body: row.body ?? "",
       attempt: row.attempt,
+      once: row.once,
       ...lease,
     };
     (row.body === null ? withoutEvent : claimed).push(dispatch);

@@ -1,5 +1,6 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
+import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
 import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
 import type { CompletedAttempt } from "../queue.ts";
@@ -131,15 +132,16 @@ function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
       ${withLeased("ready", whenLocked)}
     ), done AS (
       DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
-      RETURNING locked.*, d.event_id, d.event_type, d.attempt, locked.may_go_on AND NOT d.superseded AS goes_on
+      RETURNING locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, locked.may_go_on AND NOT d.superseded AS goes_on
     ), logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-         response_status, response_headers, response_body, latency_ms, error, sent_at)
+         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id)
       SELECT tenant_id, endpoint_id, id, event_id, event_type,
-        CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, status, attempt, request_headers::json,
-        response_status, response_headers::json, response_body, latency_ms, error, sent_at
-      FROM done
+        ${DISPATCH_TRIGGER}, status, attempt, request_headers::json,
+        response_status, response_headers::json, response_body, latency_ms, error, sent_at,
+        replay_id
+      FROM done AS d
     )${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}
     SELECT id FROM done`;
 }

@@ -1,6 +1,7 @@
 /** What happens to pending dispatches when their endpoint is disabled, enabled or deleted, or their event delivered. */
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
+import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
 import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
 import type { EndpointKey, LeasedDispatch } from "../queue.ts";
@@ -120,14 +121,14 @@ export const endDispatches: FollowSlice = (db, endpoint, after) =>
     which: /* sql */ `NOT superseded`,
     change: (theLocked) => /* sql */ `ended AS (
         DELETE FROM postern.dispatches WHERE ${theLocked}
-        RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt
+        RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt, once, replay_id
       ), logged AS (
         INSERT INTO postern.deliveries
           (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-           latency_ms, error)
+           latency_ms, error, replay_id)
         SELECT tenant_id, endpoint_id, id, event_id, event_type,
-          CASE attempt WHEN 1 THEN 'event' ELSE 'auto_retry' END, 'failed', attempt, '{}', 0, 'endpoint_deleted'
-        FROM ended
+          ${DISPATCH_TRIGGER}, 'failed', attempt, '{}', 0, 'endpoint_deleted', replay_id
+        FROM ended AS d
       )`,
   });
 
@@ -139,6 +140,7 @@ export const endDispatches: FollowSlice = (db, endpoint, after) =>
  * this reads the endpoint's pending dispatches. The second reading is for an
  * outcome that was recorded while the first waited for its dispatch's lock: the
  * next attempt's dispatch is newer than the first reading's snapshot.
+ * What a person asked for is made all the same.
  */
 export async function supersedeDispatches(
   db: Db,
@@ -154,7 +156,7 @@ async function supersedeOnce(
 ): Promise<boolean> {
   const { rows } = await db.query<{ id: DeliveryId; isLeased: boolean }>(
     /* sql */ `UPDATE postern.dispatches SET superseded = true
-      WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND event_id = $3 AND NOT once
       RETURNING id, lease_owner IS NOT NULL AND claimable_at > now() AS "isLeased"`,
     [tenantId, endpointId, eventId],
   );

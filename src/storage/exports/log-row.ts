@@ -9,6 +9,7 @@ export type LogRow = {
   event_id: string | null;
   event_type: string;
   trigger: string;
+  replay_id: string | null;
   status: string;
   attempt: number;
   request_headers: Record<string, string>;
@@ -28,6 +29,7 @@ export const LOG_COLUMNS = [
   "event_id",
   "event_type",
   "trigger",
+  "replay_id",
   "status",
   "attempt",
   "request_headers",
@@ -54,6 +56,7 @@ export function ndjsonLine(row: LogRow): string {
     event_id: row.event_id,
     event_type: row.event_type,
     trigger: row.trigger,
+    replay_id: row.replay_id,
     status: row.status,
     attempt: row.attempt,
     request_headers: withDerived(row.request_headers, row),

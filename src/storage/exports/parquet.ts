@@ -18,6 +18,7 @@ const COLUMNS: Record<LogColumn, Column> = {
   event_id: TEXT_OR_NULL,
   event_type: TEXT,
   trigger: TEXT,
+  replay_id: TEXT_OR_NULL,
   status: TEXT,
   attempt: NUMBER,
   request_headers: TEXT,

@@ -1,0 +1,10 @@
+/** Dispatches that a person asks for, as whoever adds them names them: one attempt each. */
+import type { EventId, ReplayId } from "../shared/id.ts";
+import type { EndpointKey } from "./queue.ts";
+
+export type OnceEvent = { eventId: EventId; eventType: string; attempt: number };
+
+export type OnceDispatch = EndpointKey & OnceEvent;
+
+/** Events of a replay that follow each other. */
+export type ReplayPage = EndpointKey & { replayId: ReplayId; events: readonly OnceEvent[] };

@@ -1,0 +1,147 @@
+/**
+ * Works on replays: adds their events to the queue, page by page, and notices
+ * their end.
+ *
+ * Why each event is sent once: a page of dispatches and the cursor behind it are
+ * one transaction, under the lock of the replay's row. A worker that dies in
+ * between leaves neither. The dispatches are the queue's from then on, and are
+ * held, ended and signed like any other. A row that another worker has leased
+ * meanwhile is left to it.
+ *
+ * A replay has few dispatches in the queue at a time, so canceling one stops it
+ * soon, and what is fresh never waits behind many.
+ */
+import { randomUUID } from "node:crypto";
+import type { Db, Pool } from "../database/pool.ts";
+import { BY_INDEX, type TenantPool } from "../database/tenant-pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { lockTarget } from "../endpoints/send-target.ts";
+import { publishOwn } from "../events/own-events.ts";
+import type { OnceEvent, ReplayPage } from "../queue/once.ts";
+import { every } from "../shared/every.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { readCandidates } from "./candidate-store.ts";
+import { judge, type Candidate } from "./replay.ts";
+import {
+  claimReplay,
+  countOutcomes,
+  findReplay,
+  finishReplay,
+  lockRun,
+  moveCursor,
+  releaseReplay,
+  type LockedRun,
+  type Run,
+} from "./replay-store.ts";
+
+const LEASE_MS = 10_000;
+const POLL_MS = 200;
+/** Events of a page, and how many may be pending when the next is added. */
+const PAGE = 500;
+const LOW = 250;
+
+export type ReplayWorkerServices = {
+  db: Pool;
+  tenants: TenantPool;
+  addDispatches: (db: Db, page: ReplayPage) => Promise<void>;
+  log: Log;
+  metrics: Pick<Metrics, "upkeepFailures">;
+};
+
+/** What a step came to: "more" could be done at once, or nothing before something else happens. */
+type Step = { kind: "more" } | { kind: "waiting" } | { kind: "over"; error: string | null };
+
+export function makeReplayWorker(services: ReplayWorkerServices): { start(): void; stop(): Promise<void> } {
+  const { db, log, metrics } = services;
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const run = await claimReplay(db, randomUUID(), LEASE_MS);
+      if (run === null) return;
+      const step = await stepOf(services, run);
+      if (step.kind === "over") await finish(services, run, step.error);
+      else await releaseReplay(db, run, step.kind === "more" ? 0 : POLL_MS);
+    }
+  }
+
+  function failed(error: unknown): void {
+    metrics.upkeepFailures.inc({ work: "replays" });
+    log.warn({ err: error }, "a replay could not go on; it is tried again");
+  }
+
+  return {
+    start() {
+      running ??= every(POLL_MS, work, { signal: stopping.signal, failed });
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** One page at most. A replay that is another's by now counts as waiting. */
+async function stepOf({ tenants, addDispatches }: ReplayWorkerServices, run: Run): Promise<Step> {
+  return tenants.of(run.tenantId).transaction(async (transaction): Promise<Step> => {
+    await transaction.query(BY_INDEX);
+    const replay = await lockRun(transaction, run);
+    if (replay === null) return { kind: "waiting" };
+    const pending = await countOutcomes(transaction, run);
+    const target = await lockTarget(transaction, run);
+    if (target === null)
+      return pending > 0 ? { kind: "waiting" } : { kind: "over", error: "endpoint_deleted" };
+    if (replay.isFed) return pending > 0 ? { kind: "waiting" } : { kind: "over", error: null };
+    if (pending > LOW || !target.enabled) return { kind: "waiting" };
+    const { candidates, isAll } = await readCandidates(transaction, replay, {
+      after: replay.after,
+      most: PAGE,
+    });
+    const page = pageOf(replay, candidates, target.events);
+    if (page.events.length > 0) {
+      const { tenantId, endpointId } = run;
+      await addDispatches(transaction, { tenantId, endpointId, replayId: run.id, events: page.events });
+    }
+    await moveCursor(transaction, run, {
+      after: candidates.at(-1)?.eventId ?? replay.after,
+      isFed: isAll,
+      sent: page.events.length,
+      skipped: page.skipped,
+    });
+    return { kind: "more" };
+  });
+}
+
+function pageOf(replay: LockedRun, candidates: readonly Candidate[], subscription: readonly string[]) {
+  const events: OnceEvent[] = [];
+  let skipped = 0;
+  for (const candidate of candidates) {
+    const { eventId, eventType, newest } = candidate;
+    const verdict = judge(candidate, replay, subscription);
+    if (verdict === "skip") skipped++;
+    if (verdict === "send" && eventType !== null)
+      events.push({ eventId, eventType, attempt: (newest?.attempt ?? 0) + 1 });
+  }
+  return { events, skipped };
+}
+
+/** The end and its event are one transaction. */
+async function finish(
+  { db, tenants, log }: ReplayWorkerServices,
+  run: Run,
+  error: string | null,
+): Promise<void> {
+  const { tenantId, id, endpointId } = run;
+  const replay = await findReplay(tenants.reading(tenantId), tenantId, id);
+  const isOver = await inTransaction(db, async (transaction) => {
+    if (replay === null || !(await finishReplay(transaction, run, error))) return false;
+    const { sent, delivered, failed, skipped } = replay;
+    const status = error === null ? "finished" : "failed";
+    const data = { replay_id: id, endpoint_id: endpointId, status, sent, delivered, failed, skipped };
+    await publishOwn(transaction, tenantId, { type: "replay.finished", data });
+    return true;
+  });
+  if (isOver) log.info({ tenantId, replayId: id, endpointId, error }, "a replay is over");
+}
