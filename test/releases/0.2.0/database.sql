@@ -133,6 +133,34 @@ $_$;
 
 
 --
+-- Name: count_deliveries(); Type: FUNCTION; Schema: postern; Owner: -
+--
+
+CREATE FUNCTION postern.count_deliveries() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  INSERT INTO postern.delivery_counts
+    (tenant_id, endpoint_id, at, cause, count, sent, latency_sum_ms, latency_max_ms, first_id, last_id)
+  SELECT tenant_id, endpoint_id, date_bin('10 minutes', created_at, 'epoch'), cause, count(*), count(sent_at),
+    coalesce(sum(latency_ms) FILTER (WHERE sent_at IS NOT NULL), 0),
+    coalesce(max(latency_ms) FILTER (WHERE sent_at IS NOT NULL), 0),
+    -- In this order texts of ids sort as the ids do; PostgreSQL 15 finds no least id.
+    min(id COLLATE "C")::uuid, max(id COLLATE "C")::uuid
+  FROM (
+    SELECT tenant_id, endpoint_id, id::text AS id, sent_at, latency_ms,
+      to_timestamp(('x' || left(id::text, 8) || substr(id::text, 10, 4))::bit(48)::bigint / 1000.0) AS created_at,
+      CASE status WHEN 'delivered' THEN '' ELSE coalesce(error, 'http_' || response_status, 'unknown') END AS cause
+    FROM logged WHERE status <> 'test'
+  ) AS attempts
+  GROUP BY 1, 2, 3, 4;
+  RETURN NULL;
+END
+$$;
+
+
+--
 -- Name: current_tenant(); Type: FUNCTION; Schema: postern; Owner: -
 --
 
@@ -598,6 +626,7 @@ CREATE TABLE postern.deliveries (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -629,6 +658,7 @@ CREATE TABLE postern.deliveries_20261121 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -657,6 +687,7 @@ CREATE TABLE postern.deliveries_20261122 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -685,6 +716,7 @@ CREATE TABLE postern.deliveries_20261123 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -713,6 +745,7 @@ CREATE TABLE postern.deliveries_20261124 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -741,6 +774,7 @@ CREATE TABLE postern.deliveries_20261125 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -769,6 +803,7 @@ CREATE TABLE postern.deliveries_20261126 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -797,6 +832,7 @@ CREATE TABLE postern.deliveries_20261127 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -825,6 +861,7 @@ CREATE TABLE postern.deliveries_20261128 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -853,6 +890,7 @@ CREATE TABLE postern.deliveries_20261129 (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
@@ -881,10 +919,55 @@ CREATE TABLE postern.deliveries_default (
     latency_ms integer NOT NULL,
     error text,
     sent_at timestamp with time zone,
+    replay_id uuid,
     CONSTRAINT deliveries_check CHECK ((num_nonnulls(event_id, test_id) = 1)),
     CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'test'::text]))),
     CONSTRAINT deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'retry'::text, 'auto_retry'::text, 'test'::text])))
 );
+
+
+--
+-- Name: delivery_counts; Type: TABLE; Schema: postern; Owner: -
+--
+
+CREATE TABLE postern.delivery_counts (
+    tenant_id text NOT NULL,
+    endpoint_id uuid NOT NULL,
+    at timestamp(0) with time zone NOT NULL,
+    cause text NOT NULL,
+    count bigint NOT NULL,
+    sent bigint NOT NULL,
+    latency_sum_ms bigint NOT NULL,
+    latency_max_ms integer NOT NULL,
+    first_id uuid NOT NULL,
+    last_id uuid NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE ONLY postern.delivery_counts FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: delivery_stats; Type: TABLE; Schema: postern; Owner: -
+--
+
+CREATE TABLE postern.delivery_stats (
+    tenant_id text NOT NULL,
+    endpoint_id uuid NOT NULL,
+    grain smallint NOT NULL,
+    at timestamp(0) with time zone NOT NULL,
+    cause text NOT NULL,
+    count bigint NOT NULL,
+    sent bigint NOT NULL,
+    latency_sum_ms bigint NOT NULL,
+    latency_max_ms integer NOT NULL,
+    first_id uuid NOT NULL,
+    last_id uuid NOT NULL,
+    CONSTRAINT delivery_stats_grain_check CHECK ((grain = ANY (ARRAY[10, 60, 1440])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
+ALTER TABLE ONLY postern.delivery_stats FORCE ROW LEVEL SECURITY;
 
 
 --
@@ -903,7 +986,9 @@ CREATE TABLE postern.dispatches (
     lease_owner uuid,
     held boolean DEFAULT false NOT NULL,
     superseded boolean DEFAULT false NOT NULL,
-    parked boolean DEFAULT false NOT NULL
+    parked boolean DEFAULT false NOT NULL,
+    once boolean DEFAULT false NOT NULL,
+    replay_id uuid
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
 
@@ -1161,6 +1246,43 @@ CREATE TABLE postern.person_sends (
 );
 
 ALTER TABLE ONLY postern.person_sends FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: replays; Type: TABLE; Schema: postern; Owner: -
+--
+
+CREATE TABLE postern.replays (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    from_at timestamp(3) with time zone NOT NULL,
+    to_at timestamp(3) with time zone NOT NULL,
+    selection text NOT NULL,
+    event_type text,
+    cause text,
+    status text DEFAULT 'running'::text NOT NULL,
+    error text,
+    counted integer NOT NULL,
+    is_capped boolean NOT NULL,
+    sent integer DEFAULT 0 NOT NULL,
+    skipped integer DEFAULT 0 NOT NULL,
+    after_event_id uuid NOT NULL,
+    is_fed boolean DEFAULT false NOT NULL,
+    delivered integer DEFAULT 0 NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    counted_to uuid NOT NULL,
+    lease_owner uuid,
+    lease_until timestamp(3) with time zone DEFAULT now() NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    finished_at timestamp(3) with time zone,
+    CONSTRAINT replays_check CHECK ((from_at < to_at)),
+    CONSTRAINT replays_check1 CHECK (((status = 'running'::text) = (finished_at IS NULL))),
+    CONSTRAINT replays_selection_check CHECK ((selection = ANY (ARRAY['failed'::text, 'missed'::text, 'all'::text]))),
+    CONSTRAINT replays_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text, 'canceled'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY postern.replays FORCE ROW LEVEL SECURITY;
 
 
 --
@@ -1545,15 +1667,15 @@ ALTER TABLE ONLY postern.events ATTACH PARTITION postern.events_default DEFAULT;
 --
 
 INSERT INTO postern.audit_log VALUES
-	('acme', '01a20311-938c-70d6-b438-875f2640d364', '2026-11-22 11:43:33.26+00', 'user', 'ada', 'storage_settings.updated', NULL, 'done', '{"artifact_days": null, "keep_request_bodies": true, "keep_response_bodies": true}', '486462f5-cb64-4f81-91b0-48867b5a2263', '127.0.0.1'),
-	('acme', '01a20311-93a0-73a3-a60f-f655489e815e', '2026-11-22 11:43:33.28+00', 'user', 'ada', 'endpoint.created', '01a20311-939b-718c-8bb4-e67d4baea32a', 'done', '{"url": "https://127.0.0.1:41413/works", "events": ["invoice.*"], "enabled": true}', 'f0b41fb8-dd67-415b-8142-0d7963f916d3', '127.0.0.1'),
-	('acme', '01a20311-93b8-7376-aa10-1994cd2f92d1', '2026-11-22 11:43:33.304+00', 'user', 'ada', 'endpoint.created', '01a20311-93af-72b2-88b8-fe671cab571e', 'done', '{"url": "https://127.0.0.1:41413/fails", "events": ["invoice.*"], "enabled": true}', 'd59eb241-28eb-430c-b813-2ee441d834da', '127.0.0.1'),
-	('acme', '01a20311-93c9-70b3-a1e6-a40eb8369bff', '2026-11-22 11:43:33.321+00', 'user', 'ada', 'secret.rotated', '01a20311-939b-718c-8bb4-e67d4baea32a', 'done', '{"grace_seconds": 3600}', 'fb11aadd-9d2b-4a8a-abb1-475e2add594f', '127.0.0.1'),
-	('acme', '01a20311-9478-70d0-a5b0-5fc19e6ff741', '2026-11-22 11:43:33.496+00', 'user', 'ada', 'endpoint.tested', '01a20311-939b-718c-8bb4-e67d4baea32a', 'done', '{"status": "test", "event_type": "invoice.paid", "delivery_id": "01a20311-9473-7000-b43c-71520f74be5c"}', '9ca58f51-3b70-4422-8746-ca0db38c7e36', '127.0.0.1'),
-	('acme', '01a20311-9493-7393-a824-989e0fde4c85', '2026-11-22 11:43:33.523+00', 'user', 'ada', 'delivery.retried', '01a20311-93af-72b2-88b8-fe671cab571e', 'done', '{"status": "failed", "retry_id": "01a20311-9481-72cf-882d-52b421704e48", "delivery_id": "01a20311-9415-7b73-8d7e-e1c36f329c84"}', '7eef8d5a-d27b-4e82-b9a3-b5f3f34bf2ba', '127.0.0.1'),
-	('acme', '01a20311-949b-714b-86c6-f8c01d477740', '2026-11-22 11:43:33.531+00', 'user', 'ada', 'export.requested', NULL, 'done', '{"to": "2026-11-22T11:43:33.525Z", "from": "2026-11-22T10:43:33.525Z", "formats": ["ndjson", "csv"], "export_id": "01a20311-9499-715f-9c4b-df8f26a26365", "event_type": null, "delivery_status": null}', 'e4166413-7077-4941-9cf8-e8dcaace5678', '127.0.0.1'),
-	('acme', '01a20311-9d67-70e1-b954-c9c2768ae548', '2026-11-22 11:43:35.783+00', 'user', 'ada', 'endpoint.created', '01a20311-9d5c-7388-81be-137830013105', 'done', '{"url": "https://127.0.0.1:41413/held", "events": ["invoice.*"], "enabled": true}', '9594eefa-2302-42d9-b46f-4503d236c4fb', '127.0.0.1'),
-	('acme', '01a20311-9d7b-70c5-90f9-14990f889336', '2026-11-22 11:43:35.803+00', 'user', 'ada', 'endpoint.disabled', '01a20311-9d5c-7388-81be-137830013105', 'done', '{"reason": "manual"}', '15a1077e-4e67-45cb-b8ff-8d244c1d0271', '127.0.0.1');
+	('acme', '01a20321-7860-7046-bd30-e553a3187b0c', '2026-11-22 12:00:54.88+00', 'user', 'ada', 'storage_settings.updated', NULL, 'done', '{"artifact_days": null, "keep_request_bodies": true, "keep_response_bodies": true}', 'b71fe214-76c1-4459-9d44-2aec59e2b416', '127.0.0.1'),
+	('acme', '01a20321-787c-733d-bf42-2a033f26dae9', '2026-11-22 12:00:54.908+00', 'user', 'ada', 'endpoint.created', '01a20321-7878-71dc-a079-e4f485fdfb74', 'done', '{"url": "https://127.0.0.1:44713/works", "events": ["invoice.*"], "enabled": true}', '51d02798-4881-46f6-b4ba-db9f46ab3560', '127.0.0.1'),
+	('acme', '01a20321-789e-7262-9472-413ffc67ccf3', '2026-11-22 12:00:54.942+00', 'user', 'ada', 'endpoint.created', '01a20321-788c-7017-808a-338f5398417f', 'done', '{"url": "https://127.0.0.1:44713/fails", "events": ["invoice.*"], "enabled": true}', 'b167d666-8eae-4e2d-9b6c-14561bcebbf3', '127.0.0.1'),
+	('acme', '01a20321-78b4-73f5-8139-cec771d11201', '2026-11-22 12:00:54.964+00', 'user', 'ada', 'secret.rotated', '01a20321-7878-71dc-a079-e4f485fdfb74', 'done', '{"grace_seconds": 3600}', '639212c8-1069-4766-ac30-a633fd006104', '127.0.0.1'),
+	('acme', '01a20321-795a-71c8-b722-7b4ec4ac4059', '2026-11-22 12:00:55.13+00', 'user', 'ada', 'endpoint.tested', '01a20321-7878-71dc-a079-e4f485fdfb74', 'done', '{"status": "test", "event_type": "invoice.paid", "delivery_id": "01a20321-7941-70e4-bec5-193612eda415"}', '1f86a4d9-6b0d-4cc0-bb82-ed44db6701ee', '127.0.0.1'),
+	('acme', '01a20321-796d-72b8-8e7b-65c24c1aec84', '2026-11-22 12:00:55.149+00', 'user', 'ada', 'delivery.retried', '01a20321-788c-7017-808a-338f5398417f', 'done', '{"status": "failed", "retry_id": "01a20321-7968-70fe-bdca-2f627500163e", "delivery_id": "01a20321-78f4-75d2-bfab-e59aa49cbd52"}', 'e72e7124-d6f5-4964-8283-b5ab9266ad09', '127.0.0.1'),
+	('acme', '01a20321-7983-7260-82f7-5fd176f89994', '2026-11-22 12:00:55.171+00', 'user', 'ada', 'export.requested', NULL, 'done', '{"to": "2026-11-22T12:00:55.154Z", "from": "2026-11-22T11:00:55.154Z", "formats": ["ndjson", "csv"], "export_id": "01a20321-7976-738c-85b2-b96ecfaed64d", "event_type": null, "delivery_status": null}', 'bd3b5f48-9975-491c-83a6-7dd84e0eef7d', '127.0.0.1'),
+	('acme', '01a20321-81f9-73cb-bc6c-e5597d4b66cd', '2026-11-22 12:00:57.337+00', 'user', 'ada', 'endpoint.created', '01a20321-81ee-73f0-8ca3-9e23dadf0883', 'done', '{"url": "https://127.0.0.1:44713/held", "events": ["invoice.*"], "enabled": true}', '048f936e-b6a1-4a39-a8ad-d159a503b536', '127.0.0.1'),
+	('acme', '01a20321-8211-72f5-a01f-c9cc5b6d8943', '2026-11-22 12:00:57.361+00', 'user', 'ada', 'endpoint.disabled', '01a20321-81ee-73f0-8ca3-9e23dadf0883', 'done', '{"reason": "manual"}', '800995a6-327f-4a17-894d-714cb3c1ff9e', '127.0.0.1');
 
 
 --
@@ -1573,14 +1695,14 @@ INSERT INTO postern.audit_log VALUES
 --
 
 INSERT INTO postern.deliveries_20261122 VALUES
-	('acme', '01a20311-939b-718c-8bb4-e67d4baea32a', '01a20311-93ea-72c7-90bc-ba27e39884f7', '01a20311-93df-71cb-85ec-48d029f5b195', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=b0f184021eb8b3e6efea8d308741b04dfe844cf8deac12cfc5b29ca6ca173083","X-Service-Timestamp":"1795347813","webhook-signature":"v1,ho2/yzl3JIz3pjlhjR3rBdAq7bozUiXkdtwgPo+QLog= v1,f1fkystOvAjwGNlO+KRWCZh7NanHr05QxeWEfpUdzEk=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 11:43:33 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 19, NULL, '2026-11-22 11:43:33.367+00'),
-	('acme', '01a20311-939b-718c-8bb4-e67d4baea32a', '01a20311-9400-75fb-b4dd-4dd8c2683ae6', '01a20311-93fa-7136-b98d-d5b18c6fe312', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=1822a035af39d8de0b57c8f878f999e1c3e4a78ba93e7ad1655305773427a71c","X-Service-Timestamp":"1795347813","webhook-signature":"v1,5aMFSuONqPrxUsAB75DcVrkIjFeBgAMkiGHsFDrr9VQ= v1,950W3L1MZUeWny6A6YeHlyd9h2j9hANVZGKpjwtJ6Ao=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 11:43:33 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 15, NULL, '2026-11-22 11:43:33.387+00'),
-	('acme', '01a20311-939b-718c-8bb4-e67d4baea32a', '01a20311-9415-7dfb-81fb-e26bcd36bb83', '01a20311-9413-7303-b07b-709cf52a09fa', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=66c32ba01bb12397748e880d457fd6da7a455bf9285fb4f7e98eab3102b1af08","X-Service-Timestamp":"1795347813","webhook-signature":"v1,xm/s4Z/TsvJWJJ0n19ZS/cbqnZ7yVf/HhqSdxpLb8qc= v1,A95URCakwnJBLC7kuERjRGnSppcXAP/v3MuOTTzA3Uc=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 11:43:33 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 8, NULL, '2026-11-22 11:43:33.402+00'),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-93ea-727d-82e6-f3561ed2b038', '01a20311-93df-71cb-85ec-48d029f5b195', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=41fc100ad3ddc232232b435ff60f241a0b535516eebe581444fa19b3e8ea7996","X-Service-Timestamp":"1795347813","webhook-signature":"v1,cWmQB3ga1XHgikcZOpyIuk/MgMJr9SSqrNhZRsDAwEY=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 11:43:33 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 19, NULL, '2026-11-22 11:43:33.367+00'),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-9400-7e70-8d25-c77c945310cd', '01a20311-93fa-7136-b98d-d5b18c6fe312', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=8ae59be73f3de5dafc9ff4eaa6768647a4ca43b2923b3e247cfa98961adc36bd","X-Service-Timestamp":"1795347813","webhook-signature":"v1,wFwpbhtAQYZ1GL5Jwd04pYQveBABaEae/xoc9YpaqtM=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 11:43:33 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 14, NULL, '2026-11-22 11:43:33.387+00'),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-9415-7b73-8d7e-e1c36f329c84', '01a20311-9413-7303-b07b-709cf52a09fa', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=7db22e6d063ceab438ba0d63aa3074bdd77bad806720fde480b608cb2b781b7c","X-Service-Timestamp":"1795347813","webhook-signature":"v1,iL6lcaztVv9l3awm3pFNfIO8ycJy3NNAVYWSFeA3pLk=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 11:43:33 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 8, NULL, '2026-11-22 11:43:33.402+00'),
-	('acme', '01a20311-939b-718c-8bb4-e67d4baea32a', '01a20311-9473-7000-b43c-71520f74be5c', NULL, '01a20311-9473-7000-b43c-71520f74be5c', 'invoice.paid', 'test', 'test', 1, '{"event":"invoice.paid","data":{"invoice_id":"inv_1042","customer_id":"cus_77","amount":12900,"currency":"EUR","paid_at":"2026-01-31T09:30:00.000Z"},"_test":true}', '{"Content-Type":"application/json","User-Agent":"Postern/0.2.0","Accept-Encoding":"identity","X-Service-Signature":"sha256=603f7aa5802d69b4a098fb8d7e3bdebf7212bcec72facc282be1d1827f66840c","X-Service-Timestamp":"1795347813","X-Service-Event":"invoice.paid","X-Service-Delivery":"test-1795347813491","webhook-id":"01a20311-9473-7000-b43c-71520f74be5c","webhook-timestamp":"1795347813","webhook-signature":"v1,dFsrKBkdw08amjnZZR8dgkE137QCmzhri/GK8pvW61Q= v1,XZ7OqlsGar6TOh7XAXs9sF/zr9+mbSqxM98T5CX7kMU=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 11:43:33 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 3, NULL, '2026-11-22 11:43:33.491+00'),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-9481-72cf-882d-52b421704e48', '01a20311-9413-7303-b07b-709cf52a09fa', NULL, 'invoice.paid', 'retry', 'failed', 2, '{"id":"01a20311-9413-7303-b07b-709cf52a09fa","event":"invoice.paid","created_at":"2026-11-22T11:43:33.395Z","data":{"note":"over 2"}}', '{"Content-Type":"application/json","User-Agent":"Postern/0.2.0","Accept-Encoding":"identity","X-Service-Signature":"sha256=7db22e6d063ceab438ba0d63aa3074bdd77bad806720fde480b608cb2b781b7c","X-Service-Timestamp":"1795347813","X-Service-Event":"invoice.paid","X-Service-Delivery":"01a20311-9415-7b73-8d7e-e1c36f329c84","webhook-id":"01a20311-9413-7303-b07b-709cf52a09fa","webhook-timestamp":"1795347813","webhook-signature":"v1,iL6lcaztVv9l3awm3pFNfIO8ycJy3NNAVYWSFeA3pLk=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 11:43:33 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 9, NULL, '2026-11-22 11:43:33.505+00');
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-78cf-7763-9d92-5dd640acee9c', '01a20321-78c7-7006-a7f4-0155bb58dc4a', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=bb149892f4a0552638035a8304c9f49b09f64a838841db223793febed6cf70cd","X-Service-Timestamp":"1795348854","webhook-signature":"v1,P2+YBkku8pk6Gtxw19+8cj9CgX6e4U0tq27ugkxk6II= v1,5Jkzz+vf0J/PmCAJs238QshSb3zXaQAOFB7zZRyJlvU=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 22, NULL, '2026-11-22 12:00:54.997+00', NULL),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-78cf-79e6-b953-4741c27e5b90', '01a20321-78c7-7006-a7f4-0155bb58dc4a', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=c6e4f353fc3efdc20e6f0b28253141cb57542942cc6401b04c0747cfcf3b5c1a","X-Service-Timestamp":"1795348854","webhook-signature":"v1,0higDB8KS3YR/nE5a7ccOxrBR1k+3v8t+XQbuSU5hKw=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 20, NULL, '2026-11-22 12:00:54.997+00', NULL),
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-78dc-7ac3-ba01-77ba92b4e322', '01a20321-78d9-7277-945d-da4114aec4b4', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=39bd7d1838b1cfe68b1c4a5c9ed36c017157cc694ee9a0f5dc9fea7ed0a7d632","X-Service-Timestamp":"1795348855","webhook-signature":"v1,vR5oTojnMy7mxOhcAUcL30Ifqr0UttYzrYa5Gs3DHfI= v1,rjL7uLePIs5qZf1D/+Gv4l7EESP5tCQMfjyIjajuBoE=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 19, NULL, '2026-11-22 12:00:55.009+00', NULL),
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-78f4-70e9-8d68-532e092494b1', '01a20321-78f0-71c3-a135-cf150176ec4e', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=3525207bd04f45d13016d281c269b6f02ca24ba1412feb7d05678fb63162820a","X-Service-Timestamp":"1795348855","webhook-signature":"v1,0vitcIvdidLl7vh8MEouKn7ieFI8F5q08ZPyuh1IFT0= v1,3P311sgOb8el17lPXBqBgzPJI+iY6cYmHaLoxxHuk+0=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 5, NULL, '2026-11-22 12:00:55.03+00', NULL),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-78dc-7021-99c7-de948ee22377', '01a20321-78d9-7277-945d-da4114aec4b4', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=ca5214e69a344de11e7a5cad4676c7aae60d6a7241a22baad9c7453dac4751ae","X-Service-Timestamp":"1795348855","webhook-signature":"v1,p59dy4T+TTWmsElKv5V31aIT+c9VoDGMV78Td/zg+is=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 19, NULL, '2026-11-22 12:00:55.009+00', NULL),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-78f4-75d2-bfab-e59aa49cbd52', '01a20321-78f0-71c3-a135-cf150176ec4e', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=d3f667eecc2957096858a58fb73735a531022d3019864bc361338f0481da9abe","X-Service-Timestamp":"1795348855","webhook-signature":"v1,O1P+4QkKXVxpqjm51ARpCij69bEKav81kkv8/MPPxoc=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 2, NULL, '2026-11-22 12:00:55.03+00', NULL),
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-7941-70e4-bec5-193612eda415', NULL, '01a20321-7941-70e4-bec5-193612eda415', 'invoice.paid', 'test', 'test', 1, '{"event":"invoice.paid","data":{"invoice_id":"inv_1042","customer_id":"cus_77","amount":12900,"currency":"EUR","paid_at":"2026-01-31T09:30:00.000Z"},"_test":true}', '{"Content-Type":"application/json","User-Agent":"Postern/0.2.0","Accept-Encoding":"identity","X-Service-Signature":"sha256=569f681be18133c6f40546d4c1b8bfdfe3d1483dcfd11035e03d8d0426a80a10","X-Service-Timestamp":"1795348855","X-Service-Event":"invoice.paid","X-Service-Delivery":"test-1795348855105","webhook-id":"01a20321-7941-70e4-bec5-193612eda415","webhook-timestamp":"1795348855","webhook-signature":"v1,NesXfh1n/UuF/kF8UUUFpRtxMBkF32XLMeTPg710ijE= v1,0evpMgS8SgAvyeqiqzrWH6/vq3dOg/8ptOd1t6FnuE8=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 7, NULL, '2026-11-22 12:00:55.105+00', NULL),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-7968-70fe-bdca-2f627500163e', '01a20321-78f0-71c3-a135-cf150176ec4e', NULL, 'invoice.paid', 'retry', 'failed', 2, '{"id":"01a20321-78f0-71c3-a135-cf150176ec4e","event":"invoice.paid","created_at":"2026-11-22T12:00:55.024Z","data":{"note":"over 2"}}', '{"Content-Type":"application/json","User-Agent":"Postern/0.2.0","Accept-Encoding":"identity","X-Service-Signature":"sha256=d3f667eecc2957096858a58fb73735a531022d3019864bc361338f0481da9abe","X-Service-Timestamp":"1795348855","X-Service-Event":"invoice.paid","X-Service-Delivery":"01a20321-78f4-75d2-bfab-e59aa49cbd52","webhook-id":"01a20321-78f0-71c3-a135-cf150176ec4e","webhook-timestamp":"1795348855","webhook-signature":"v1,O1P+4QkKXVxpqjm51ARpCij69bEKav81kkv8/MPPxoc=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 3, NULL, '2026-11-22 12:00:55.144+00', NULL);
 
 
 --
@@ -1632,18 +1754,36 @@ INSERT INTO postern.deliveries_20261122 VALUES
 
 
 --
+-- Data for Name: delivery_counts; Type: TABLE DATA; Schema: postern; Owner: -
+--
+
+INSERT INTO postern.delivery_counts VALUES
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '2026-11-22 12:00:00+00', 'http_500', 1, 1, 20, 20, '01a20321-78cf-79e6-b953-4741c27e5b90', '01a20321-78cf-79e6-b953-4741c27e5b90'),
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '2026-11-22 12:00:00+00', '', 1, 1, 22, 22, '01a20321-78cf-7763-9d92-5dd640acee9c', '01a20321-78cf-7763-9d92-5dd640acee9c'),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '2026-11-22 12:00:00+00', 'http_500', 2, 2, 21, 19, '01a20321-78dc-7021-99c7-de948ee22377', '01a20321-78f4-75d2-bfab-e59aa49cbd52'),
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '2026-11-22 12:00:00+00', '', 2, 2, 24, 19, '01a20321-78dc-7ac3-ba01-77ba92b4e322', '01a20321-78f4-70e9-8d68-532e092494b1'),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '2026-11-22 12:00:00+00', 'http_500', 1, 1, 3, 3, '01a20321-7968-70fe-bdca-2f627500163e', '01a20321-7968-70fe-bdca-2f627500163e');
+
+
+--
+-- Data for Name: delivery_stats; Type: TABLE DATA; Schema: postern; Owner: -
+--
+
+
+
+--
 -- Data for Name: dispatches; Type: TABLE DATA; Schema: postern; Owner: -
 --
 
 INSERT INTO postern.dispatches VALUES
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-944d-7a56-924a-c802da2b3917', '01a20311-93df-71cb-85ec-48d029f5b195', 'invoice.paid', 2, '2026-11-22 12:47:40.428396+00', '2026-11-22 12:47:40.428396+00', NULL, false, false, false),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-944e-7e25-a188-7934090fa762', '01a20311-93fa-7136-b98d-d5b18c6fe312', 'invoice.paid', 2, '2026-11-22 12:45:26.936396+00', '2026-11-22 12:45:26.936396+00', NULL, false, false, false),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-944e-7cd7-b027-d9cad9417db6', '01a20311-9413-7303-b07b-709cf52a09fa', 'invoice.paid', 2, '2026-11-22 12:49:08.499396+00', '2026-11-22 12:49:08.499396+00', NULL, false, false, false),
-	('acme', '01a20311-939b-718c-8bb4-e67d4baea32a', '01a20311-9a94-7326-a2b9-1a8d120f7225', '01a20311-9a79-70fd-87c7-1c1fd1ea6bb8', 'invoice.paid', 1, '2026-11-22 11:43:35.056713+00', '2026-11-22 11:43:35.056713+00', NULL, false, false, false),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-9a94-76b0-af19-6a5e80ad5609', '01a20311-9a79-70fd-87c7-1c1fd1ea6bb8', 'invoice.paid', 1, '2026-11-22 11:43:35.056713+00', '2026-11-22 11:43:35.056713+00', NULL, false, false, false),
-	('acme', '01a20311-939b-718c-8bb4-e67d4baea32a', '01a20311-9d75-7a19-99d8-c7ee7ac45781', '01a20311-9d6f-7140-939a-60663eea9b0b', 'invoice.paid', 1, '2026-11-22 11:43:35.794836+00', '2026-11-22 11:43:35.794836+00', NULL, false, false, false),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-9d75-7b2a-8d74-e58b4358a3a9', '01a20311-9d6f-7140-939a-60663eea9b0b', 'invoice.paid', 1, '2026-11-22 11:43:35.794836+00', '2026-11-22 11:43:35.794836+00', NULL, false, false, false),
-	('acme', '01a20311-9d5c-7388-81be-137830013105', '01a20311-9d75-74eb-9f50-67f0a6038428', '01a20311-9d6f-7140-939a-60663eea9b0b', 'invoice.paid', 1, '2026-11-22 11:43:35.794836+00', '2026-11-22 11:43:35.794836+00', NULL, true, false, false);
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-78f3-7f7f-9a01-8073a00a2203', '01a20321-78c7-7006-a7f4-0155bb58dc4a', 'invoice.paid', 2, '2026-11-22 13:01:55.428291+00', '2026-11-22 13:01:55.428291+00', NULL, false, false, false, false, NULL),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-792b-71fe-9bb7-8e3c732a6275', '01a20321-78d9-7277-945d-da4114aec4b4', 'invoice.paid', 2, '2026-11-22 13:05:29.724359+00', '2026-11-22 13:05:29.724359+00', NULL, false, false, false, false, NULL),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-792b-771a-9801-859ea4bb5713', '01a20321-78f0-71c3-a135-cf150176ec4e', 'invoice.paid', 2, '2026-11-22 13:05:37.088359+00', '2026-11-22 13:05:37.088359+00', NULL, false, false, false, false, NULL),
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-7f56-7c9d-87c9-ccf5a3ff2630', '01a20321-7f4d-71fd-b33f-5a97a1d24509', 'invoice.paid', 1, '2026-11-22 12:00:56.658923+00', '2026-11-22 12:00:56.658923+00', NULL, false, false, false, false, NULL),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-7f56-7485-adea-d76e01b27d43', '01a20321-7f4d-71fd-b33f-5a97a1d24509', 'invoice.paid', 1, '2026-11-22 12:00:56.658923+00', '2026-11-22 12:00:56.658923+00', NULL, false, false, false, false, NULL),
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-8206-79ed-a499-21571ba745a3', '01a20321-8200-7104-bd90-7f25d9453b26', 'invoice.paid', 1, '2026-11-22 12:00:57.347911+00', '2026-11-22 12:00:57.347911+00', NULL, false, false, false, false, NULL),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-8206-75a3-91d7-049519e425da', '01a20321-8200-7104-bd90-7f25d9453b26', 'invoice.paid', 1, '2026-11-22 12:00:57.347911+00', '2026-11-22 12:00:57.347911+00', NULL, false, false, false, false, NULL),
+	('acme', '01a20321-81ee-73f0-8ca3-9e23dadf0883', '01a20321-8206-7bc2-b752-a91872870d74', '01a20321-8200-7104-bd90-7f25d9453b26', 'invoice.paid', 1, '2026-11-22 12:00:57.347911+00', '2026-11-22 12:00:57.347911+00', NULL, true, false, false, false, NULL);
 
 
 --
@@ -1651,9 +1791,9 @@ INSERT INTO postern.dispatches VALUES
 --
 
 INSERT INTO postern.endpoints VALUES
-	('acme', '01a20311-939b-718c-8bb4-e67d4baea32a', 'https://127.0.0.1:41413/works', '{invoice.*}', NULL, true, NULL, NULL, '{"authorization":"[masked]"}', '{}', '\x0177f8a1e2cb0911600f658d0eb5bb1f70e16d643cda2d4dc51818bd7733d6e0692532f921f6b71f0d445f966056705189dbcea4cc42041d198b8d766dcb70282518d0bb08d714704b5ef0e4134aded70a4f08', '\x0177f8a1e2cdcc6b4846757d9d249f4549e3dc9391f2787174d603645d37de66ce444ebf6703fc17782680430d195bee8e03ebdd16672ff0a82ce18fa2ac651e576452d378d79365e6a5cfd799dcf4e10516f7', '2026-11-22 12:43:33.319042+00', NULL, '2026-11-22 11:43:33.276+00', '2026-11-22 11:43:33.319+00', NULL, false, '{}', '\x0177f8a1e21d79e9a43a8ea799f710f8a7aeee553b5529bfdc093c847566c344ca5109a4a71363506df9df25c63bc5818e9ddb2bac16b55fa6902175e9c799b00cff82e5'),
-	('acme', '01a20311-93af-72b2-88b8-fe671cab571e', 'https://127.0.0.1:41413/fails', '{invoice.*}', NULL, true, NULL, NULL, '{"authorization":"[masked]"}', '{}', '\x0177f8a1e2f4040638d07f369f128fbffbeff02d9a472a92ad1b2fd573b576c148a2ad5b35d7735921e16d7bd4d7f98ed19c49a4449f756cca68ff34f7824ff84d4f38a4310c1b619c1687a6519cac7801cddc', NULL, NULL, '2026-11-22 11:43:33.391481+00', '2026-11-22 11:43:33.295+00', '2026-11-22 11:43:33.295+00', NULL, false, '{}', '\x0177f8a1e2bee6b1eee45c6673cc34d6ac43a419299acb3dd1878b988a00d76fe0c5e9706232b2a8604a57444b66ed653e57d8e79bf13d2c19df4e58cb8b2fc164203575'),
-	('acme', '01a20311-9d5c-7388-81be-137830013105', 'https://127.0.0.1:41413/held', '{invoice.*}', NULL, false, 'manual', NULL, '{"authorization":"[masked]"}', '{}', '\x0177f8a1e2b3c35951973de78c806d04512978fe088c5b8ab7e82729fd238d7b676b99c84fa8a26bc1ae8f0c66f67fc9acb118f3c44c2975477a7929fc9a2d6e2c46f87765a39fc635302ef367266d36a1f9ec', NULL, NULL, NULL, '2026-11-22 11:43:35.778+00', '2026-11-22 11:43:35.802+00', NULL, false, '{}', '\x0177f8a1e2b4625770876e0382d95dfca480eb00a564e3b82cdc45d6d7fc475cfa43047ab47874a8ef539fbc8e0cc7362d5a31c1838f9de06f0d227aabdfe80a3b6969');
+	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', 'https://127.0.0.1:44713/works', '{invoice.*}', NULL, true, NULL, NULL, '{"authorization":"[masked]"}', '{}', '\x01af37eba88261a6f99c5da54a9923a499d7e0cec9c7ccf7227f08b2eb3cc542437349cefe0ec09da77d1ab51599f183fb48d7002f54a17b6ba40f2a86c920bb05439c95a211fb664f2a566b987ddfd0838545', '\x01af37eba8e94c0aa2c9e6e0fd8191d36d0dbf96c71c75c28d47e64e4b99a5017d326a18d3d5f9f99c916f695938f6fe68842908dc22944d0723a6728b8978b9aba21d1554d8c0ae56a01833d184afe55fd499', '2026-11-22 13:00:54.957985+00', NULL, '2026-11-22 12:00:54.905+00', '2026-11-22 12:00:54.957+00', NULL, false, '{}', '\x01af37eba8af63e912e6f1e1b61d58b93dc9978b61485480c826eec506fe7c200343dc6ae737fd5174f2fd7c392d22959ec75f5209e6a43080325560ff9c956a50ba56ac'),
+	('acme', '01a20321-788c-7017-808a-338f5398417f', 'https://127.0.0.1:44713/fails', '{invoice.*}', NULL, true, NULL, NULL, '{"authorization":"[masked]"}', '{}', '\x01af37eba8ebf8fe78386b6bcdafd9c069ec5e53b62734e79eab23d30e21c8d4d164825a19810136799efa810342db98bc724f4cc0b0825d9599a9f65b3295790b4b5e0e135bc70c47e0d4fa323fcbe549fb6d', NULL, NULL, '2026-11-22 12:00:55.019344+00', '2026-11-22 12:00:54.925+00', '2026-11-22 12:00:54.925+00', NULL, false, '{}', '\x01af37eba811159cb2381f5befaa5162b4f25b9bd47817de29d342563999fb32b6cafb95a3d0dc76bbceb2e75889866eb7820c3203504ee134e6c8076f47e4ae415ce327'),
+	('acme', '01a20321-81ee-73f0-8ca3-9e23dadf0883', 'https://127.0.0.1:44713/held', '{invoice.*}', NULL, false, 'manual', NULL, '{"authorization":"[masked]"}', '{}', '\x01af37eba87b28f00f28668ef6a22415810acca5f3093321380982b8bfd608adda9c3050226bfd098ad9ddc4a5fbad65f5d5760ca8e585c074d73192f71c3c72d3ad66c49c154979389cfb1c8a20b5e11f089b', NULL, NULL, NULL, '2026-11-22 12:00:57.333+00', '2026-11-22 12:00:57.357+00', NULL, false, '{}', '\x01af37eba8acf2c5592ce6a5ff57034bc22113935559441f36ad73008b4777f338af76170f4db9cf17f961d10fcdce4fddb1644f8ee7e1dab856f250fb9f5db19776a9');
 
 
 --
@@ -1674,6 +1814,7 @@ INSERT INTO postern.event_types VALUES
 	('document.signed'),
 	('document.deleted'),
 	('endpoint.disabled'),
+	('replay.finished'),
 	('storage.export.ready'),
 	('storage.object.missing'),
 	('storage.object.quarantined'),
@@ -1691,12 +1832,12 @@ INSERT INTO postern.event_types VALUES
 --
 
 INSERT INTO postern.events_20261122 VALUES
-	('acme', '01a20311-93df-71cb-85ec-48d029f5b195', 'invoice.paid', '{"id":"01a20311-93df-71cb-85ec-48d029f5b195","event":"invoice.paid","created_at":"2026-11-22T11:43:33.343Z","data":{"note":"over 0"}}', 2),
-	('acme', '01a20311-93fa-7136-b98d-d5b18c6fe312', 'invoice.paid', '{"id":"01a20311-93fa-7136-b98d-d5b18c6fe312","event":"invoice.paid","created_at":"2026-11-22T11:43:33.370Z","data":{"note":"over 1"}}', 2),
-	('acme', '01a20311-9413-7303-b07b-709cf52a09fa', 'invoice.paid', '{"id":"01a20311-9413-7303-b07b-709cf52a09fa","event":"invoice.paid","created_at":"2026-11-22T11:43:33.395Z","data":{"note":"over 2"}}', 2),
-	('acme', '01a20311-97a3-7146-921d-b363ab43351c', 'storage.export.ready', '{"id":"01a20311-97a3-7146-921d-b363ab43351c","event":"storage.export.ready","created_at":"2026-11-22T11:43:34.307Z","data":{"export_id":"01a20311-9499-715f-9c4b-df8f26a26365","object_id":"91e76564-f9eb-4b51-bacb-90d464e9f430","expires_at":"2036-11-19T11:43:34.291Z"}}', 0),
-	('acme', '01a20311-9a79-70fd-87c7-1c1fd1ea6bb8', 'invoice.paid', '{"id":"01a20311-9a79-70fd-87c7-1c1fd1ea6bb8","event":"invoice.paid","created_at":"2026-11-22T11:43:35.033Z","data":{"note":"pending"}}', 2),
-	('acme', '01a20311-9d6f-7140-939a-60663eea9b0b', 'invoice.paid', '{"id":"01a20311-9d6f-7140-939a-60663eea9b0b","event":"invoice.paid","created_at":"2026-11-22T11:43:35.791Z","data":{"note":"held"}}', 3);
+	('acme', '01a20321-78c7-7006-a7f4-0155bb58dc4a', 'invoice.paid', '{"id":"01a20321-78c7-7006-a7f4-0155bb58dc4a","event":"invoice.paid","created_at":"2026-11-22T12:00:54.983Z","data":{"note":"over 0"}}', 2),
+	('acme', '01a20321-78d9-7277-945d-da4114aec4b4', 'invoice.paid', '{"id":"01a20321-78d9-7277-945d-da4114aec4b4","event":"invoice.paid","created_at":"2026-11-22T12:00:55.001Z","data":{"note":"over 1"}}', 2),
+	('acme', '01a20321-78f0-71c3-a135-cf150176ec4e', 'invoice.paid', '{"id":"01a20321-78f0-71c3-a135-cf150176ec4e","event":"invoice.paid","created_at":"2026-11-22T12:00:55.024Z","data":{"note":"over 2"}}', 2),
+	('acme', '01a20321-7c72-7064-8501-1bbcdbf2ccd9', 'storage.export.ready', '{"id":"01a20321-7c72-7064-8501-1bbcdbf2ccd9","event":"storage.export.ready","created_at":"2026-11-22T12:00:55.922Z","data":{"export_id":"01a20321-7976-738c-85b2-b96ecfaed64d","object_id":"2ad8c28a-6e5d-4afb-ad78-5d8e66b0d516","expires_at":"2036-11-19T12:00:55.906Z"}}', 0),
+	('acme', '01a20321-7f4d-71fd-b33f-5a97a1d24509', 'invoice.paid', '{"id":"01a20321-7f4d-71fd-b33f-5a97a1d24509","event":"invoice.paid","created_at":"2026-11-22T12:00:56.653Z","data":{"note":"pending"}}', 2),
+	('acme', '01a20321-8200-7104-bd90-7f25d9453b26', 'invoice.paid', '{"id":"01a20321-8200-7104-bd90-7f25d9453b26","event":"invoice.paid","created_at":"2026-11-22T12:00:57.344Z","data":{"note":"held"}}', 3);
 
 
 --
@@ -1752,9 +1893,9 @@ INSERT INTO postern.events_20261122 VALUES
 --
 
 INSERT INTO postern.heartbeats VALUES
-	('c54098db-c661-4132-b34a-5fafde8430d9', 'api+worker', '2026-11-22 11:43:33.226378+00', '2026-11-22 11:43:33.226378+00'),
-	('7d1ca46e-b6c2-44f8-b658-d49977d3468b', 'api', '2026-11-22 11:43:35.006842+00', '2026-11-22 11:43:35.006842+00'),
-	('801d0d00-1f8f-4c12-99c5-a8121fe9366d', 'api', '2026-11-22 11:43:35.751726+00', '2026-11-22 11:43:35.751726+00');
+	('24475745-bb2c-4926-a779-c0e704fe0da0', 'api+worker', '2026-11-22 12:00:54.832001+00', '2026-11-22 12:00:54.832001+00'),
+	('33e7dfc0-83e2-4408-bc4a-8547c213ed4c', 'api', '2026-11-22 12:00:56.642571+00', '2026-11-22 12:00:56.642571+00'),
+	('c7964be3-ef6c-4199-a449-515a4768f42d', 'api', '2026-11-22 12:00:57.310603+00', '2026-11-22 12:00:57.310603+00');
 
 
 --
@@ -1768,7 +1909,7 @@ INSERT INTO postern.heartbeats VALUES
 --
 
 INSERT INTO postern.outbox VALUES
-	('01a20311-9aa2-7758-81ed-38ab761ecb89', 'acme', 'invoice.paid', '{"id":"01a20311-9aa2-7758-81ed-38ab761ecb89","event":"invoice.paid","created_at":"2026-11-22T11:43:35.074Z","data":{"note": "from SQL"}}');
+	('01a20321-7f5f-7ae5-949a-75f69aa207f0', 'acme', 'invoice.paid', '{"id":"01a20321-7f5f-7ae5-949a-75f69aa207f0","event":"invoice.paid","created_at":"2026-11-22T12:00:56.671Z","data":{"note": "from SQL"}}');
 
 
 --
@@ -1778,26 +1919,33 @@ INSERT INTO postern.outbox VALUES
 
 
 --
+-- Data for Name: replays; Type: TABLE DATA; Schema: postern; Owner: -
+--
+
+
+
+--
 -- Data for Name: schema_functions; Type: TABLE DATA; Schema: postern; Owner: -
 --
 
 INSERT INTO postern.schema_functions OVERRIDING SYSTEM VALUE VALUES
-	(1, 'functions/attach_staged.sql', '1320185bbac7b13f03189c49d23cd1a128389eec4497a981488f856aaf364c36', '2026-11-22 11:43:32.853538+00'),
-	(2, 'functions/content_fingerprint.sql', '509dbdd1fa6e5c86284d162576369533dba7f20d9611bb432491c61d58db7077', '2026-11-22 11:43:32.858063+00'),
-	(3, 'functions/copy_staged_rows.sql', '947b8cc6dd0b437f6a8dad3e8a83a3d550aeccfed7a44024014fbd7b26d40b8e', '2026-11-22 11:43:32.862046+00'),
-	(4, 'functions/copy_to_staged.sql', '42d4bc58c1265463becd46388c9a5f1134ae0bc67edc355c0c31b33834290280', '2026-11-22 11:43:32.866054+00'),
-	(5, 'functions/current_tenant.sql', 'a5b3c5f7e7766ea60bb0ae554c056c775ba76857b205ed5325c8e2258610e166', '2026-11-22 11:43:32.870039+00'),
-	(6, 'functions/day_of_id.sql', '0fede9f1ac3419f8923f1c847820c7893d96e94801ff992c405b72c2fc17b66e', '2026-11-22 11:43:32.874028+00'),
-	(7, 'functions/drop_old_partitions.sql', '0ee6b931ade7b7df8c977f37e670d17e104100fd1039bd83ce65468829bab83e', '2026-11-22 11:43:32.876484+00'),
-	(8, 'functions/drop_past_partitions.sql', 'bfa2ef0dfbd68aee9fc0ce8230ce3879bc3f45f878f8a1dec5556346e1c18b24', '2026-11-22 11:43:32.881925+00'),
-	(9, 'functions/ensure_partitions.sql', '03efe27cbb8f2d5018478e94d04f0f2815a83a61863b62d2aae2a5147260d3ab', '2026-11-22 11:43:32.885144+00'),
-	(10, 'functions/forget_deleted_endpoints.sql', '1da50189e0f7da82c71b4b3154091043efa62a50902d647d7c1525f6ca9277ac', '2026-11-22 11:43:32.886391+00'),
-	(11, 'functions/forget_old_audit.sql', '41a6ce7ae4d46c66de21b4bb2cb23513609e9539215989262f03822ade4d1b09', '2026-11-22 11:43:32.890008+00'),
-	(12, 'functions/forget_old_storage.sql', '371f23508345dde9061aae1edb84bb5c83d343df636b04bc119bd349fd30b355', '2026-11-22 11:43:32.893306+00'),
-	(13, 'functions/lowest_id_at.sql', '1f59c9b90640bc974694463a77b33dc6d4884ec5a1d294eee28f5ccd52e0a2fa', '2026-11-22 11:43:32.897995+00'),
-	(14, 'functions/publish.sql', '01001372432fbd619a7840574f98d68b0d5944a5580b8d8106b5cab77412084b', '2026-11-22 11:43:32.901983+00'),
-	(15, 'functions/stage_partitions.sql', '453e38a475afbbd678a934c00f2edb0ae4e69b298e9a1ed29e14f74fbbc36270', '2026-11-22 11:43:32.902886+00'),
-	(16, 'functions/uuid_v7.sql', '2a94cfdb4f7dce54c788de4f3969d979c4bbf001e47e2ea28f556fbac944fdd8', '2026-11-22 11:43:32.903544+00');
+	(1, 'functions/attach_staged.sql', '1320185bbac7b13f03189c49d23cd1a128389eec4497a981488f856aaf364c36', '2026-11-22 12:00:54.586892+00'),
+	(2, 'functions/content_fingerprint.sql', '509dbdd1fa6e5c86284d162576369533dba7f20d9611bb432491c61d58db7077', '2026-11-22 12:00:54.587894+00'),
+	(3, 'functions/copy_staged_rows.sql', '947b8cc6dd0b437f6a8dad3e8a83a3d550aeccfed7a44024014fbd7b26d40b8e', '2026-11-22 12:00:54.588572+00'),
+	(4, 'functions/copy_to_staged.sql', '42d4bc58c1265463becd46388c9a5f1134ae0bc67edc355c0c31b33834290280', '2026-11-22 12:00:54.589174+00'),
+	(5, 'functions/count_deliveries.sql', '1a21da2357df90c193e0f4809003a74406410bc2d6262aca56e237c12829ec47', '2026-11-22 12:00:54.589736+00'),
+	(6, 'functions/current_tenant.sql', 'a5b3c5f7e7766ea60bb0ae554c056c775ba76857b205ed5325c8e2258610e166', '2026-11-22 12:00:54.590312+00'),
+	(7, 'functions/day_of_id.sql', '0fede9f1ac3419f8923f1c847820c7893d96e94801ff992c405b72c2fc17b66e', '2026-11-22 12:00:54.590745+00'),
+	(8, 'functions/drop_old_partitions.sql', '0ee6b931ade7b7df8c977f37e670d17e104100fd1039bd83ce65468829bab83e', '2026-11-22 12:00:54.591468+00'),
+	(9, 'functions/drop_past_partitions.sql', 'bfa2ef0dfbd68aee9fc0ce8230ce3879bc3f45f878f8a1dec5556346e1c18b24', '2026-11-22 12:00:54.592046+00'),
+	(10, 'functions/ensure_partitions.sql', '03efe27cbb8f2d5018478e94d04f0f2815a83a61863b62d2aae2a5147260d3ab', '2026-11-22 12:00:54.592897+00'),
+	(11, 'functions/forget_deleted_endpoints.sql', '1da50189e0f7da82c71b4b3154091043efa62a50902d647d7c1525f6ca9277ac', '2026-11-22 12:00:54.593808+00'),
+	(12, 'functions/forget_old_audit.sql', '41a6ce7ae4d46c66de21b4bb2cb23513609e9539215989262f03822ade4d1b09', '2026-11-22 12:00:54.59441+00'),
+	(13, 'functions/forget_old_storage.sql', '371f23508345dde9061aae1edb84bb5c83d343df636b04bc119bd349fd30b355', '2026-11-22 12:00:54.596368+00'),
+	(14, 'functions/lowest_id_at.sql', '1f59c9b90640bc974694463a77b33dc6d4884ec5a1d294eee28f5ccd52e0a2fa', '2026-11-22 12:00:54.597603+00'),
+	(15, 'functions/publish.sql', '01001372432fbd619a7840574f98d68b0d5944a5580b8d8106b5cab77412084b', '2026-11-22 12:00:54.59847+00'),
+	(16, 'functions/stage_partitions.sql', '453e38a475afbbd678a934c00f2edb0ae4e69b298e9a1ed29e14f74fbbc36270', '2026-11-22 12:00:54.599187+00'),
+	(17, 'functions/uuid_v7.sql', 'a63ec3c017e1caa535e3a99b7ba125a3203538b3847ff17499917c3623783f1d', '2026-11-22 12:00:54.599775+00');
 
 
 --
@@ -1805,29 +1953,33 @@ INSERT INTO postern.schema_functions OVERRIDING SYSTEM VALUE VALUES
 --
 
 INSERT INTO postern.schema_migrations VALUES
-	(1, 'webhooks', '19cb3dc5787135119ce0a093a9e0573888667270217897621a3c7b6d11254881', '2026-11-22 11:43:32.593092+00'),
-	(2, 'publish_from_sql', 'a6e3f829d9b254054833816cf6d0a297759b52fbcde97ccf8bd307ef074d52ab', '2026-11-22 11:43:32.640231+00'),
-	(3, 'limit_published_size', '6a64076d1ea328b19362ed3c429946f1a7c479d18beac6c5bbb2af3aa5b342fd', '2026-11-22 11:43:32.644573+00'),
-	(4, 'roles_and_row_security', 'ef65547691b45ee596be9f41a658bde564c8d0503712c0d299f7d422c1582964', '2026-11-22 11:43:32.646745+00'),
-	(5, 'storage', 'aafec681132e165530145a15d48bd6d54ee64bbae27e65ef336b7358fa7052b6', '2026-11-22 11:43:32.653799+00'),
-	(6, 'audit_log', '2ab73b397af656f3c44604b8b7c49e5eb8e5c488acfdf37cbc967c5884dfd5fb', '2026-11-22 11:43:32.670195+00'),
-	(7, 'exports', '050921e2e53c4e0b07fe3251e2fc3e57fc2fc8cb9b2b27d836c0cb3268ae16a0', '2026-11-22 11:43:32.678957+00'),
-	(8, 'floor_under_the_log', '6761ca13d1a22d3019b7046aaa97b08c0ef23b66fd1ba26aec13e99ab0d6fc03', '2026-11-22 11:43:32.68223+00'),
-	(9, 'dispatches_follow_in_slices', 'de5263a867cd5e702128570bc114f9f9be98d9f744396f2dc8c5cf7e24477ed7', '2026-11-22 11:43:32.690215+00'),
-	(10, 'forget_old_storage', '1a1fcb9c5759bfd31100de26b75825733ac7505eefcd6d8ed406e8daca40c03f', '2026-11-22 11:43:32.694474+00'),
-	(11, 'indexes_of_the_log', 'ad0028239c6b7ba4d6b81b7949668574dbd5f84d8a9c62d2c0cc5b569fb75f30', '2026-11-22 11:43:32.697008+00'),
-	(12, 'when_an_attempt_was_sent', '69c8c73569f87f3959db1347b907ce5fab60b6d8db05e6f63dc62cd0f9e5c0b1', '2026-11-22 11:43:32.734254+00'),
-	(13, 'heartbeats', 'ef4bd9999b8baaece7d1744b08fe8a8cb69482214dd03dedcaef6a716abd1ce1', '2026-11-22 11:43:32.738267+00'),
-	(14, 'person_sends', '7fceac120dc5c3cffd5f94311159c496760a7c78f9512fee96437ea037774598', '2026-11-22 11:43:32.746123+00'),
-	(15, 'parked_dispatches', '271e9459704d65713cc366a1fbd73aaf62510f5d721d2e44e89077a00f0e0b18', '2026-11-22 11:43:32.758096+00'),
-	(16, 'workers', '4bfb7f0d7a530b0d59425a6bfd681974b33876aebf3e3534aae03f676247ba68', '2026-11-22 11:43:32.774227+00'),
-	(17, 'own_events_in_the_outbox', '3e82f58bfba9ccf9733c4cad49104eb177bd14589c0b7e157f26c7d742f6fe3c', '2026-11-22 11:43:32.782176+00'),
-	(18, 'storage_buckets', '8af31e77d9c8e980a02cfb5fe493abbae990b7bb0e424636e1d886ed316d9d7c', '2026-11-22 11:43:32.786127+00'),
-	(19, 'objects_by_digest', 'd067f4c96f19351a8182db0c16e1eddb750d9d16cfe182f3a1ac48d27533cd8a', '2026-11-22 11:43:32.821934+00'),
-	(20, 'masked_headers', 'f45ac583b0e2f8fda097151f0aefffe6464aa5a63873df37a04132d7a9d9fc9c', '2026-11-22 11:43:32.824487+00'),
-	(21, 'deleted_endpoints', '13d1f9ee8a1be52d4067a3624e7ff91a2f405b96856cbd957d14461ffe19813d', '2026-11-22 11:43:32.834444+00'),
-	(22, 'export_filters', '2713f222a15cd3c88e344c0401074b0e14ae1f230686b16ff28f764dcc65b62c', '2026-11-22 11:43:32.83658+00'),
-	(23, 'bodies_to_keep', '5a7ae7ba07c2d41100316d99e9fbf27f3d6e8d488e69803c7dca10b88316b3e8', '2026-11-22 11:43:32.842082+00');
+	(1, 'webhooks', '19cb3dc5787135119ce0a093a9e0573888667270217897621a3c7b6d11254881', '2026-11-22 12:00:54.385463+00'),
+	(2, 'publish_from_sql', 'a6e3f829d9b254054833816cf6d0a297759b52fbcde97ccf8bd307ef074d52ab', '2026-11-22 12:00:54.445538+00'),
+	(3, 'limit_published_size', '6a64076d1ea328b19362ed3c429946f1a7c479d18beac6c5bbb2af3aa5b342fd', '2026-11-22 12:00:54.449213+00'),
+	(4, 'roles_and_row_security', 'ef65547691b45ee596be9f41a658bde564c8d0503712c0d299f7d422c1582964', '2026-11-22 12:00:54.451918+00'),
+	(5, 'storage', 'aafec681132e165530145a15d48bd6d54ee64bbae27e65ef336b7358fa7052b6', '2026-11-22 12:00:54.462029+00'),
+	(6, 'audit_log', '2ab73b397af656f3c44604b8b7c49e5eb8e5c488acfdf37cbc967c5884dfd5fb', '2026-11-22 12:00:54.484989+00'),
+	(7, 'exports', '050921e2e53c4e0b07fe3251e2fc3e57fc2fc8cb9b2b27d836c0cb3268ae16a0', '2026-11-22 12:00:54.48835+00'),
+	(8, 'floor_under_the_log', '6761ca13d1a22d3019b7046aaa97b08c0ef23b66fd1ba26aec13e99ab0d6fc03', '2026-11-22 12:00:54.489129+00'),
+	(9, 'dispatches_follow_in_slices', 'de5263a867cd5e702128570bc114f9f9be98d9f744396f2dc8c5cf7e24477ed7', '2026-11-22 12:00:54.491056+00'),
+	(10, 'forget_old_storage', '1a1fcb9c5759bfd31100de26b75825733ac7505eefcd6d8ed406e8daca40c03f', '2026-11-22 12:00:54.492875+00'),
+	(11, 'indexes_of_the_log', 'ad0028239c6b7ba4d6b81b7949668574dbd5f84d8a9c62d2c0cc5b569fb75f30', '2026-11-22 12:00:54.495678+00'),
+	(12, 'when_an_attempt_was_sent', '69c8c73569f87f3959db1347b907ce5fab60b6d8db05e6f63dc62cd0f9e5c0b1', '2026-11-22 12:00:54.522111+00'),
+	(13, 'heartbeats', 'ef4bd9999b8baaece7d1744b08fe8a8cb69482214dd03dedcaef6a716abd1ce1', '2026-11-22 12:00:54.523181+00'),
+	(14, 'person_sends', '7fceac120dc5c3cffd5f94311159c496760a7c78f9512fee96437ea037774598', '2026-11-22 12:00:54.525684+00'),
+	(15, 'parked_dispatches', '271e9459704d65713cc366a1fbd73aaf62510f5d721d2e44e89077a00f0e0b18', '2026-11-22 12:00:54.529064+00'),
+	(16, 'workers', '4bfb7f0d7a530b0d59425a6bfd681974b33876aebf3e3534aae03f676247ba68', '2026-11-22 12:00:54.533276+00'),
+	(17, 'own_events_in_the_outbox', '3e82f58bfba9ccf9733c4cad49104eb177bd14589c0b7e157f26c7d742f6fe3c', '2026-11-22 12:00:54.535228+00'),
+	(18, 'storage_buckets', '8af31e77d9c8e980a02cfb5fe493abbae990b7bb0e424636e1d886ed316d9d7c', '2026-11-22 12:00:54.535694+00'),
+	(19, 'objects_by_digest', 'd067f4c96f19351a8182db0c16e1eddb750d9d16cfe182f3a1ac48d27533cd8a', '2026-11-22 12:00:54.542239+00'),
+	(20, 'masked_headers', 'f45ac583b0e2f8fda097151f0aefffe6464aa5a63873df37a04132d7a9d9fc9c', '2026-11-22 12:00:54.542555+00'),
+	(21, 'deleted_endpoints', '13d1f9ee8a1be52d4067a3624e7ff91a2f405b96856cbd957d14461ffe19813d', '2026-11-22 12:00:54.544438+00'),
+	(22, 'export_filters', '2713f222a15cd3c88e344c0401074b0e14ae1f230686b16ff28f764dcc65b62c', '2026-11-22 12:00:54.5446+00'),
+	(23, 'bodies_to_keep', '5a7ae7ba07c2d41100316d99e9fbf27f3d6e8d488e69803c7dca10b88316b3e8', '2026-11-22 12:00:54.545748+00'),
+	(24, 'events_of_tenant', 'e2253da60146c4bad3fda23ad200927fe342aedd8ef5d197590c5a9b4c9f39e8', '2026-11-22 12:00:54.550062+00'),
+	(25, 'dispatches_made_once', 'e33f3ac062a6af871ffbbc41bf196a10af3e1aea8dcddf8810422d2b5e23a18c', '2026-11-22 12:00:54.557203+00'),
+	(26, 'replays', '631a65733fceee3db068dbfb9f0ba1bf463a41ebd63c7cca0bcf47afc546f03f', '2026-11-22 12:00:54.558031+00'),
+	(27, 'delivery_statistics', 'f58e7b46cbc3d940d4997b003bff0f69c8cf5802c8a03c51bf0805a690fb8144', '2026-11-22 12:00:54.580482+00');
 
 
 --
@@ -1835,7 +1987,7 @@ INSERT INTO postern.schema_migrations VALUES
 --
 
 INSERT INTO postern.storage_buckets VALUES
-	('artifacts', 'c00648ce-cfca-4f89-9984-894dbefe9b11', 1, '2026-11-22 11:43:32.957+00', NULL, NULL);
+	('artifacts', '8174c414-a245-438c-8774-cb2fb30ab61a', 1, '2026-11-22 12:00:54.642+00', NULL, NULL);
 
 
 --
@@ -1861,7 +2013,7 @@ INSERT INTO postern.storage_buckets VALUES
 --
 
 INSERT INTO postern.storage_exports VALUES
-	('acme', '01a20311-9499-715f-9c4b-df8f26a26365', 'ada', '2026-11-22 10:43:33.525+00', '2026-11-22 11:43:33.525+00', NULL, 'ready', 1, 8, 8, 4725, '01a20311-93af-72b2-88b8-fe671cab571e', '01a20311-9481-72cf-882d-52b421704e48', '[]', NULL, NULL, '91e76564-f9eb-4b51-bacb-90d464e9f430', NULL, '2026-11-22 11:43:33.529+00', '2026-11-22 11:43:34.306+00', 1, NULL, NULL, '{ndjson,csv}');
+	('acme', '01a20321-7976-738c-85b2-b96ecfaed64d', 'ada', '2026-11-22 11:00:55.154+00', '2026-11-22 12:00:55.154+00', NULL, 'ready', 1, 8, 8, 4747, '01a20321-788c-7017-808a-338f5398417f', '01a20321-7968-70fe-bdca-2f627500163e', '[]', NULL, NULL, '2ad8c28a-6e5d-4afb-ad78-5d8e66b0d516', NULL, '2026-11-22 12:00:55.159+00', '2026-11-22 12:00:55.921+00', 1, NULL, NULL, '{ndjson,csv}');
 
 
 --
@@ -1881,23 +2033,23 @@ INSERT INTO postern.storage_exports VALUES
 --
 
 INSERT INTO postern.stored_objects VALUES
-	('acme', '24de1ab9-1e64-49b6-bd8b-2ce74e38976b', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9415-7b73-8d7e-e1c36f329c84', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9415-7b73-8d7e-e1c36f329c84/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 11:43:33.711+00', '2026-11-22 11:43:33.711+00', '2036-11-19 11:43:33.711+00', false, 3),
-	('acme', 'ca19ee30-103d-40f3-a0e8-b10e225f938c', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9400-75fb-b4dd-4dd8c2683ae6', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9400-75fb-b4dd-4dd8c2683ae6/a/1/request_body.json', 133, '6f894c250dec2f0e010cc69a0f481accd83f931ee64c5287a6903b96c09da3db', 'application/json', '6f894c250dec2f0e010cc69a0f481accd83f931ee64c5287a6903b96c09da3db', '6f894c250dec2f0e010cc69a0f481accd83f931ee64c5287a6903b96c09da3db', 'available', '2026-11-22 11:43:33.547+00', '2026-11-22 11:43:33.547+00', '2036-11-19 11:43:33.547+00', false, 3),
-	('acme', '79f0612b-80a7-4eb1-9f24-8020e910c693', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-93ea-72c7-90bc-ba27e39884f7', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-93ea-72c7-90bc-ba27e39884f7/a/1/request_body.json', 133, '81f7271c1879c1810d608c9b95d904198b5b96144ecdcbaab6edf1cec489e12b', 'application/json', '81f7271c1879c1810d608c9b95d904198b5b96144ecdcbaab6edf1cec489e12b', '81f7271c1879c1810d608c9b95d904198b5b96144ecdcbaab6edf1cec489e12b', 'available', '2026-11-22 11:43:33.537+00', '2026-11-22 11:43:33.537+00', '2036-11-19 11:43:33.537+00', false, 3),
-	('acme', '7a40179c-474f-4e30-a7b3-cc4477d8def9', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9400-75fb-b4dd-4dd8c2683ae6', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9400-75fb-b4dd-4dd8c2683ae6/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 11:43:33.553+00', '2026-11-22 11:43:33.553+00', '2036-11-19 11:43:33.553+00', false, 3),
-	('acme', '6d477d99-c140-458f-b2f2-e703648733ff', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-93ea-72c7-90bc-ba27e39884f7', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-93ea-72c7-90bc-ba27e39884f7/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 11:43:33.564+00', '2026-11-22 11:43:33.564+00', '2036-11-19 11:43:33.564+00', false, 3),
-	('acme', '63dd0eb9-9230-4a03-ac36-9306437c8db5', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9400-7e70-8d25-c77c945310cd', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9400-7e70-8d25-c77c945310cd/a/1/request_body.json', 133, '6f894c250dec2f0e010cc69a0f481accd83f931ee64c5287a6903b96c09da3db', 'application/json', '6f894c250dec2f0e010cc69a0f481accd83f931ee64c5287a6903b96c09da3db', '6f894c250dec2f0e010cc69a0f481accd83f931ee64c5287a6903b96c09da3db', 'available', '2026-11-22 11:43:33.691+00', '2026-11-22 11:43:33.691+00', '2036-11-19 11:43:33.691+00', false, 3),
-	('acme', '88e9e092-ccf8-4a03-828f-bf63310dad3f', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9400-7e70-8d25-c77c945310cd', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9400-7e70-8d25-c77c945310cd/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 11:43:33.693+00', '2026-11-22 11:43:33.693+00', '2036-11-19 11:43:33.693+00', false, 3),
-	('acme', '4078c0f5-14cd-4fb1-b212-eaf2a69a513b', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9415-7dfb-81fb-e26bcd36bb83', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9415-7dfb-81fb-e26bcd36bb83/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 11:43:33.638+00', '2026-11-22 11:43:33.638+00', '2036-11-19 11:43:33.638+00', false, 3),
-	('acme', '2ac0816f-217f-4682-a93d-28100d2a2622', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9415-7dfb-81fb-e26bcd36bb83', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9415-7dfb-81fb-e26bcd36bb83/a/1/request_body.json', 133, 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'application/json', 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'available', '2026-11-22 11:43:33.64+00', '2026-11-22 11:43:33.64+00', '2036-11-19 11:43:33.64+00', false, 3),
-	('acme', '8aa00387-9147-4d1c-b903-3e758a903e78', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-93ea-727d-82e6-f3561ed2b038', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-93ea-727d-82e6-f3561ed2b038/a/1/request_body.json', 133, '81f7271c1879c1810d608c9b95d904198b5b96144ecdcbaab6edf1cec489e12b', 'application/json', '81f7271c1879c1810d608c9b95d904198b5b96144ecdcbaab6edf1cec489e12b', '81f7271c1879c1810d608c9b95d904198b5b96144ecdcbaab6edf1cec489e12b', 'available', '2026-11-22 11:43:33.648+00', '2026-11-22 11:43:33.648+00', '2036-11-19 11:43:33.648+00', false, 3),
-	('acme', '5fad13a4-eea3-4353-9824-2efbeaf7f18a', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-93ea-727d-82e6-f3561ed2b038', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-93ea-727d-82e6-f3561ed2b038/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 11:43:33.674+00', '2026-11-22 11:43:33.674+00', '2036-11-19 11:43:33.674+00', false, 3),
-	('acme', '63e5d861-1886-422c-aca5-8b286161816a', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9481-72cf-882d-52b421704e48', 2, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9481-72cf-882d-52b421704e48/a/2/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 11:43:33.757+00', '2026-11-22 11:43:33.757+00', '2036-11-19 11:43:33.757+00', false, 3),
-	('acme', '361675aa-af28-4ba2-949d-4344113d0bd6', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9473-7000-b43c-71520f74be5c', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9473-7000-b43c-71520f74be5c/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 11:43:33.726+00', '2026-11-22 11:43:33.726+00', '2036-11-19 11:43:33.726+00', false, 3),
-	('acme', '0a064cb1-541a-4804-9c33-439ef958c647', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9415-7b73-8d7e-e1c36f329c84', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9415-7b73-8d7e-e1c36f329c84/a/1/request_body.json', 133, 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'application/json', 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'available', '2026-11-22 11:43:33.711+00', '2026-11-22 11:43:33.711+00', '2036-11-19 11:43:33.711+00', false, 3),
-	('acme', '9bad58eb-5b2b-4709-ac4d-5ee168ad6b95', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9473-7000-b43c-71520f74be5c', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9473-7000-b43c-71520f74be5c/a/1/request_body.json', 162, 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'application/json', 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'available', '2026-11-22 11:43:33.726+00', '2026-11-22 11:43:33.726+00', '2036-11-19 11:43:33.726+00', false, 3),
-	('acme', '54ebf61b-1a7e-46c1-970b-54cda3222991', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9481-72cf-882d-52b421704e48', 2, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9481-72cf-882d-52b421704e48/a/2/request_body.json', 133, 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'application/json', 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'e81e28d918fc7af1a17b8845cdc866a9ab77d6b317b3e18387dff4b6090021dc', 'available', '2026-11-22 11:43:33.756+00', '2026-11-22 11:43:33.756+00', '2036-11-19 11:43:33.756+00', false, 3),
-	('acme', '91e76564-f9eb-4b51-bacb-90d464e9f430', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20311-9499-715f-9c4b-df8f26a26365', 1, 'export', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20311-9499-715f-9c4b-df8f26a26365/a/1/export.zip', 4725, 'f47ef220d8dafcc31c24258fe11fb0a756d92bc5ba8b42eb33d2705faa25c1c4', 'application/zip', 'f47ef220d8dafcc31c24258fe11fb0a756d92bc5ba8b42eb33d2705faa25c1c4', 'f47ef220d8dafcc31c24258fe11fb0a756d92bc5ba8b42eb33d2705faa25c1c4', 'available', '2026-11-22 11:43:34.291+00', '2026-11-22 11:43:34.291+00', '2036-11-19 11:43:34.291+00', false, 3);
+	('acme', '3460477e-7ce5-4cc6-a557-9617f0322c43', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78dc-7ac3-ba01-77ba92b4e322', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78dc-7ac3-ba01-77ba92b4e322/a/1/request_body.json', 133, '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', 'application/json', '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', 'available', '2026-11-22 12:00:55.33+00', '2026-11-22 12:00:55.33+00', '2036-11-19 12:00:55.33+00', false, 3),
+	('acme', '5ddbfacd-c14c-47a1-ad45-ad19b55f9cb8', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7941-70e4-bec5-193612eda415', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7941-70e4-bec5-193612eda415/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:00:55.398+00', '2026-11-22 12:00:55.398+00', '2036-11-19 12:00:55.398+00', false, 3),
+	('acme', 'd1d9291d-d4ec-4cfe-b04d-94c5a0531623', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78f4-75d2-bfab-e59aa49cbd52', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78f4-75d2-bfab-e59aa49cbd52/a/1/request_body.json', 133, 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'application/json', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'available', '2026-11-22 12:00:55.375+00', '2026-11-22 12:00:55.375+00', '2036-11-19 12:00:55.375+00', false, 3),
+	('acme', '810925d5-c20e-4b73-9d5b-ea7fa7c94381', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78cf-79e6-b953-4741c27e5b90', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78cf-79e6-b953-4741c27e5b90/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:00:55.158+00', '2026-11-22 12:00:55.158+00', '2036-11-19 12:00:55.158+00', false, 3),
+	('acme', 'd712d8bc-3006-4f4d-9e6a-d96e293b94e9', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78cf-7763-9d92-5dd640acee9c', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78cf-7763-9d92-5dd640acee9c/a/1/request_body.json', 133, 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'application/json', 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'available', '2026-11-22 12:00:55.177+00', '2026-11-22 12:00:55.177+00', '2036-11-19 12:00:55.177+00', false, 3),
+	('acme', 'e8160712-2810-40e5-bdf2-f33ef52b0929', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78cf-7763-9d92-5dd640acee9c', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78cf-7763-9d92-5dd640acee9c/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:00:55.169+00', '2026-11-22 12:00:55.169+00', '2036-11-19 12:00:55.169+00', false, 3),
+	('acme', 'f7702e3b-06a8-4a58-bbce-c16cbb519ccd', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78cf-79e6-b953-4741c27e5b90', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78cf-79e6-b953-4741c27e5b90/a/1/request_body.json', 133, 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'application/json', 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'available', '2026-11-22 12:00:55.187+00', '2026-11-22 12:00:55.187+00', '2036-11-19 12:00:55.187+00', false, 3),
+	('acme', '1a9cdbee-bef2-4ed4-ab4f-43d029edab0c', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78dc-7021-99c7-de948ee22377', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78dc-7021-99c7-de948ee22377/a/1/request_body.json', 133, '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', 'application/json', '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', 'available', '2026-11-22 12:00:55.362+00', '2026-11-22 12:00:55.362+00', '2036-11-19 12:00:55.362+00', false, 3),
+	('acme', 'c0dedb96-8a5b-42f8-a7ea-0fe5eaf11889', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78dc-7021-99c7-de948ee22377', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78dc-7021-99c7-de948ee22377/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:00:55.36+00', '2026-11-22 12:00:55.36+00', '2036-11-19 12:00:55.36+00', false, 3),
+	('acme', '50ed3997-983f-48fd-939c-2eebaf62a18f', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78dc-7ac3-ba01-77ba92b4e322', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78dc-7ac3-ba01-77ba92b4e322/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:00:55.332+00', '2026-11-22 12:00:55.332+00', '2036-11-19 12:00:55.332+00', false, 3),
+	('acme', '343361f3-7949-4a6c-9feb-3fac1291deb8', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78f4-70e9-8d68-532e092494b1', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78f4-70e9-8d68-532e092494b1/a/1/request_body.json', 133, 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'application/json', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'available', '2026-11-22 12:00:55.338+00', '2026-11-22 12:00:55.338+00', '2036-11-19 12:00:55.338+00', false, 3),
+	('acme', 'd153aaaa-da38-4e2d-ba3b-0c1dd717be92', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78f4-70e9-8d68-532e092494b1', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78f4-70e9-8d68-532e092494b1/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:00:55.337+00', '2026-11-22 12:00:55.337+00', '2036-11-19 12:00:55.337+00', false, 3),
+	('acme', 'a5e3d912-ee6f-4d45-b504-81873336d527', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7968-70fe-bdca-2f627500163e', 2, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7968-70fe-bdca-2f627500163e/a/2/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:00:55.401+00', '2026-11-22 12:00:55.401+00', '2036-11-19 12:00:55.401+00', false, 3),
+	('acme', '334a38c2-cf7b-4dca-b54a-5aadaa11129a', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78f4-75d2-bfab-e59aa49cbd52', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78f4-75d2-bfab-e59aa49cbd52/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:00:55.376+00', '2026-11-22 12:00:55.376+00', '2036-11-19 12:00:55.376+00', false, 3),
+	('acme', '09f93c3d-998e-4e21-8070-fa01ad55bc54', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7941-70e4-bec5-193612eda415', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7941-70e4-bec5-193612eda415/a/1/request_body.json', 162, 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'application/json', 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'available', '2026-11-22 12:00:55.394+00', '2026-11-22 12:00:55.394+00', '2036-11-19 12:00:55.394+00', false, 3),
+	('acme', '6686c4c9-4595-4c57-a1e4-6763f30f7f49', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7968-70fe-bdca-2f627500163e', 2, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7968-70fe-bdca-2f627500163e/a/2/request_body.json', 133, 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'application/json', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'available', '2026-11-22 12:00:55.402+00', '2026-11-22 12:00:55.402+00', '2036-11-19 12:00:55.402+00', false, 3),
+	('acme', '2ad8c28a-6e5d-4afb-ad78-5d8e66b0d516', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7976-738c-85b2-b96ecfaed64d', 1, 'export', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7976-738c-85b2-b96ecfaed64d/a/1/export.zip', 4747, '872aeaeae786a265c8ba7e092db6dc930535834abbc476637b804b50d9d0539e', 'application/zip', '872aeaeae786a265c8ba7e092db6dc930535834abbc476637b804b50d9d0539e', '872aeaeae786a265c8ba7e092db6dc930535834abbc476637b804b50d9d0539e', 'available', '2026-11-22 12:00:55.906+00', '2026-11-22 12:00:55.906+00', '2036-11-19 12:00:55.906+00', false, 3);
 
 
 --
@@ -1905,7 +2057,7 @@ INSERT INTO postern.stored_objects VALUES
 --
 
 INSERT INTO postern.tenant_settings VALUES
-	('acme', true, true, NULL, '2026-11-22 11:43:33.259+00');
+	('acme', true, true, NULL, '2026-11-22 12:00:54.879+00');
 
 
 --
@@ -1918,7 +2070,7 @@ INSERT INTO postern.tenant_settings VALUES
 -- Name: schema_functions_id_seq; Type: SEQUENCE SET; Schema: postern; Owner: -
 --
 
-SELECT pg_catalog.setval('postern.schema_functions_id_seq', 16, true);
+SELECT pg_catalog.setval('postern.schema_functions_id_seq', 17, true);
 
 
 --
@@ -2023,6 +2175,14 @@ ALTER TABLE ONLY postern.deliveries_20261129
 
 ALTER TABLE ONLY postern.deliveries_default
     ADD CONSTRAINT deliveries_default_pkey PRIMARY KEY (tenant_id, endpoint_id, id);
+
+
+--
+-- Name: delivery_stats delivery_stats_pkey; Type: CONSTRAINT; Schema: postern; Owner: -
+--
+
+ALTER TABLE ONLY postern.delivery_stats
+    ADD CONSTRAINT delivery_stats_pkey PRIMARY KEY (tenant_id, endpoint_id, grain, at, cause);
 
 
 --
@@ -2170,6 +2330,14 @@ ALTER TABLE ONLY postern.person_sends
 
 
 --
+-- Name: replays replays_pkey; Type: CONSTRAINT; Schema: postern; Owner: -
+--
+
+ALTER TABLE ONLY postern.replays
+    ADD CONSTRAINT replays_pkey PRIMARY KEY (tenant_id, id);
+
+
+--
 -- Name: schema_functions schema_functions_file_sha256_key; Type: CONSTRAINT; Schema: postern; Owner: -
 --
 
@@ -2310,6 +2478,34 @@ CREATE INDEX deliveries_20261121_event_id_tenant_id_idx ON postern.deliveries_20
 
 
 --
+-- Name: deliveries_of_replay; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_of_replay ON ONLY postern.deliveries USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261121_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261121_replay_id_event_id_idx ON postern.deliveries_20261121 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_failed; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_failed ON ONLY postern.deliveries USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
+
+
+--
+-- Name: deliveries_20261121_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261121_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261121 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
+
+
+--
 -- Name: deliveries_undelivered; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -2359,6 +2555,20 @@ CREATE INDEX deliveries_20261122_event_id_tenant_id_idx ON postern.deliveries_20
 
 
 --
+-- Name: deliveries_20261122_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261122_replay_id_event_id_idx ON postern.deliveries_20261122 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261122_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261122_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261122 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
+
+
+--
 -- Name: deliveries_20261122_tenant_id_endpoint_id_status_id_idx1; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -2384,6 +2594,20 @@ CREATE INDEX deliveries_20261122_tenant_id_status_id_idx ON postern.deliveries_2
 --
 
 CREATE INDEX deliveries_20261123_event_id_tenant_id_idx ON postern.deliveries_20261123 USING btree (event_id, tenant_id);
+
+
+--
+-- Name: deliveries_20261123_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261123_replay_id_event_id_idx ON postern.deliveries_20261123 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261123_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261123_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261123 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
 
 
 --
@@ -2415,6 +2639,20 @@ CREATE INDEX deliveries_20261124_event_id_tenant_id_idx ON postern.deliveries_20
 
 
 --
+-- Name: deliveries_20261124_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261124_replay_id_event_id_idx ON postern.deliveries_20261124 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261124_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261124_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261124 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
+
+
+--
 -- Name: deliveries_20261124_tenant_id_endpoint_id_status_id_idx1; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -2440,6 +2678,20 @@ CREATE INDEX deliveries_20261124_tenant_id_status_id_idx ON postern.deliveries_2
 --
 
 CREATE INDEX deliveries_20261125_event_id_tenant_id_idx ON postern.deliveries_20261125 USING btree (event_id, tenant_id);
+
+
+--
+-- Name: deliveries_20261125_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261125_replay_id_event_id_idx ON postern.deliveries_20261125 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261125_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261125_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261125 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
 
 
 --
@@ -2471,6 +2723,20 @@ CREATE INDEX deliveries_20261126_event_id_tenant_id_idx ON postern.deliveries_20
 
 
 --
+-- Name: deliveries_20261126_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261126_replay_id_event_id_idx ON postern.deliveries_20261126 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261126_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261126_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261126 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
+
+
+--
 -- Name: deliveries_20261126_tenant_id_endpoint_id_status_id_idx1; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -2496,6 +2762,20 @@ CREATE INDEX deliveries_20261126_tenant_id_status_id_idx ON postern.deliveries_2
 --
 
 CREATE INDEX deliveries_20261127_event_id_tenant_id_idx ON postern.deliveries_20261127 USING btree (event_id, tenant_id);
+
+
+--
+-- Name: deliveries_20261127_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261127_replay_id_event_id_idx ON postern.deliveries_20261127 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261127_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261127_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261127 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
 
 
 --
@@ -2527,6 +2807,20 @@ CREATE INDEX deliveries_20261128_event_id_tenant_id_idx ON postern.deliveries_20
 
 
 --
+-- Name: deliveries_20261128_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261128_replay_id_event_id_idx ON postern.deliveries_20261128 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261128_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261128_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261128 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
+
+
+--
 -- Name: deliveries_20261128_tenant_id_endpoint_id_status_id_idx1; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -2552,6 +2846,20 @@ CREATE INDEX deliveries_20261128_tenant_id_status_id_idx ON postern.deliveries_2
 --
 
 CREATE INDEX deliveries_20261129_event_id_tenant_id_idx ON postern.deliveries_20261129 USING btree (event_id, tenant_id);
+
+
+--
+-- Name: deliveries_20261129_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261129_replay_id_event_id_idx ON postern.deliveries_20261129 USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_20261129_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_20261129_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_20261129 USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
 
 
 --
@@ -2583,6 +2891,20 @@ CREATE INDEX deliveries_default_event_id_tenant_id_idx ON postern.deliveries_def
 
 
 --
+-- Name: deliveries_default_replay_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_default_replay_id_event_id_idx ON postern.deliveries_default USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
+-- Name: deliveries_default_tenant_id_endpoint_id_event_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX deliveries_default_tenant_id_endpoint_id_event_id_idx ON postern.deliveries_default USING btree (tenant_id, endpoint_id, event_id) WHERE (status = 'failed'::text);
+
+
+--
 -- Name: deliveries_default_tenant_id_endpoint_id_status_id_idx1; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -2604,6 +2926,20 @@ CREATE INDEX deliveries_default_tenant_id_status_id_idx ON postern.deliveries_de
 
 
 --
+-- Name: delivery_counts_of_tenant; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX delivery_counts_of_tenant ON postern.delivery_counts USING btree (tenant_id, at);
+
+
+--
+-- Name: delivery_stats_oldest; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX delivery_stats_oldest ON postern.delivery_stats USING btree (at);
+
+
+--
 -- Name: dispatches_claimable; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -2611,10 +2947,17 @@ CREATE INDEX dispatches_claimable ON postern.dispatches USING btree (claimable_a
 
 
 --
+-- Name: dispatches_of_replay; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE UNIQUE INDEX dispatches_of_replay ON postern.dispatches USING btree (replay_id, event_id) WHERE (replay_id IS NOT NULL);
+
+
+--
 -- Name: dispatches_parked; Type: INDEX; Schema: postern; Owner: -
 --
 
-CREATE INDEX dispatches_parked ON postern.dispatches USING btree (tenant_id, endpoint_id, due_at, event_id) WHERE (parked AND (NOT held));
+CREATE INDEX dispatches_parked ON postern.dispatches USING btree (tenant_id, endpoint_id, replay_id NULLS FIRST, due_at, event_id) WHERE (parked AND (NOT held));
 
 
 --
@@ -2639,10 +2982,101 @@ CREATE INDEX endpoints_unsettled ON postern.endpoints USING btree (tenant_id, id
 
 
 --
+-- Name: events_of_tenant; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_of_tenant ON ONLY postern.events USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261121_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261121_tenant_id_id_idx ON postern.events_20261121 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261122_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261122_tenant_id_id_idx ON postern.events_20261122 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261123_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261123_tenant_id_id_idx ON postern.events_20261123 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261124_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261124_tenant_id_id_idx ON postern.events_20261124 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261125_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261125_tenant_id_id_idx ON postern.events_20261125 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261126_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261126_tenant_id_id_idx ON postern.events_20261126 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261127_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261127_tenant_id_id_idx ON postern.events_20261127 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261128_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261128_tenant_id_id_idx ON postern.events_20261128 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_20261129_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_20261129_tenant_id_id_idx ON postern.events_20261129 USING btree (tenant_id COLLATE "C", id);
+
+
+--
+-- Name: events_default_tenant_id_id_idx; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX events_default_tenant_id_id_idx ON postern.events_default USING btree (tenant_id COLLATE "C", id);
+
+
+--
 -- Name: idempotency_keys_created_at; Type: INDEX; Schema: postern; Owner: -
 --
 
 CREATE INDEX idempotency_keys_created_at ON postern.idempotency_keys USING btree (created_at);
+
+
+--
+-- Name: replays_running; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE UNIQUE INDEX replays_running ON postern.replays USING btree (tenant_id, endpoint_id) WHERE (status = 'running'::text);
+
+
+--
+-- Name: replays_waiting; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX replays_waiting ON postern.replays USING btree (lease_until) WHERE (status = 'running'::text);
 
 
 --
@@ -2723,6 +3157,20 @@ ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261121
 
 
 --
+-- Name: deliveries_20261121_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261121_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261121_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261121_tenant_id_endpoint_id_event_id_idx;
+
+
+--
 -- Name: deliveries_20261121_tenant_id_endpoint_id_status_id_idx1; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
@@ -2755,6 +3203,20 @@ ALTER INDEX postern.deliveries_of_event ATTACH PARTITION postern.deliveries_2026
 --
 
 ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261122_pkey;
+
+
+--
+-- Name: deliveries_20261122_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261122_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261122_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261122_tenant_id_endpoint_id_event_id_idx;
 
 
 --
@@ -2793,6 +3255,20 @@ ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261123
 
 
 --
+-- Name: deliveries_20261123_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261123_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261123_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261123_tenant_id_endpoint_id_event_id_idx;
+
+
+--
 -- Name: deliveries_20261123_tenant_id_endpoint_id_status_id_idx1; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
@@ -2825,6 +3301,20 @@ ALTER INDEX postern.deliveries_of_event ATTACH PARTITION postern.deliveries_2026
 --
 
 ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261124_pkey;
+
+
+--
+-- Name: deliveries_20261124_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261124_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261124_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261124_tenant_id_endpoint_id_event_id_idx;
 
 
 --
@@ -2863,6 +3353,20 @@ ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261125
 
 
 --
+-- Name: deliveries_20261125_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261125_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261125_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261125_tenant_id_endpoint_id_event_id_idx;
+
+
+--
 -- Name: deliveries_20261125_tenant_id_endpoint_id_status_id_idx1; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
@@ -2895,6 +3399,20 @@ ALTER INDEX postern.deliveries_of_event ATTACH PARTITION postern.deliveries_2026
 --
 
 ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261126_pkey;
+
+
+--
+-- Name: deliveries_20261126_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261126_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261126_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261126_tenant_id_endpoint_id_event_id_idx;
 
 
 --
@@ -2933,6 +3451,20 @@ ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261127
 
 
 --
+-- Name: deliveries_20261127_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261127_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261127_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261127_tenant_id_endpoint_id_event_id_idx;
+
+
+--
 -- Name: deliveries_20261127_tenant_id_endpoint_id_status_id_idx1; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
@@ -2965,6 +3497,20 @@ ALTER INDEX postern.deliveries_of_event ATTACH PARTITION postern.deliveries_2026
 --
 
 ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261128_pkey;
+
+
+--
+-- Name: deliveries_20261128_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261128_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261128_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261128_tenant_id_endpoint_id_event_id_idx;
 
 
 --
@@ -3003,6 +3549,20 @@ ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_20261129
 
 
 --
+-- Name: deliveries_20261129_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_20261129_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_20261129_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_20261129_tenant_id_endpoint_id_event_id_idx;
+
+
+--
 -- Name: deliveries_20261129_tenant_id_endpoint_id_status_id_idx1; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
@@ -3038,6 +3598,20 @@ ALTER INDEX postern.deliveries_pkey ATTACH PARTITION postern.deliveries_default_
 
 
 --
+-- Name: deliveries_default_replay_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_of_replay ATTACH PARTITION postern.deliveries_default_replay_id_event_id_idx;
+
+
+--
+-- Name: deliveries_default_tenant_id_endpoint_id_event_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.deliveries_failed ATTACH PARTITION postern.deliveries_default_tenant_id_endpoint_id_event_id_idx;
+
+
+--
 -- Name: deliveries_default_tenant_id_endpoint_id_status_id_idx1; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
@@ -3066,10 +3640,24 @@ ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261121_pkey;
 
 
 --
+-- Name: events_20261121_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261121_tenant_id_id_idx;
+
+
+--
 -- Name: events_20261122_pkey; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
 ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261122_pkey;
+
+
+--
+-- Name: events_20261122_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261122_tenant_id_id_idx;
 
 
 --
@@ -3080,10 +3668,24 @@ ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261123_pkey;
 
 
 --
+-- Name: events_20261123_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261123_tenant_id_id_idx;
+
+
+--
 -- Name: events_20261124_pkey; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
 ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261124_pkey;
+
+
+--
+-- Name: events_20261124_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261124_tenant_id_id_idx;
 
 
 --
@@ -3094,10 +3696,24 @@ ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261125_pkey;
 
 
 --
+-- Name: events_20261125_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261125_tenant_id_id_idx;
+
+
+--
 -- Name: events_20261126_pkey; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
 ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261126_pkey;
+
+
+--
+-- Name: events_20261126_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261126_tenant_id_id_idx;
 
 
 --
@@ -3108,10 +3724,24 @@ ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261127_pkey;
 
 
 --
+-- Name: events_20261127_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261127_tenant_id_id_idx;
+
+
+--
 -- Name: events_20261128_pkey; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
 ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261128_pkey;
+
+
+--
+-- Name: events_20261128_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261128_tenant_id_id_idx;
 
 
 --
@@ -3122,10 +3752,31 @@ ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_20261129_pkey;
 
 
 --
+-- Name: events_20261129_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_20261129_tenant_id_id_idx;
+
+
+--
 -- Name: events_default_pkey; Type: INDEX ATTACH; Schema: postern; Owner: -
 --
 
 ALTER INDEX postern.events_pkey ATTACH PARTITION postern.events_default_pkey;
+
+
+--
+-- Name: events_default_tenant_id_id_idx; Type: INDEX ATTACH; Schema: postern; Owner: -
+--
+
+ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_default_tenant_id_id_idx;
+
+
+--
+-- Name: deliveries count_deliveries; Type: TRIGGER; Schema: postern; Owner: -
+--
+
+CREATE TRIGGER count_deliveries AFTER INSERT ON postern.deliveries REFERENCING NEW TABLE AS logged FOR EACH STATEMENT EXECUTE FUNCTION postern.count_deliveries();
 
 
 --
@@ -3249,6 +3900,18 @@ ALTER TABLE postern.deliveries_20261129 ENABLE ROW LEVEL SECURITY;
 ALTER TABLE postern.deliveries_default ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: delivery_counts; Type: ROW SECURITY; Schema: postern; Owner: -
+--
+
+ALTER TABLE postern.delivery_counts ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: delivery_stats; Type: ROW SECURITY; Schema: postern; Owner: -
+--
+
+ALTER TABLE postern.delivery_stats ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: dispatches; Type: ROW SECURITY; Schema: postern; Owner: -
 --
 
@@ -3360,6 +4023,20 @@ CREATE POLICY owner ON postern.deliveries TO postern_owner USING (true);
 
 
 --
+-- Name: delivery_counts owner; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY owner ON postern.delivery_counts TO postern_owner USING (true);
+
+
+--
+-- Name: delivery_stats owner; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY owner ON postern.delivery_stats TO postern_owner USING (true);
+
+
+--
 -- Name: dispatches owner; Type: POLICY; Schema: postern; Owner: -
 --
 
@@ -3399,6 +4076,13 @@ CREATE POLICY owner ON postern.outbox TO postern_owner USING (true);
 --
 
 CREATE POLICY owner ON postern.person_sends TO postern_owner USING (true);
+
+
+--
+-- Name: replays owner; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY owner ON postern.replays TO postern_owner USING (true);
 
 
 --
@@ -3448,6 +4132,12 @@ CREATE POLICY owner ON postern.tenant_settings TO postern_owner USING (true);
 --
 
 ALTER TABLE postern.person_sends ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: replays; Type: ROW SECURITY; Schema: postern; Owner: -
+--
+
+ALTER TABLE postern.replays ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: storage_events; Type: ROW SECURITY; Schema: postern; Owner: -
@@ -3501,6 +4191,20 @@ CREATE POLICY tenant ON postern.deliveries TO postern_tenant USING ((tenant_id =
 
 
 --
+-- Name: delivery_counts tenant; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY tenant ON postern.delivery_counts TO postern_tenant USING ((tenant_id = postern.current_tenant()));
+
+
+--
+-- Name: delivery_stats tenant; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY tenant ON postern.delivery_stats TO postern_tenant USING ((tenant_id = postern.current_tenant()));
+
+
+--
 -- Name: dispatches tenant; Type: POLICY; Schema: postern; Owner: -
 --
 
@@ -3526,6 +4230,13 @@ CREATE POLICY tenant ON postern.events TO postern_tenant USING ((tenant_id = pos
 --
 
 CREATE POLICY tenant ON postern.person_sends TO postern_tenant USING ((tenant_id = postern.current_tenant()));
+
+
+--
+-- Name: replays tenant; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY tenant ON postern.replays TO postern_tenant USING ((tenant_id = postern.current_tenant()));
 
 
 --
@@ -3567,6 +4278,20 @@ ALTER TABLE postern.tenant_settings ENABLE ROW LEVEL SECURITY;
 --
 
 CREATE POLICY worker ON postern.bodies_to_keep TO postern_worker USING (true);
+
+
+--
+-- Name: delivery_counts worker; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker ON postern.delivery_counts TO postern_worker USING (true);
+
+
+--
+-- Name: delivery_stats worker; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker ON postern.delivery_stats TO postern_worker USING (true);
 
 
 --
@@ -3626,6 +4351,13 @@ CREATE POLICY worker_change ON postern.endpoints FOR UPDATE TO postern_worker US
 
 
 --
+-- Name: replays worker_change; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker_change ON postern.replays FOR UPDATE TO postern_worker USING (true);
+
+
+--
 -- Name: storage_exports worker_change; Type: POLICY; Schema: postern; Owner: -
 --
 
@@ -3665,6 +4397,13 @@ CREATE POLICY worker_read ON postern.outbox FOR SELECT TO postern_worker USING (
 --
 
 CREATE POLICY worker_read ON postern.person_sends FOR SELECT TO postern_worker USING (true);
+
+
+--
+-- Name: replays worker_read; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker_read ON postern.replays FOR SELECT TO postern_worker USING (true);
 
 
 --
@@ -3724,6 +4463,13 @@ CREATE POLICY worker_remove ON postern.person_sends FOR DELETE TO postern_worker
 
 
 --
+-- Name: replays worker_remove; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker_remove ON postern.replays FOR DELETE TO postern_worker USING (true);
+
+
+--
 -- Name: SCHEMA postern; Type: ACL; Schema: -; Owner: -
 --
 
@@ -3763,6 +4509,13 @@ GRANT ALL ON FUNCTION postern.copy_staged_rows(parent text, from_page bigint, to
 --
 
 REVOKE ALL ON FUNCTION postern.copy_to_staged() FROM PUBLIC;
+
+
+--
+-- Name: FUNCTION count_deliveries(); Type: ACL; Schema: postern; Owner: -
+--
+
+REVOKE ALL ON FUNCTION postern.count_deliveries() FROM PUBLIC;
 
 
 --
@@ -3859,6 +4612,7 @@ GRANT ALL ON FUNCTION postern.stage_partitions(parent text, from_day date, to_da
 REVOKE ALL ON FUNCTION postern.uuid_v7() FROM PUBLIC;
 GRANT ALL ON FUNCTION postern.uuid_v7() TO postern_publisher;
 GRANT ALL ON FUNCTION postern.uuid_v7() TO postern_worker;
+GRANT ALL ON FUNCTION postern.uuid_v7() TO postern_tenant;
 
 
 --
@@ -3900,6 +4654,71 @@ GRANT INSERT ON TABLE postern.deliveries TO postern_worker;
 
 
 --
+-- Name: TABLE delivery_counts; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT SELECT ON TABLE postern.delivery_counts TO postern_tenant;
+GRANT SELECT,DELETE ON TABLE postern.delivery_counts TO postern_worker;
+
+
+--
+-- Name: COLUMN delivery_counts.count; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(count) ON TABLE postern.delivery_counts TO postern_worker;
+
+
+--
+-- Name: TABLE delivery_stats; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT SELECT ON TABLE postern.delivery_stats TO postern_tenant;
+GRANT SELECT,INSERT,DELETE ON TABLE postern.delivery_stats TO postern_worker;
+
+
+--
+-- Name: COLUMN delivery_stats.count; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(count) ON TABLE postern.delivery_stats TO postern_worker;
+
+
+--
+-- Name: COLUMN delivery_stats.sent; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(sent) ON TABLE postern.delivery_stats TO postern_worker;
+
+
+--
+-- Name: COLUMN delivery_stats.latency_sum_ms; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(latency_sum_ms) ON TABLE postern.delivery_stats TO postern_worker;
+
+
+--
+-- Name: COLUMN delivery_stats.latency_max_ms; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(latency_max_ms) ON TABLE postern.delivery_stats TO postern_worker;
+
+
+--
+-- Name: COLUMN delivery_stats.first_id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(first_id) ON TABLE postern.delivery_stats TO postern_worker;
+
+
+--
+-- Name: COLUMN delivery_stats.last_id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(last_id) ON TABLE postern.delivery_stats TO postern_worker;
+
+
+--
 -- Name: TABLE dispatches; Type: ACL; Schema: postern; Owner: -
 --
 
@@ -3909,10 +4728,59 @@ GRANT SELECT,INSERT,DELETE ON TABLE postern.dispatches TO postern_worker;
 
 
 --
+-- Name: COLUMN dispatches.tenant_id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(tenant_id) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
+-- Name: COLUMN dispatches.endpoint_id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(endpoint_id) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
+-- Name: COLUMN dispatches.id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(id) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
+-- Name: COLUMN dispatches.event_id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(event_id) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
+-- Name: COLUMN dispatches.event_type; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(event_type) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
+-- Name: COLUMN dispatches.attempt; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(attempt) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
+-- Name: COLUMN dispatches.due_at; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(due_at) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
 -- Name: COLUMN dispatches.claimable_at; Type: ACL; Schema: postern; Owner: -
 --
 
-GRANT UPDATE(claimable_at) ON TABLE postern.dispatches TO postern_tenant;
+GRANT INSERT(claimable_at),UPDATE(claimable_at) ON TABLE postern.dispatches TO postern_tenant;
 GRANT UPDATE(claimable_at) ON TABLE postern.dispatches TO postern_worker;
 
 
@@ -3943,6 +4811,21 @@ GRANT UPDATE(superseded) ON TABLE postern.dispatches TO postern_tenant;
 --
 
 GRANT UPDATE(parked) ON TABLE postern.dispatches TO postern_worker;
+GRANT INSERT(parked) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
+-- Name: COLUMN dispatches.once; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(once) ON TABLE postern.dispatches TO postern_tenant;
+
+
+--
+-- Name: COLUMN dispatches.replay_id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT INSERT(replay_id) ON TABLE postern.dispatches TO postern_tenant;
 
 
 --
@@ -4184,6 +5067,101 @@ GRANT UPDATE(id) ON TABLE postern.outbox TO postern_worker;
 
 GRANT SELECT,INSERT,DELETE ON TABLE postern.person_sends TO postern_tenant;
 GRANT SELECT,DELETE ON TABLE postern.person_sends TO postern_worker;
+
+
+--
+-- Name: TABLE replays; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT SELECT,INSERT ON TABLE postern.replays TO postern_tenant;
+GRANT SELECT,DELETE ON TABLE postern.replays TO postern_worker;
+
+
+--
+-- Name: COLUMN replays.status; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(status) ON TABLE postern.replays TO postern_tenant;
+GRANT UPDATE(status) ON TABLE postern.replays TO postern_worker;
+
+
+--
+-- Name: COLUMN replays.error; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(error) ON TABLE postern.replays TO postern_worker;
+
+
+--
+-- Name: COLUMN replays.sent; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(sent) ON TABLE postern.replays TO postern_tenant;
+
+
+--
+-- Name: COLUMN replays.skipped; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(skipped) ON TABLE postern.replays TO postern_tenant;
+
+
+--
+-- Name: COLUMN replays.after_event_id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(after_event_id) ON TABLE postern.replays TO postern_tenant;
+
+
+--
+-- Name: COLUMN replays.is_fed; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(is_fed) ON TABLE postern.replays TO postern_tenant;
+
+
+--
+-- Name: COLUMN replays.delivered; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(delivered) ON TABLE postern.replays TO postern_tenant;
+
+
+--
+-- Name: COLUMN replays.failed; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(failed) ON TABLE postern.replays TO postern_tenant;
+
+
+--
+-- Name: COLUMN replays.counted_to; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(counted_to) ON TABLE postern.replays TO postern_tenant;
+
+
+--
+-- Name: COLUMN replays.lease_owner; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(lease_owner) ON TABLE postern.replays TO postern_worker;
+
+
+--
+-- Name: COLUMN replays.lease_until; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(lease_until) ON TABLE postern.replays TO postern_tenant;
+GRANT UPDATE(lease_until) ON TABLE postern.replays TO postern_worker;
+
+
+--
+-- Name: COLUMN replays.finished_at; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(finished_at) ON TABLE postern.replays TO postern_tenant;
+GRANT UPDATE(finished_at) ON TABLE postern.replays TO postern_worker;
 
 
 --
