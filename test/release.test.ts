@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmod, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -79,7 +79,9 @@ describe("npm run release", () => {
   });
 
   it("names in the bill of materials and in the notices what the archive contains", async () => {
+    const link = z.object({ url: z.url() });
     const component = z.object({
+      externalReferences: z.array(link).optional(),
       name: z.string(),
       version: z.string(),
       hashes: z.array(z.object({})).min(1),
@@ -88,6 +90,8 @@ describe("npm run release", () => {
       .object({ bomFormat: z.literal("CycloneDX"), components: z.array(component) })
       .parse(JSON.parse(await readFile(join(unpacked, "sbom.cdx.json"), "utf8")));
     const names = new Set(bill.components.map(({ name }) => name));
+    const refs = bill.components.map(({ name, version }) => `${name}@${version}`);
+    assert.equal(new Set(refs).size, refs.length, "each once");
     for (const name of ["node", "fastify", "pg", "zod", "yaml"]) assert.ok(names.has(name), name);
     assert.ok(!names.has("esbuild") && !names.has("typescript"), "nothing of development");
     const notices = await readFile(join(unpacked, "NOTICES.txt"), "utf8");
@@ -96,6 +100,7 @@ describe("npm run release", () => {
     );
     assert.deepEqual(unnamed, []);
     assert.match(await readFile(join(unpacked, "node", "LICENSE"), "utf8"), /Node\.js/);
+    assert.ok((await stat(join(unpacked, "deploy", "compose", "make-database.sh"))).mode & 0o100);
   });
 
   it("takes another platform's Node only with the hash of the lockfile", async () => {
@@ -143,6 +148,8 @@ describe("the archive", () => {
   it("migrates, checks itself and delivers over TLS", async () => {
     const main = join(unpacked, "bin", "postern");
     const program = await startProgram(["up"], env, main);
+    const style = await program.call("GET", "/reference/swagger-ui.css", { as: null });
+    assert.equal(style.status, 200);
     const { endpoint } = await createEndpoint(program, { url: receiver.url });
     const event = await publish(program);
     const [delivery] = await eventually(async () => {

@@ -28,10 +28,10 @@ const HERE = `${process.platform}-${process.arch}`;
 /** What a container needs of an archive: no shell is there to run bin/postern, nobody to read the pages. */
 const IN_IMAGE = /^(dist|migrations)\/|^(LICENSE|NOTICES\.txt)$/;
 
-export type ReleaseOptions = { folder: string; all: boolean; epochSeconds: number };
+type ReleaseOptions = { folder: string; all: boolean; epochSeconds: number };
 
 /** Makes the release in `folder`, in place of what is there. Answers the names of its files. */
-export async function makeRelease({ folder, all, epochSeconds }: ReleaseOptions): Promise<string[]> {
+async function makeRelease({ folder, all, epochSeconds }: ReleaseOptions): Promise<string[]> {
   const known = await nodePackages(root);
   const wanted = known.filter(({ platform }) => all || platform === HERE);
   if (wanted.length === 0) throw new Error(`No Node is packaged for ${HERE}, so there is no release for it.`);

@@ -1,11 +1,13 @@
 /** The files of a release: the bundle, Node, migrations, ways to deploy it, and what its licences ask for. */
 import { globSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReleaseFile } from "./archive.ts";
 import type { NodeFiles } from "./node-binary.ts";
 
 const FROM_CHECKOUT = ["LICENSE", "CHANGELOG.md", "docs/*.md", "deploy/**", "migrations/**/*.sql"];
+
+const OWNER_MAY_EXECUTE = 0o100;
 
 /** All of a folder's files that match, by path. */
 export async function readFiles(folder: string, patterns: string[]): Promise<ReleaseFile[]> {
@@ -15,6 +17,7 @@ export async function readFiles(folder: string, patterns: string[]): Promise<Rel
     paths.sort().map(async (path) => ({
       path: path.replaceAll("\\", "/"),
       data: await readFile(join(folder, path)),
+      isExecutable: ((await stat(join(folder, path))).mode & OWNER_MAY_EXECUTE) !== 0,
     })),
   );
 }

@@ -12,7 +12,16 @@ import type { BundledPackage } from "./notices.ts";
 // Any one; it keeps the serial numbers of this program's documents apart from others'.
 const NAMESPACE = "0c1f4c6e-6a53-4d0c-9a3f-5f1d3c0a7e52";
 
-const component = z.looseObject({ "bom-ref": z.string(), name: z.string(), version: z.string().optional() });
+const component = z.looseObject({
+  "bom-ref": z.string(),
+  name: z.string(),
+  version: z.string().optional(),
+  // npm passes on whatever a package has there, such as git's short form, which is no URL.
+  externalReferences: z
+    .array(z.looseObject({ url: z.string() }))
+    .transform((references) => references.filter(({ url }) => URL.canParse(url)))
+    .optional(),
+});
 const npmDocument = z.looseObject({
   metadata: z.looseObject({ component }),
   components: z.array(component),
@@ -44,7 +53,8 @@ export function writeSbom(
       throw new Error(`npm sbom does not name ${name}@${itsVersion}, which is bundled`);
     return found;
   });
-  const components = [...bundled, nodeComponent(node), ...others];
+  // A package may be installed, and bundled, at two places.
+  const components = [...new Set([...bundled, nodeComponent(node), ...others])];
   const own = `postern@${version}`;
   const refs = new Set([own, ...components.map((one) => one["bom-ref"])]);
   const content = {
