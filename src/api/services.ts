@@ -18,6 +18,7 @@ import type { Exports } from "../storage/exports/exports.ts";
 import type { StorageSettings } from "../storage/library/settings.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import type { RateLimits } from "./caller-limits.ts";
 import type { ArtifactChanges } from "../storage/library/artifact-changes.ts";
 import type { ServedFiles } from "./routes/files.ts";
@@ -59,6 +60,7 @@ export type ApiServices = {
   servedFiles: ServedFiles | null;
   log: Log;
   metrics: Metrics;
+  tracing: Tracing | null;
   auditLog: AuditLog;
   auditTally: AuditTally;
   rateLimits: RateLimits;
