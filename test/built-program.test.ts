@@ -1,9 +1,9 @@
 /** `npm run build`: the bundle does what the sources do. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
 import { NEEDED_NODE, VERSION } from "../src/shared/version.ts";
@@ -68,9 +68,18 @@ describe("the built program", () => {
     assert.match(stderr, /^postern needs Node 24 or newer, and this is Node [0-9.]+ \(.*\)\.\n.*\n$/);
   });
 
-  it("finds its migrations, reads a YAML catalog, checks a schema and delivers over TLS", async () => {
-    const program = await startProgram(["up"], env, built);
+  it("finds its migrations, reads a YAML catalog once, checks a schema, serves the reference and delivers over TLS", async () => {
+    await appendFile(join(dirname(built), "reference", "swagger-ui.css"), "/* built */");
+    // A pipe can be read once: so is the catalog.
+    const pipe = join(folder, "catalog.pipe");
+    assert.equal(spawnSync("mkfifo", [pipe]).status, 0);
+    const [program] = await Promise.all([
+      startProgram(["up"], { ...env, EVENT_CATALOG: pipe }, built),
+      writeFile(pipe, CATALOG),
+    ]);
     assert.equal((await program.call("GET", "/ready", { as: null })).status, 200);
+    const reference = await program.call("GET", "/reference/swagger-ui.css", { as: null });
+    assert.deepEqual([reference.status, reference.text.endsWith("/* built */")], [200, true]);
     const { endpoint } = await createEndpoint(program, { url: receiver.url });
     const refused = await program.call("POST", "/api/events", {
       as: PRODUCER,

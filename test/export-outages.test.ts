@@ -115,11 +115,11 @@ describe("an export", () => {
         });
         await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
         // Before the run loses its connection: it may fail, and say so, before the next statement here.
-        const seen = program.output().split("could not be given back yet").length;
+        const seen = program.output().split("could not be released yet").length;
         await dropConnections();
         await own.query("COMMIT");
         await eventually(() =>
-          Promise.resolve(program.output().split("could not be given back yet").length > seen),
+          Promise.resolve(program.output().split("could not be released yet").length > seen),
         );
         await pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
         await dropConnections();

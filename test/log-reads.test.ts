@@ -21,6 +21,8 @@ import {
   type EndpointId,
   type EventId,
 } from "../src/shared/id.ts";
+import { countLog } from "../src/storage/exports/count-log.ts";
+import { readLogPage } from "../src/storage/exports/export-log-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { openCounter } from "./support/rows-read.ts";
 import { tenant } from "./support/two-tenants.ts";
@@ -30,6 +32,10 @@ const ROWS = 24_000;
 const LIMIT = 20;
 /** The rows of a page are found in an index, then read, then their events. */
 const PER_ROW = 4;
+
+/** One row of twelve is another tenant's. */
+const OF_ACME = (ROWS / 12) * 11;
+const EXPORT_PAGE = 200;
 
 const acme = tenant("acme");
 const [busy, quiet, failing] = [newEndpointId(), newEndpointId(), newEndpointId()];
@@ -101,6 +107,8 @@ async function plan(): Promise<void> {
   await listReplays(counter.tenants.reading(), acme, { before: null, limit: LIMIT });
   await log.getById(acme, parseDeliveryId(eventId)).catch(() => undefined);
   await eventLog.get(acme, eventId).catch(() => undefined);
+  await exporting.count();
+  await exporting.page();
 }
 
 const candidates = (endpointId: EndpointId, selection: "failed" | "all", days: number) =>
@@ -136,6 +144,21 @@ const CANDIDATE_READS: Record<string, CandidateRead> = {
     finds: LIMIT,
     reads: LIMIT * PER_ROW,
   },
+};
+
+const exported = {
+  tenantId: acme,
+  from: new Date(Date.now() - (DAYS + 1) * 86_400_000),
+  to: new Date(Date.now() + 3_600_000),
+  endpointId: null,
+  eventType: null,
+  deliveryStatus: null,
+};
+const exporting = {
+  count: () =>
+    countLog(counter.tenants.reading(), exported, { limit: Infinity, signal: new AbortController().signal }),
+  page: () =>
+    readLogPage(counter.tenants.reading(), exported, { after: null, limit: EXPORT_PAGE, maxBodyBytes: 1e6 }),
 };
 
 type EventRead = { run: () => Promise<EventPage>; finds: number; reads: number };
@@ -266,6 +289,22 @@ describe("a read that was planned on empty tables", () => {
       before = next;
     }
     assert.deepEqual(found, ["invoice.rare"]);
+  });
+});
+
+describe("an export's read that was planned on empty tables", () => {
+  it("counts a range by reading its rows three times", async (test) => {
+    const counted = await counter.count(() => exporting.count(), { parts: true });
+    test.diagnostic(`${counted} rows read`);
+    assert.equal(await exporting.count(), OF_ACME);
+    assert.ok(counted <= 4 * OF_ACME, `${counted} rows`);
+  });
+
+  it("reads a page by its rows", async (test) => {
+    const counted = await counter.count(() => exporting.page(), { parts: true });
+    test.diagnostic(`${counted} rows read`);
+    assert.equal((await exporting.page()).rows.length, EXPORT_PAGE);
+    assert.ok(counted <= 8 * EXPORT_PAGE, `${counted} rows`);
   });
 });
 

@@ -1,9 +1,7 @@
 /** The operator's routes, and what every answer of the program has in common. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { builtInCatalog } from "../src/events/built-in-catalog.ts";
@@ -139,14 +137,6 @@ describe("GET /openapi.json", () => {
     const committed: unknown = JSON.parse(await readFile(OPENAPI, "utf8"));
     const answer = await service.call("GET", "/openapi.json", { as: null });
     assert.deepEqual([answer.status, answer.body], [200, committed]);
-  });
-
-  it("is without fault for a linter of such documents", async () => {
-    const linter = join(import.meta.dirname, "..", "node_modules", ".bin", "redocly");
-    // It must ask nobody for news of itself.
-    const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-    const run = promisify(execFile)(process.execPath, [linter, "lint", OPENAPI], { env });
-    assert.match((await run).stderr, /description is valid/);
   });
 
   it("leaves no list of types to generators of clients, which know none", async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
+import { runProgram } from "./support/program.ts";
 import {
   PRODUCER,
   startTestService,
@@ -250,6 +251,24 @@ describe("numbers with more digits than a double has", () => {
     const delivered = await webhooks.waitFor(endpoint.id, "delivered", 3);
     const bodies = delivered.map(({ request_body }) => /"data":(.*)}$/.exec(request_body ?? "")?.[1] ?? "");
     assert.deepEqual(bodies.sort(), [data, data, "{}"].sort());
+    await webhooks.remove(endpoint.id);
+  });
+
+  it("keep every digit through `postern publish`, which refuses what the API refuses", async () => {
+    const { endpoint } = await webhooks.create({ events: [TYPE] });
+    const args = ["publish", TYPE, "--tenant", "acme", "--url", service.url, "--id"];
+    const data = `{"n":${LONG},"d":0.1234567890123456789}`;
+    const sent = await runProgram([...args, 'a "key"', "--data", data], service.env);
+    assert.equal(sent.code, 0, sent.output);
+    const [delivered] = await webhooks.waitFor(endpoint.id, "delivered", 1);
+    assert.equal(/"data":(.*)}$/.exec(delivered?.request_body ?? "")?.[1], data);
+    const refused = await runProgram([...args, "range", "--data", '{"n":1e400}'], service.env);
+    assert.equal(refused.code, 1);
+    assert.match(refused.output, /number_out_of_range/);
+    for (const text of ["{} , {}", '{},"id":"other"', "{n: 1}"]) {
+      const { code, output } = await runProgram([...args, "text", "--data", text], service.env);
+      assert.deepEqual([code, /--data is not JSON/.test(output)], [1, true], output);
+    }
     await webhooks.remove(endpoint.id);
   });
 

@@ -154,7 +154,7 @@ describe("/ready of a database that answers with an error", () => {
     await eventually(async () => {
       const reasons = await reasonsOf(api);
       assert.ok(!reasons.includes("the database cannot be reached"));
-      return reasons.includes("the queue could not be looked at: see the log");
+      return reasons.includes("the queue's state could not be read: see the log");
     });
     await sql("GRANT SELECT ON postern.dispatches TO postern_worker");
     await reasonsWhen(api, 0);

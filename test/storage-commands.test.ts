@@ -66,7 +66,7 @@ describe("postern storage", () => {
     assert.match(refused.output, /"error":"Validation failed"/);
     const mistaken = await run("export", "--tenant", "acme", "--from", "yesterday", "--url", service.url);
     assert.equal(mistaken.code, 1);
-    assert.match(mistaken.output, /--from yesterday is no time/);
+    assert.match(mistaken.output, /--from yesterday is not a time/);
   });
 
   it("exports what it is told to alone: the type, the status, the formats", async () => {
@@ -98,7 +98,7 @@ describe("postern storage", () => {
       "/absent/log.zip",
     );
     assert.equal(code, 1);
-    assert.match(output, /--output \/absent\/log\.zip: the folder \/absent is not there/);
+    assert.match(output, /--output \/absent\/log\.zip: the folder \/absent does not exist/);
   });
 
   it("lists the library, as lines and as JSON", async () => {
@@ -119,7 +119,7 @@ describe("postern storage", () => {
     for (const neitherOrBoth of [[], ["--object", item.id, "--all"]]) {
       const unclear = await run("erase", "--tenant", "acme", "--yes", ...neitherOrBoth);
       assert.deepEqual(
-        [unclear.code, /--object, or everything of the tenant with --all/.test(unclear.output)],
+        [unclear.code, /--object, or use --all for all of the tenant's/.test(unclear.output)],
         [1, true],
       );
     }

@@ -36,6 +36,7 @@ import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
 import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
+import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import {
   artifact,
@@ -139,6 +140,7 @@ const asTenant: Record<string, Run> = {
   "searchSlice, by endpoint": (db, rows) => searched(db, rows, { endpointIds: [rows.endpointId], times: {} }),
   "searchSlice, by event": (db, rows) => searched(db, rows, { eventId: rows.eventId, times: {} }),
   "searchSlice, by status": (db, rows) => searched(db, rows, { status: "failed", times: {} }),
+  ...statsQueries.asTenant,
   readDeliveries: (db, rows) =>
     deliveries.readDeliveries(db, rows.tenantId, { keys: keysOf(rows), maxBodyBytes: 1024 }),
   readDeliveryHeads: (db, rows) => deliveries.readDeliveryHeads(db, rows.tenantId, keysOf(rows)),
@@ -232,16 +234,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   writeCursor: (db) =>
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, haltedReason: null }),
   ...storageAcrossTenants,
-  readStorageState: (db) => reconcile.readStorageState(db, BUCKET),
-  findOwners: (db) => reconcile.findOwners(db, BUCKET, ["a key"]),
-  readNextSequence: (db) => reconcile.readNextSequence(db),
-  forgetOldStorage: (db) => reconcile.forgetOldStorage(db, 30),
-  insertEvents: async (db) =>
-    reconcile.insertEvents(
-      db,
-      [{ sequence: await reconcile.readNextSequence(db), type: "object.missing", key: "a key" }],
-      { bucket: BUCKET, runId: randomUUID(), now: NOW },
-    ),
+  ...statsQueries.acrossTenants,
   parkDispatches: (db) => claim.parkDispatches(db, []),
   findBacklogs: (db) => claim.findBacklogs(db),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),

@@ -6,9 +6,10 @@
  * for types, no thousand modules. Migrations are read from `migrations/`, and
  * the embedded database's binaries from `node_modules/`, as with the sources.
  */
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
+import { REFERENCE_FILES } from "../src/api/routes/reference.ts";
 import { NEEDED_NODE } from "../src/shared/version.ts";
 
 const root = dirname(import.meta.dirname);
@@ -39,9 +40,19 @@ export async function buildProgram(): Promise<string> {
     external: ["pg-native"],
     logLevel: "warning",
   });
+  await copyReference(folder);
   const program = join(folder, "postern");
   await writeFile(program, await launcher(join(folder, "main.mjs")), { mode: 0o755 });
   return program;
+}
+
+/** The files of the page `/reference`, with their licence, which says that it goes along. */
+async function copyReference(folder: string): Promise<void> {
+  const origin = join(root, "node_modules", "swagger-ui-dist");
+  await mkdir(join(folder, "reference"));
+  for (const name of [...REFERENCE_FILES, "LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"]) {
+    await copyFile(join(origin, name), join(folder, "reference", name));
+  }
 }
 
 /** Looks at Node before anything is imported: an older one can't even parse the program. */

@@ -11,6 +11,7 @@ import { once } from "node:events";
 import { globSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname } from "node:path";
+import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
 import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
@@ -27,7 +28,11 @@ const TEST_LIMIT_MS = 120_000;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const files = globSync(["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts"], { cwd: root })
+  const files = globSync(["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts"], {
+    cwd: root,
+    // Packages that tests alone need bring tests of their own.
+    exclude: ["**/node_modules/**"],
+  })
     .map((file) => file.replaceAll("\\", "/"))
     .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
     .sort();
@@ -45,6 +50,11 @@ async function main(): Promise<number> {
   if (files.some((file) => file.includes("/s3-"))) {
     const missing = [prepareVersitygw(console.log), prepareMoto(console.log)].filter((why) => why !== null);
     for (const why of missing) console.log(`${why}: its tests do not run.`);
+  }
+  if (files.some((file) => file.includes("/api-"))) {
+    for (const [language, why] of Object.entries(await prepareApiTools(console.log))) {
+      if (why !== null) console.log(`${why}: the client in ${language} is not tested.`);
+    }
   }
   // Two test files at once would make the same environment twice.
   if (files.some((file) => file.includes("/storage-lifecycle-"))) preparePython(root, console.log);

@@ -1,6 +1,6 @@
 /** The checks that come before a route's own: a session, its kind, its permission. In this order, before the body is read. */
 import type { FastifyRequest } from "fastify";
-import type { Caller } from "../audit/audit-entry.ts";
+import { UNKNOWN, type Caller } from "../audit/audit-entry.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { callerAddress } from "./caller-address.ts";
@@ -27,8 +27,9 @@ export function requireUser(verifier: SessionVerifier) {
     const { tenantId } = session;
     if (session.type !== "user") throw refusedSession("a token of type user is needed here");
     if (tenantId === null) throw refusedSession("the tid of the token is absent or no tenant id");
-    requirePermission(request, session);
+    // Before the permission: the audit log names callers who lack it.
     userSessions.set(request, { ...session, tenantId });
+    requirePermission(request, session);
   };
 }
 
@@ -39,8 +40,8 @@ export function requireService(verifier: SessionVerifier) {
     if (session.type !== "service") throw refusedSession("a token of type service is needed here");
     if (session.tenantId === null && !session.allTenants)
       throw refusedSession("the tid of the token is absent or no tenant id");
-    requirePermission(request, session);
     serviceSessions.set(request, session);
+    requirePermission(request, session);
   };
 }
 
@@ -89,6 +90,14 @@ export function callerOf(request: FastifyRequest): Caller {
     requestId: request.id,
     address: callerAddress(request),
   };
+}
+
+/** Whoever the request's session names, as the audit log does; null without a session, or for a backend of every tenant. */
+export function knownCallerOf(request: FastifyRequest): Caller | null {
+  if (userSessions.has(request)) return callerOf(request);
+  const tenantId = serviceSessions.get(request)?.tenantId ?? null;
+  if (tenantId === null) return null;
+  return { tenantId, actor: UNKNOWN, requestId: request.id, address: callerAddress(request) };
 }
 
 export function serviceOf(request: FastifyRequest): Session {

@@ -17,9 +17,9 @@ import { deliveryView } from "./schemas.ts";
 
 /** The headers of a list that may have looked at a part of the log alone. */
 export const searchHeaders = {
-  Link: 'The next page, with `rel="next"`; also behind a short or an empty page of a search that is not at its end.',
+  Link: 'The next page, with `rel="next"`; also after a short or an empty page of an unfinished search.',
   "Searched-To":
-    "With a filter other than status and time: everything created after this was looked at. Absent when nothing older is left.",
+    "With a filter other than status and time: everything created after this time was searched. Absent if nothing older is left.",
 } as const;
 
 /** Says where a search goes on; answers to what time it came, or null where it is at its end. */

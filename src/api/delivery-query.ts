@@ -51,18 +51,18 @@ const filters = {
   status: z.enum(DELIVERY_STATUSES).optional(),
   from: instantText.optional().describe("Created at or after, ISO 8601 with offset."),
   to: instantText.optional().describe("Created before, ISO 8601 with offset."),
-  event_type: eventTypeText.optional().describe("A type, or with `.*` at its end every type below it."),
+  event_type: eventTypeText.optional().describe("A type, or a prefix such as `invoice.*`."),
   event_id: z.string().optional(),
   response_status: responseStatus
     .optional()
-    .describe("A status, a class of them as `5xx`, or `none`: sent, and no answer came."),
+    .describe("A status, a class such as `5xx`, or `none`: sent without an answer."),
   error: plainText(MAX_TEXT)
     .optional()
     .describe("Why no answer came, for example `dns`, `tls` or `timeout`."),
   trigger: z.enum(DELIVERY_TRIGGERS).optional(),
   q: plainText(MAX_TEXT)
     .optional()
-    .describe("Text in the request's or the answer's body, as it stands there, in the same case."),
+    .describe("Exact text in the request's or the answer's body, case-sensitive."),
   before: deliveryId("A delivery id: only deliveries older than it."),
   after: deliveryId("A delivery id: only deliveries newer than it."),
 };
@@ -71,7 +71,7 @@ const filters = {
 export const endpointLogQuery = z.object({
   ...filters,
   page: integerText(1, Number.MAX_SAFE_INTEGER, 1).describe(
-    "Prefer `before`: it costs the same on every page.",
+    "Prefer `before`, which costs the same on every page.",
   ),
   limit: integerText(1, 100, 50),
 });
@@ -82,7 +82,7 @@ export const tenantLogQuery = z.strictObject({
   endpoint_id: z
     .union([z.string(), z.array(z.string()).max(MAX_ENDPOINTS)])
     .optional()
-    .describe(`Of these endpoints alone: the parameter up to ${MAX_ENDPOINTS} times.`),
+    .describe(`Only these endpoints: repeat the parameter up to ${MAX_ENDPOINTS} times.`),
   limit: integerText(1, 100, 50),
   include: z.literal("bodies").optional().describe("`bodies`: with `request_body` and `response_body`."),
 });

@@ -14,7 +14,9 @@ import { searchRoutes, sessionRoutes, urlCheckRoutes } from "./routes/lookups.ts
 import { operationRoutes } from "./routes/operations.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import { replayRoutes } from "./routes/replays.ts";
+import { statsRoutes } from "./routes/stats.ts";
 import { tenantDeliveryRoutes } from "./routes/tenant-deliveries.ts";
+import { referenceRoutes } from "./routes/reference.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import type { ApiServices } from "./services.ts";
 
@@ -47,6 +49,12 @@ export async function mountApiRoutes(
   services: ApiServices,
   { basePath, limits, logTurn }: ApiMounts,
 ): Promise<void> {
+  await app.register(
+    async (reference) => {
+      withOtherMethods(reference, () => referenceRoutes(reference));
+    },
+    { prefix: basePath },
+  );
   /** For a tenant's users. */
   async function mount(path: string, addRoutes: (routes: FastifyInstance) => void): Promise<void> {
     await app.register(
@@ -65,6 +73,7 @@ export async function mountApiRoutes(
     deliveryRoutes(routes, services, logTurn);
   });
   await mount("deliveries", (routes) => tenantDeliveryRoutes(routes, services, logTurn));
+  await mount("stats", (routes) => statsRoutes(routes, services, logTurn));
   await mount("audit", (routes) => auditRoutes(routes, services));
   await mount("replays", (routes) => replayRoutes(routes, services, logTurn));
   await mount("session", (routes) => sessionRoutes(routes, services));

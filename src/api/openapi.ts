@@ -1,32 +1,27 @@
 /** The OpenAPI document: written from the schemas that validate and the table of refusals that answers. */
 import type { FastifyInstance, FastifySchema } from "fastify";
-import { z } from "zod";
+import type { z } from "zod";
 import type { RefusalCode } from "../shared/refusal.ts";
-import { VERSION } from "../shared/version.ts";
 import { ANSWERS } from "./error-answers.ts";
-import {
-  auditObject,
-  catalogEntryObject,
-  deliveryObject,
-  endpointObject,
-  errorObject,
-  healthObject,
-  listedDeliveryObject,
-  publishedObject,
-} from "./schemas.ts";
-import { eventHeadObject } from "./event-schemas.ts";
-import { replayObject } from "./replay-schemas.ts";
-import { artifactObject, exportObject, settingsObject } from "./storage-schemas.ts";
+import { PATH_EXAMPLES } from "./examples.ts";
+import { jsonSchema, type JsonSchema } from "./json-schema.ts";
+import { examplesFor, finishOperations, type Described, type RouteExamples } from "./finish-operations.ts";
+import type { TAGS } from "./openapi-head.ts";
+import { errorObject } from "./schemas.ts";
 
 type RouteDescription = {
   operationId: string;
-  tag: "Event types" | "Endpoints" | "Deliveries" | "Events" | "Replays" | "Storage" | "Audit" | "Operations";
+  tag: keyof typeof TAGS;
+  /** One line, without a full stop. */
   summary: string;
+  /** What a caller should know before the first call: effects, limits, what to do next. Asked for by test/api-document.test.ts. */
   description?: string;
-  params?: readonly string[];
+  params?: readonly (keyof typeof PATH_EXAMPLES)[];
   query?: z.ZodType;
   body?: z.ZodType;
   answers: Readonly<Record<number, z.ZodType>>;
+  /** Of the body and of each 2xx answer, where the schema itself has none (`.meta({ examples })`); `examples.ts` has the objects. Asked for by the same test. */
+  examples?: RouteExamples;
   /** Headers of the successful answer, and what each says. */
   headers?: Readonly<Record<string, string>>;
   /** The route's own refusals; those that every route behind a session has are added. */
@@ -87,6 +82,7 @@ export function describeRoute(route: RouteDescription): FastifySchema {
     ...(route.query === undefined ? {} : { querystring: jsonSchema(route.query, "input") }),
     ...(route.body === undefined ? {} : { body: jsonSchema(route.body, "input") }),
     response: { ...refusalAnswers(refusals), ...successAnswers(route) },
+    ...examplesFor(route.examples ?? {}, refusals),
   };
 }
 
@@ -98,16 +94,11 @@ export function linksTo(
   return Object.fromEntries(operationIds.map((operationId) => [operationId, { operationId, parameters }]));
 }
 
-function pathParameters(names: readonly string[]) {
-  const about: Record<string, string> = {
-    id: "An endpoint's id.",
-    did: "A delivery's id.",
-    event_id: "An event's id.",
-    replay_id: "A replay's id.",
-    object_id: "An artifact's id.",
-    export_id: "An export's id.",
-  };
-  const properties = names.map((name) => [name, { type: "string", description: about[name] }]);
+function pathParameters(names: readonly (keyof typeof PATH_EXAMPLES)[]) {
+  const properties = names.map((name) => {
+    const { about, example } = PATH_EXAMPLES[name];
+    return [name, { type: "string", description: about, examples: [example] }];
+  });
   return { type: "object", properties: Object.fromEntries(properties), required: names };
 }
 
@@ -116,9 +107,9 @@ function successAnswers({ answers, headers = {}, mediaType }: RouteDescription) 
   const told = named.length === 0 ? {} : { headers: Object.fromEntries(named) };
   return Object.fromEntries(
     Object.entries(answers).map(([status, zodSchema]) => {
-      const description = MEANINGS[Number(status)];
+      const description = MEANINGS[Number(status)] ?? "";
       const schema = jsonSchema(zodSchema, "output");
-      if (mediaType === undefined) return [status, { ...schema, description, ...told }];
+      if (mediaType === undefined) return [status, { ...describedAnswer(schema, description), ...told }];
       return [status, { description, content: { [mediaType]: { schema } } }];
     }),
   );
@@ -126,20 +117,21 @@ function successAnswers({ answers, headers = {}, mediaType }: RouteDescription) 
 
 /** One answer a status; its description lists every text that `error` may hold. */
 function refusalAnswers(refusals: readonly RefusalCode[]) {
-  const texts = new Map<number, string[]>();
-  for (const refusal of refusals) {
-    const { status, error } = ANSWERS[refusal];
-    texts.set(status, [...(texts.get(status) ?? []), error]);
-  }
-  const entries = [...texts].map(([status, errors]) => [
-    status,
-    {
-      ...jsonSchema(errorObject, "output"),
-      description: errors.join("; "),
-      ...headersOf(status),
-    },
-  ]);
+  const entries = [...byStatus(refusals)].map(([status, codes]) => {
+    const description = codes.map((code) => ANSWERS[code].error).join("; ");
+    const answer = describedAnswer(jsonSchema(errorObject, "output"), description);
+    return [status, { ...answer, ...headersOf(status) }];
+  });
   return Object.fromEntries(entries);
+}
+
+function byStatus(refusals: readonly RefusalCode[]): Map<number, RefusalCode[]> {
+  return Map.groupBy(new Set(refusals), (refusal) => ANSWERS[refusal].status);
+}
+
+/** Where the document's generator looks for the description of an answer: beside a reference, or not in the schema. */
+function describedAnswer(schema: JsonSchema, description: string): JsonSchema {
+  return "$ref" in schema ? { ...schema, description } : { ...schema, "x-response-description": description };
 }
 
 function headersOf(status: number): { headers?: object } {
@@ -148,187 +140,16 @@ function headersOf(status: number): { headers?: object } {
   return tellsWhy ? { headers: REASON_HEADERS } : {};
 }
 
-type JsonSchema = { $defs?: Record<string, JsonSchema>; [keyword: string]: unknown };
-
-/** JSON Schema of a Zod schema, where an object with a name of its own is a reference to the components. */
-function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  const { $schema: _dialect, $defs: _named, ...rest } = toJsonSchema(schema, io);
-  return rest;
-}
-
-function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  const made = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: "any",
-    override({ jsonSchema }) {
-      // Zod spells a format out as a pattern of hundreds of characters, which tells a reader nothing more.
-      if (jsonSchema.format !== undefined || jsonSchema.type === "integer") delete jsonSchema.pattern;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
-  });
-  const text = JSON.stringify(made, (_name, value: unknown) => withAlternatives(value));
-  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
-}
-
-/** Generators of clients know alternatives, and few know a list of types. A type or null is known to all. */
-function withAlternatives(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || !("type" in value) || !Array.isArray(value.type))
-    return value;
-  if (value.type.includes("null")) return value;
-  const { type: types, ...rest } = value;
-  return { ...rest, anyOf: types.map((type: unknown) => ({ type })) };
-}
-
-/** The named objects, as the document's components. */
-function components(): Record<string, object> {
-  const named = {
-    Endpoint: endpointObject,
-    EndpointHealth: healthObject,
-    Delivery: deliveryObject,
-    ListedDelivery: listedDeliveryObject,
-    EventType: catalogEntryObject,
-    AuditEntry: auditObject,
-    PublishedEvent: publishedObject,
-    EventHead: eventHeadObject,
-    Replay: replayObject,
-    Artifact: artifactObject,
-    Export: exportObject,
-    StorageSettings: settingsObject,
-    Error: errorObject,
-  };
-  return Object.fromEntries(
-    Object.entries(named).map(([name, schema]) => {
-      const { $defs = {} } = toJsonSchema(z.object({ it: schema }), "output");
-      return [name, { ...$defs[name] }];
-    }),
-  );
-}
-
 /** The finished document. Fastify writes the collection's path with a slash, which nobody types. */
 export function openApiDocument(app: FastifyInstance): unknown {
   const document = app.swagger();
   const paths = Object.entries(document.paths ?? {});
-  return {
-    ...document,
-    paths: Object.fromEntries(paths.map(([path, item]) => [path.replace(/(.)\/$/, "$1"), item])),
-  };
-}
-
-const INTRODUCTION = `Webhook endpoints, deliveries and events of a multi-tenant application.
-
-**Tokens.** Every route below \`/api\` takes a session token (JWT) as \`Authorization: Bearer …\`. A tenant's user has \`type: user\`, \`tid\` and \`role\`; a backend that publishes has \`type: service\` and the permission \`events:write\`. A token reaches its own tenant alone: an id of another's is 404.
-
-**Errors.** A refusal is JSON with \`error\`, and \`issues\` (path, message, code) where a body or query is wrong. A refused request changes nothing. 503 has \`Retry-After\`.
-
-**Idempotency.** An event's \`id\` is its idempotency key: the same key with the same type and data answers with the first event, with other content it is 409. After a timeout or a 503 on publishing, send the same event with the same key again.
-
-**Pages.** Lists are newest first. A \`Link\` header leads to the next page, and is absent on the last.
-
-**Limits.** Changes, and tests and retries, are limited for each tenant and minute; 429 has \`Retry-After\` and the \`RateLimit\` headers.
-
-**Retries.** Postern sends an event again by its schedule until a receiver answers 2xx. What receivers get is described under webhooks.`;
-
-/** The head of the document, and what receivers get. */
-export function openApiHead(basePath: string) {
-  return {
-    openapi: {
-      openapi: "3.1.0" as const,
-      info: {
-        title: "Postern",
-        version: VERSION,
-        description: INTRODUCTION,
-        license: { name: "MIT", identifier: "MIT" },
-      },
-      servers: [{ url: basePath === "" ? "/" : basePath }],
-      components: {
-        schemas: components(),
-        securitySchemes: {
-          session: {
-            type: "http" as const,
-            scheme: "bearer",
-            bearerFormat: "JWT",
-            description: "A session token: `type` user with `tid`, or `type` service with `events:write`.",
-          },
-          metricsToken: {
-            type: "http" as const,
-            scheme: "bearer",
-            description: "The value of `METRICS_TOKEN`. Not asked for where that is not set.",
-          },
-        },
-      },
-      webhooks: { event: { post: eventRequest() }, test: { post: testRequest() } },
-    },
-  };
-}
-
-function requiredHeader(name: string, description: string) {
-  return { name, in: "header" as const, required: true, description, schema: { type: "string" as const } };
-}
-
-function eventRequest() {
-  const body = z.object({
-    id: z.uuid(),
-    event: z.string(),
-    created_at: z.iso.datetime(),
-    data: z.record(z.string(), z.unknown()),
-  });
-  return {
-    operationId: "receiveEvent",
-    ...signedRequest(body, {
-      "X-Service-Delivery":
-        "The delivery's id; on the retry of a delivery, the id of the one that is retried.",
-      "webhook-id": "The event's id, the same on each attempt (Standard Webhooks).",
+  const finished: Described = JSON.parse(
+    JSON.stringify({
+      ...document,
+      paths: Object.fromEntries(paths.map(([path, item]) => [path.replace(/(.)\/$/, "$1"), item])),
     }),
-    summary: "What a receiver gets for each event; any 2xx answer means that it is delivered",
-    responses: {
-      "2XX": { description: "Delivered." },
-      "410": {
-        description:
-          "Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery.",
-      },
-    },
-  };
-}
-
-function testRequest() {
-  const body = z.object({
-    event: z.string(),
-    data: z.record(z.string(), z.unknown()).describe("The event type's example."),
-    _test: z.literal(true),
-  });
-  return {
-    operationId: "receiveTest",
-    ...signedRequest(body, {
-      "X-Service-Delivery":
-        "`test-<milliseconds>`; on a person's retry, the id of the delivery that is retried.",
-      "webhook-id": "The first test's delivery id, the same on its retries (Standard Webhooks).",
-    }),
-    summary: "What a receiver gets when a person tests the endpoint",
-    responses: { default: { description: "Any answer is logged and shown to the person." } },
-  };
-}
-
-/** What all requests to receivers have in common; `ids` describes the two headers that hold one. */
-function signedRequest(body: z.ZodType, ids: Readonly<Record<"X-Service-Delivery" | "webhook-id", string>>) {
-  return {
-    // Signed, and without a session.
-    security: [],
-    parameters: [
-      requiredHeader(
-        "X-Service-Signature",
-        "`sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`.",
-      ),
-      requiredHeader("X-Service-Timestamp", "Unix time in whole seconds."),
-      requiredHeader("X-Service-Event", "The event type."),
-      requiredHeader("X-Service-Delivery", ids["X-Service-Delivery"]),
-      requiredHeader("webhook-id", ids["webhook-id"]),
-      requiredHeader("webhook-timestamp", "Unix time in whole seconds (Standard Webhooks)."),
-      requiredHeader(
-        "webhook-signature",
-        "`v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks).",
-      ),
-    ],
-    requestBody: { required: true, content: { "application/json": { schema: jsonSchema(body, "output") } } },
-  };
+  );
+  finishOperations(finished);
+  return finished;
 }

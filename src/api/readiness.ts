@@ -14,7 +14,7 @@ const DATABASE_LIMIT_MS = 3000;
 const HOLDERS_LIMIT_MS = 1000;
 /** A worker that has not claimed for so long is stuck, though its process lives. */
 const STALLED_AFTER_MS = 30_000;
-const FAILED = "the queue could not be looked at: see the log";
+const FAILED = "the queue's state could not be read: see the log";
 const STALLED = "the worker has claimed nothing for half a minute: see its log, and restart it";
 const NO_ROOM =
   "this worker has no room for more: some receivers are slow, so add workers if other tenants' events wait";
@@ -64,7 +64,7 @@ export function makeReadiness(services: ReadinessServices): Readiness {
     if (error instanceof NoAnswerError) return UNREACHABLE;
     const reason = outageReason(error, isLockTimeout(error) ? await lockHolders(db) : []);
     if (reason !== null) return reason;
-    log.error({ err: error }, "the queue could not be looked at");
+    log.error({ err: error }, "the queue's state could not be read");
     return FAILED;
   }
 

@@ -7,7 +7,6 @@ import { parseEndpointId } from "../shared/id.ts";
 import { eventTypeText, plainText } from "./delivery-query.ts";
 import { integerText, instantText } from "./page-query.ts";
 
-const ENDPOINT_ID = "019a2f00-0000-7000-8000-000000000001";
 const instant = z.iso.datetime();
 
 export const replayInput = z
@@ -31,17 +30,6 @@ export const replayInput = z
   .refine(({ select, cause }) => select !== "missed" || cause === undefined, {
     path: ["cause"],
     message: "missed events have no cause",
-  })
-  .meta({
-    examples: [
-      {
-        endpoint_id: ENDPOINT_ID,
-        from: "2026-01-31T08:00:00Z",
-        to: "2026-01-31T12:00:00Z",
-        select: "failed",
-        dry_run: true,
-      },
-    ],
   });
 
 export function replayRequest(input: z.output<typeof replayInput>): ReplayRequest {
@@ -85,30 +73,7 @@ export const replayObject = z
     created_at: instant,
     finished_at: instant.nullable(),
   })
-  .meta({
-    id: "Replay",
-    examples: [
-      {
-        id: "019c1335-2b9c-7a10-8f3e-6a1d2b3c4d5e",
-        endpoint_id: ENDPOINT_ID,
-        from: "2026-01-31T08:00:00.000Z",
-        to: "2026-01-31T12:00:00.000Z",
-        select: "failed",
-        event_type: null,
-        cause: null,
-        status: "running",
-        error: null,
-        total: 812,
-        is_capped: false,
-        sent: 500,
-        delivered: 288,
-        failed: 2,
-        skipped: 0,
-        created_at: "2026-01-31T12:10:00.000Z",
-        finished_at: null,
-      },
-    ],
-  });
+  .meta({ id: "Replay" });
 
 export function replayView(replay: Replay): z.infer<typeof replayObject> {
   const { sent, skipped, status } = replay;
@@ -142,17 +107,7 @@ export const replayCountObject = z
     newest: instant.nullable(),
     by_cause: z.record(z.string(), z.int()).describe("Of those whose newest attempt there failed."),
   })
-  .meta({
-    examples: [
-      {
-        count: 812,
-        is_capped: false,
-        oldest: "2026-01-31T08:02:11.000Z",
-        newest: "2026-01-31T11:40:59.000Z",
-        by_cause: { http_500: 800, timeout: 12 },
-      },
-    ],
-  });
+  .meta({ id: "ReplayCount" });
 
 export function replayCountView(counted: ReplayCount): z.infer<typeof replayCountObject> {
   return {

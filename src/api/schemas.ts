@@ -54,17 +54,7 @@ export const healthObject = z
     pending: z.int().min(0).describe("Pending attempts, held ones included; 10,000 stands for more as well."),
     oldest_due: instant.nullable().describe("Since when the pending attempt that is due longest is due."),
   })
-  .meta({
-    id: "EndpointHealth",
-    examples: [
-      {
-        failing_since: "2026-01-31T09:00:00.000Z",
-        previous_secret_until: null,
-        pending: 12,
-        oldest_due: "2026-01-31T09:59:58.120Z",
-      },
-    ],
-  });
+  .meta({ id: "EndpointHealth" });
 
 export function healthView(
   health: { failingSince: Date | null; previousSecretUntil: Date | null },
@@ -164,7 +154,11 @@ export const auditObject = z
     action: z.enum(AUDIT_ACTIONS),
     endpoint_id: id.nullable(),
     outcome: z.enum(AUDIT_OUTCOMES),
-    details: z.record(z.string(), z.unknown()).describe("What else there is to tell, by action; no secret."),
+    details: z
+      .record(z.string(), z.unknown())
+      .describe(
+        "What else there is to tell, by action; no secret. Of a refused call `route` (method and pattern, never the ids), `status`, `count`, `first_at` and `last_at`.",
+      ),
     request_id: z.uuid().nullable().describe("The `X-Request-Id` of the answer."),
     address: z.string().nullable().describe("Where the request came from."),
   })
@@ -187,7 +181,7 @@ export function auditView(entry: AuditEntry): z.infer<typeof auditObject> {
 
 export const secretObject = z
   .string()
-  .describe("`whsec_` and base64, or the one that was given; shown only now.");
+  .describe("`whsec_` and base64, or the given secret; never shown again.");
 
 export const publishedObject = z
   .object({
@@ -196,12 +190,17 @@ export const publishedObject = z
   })
   .meta({ id: "PublishedEvent" });
 
-const issueObject = z.object({
-  path: z.array(z.union([z.string(), z.int()])),
-  message: z.string(),
-  code: z.string(),
-});
+export const issueObject = z
+  .object({
+    path: z.array(z.union([z.string(), z.int()])).describe("Names of members and indexes of arrays."),
+    message: z.string(),
+    code: z.string().describe("The rule that was broken, for programs."),
+  })
+  .meta({ id: "Issue" });
 
 export const errorObject = z
-  .object({ error: z.string(), issues: z.array(issueObject).optional() })
+  .object({
+    error: z.string().describe("What was refused, in one of the texts that the answer lists."),
+    issues: z.array(issueObject).optional().describe("Each fault of a body or a query; 100 at most."),
+  })
   .meta({ id: "Error" });

@@ -9,8 +9,9 @@ import { answerError, BrokenAnswerLog } from "./error-answers.ts";
 import { makeHttpServer, namesOneHost, refuseExpectations, type HttpLimits } from "./http-limits.ts";
 import { makeLogTurns } from "./log-turns.ts";
 import { answerNotFound, mountApiRoutes, mountOperatorRoutes } from "./mount-routes.ts";
-import { openApiHead } from "./openapi.ts";
+import { openApiHead } from "./openapi-head.ts";
 import { acceptLenientJson } from "./parse.ts";
+import { countRefusedCall } from "./refused-calls.ts";
 import type { ApiServices } from "./services.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -62,9 +63,10 @@ export async function makeServer(
   // The routes' schemas are for the document; handlers parse what they need, in the order that the contract sets.
   app.setValidatorCompiler(() => (value) => ({ value }));
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  app.setErrorHandler((error: Error, request, reply) =>
-    answerError(limits.judge(error, request, reply), request, reply),
-  );
+  app.setErrorHandler((error: Error, request, reply) => {
+    countRefusedCall(error, request, services.auditTally);
+    return answerError(limits.judge(error, request, reply), request, reply);
+  });
   app.setNotFoundHandler(answerNotFound);
   addHooks(app, services);
   await app.register(fastifySwagger, { ...openApiHead(basePath), stripBasePath: true });

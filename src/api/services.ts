@@ -3,6 +3,7 @@ import type { AuditTally } from "../audit/audit-tally.ts";
 import type { EventLog } from "../deliveries/event-log.ts";
 import type { DeliveryLog } from "../deliveries/log.ts";
 import type { SendAgain } from "../deliveries/send-again.ts";
+import type { DeliveryStats } from "../deliveries/stats.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
@@ -42,6 +43,7 @@ export type ApiServices = {
   endpoints: Endpoints;
   deliveryLog: DeliveryLog;
   eventLog: EventLog;
+  deliveryStats: DeliveryStats;
   personSends: PersonSends;
   sendAgain: SendAgain;
   replays: Replays;

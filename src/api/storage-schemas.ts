@@ -48,7 +48,7 @@ export const erasedObject = z.object({
   bytes: z
     .enum(["deleted", "waiting"])
     .describe(
-      "`deleted`: looked for again and gone, and links with them. `waiting`: a worker deletes them; until then links that the object store serves stay good.",
+      "`deleted`: verified as gone, so links fail. `waiting`: a worker will delete them; until then links that the object store serves still work.",
     ),
 });
 
@@ -63,7 +63,7 @@ export const exportObject = z
     id,
     status: z
       .enum(["queued", "running", "ready", "failed", "expired"])
-      .describe("`expired`: it was ready, and its archive can no longer be downloaded; ask for another."),
+      .describe("`expired`: its archive can no longer be downloaded; request another."),
     from: instant,
     to: instant.describe("Exclusive."),
     endpoint_id: id.nullable(),
@@ -110,39 +110,37 @@ export const exportInput = z.strictObject({
     .regex(new RegExp(TYPE_FILTER), "must be an event type, or one with .* at its end")
     .meta({ examples: ["invoice.paid", "invoice.*"] })
     .optional()
-    .describe("A type, or with `.*` at its end every type below it. Absent: all types."),
-  delivery_status: z.enum(LOGGED_STATUSES).optional().describe("Absent: all that is logged."),
+    .describe("A type, or a prefix such as `invoice.*`. Absent: all types."),
+  delivery_status: z.enum(LOGGED_STATUSES).optional().describe("Absent: all logged statuses."),
   formats: z
     .array(z.enum(EXPORT_FORMATS))
     .min(1)
     .refine((formats) => new Set(formats).size === formats.length, "must name each format once")
     .meta({ uniqueItems: true, maxItems: EXPORT_FORMATS.length })
     .default([...DEFAULT_EXPORT_FORMATS])
-    .describe("Each in files of its own."),
+    .describe("Each format gets its own files."),
 });
 
 export const downloadInput = z.strictObject({
-  delivery_id: givenUuid.describe("The artifact's own, as the library shows it."),
+  delivery_id: givenUuid.describe("The artifact's `delivery_id`, as the library shows it."),
   ttl_seconds: z
     .int()
     .min(1)
     .max(MAX_SIGNED_URL_SECONDS)
     .default(DEFAULT_LINK_SECONDS)
-    .describe("For how long the link is good; never beyond the artifact's own time."),
+    .describe("Lifetime of the link, which ends with the artifact at the latest."),
 });
 
 export const settingsObject = z
   .strictObject({
     keep_request_bodies: z.boolean(),
-    keep_response_bodies: z.boolean().describe("Of those longer than the log keeps."),
+    keep_response_bodies: z.boolean().describe("Only bodies longer than the log keeps."),
     artifact_days: z
       .int()
       .min(DAYS.least)
       .max(DAYS.most)
       .nullable()
-      .describe(
-        "Days for which artifacts are kept; null: as long as the operator allows, which is the most.",
-      ),
+      .describe("Days for which artifacts are kept. Null: the operator's number, which is the maximum."),
   })
   .meta({ id: "StorageSettings" });
 

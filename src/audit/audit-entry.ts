@@ -16,6 +16,7 @@ export const AUDIT_ACTIONS = [
   "url.refused",
   "authentication.failed",
   "limit.reached",
+  "access.refused",
   "keys.rotation_started",
   "keys.rotated",
   "export.requested",
@@ -30,7 +31,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 export const ACTOR_TYPES = ["user", "operator", "postern", "unknown"] as const;
 
-/** `user` with the session's subject; `operator` at the command line; `postern` by itself; `unknown` without a session. */
+/** `user` with the session's subject; `operator` at the command line; `postern` by itself; `unknown` without a session, and for a backend's. */
 export type AuditActor = { type: (typeof ACTOR_TYPES)[number]; sub: string | null };
 
 export const AUDIT_OUTCOMES = ["done", "refused"] as const;

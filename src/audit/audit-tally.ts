@@ -1,7 +1,7 @@
 /**
  * What happens too often, or too fast, for an entry of its own each time:
- * failed authentications, limits reached, and attempts at addresses that are
- * not public. Counted in memory and added to the audit log once a minute, so
+ * failed authentications, limits reached, refused calls, and attempts at
+ * addresses that are not public. Counted in memory and added to the audit log once a minute, so
  * that nobody can fill it, and nobody waits for it. A process that dies takes
  * what it counted in its last minute with it.
  */
@@ -9,13 +9,15 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
-import { POSTERN, UNKNOWN, type NewAuditEntry } from "./audit-entry.ts";
+import { POSTERN, UNKNOWN, type Caller, type NewAuditEntry } from "./audit-entry.ts";
 import { insertAuditEntries } from "./audit-store.ts";
 import { maskUrl } from "./mask-url.ts";
 
 const FLUSH_MS = 60_000;
 /** Addresses, or IPv6 networks, that get an entry of their own for a minute; those beyond share one. */
 const MAX_ADDRESSES = 100;
+/** Entries of refused calls that a tenant gets in a minute; callers beyond share one for each route. */
+const MAX_REFUSED_CALLS = 50;
 const MAX_UNSAVED = 2000;
 /** An endpoint whose name leads somewhere private is tried again and again: one entry an hour tells it. */
 const BLOCKED_EVERY_MS = 3_600_000;
@@ -28,6 +30,8 @@ export type AuditTally = {
   failedAuthentication(by: { address: string; requestId: string }): void;
   /** `tenantId` null: the limit is on the address. */
   limitReached(by: { limit: string; tenantId: TenantId | null; address: string; requestId: string }): void;
+  /** A 403, or a 404 of an id, in a tenant's session. `route` is a method and a pattern, never the ids in its place. */
+  accessRefused(by: { caller: Caller; route: string; status: number }): void;
   blockedTarget(target: { tenantId: TenantId; endpointId: EndpointId; url: string }): void;
   /** Adds what was counted last. */
   close(): Promise<void>;
@@ -42,6 +46,7 @@ class MemoryTally implements AuditTally {
   readonly #counted = new Map<string, Counted>();
   readonly #blocked = new LRUCache<string, true>({ max: MAX_BLOCKED_ENDPOINTS, ttl: BLOCKED_EVERY_MS });
   #addresses = 0;
+  readonly #refusedCalls = new Map<TenantId, number>();
   #unsaved: NewAuditEntry[] = [];
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> = Promise.resolve();
@@ -61,6 +66,18 @@ class MemoryTally implements AuditTally {
     const named = tenantId === null ? this.#countedAddress(`${action} ${limit}`, address) : address;
     const key = `${action} ${limit} ${tenantId ?? named}`;
     this.#count(key, { ...refused({ action, address: named, requestId }), tenantId, details: { limit } });
+  }
+
+  accessRefused({ caller, route, status }: Parameters<AuditTally["accessRefused"]>[0]): void {
+    const keyOf = (sub: string | null) => JSON.stringify([caller.tenantId, status, route, sub]);
+    const { sub } = caller.actor;
+    const calls = this.#refusedCalls.get(caller.tenantId) ?? 0;
+    const isNamed = this.#counted.has(keyOf(sub)) || calls < MAX_REFUSED_CALLS;
+    const key = keyOf(isNamed ? sub : null);
+    if (!this.#counted.has(key)) this.#refusedCalls.set(caller.tenantId, calls + 1);
+    const by = isNamed ? caller : { ...caller, actor: { ...caller.actor, sub: null }, address: null };
+    const entry = { action: "access.refused", endpointId: null, outcome: "refused" } as const;
+    this.#count(key, { ...entry, ...by, details: { route, status } });
   }
 
   blockedTarget({ tenantId, endpointId, url }: Parameters<AuditTally["blockedTarget"]>[0]): void {
@@ -107,6 +124,7 @@ class MemoryTally implements AuditTally {
     const entries = [...this.#unsaved, ...[...this.#counted.values()].map(withCount)];
     this.#counted.clear();
     this.#addresses = 0;
+    this.#refusedCalls.clear();
     this.#unsaved = [];
     if (entries.length === 0) return;
     try {
@@ -115,7 +133,7 @@ class MemoryTally implements AuditTally {
       this.#unsaved = entries.slice(0, MAX_UNSAVED);
       const lost = entries.length - this.#unsaved.length;
       this.#flushSoon();
-      log.warn({ err: error, entries: entries.length, lost }, "the audit log could not be added to yet");
+      log.warn({ err: error, entries: entries.length, lost }, "audit entries could not be written yet");
     }
   }
 }

@@ -14,8 +14,12 @@ export const URL_ARGUMENT = {
 } as const;
 
 export type ApiClient = {
-  /** The answer's body as text; an answer that is no success ends the command with it. */
-  call(method: string, path: string, body?: unknown): Promise<string>;
+  /**
+   * The answer's body as text; an answer that is no success ends the command with it.
+   *
+   * @param json the body, as JSON text.
+   */
+  call(method: string, path: string, json?: string): Promise<string>;
 };
 
 /** @param claims of the session that the calls have; each call signs it anew. */
@@ -30,12 +34,12 @@ export async function openApiClient(
   }
   const url = givenUrl ?? addressOf(config);
   return {
-    async call(method, path, body) {
+    async call(method, path, json) {
       const token = await issueToken(session.secret, { sub: "cli", ...claims }, TOKEN_LIFE_MS);
       const answer = await fetch(`${url}${path}`, {
         method,
         headers: { authorization: `Bearer ${token}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(json === undefined ? {} : { body: json }),
       }).catch((error: unknown) => {
         throw new ConfigError(
           `no answer from ${url}: ${reasonOf(error)}\nStart Postern there, or name its address with --url.`,

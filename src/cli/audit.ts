@@ -22,7 +22,8 @@ export const audit = defineCommand({
   run: ({ args }) =>
     withClearErrors(async () => {
       const sinceMs = parseDurationMs(args.since);
-      if (sinceMs === null) throw new ConfigError(`--since ${args.since} is no duration such as 30m or 7d`);
+      if (sinceMs === null)
+        throw new ConfigError(`--since ${args.since} is not a duration such as 30m or 7d`);
       const tenantId = args.tenant === undefined ? null : parseTenantId(args.tenant);
       if (args.tenant !== undefined && tenantId === null) {
         throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");

@@ -13,7 +13,7 @@ import {
 } from "./doctor-checks.ts";
 
 export const doctor = defineCommand({
-  meta: { name: "doctor", description: "Look at everything that Postern needs, and say what to mend" },
+  meta: { name: "doctor", description: "Check everything that Postern needs, and say how to fix it" },
   args: { json: { type: "boolean", description: "As JSON" } },
   run: ({ args }) =>
     withClearErrors(async () => {

@@ -69,7 +69,7 @@ function printChange({ endpoints, failures, keys: uses }: KeyChange): void {
   console.log(`Encrypted the secrets of ${endpoints} endpoints with key ${uses[0]?.keyId ?? ""}.`);
   printKeys(uses);
   if (!uses.some(isStillNeeded)) return;
-  console.log("Some secrets are still under other keys: mend what failed, and run this again.");
+  console.log("Some secrets are still under other keys: fix the failures and run this again.");
 }
 
 function printKeys(uses: readonly KeyUse[]): void {

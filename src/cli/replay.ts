@@ -36,15 +36,19 @@ export const replay = defineCommand({
         const isJson = args.json === true;
         const isDryRun = args["dry-run"] === true;
         const body: unknown = JSON.parse(
-          await api.call("POST", "/api/replays", {
-            endpoint_id: args.endpoint,
-            from: instantOf("--from", args.from),
-            to: instantOf("--to", args.to),
-            select: args.select,
-            event_type: args.type,
-            cause: args.cause,
-            dry_run: isDryRun,
-          }),
+          await api.call(
+            "POST",
+            "/api/replays",
+            JSON.stringify({
+              endpoint_id: args.endpoint,
+              from: instantOf("--from", args.from),
+              to: instantOf("--to", args.to),
+              select: args.select,
+              event_type: args.type,
+              cause: args.cause,
+              dry_run: isDryRun,
+            }),
+          ),
         );
         if (isDryRun) {
           console.log(isJson ? JSON.stringify(body, null, 2) : describeCount(replayCountObject.parse(body)));

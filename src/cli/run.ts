@@ -10,7 +10,7 @@ import { codeOf, isPassing } from "../database/passing-errors.ts";
 import { createPool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
-import { loadCatalog } from "../events/catalog.ts";
+import { loadCatalog, type Catalog } from "../events/catalog.ts";
 import type { Role } from "../service/parts.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -88,8 +88,11 @@ async function checkKeys(config: Config, databaseUrl: string): Promise<void> {
   }
 }
 
-/** The settings of a start. Every mistake is told at once, the catalog's too, before anything is opened or changed. */
-export async function readStartConfig(env: Environment): Promise<Config> {
+/** What a start reads once: its settings and the event catalog. */
+export type StartConfig = { config: Config; catalog: Catalog };
+
+/** Every mistake is told at once, the catalog's too, before anything is opened or changed. */
+export async function readStartConfig(env: Environment): Promise<StartConfig> {
   const faults: string[] = [];
   const collect = (error: unknown): null => {
     if (!(error instanceof ConfigError)) throw error;
@@ -97,9 +100,10 @@ export async function readStartConfig(env: Environment): Promise<Config> {
     return null;
   };
   const config = await Promise.try(readConfig, env).catch(collect);
-  await loadCatalog(env["EVENT_CATALOG"]).catch(collect);
-  if (config === null || faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return config;
+  const file = config === null ? env["EVENT_CATALOG"] : config.eventCatalogFile;
+  const catalog = await loadCatalog(file).catch(collect);
+  if (config === null || catalog === null) throw new ConfigError(faults.join("\n"));
+  return { config, catalog };
 }
 
 /** Says which database it is: without DATABASE_URL an embedded one, which is for trying. */
@@ -118,7 +122,7 @@ export const WAIT_ARGUMENT = {
 /** Throws ConfigError. */
 export function parseWait(text: string): number {
   const waitMs = parseDurationMs(text);
-  if (waitMs === null) throw new ConfigError(`--wait ${text} is no duration such as 60s or 2m`);
+  if (waitMs === null) throw new ConfigError(`--wait ${text} is not a duration such as 60s or 2m`);
   return waitMs;
 }
 
@@ -138,7 +142,7 @@ async function untilReachable(databaseUrl: string, waitMs: number, log: Log): Pr
 
 /** Opens the database, migrates it and starts the roles; what it opened ends with the service. */
 export async function startRoles(
-  config: Config,
+  { config, catalog }: StartConfig,
   options: {
     roles: readonly Role[];
     log: Log;
@@ -154,6 +158,7 @@ export async function startRoles(
     await checkKeys(config, database.url);
     const service = await startService({
       config,
+      catalog,
       databaseUrl: database.url,
       migrations: await loadMigrations(),
       roles: new Set(options.roles),
@@ -214,9 +219,9 @@ async function stopAll(parts: readonly Stoppable[]): Promise<void> {
 /** A whole command: the roles with the settings of the environment, until a signal. `wait` is that of {@link WAIT_ARGUMENT}. */
 export async function runRoles(roles: readonly Role[], wait: string): Promise<void> {
   const waitMs = parseWait(wait);
-  const config = await readStartConfig(environment());
-  const log = makeLog(config.logLevel);
+  const read = await readStartConfig(environment());
+  const log = makeLog(read.config.logLevel);
   const parts: Stoppable[] = [];
   stopOnSignal(parts, log);
-  parts.push(await startRoles(config, { roles, log, waitMs }));
+  parts.push(await startRoles(read, { roles, log, waitMs }));
 }

@@ -30,7 +30,7 @@ export const eraseCommand = defineCommand({
       if (tenantId === null) throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
       const objectId = args.object ?? null;
       if ((objectId === null) !== (args.all === true)) {
-        throw new ConfigError("name one artifact with --object, or everything of the tenant with --all");
+        throw new ConfigError("name one artifact with --object, or use --all for all of the tenant's");
       }
       if (objectId !== null && !uuid.safeParse(objectId).success) {
         throw new ConfigError("--object must be an artifact's id, in lower case");

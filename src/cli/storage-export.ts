@@ -45,13 +45,14 @@ export const exportCommand = defineCommand({
         if (args.output !== undefined) await requirePlace(args.output);
         const api = await openApiClient({ type: "user", tid: args.tenant, role: "owner" }, args.url);
         const range = { from: instantOf("--from", args.from), to: instantOf("--to", args.to) };
-        const answer = await api.call("POST", "/api/storage/exports", {
+        const asked = {
           ...range,
           endpoint_id: args.endpoint,
           event_type: args.type,
           delivery_status: args.status,
           formats: args.format?.split(","),
-        });
+        };
+        const answer = await api.call("POST", "/api/storage/exports", JSON.stringify(asked));
         const found = await waitFor(api, requested.parse(JSON.parse(answer)).id, args.json === true);
         if (found.status === "ready" && args.output !== undefined) await download(api, found, args.output);
         if (args.json === true) console.log(JSON.stringify(found, null, 2));
@@ -79,13 +80,13 @@ async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Ex
 async function requirePlace(file: string): Promise<void> {
   const folder = dirname(resolve(file));
   await access(folder, constants.W_OK).catch(() => {
-    throw new ConfigError(`--output ${file}: the folder ${folder} is not there, or may not be written to`);
+    throw new ConfigError(`--output ${file}: the folder ${folder} does not exist, or is not writable`);
   });
 }
 
 /** The file is there whole or not at all. */
 async function download(api: ApiClient, found: Export, file: string): Promise<void> {
-  const asked = { delivery_id: found.id };
+  const asked = JSON.stringify({ delivery_id: found.id });
   const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
   const response = await follow(link.parse(JSON.parse(answer)).url);
   if (!response.ok || response.body === null) throw new Error(`the link answered ${response.status}`);

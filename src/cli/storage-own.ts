@@ -14,7 +14,7 @@ export const ownCommand = defineCommand({
     "take-over": {
       type: "boolean",
       description:
-        "Write this installation's owner mark, whoever's the bucket was: its objects are compared with these rows from then on",
+        "Write this installation's owner mark over any other: the bucket's objects are compared with these rows from then on",
     },
     json: { type: "boolean", description: "As JSON" },
   },

@@ -93,7 +93,7 @@ async function* chosen(bucket: Bucket, { tenant, key }: Choice): AsyncGenerator<
 
 function requireChoice({ tenant, key, all }: Choice & { all?: boolean | undefined }): void {
   if (tenant === undefined && key === undefined && all !== true) {
-    throw new ConfigError("choose by --key or --tenant, or say --all");
+    throw new ConfigError("name --key or --tenant, or use --all");
   }
 }
 

@@ -37,7 +37,7 @@ export const token = defineCommand({
       }
       const expiresMs = parseDurationMs(args.expires);
       if (expiresMs === null)
-        throw new ConfigError(`--expires ${args.expires} is no duration such as 30m or 12h`);
+        throw new ConfigError(`--expires ${args.expires} is not a duration such as 30m or 12h`);
       const isService = args.type === "service";
       if (parseTenantId(args.tenant) === null && !(isService && args.tenant === "*")) {
         throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");

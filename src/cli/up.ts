@@ -23,7 +23,7 @@ export const up = defineCommand({
 async function runDemo(env: Environment): Promise<void> {
   if (isProduction(env)) {
     throw new ConfigError(
-      "--demo makes up secrets and opens a loopback address: it does not run under NODE_ENV=production",
+      "--demo makes its own secrets and opens a loopback address: it does not run under NODE_ENV=production",
     );
   }
   console.log("Starting Postern …");
@@ -32,10 +32,11 @@ async function runDemo(env: Environment): Promise<void> {
   const parts: Stoppable[] = [];
   const demo = await startDemo(env);
   parts.push(demo);
-  const config = await readStartConfig(demo.env);
+  const read = await readStartConfig(demo.env);
+  const { config } = read;
   const log = makeLog(config.logLevel);
   stopOnSignal(parts, log);
-  const roles = await startRoles(config, {
+  const roles = await startRoles(read, {
     roles: ["api", "worker"],
     log,
     isDemo: true,

@@ -44,7 +44,9 @@ export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: 
   }
 
   function failed(error: unknown): void {
-    log.warn(`This process could not be shown as alive: ${error instanceof Error ? error.message : ""}`);
+    log.warn(
+      `The heartbeat of this process could not be written: ${error instanceof Error ? error.message : ""}`,
+    );
   }
 
   function repeat(ms: number, work: () => Promise<void>): Promise<void> {

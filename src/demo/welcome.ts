@@ -26,7 +26,7 @@ Postern is running.
 
   API          ${at.apiUrl}
   Health       ${at.apiUrl}/health
-  OpenAPI      ${at.apiUrl}/openapi.json
+  Reference    ${at.apiUrl}/reference  (the API, to read and to try; also as /openapi.json)
   Receiver     ${at.receiver.url}  (a demonstration; it prints what arrives)
   Secrets      ${at.secretsFile}  (made for this demonstration; only you can read it)
   Tokens       ${at.envFile}  (for 12 hours; a tenant's user and a service)

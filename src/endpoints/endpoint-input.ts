@@ -57,8 +57,8 @@ export function endpointInputSchemas(catalog: Catalog) {
       .meta({ uniqueItems: true })
       .describe("Event types, prefixes such as `invoice.*`, or `*` for all."),
     description: text.max(500).nullable(),
-    enabled: z.boolean().describe("False holds what is pending and accepts nothing new."),
-    rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts a second, of each worker process."),
+    enabled: z.boolean().describe("False holds pending attempts and accepts no new events."),
+    rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts per second, for each worker process."),
     headers: z
       .record(headerName, z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }))
       .superRefine(refuseHeaders)
@@ -71,7 +71,7 @@ export function endpointInputSchemas(catalog: Catalog) {
       .max(MAX_STATIC_HEADERS)
       .superRefine(refuseNames)
       .describe(
-        "Names of static headers whose values are encrypted at rest and shown to nobody; `authorization` is always one.",
+        "Names of static headers whose values are encrypted at rest and never shown; `authorization` is always one.",
       ),
     metadata: z
       .record(text, text)
@@ -79,7 +79,7 @@ export function endpointInputSchemas(catalog: Catalog) {
         (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
         `must be at most ${MAX_METADATA_BYTES} bytes as JSON`,
       )
-      .describe("Strings of the tenant's own; Postern only keeps them."),
+      .describe("Strings of the tenant's own. Postern stores them and does nothing else with them."),
   };
   const url = z
     .string()
@@ -101,7 +101,9 @@ export const rotateInputSchema = z
       .min(0)
       .max(MAX_GRACE_SECONDS)
       .default(0)
-      .describe("For so long `webhook-signature` carries a signature of the old secret too."),
+      .describe(
+        "Grace period in seconds: meanwhile `webhook-signature` carries a signature of the old secret too.",
+      ),
     secret: ownSecret,
   })
   .nullable();

@@ -37,7 +37,7 @@ async function makeCatalog(source: CatalogSource): Promise<Catalog> {
   const own = serviceEvents.filter((event) => !source.entries.some((entry) => entry.type === event.type));
   for (const [index, entry] of [...source.entries, ...own].entries()) {
     if (byType.has(entry.type)) {
-      throw new ConfigError(`${source.placeOf([index, "type"])}: the type ${entry.type} stands twice`);
+      throw new ConfigError(`${source.placeOf([index, "type"])}: the type ${entry.type} is listed twice`);
     }
     byType.set(entry.type, entry);
     for (const pattern of patternsMatching(entry.type)) patterns.add(pattern);

@@ -58,8 +58,8 @@ const publishedEvent = z.strictObject({
 });
 
 /** The body of a publish request is one event or an array of them. */
-export const publishOneSchema = publishedEvent;
-export const publishManySchema = z.array(publishedEvent).min(1).max(MAX_EVENTS_PER_REQUEST);
+export const publishOneSchema = publishedEvent.meta({ id: "NewEvent" });
+export const publishManySchema = z.array(publishOneSchema).min(1).max(MAX_EVENTS_PER_REQUEST);
 
 export type PublishInput = z.infer<typeof publishedEvent> & {
   /** The same data where a double does not hold every digit of a number: what is written in their place. */

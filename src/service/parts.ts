@@ -17,11 +17,12 @@ import { openRolePools } from "../database/role-pools.ts";
 import { EventLog } from "../deliveries/event-log.ts";
 import { DeliveryLog } from "../deliveries/log.ts";
 import { makeSendAgain } from "../deliveries/send-again.ts";
+import { DeliveryStats } from "../deliveries/stats.ts";
 import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { Endpoints } from "../endpoints/endpoints.ts";
 import { readStoredTargets } from "../endpoints/send-target.ts";
-import { loadCatalog } from "../events/catalog.ts";
+import type { Catalog } from "../events/catalog.ts";
 import { makeOutbox } from "../events/outbox.ts";
 import { makePublisher } from "../events/publish.ts";
 import { makeAddressPolicy } from "../outbound/address-rules.ts";
@@ -59,6 +60,7 @@ export type Role = "api" | "worker";
 
 export type ServiceOptions = {
   config: Config;
+  catalog: Catalog;
   databaseUrl: string;
   migrations: Migration[];
   roles: ReadonlySet<Role>;
@@ -125,9 +127,8 @@ export async function makeParts(options: ServiceOptions) {
 
 /** What both roles use. */
 async function makeFoundation(options: ServiceOptions) {
-  const { config, databaseUrl, roles, log } = options;
+  const { config, catalog, databaseUrl, roles, log } = options;
   const metrics = makeMetrics();
-  const catalog = await loadCatalog(config.eventCatalogFile);
   const secretBox = makeSecretBox(config.encryptionKeys, (reason) => metrics.unusableSecrets.inc({ reason }));
   const pools = openRolePools(
     {
@@ -275,6 +276,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     }),
     deliveryLog,
     eventLog: new EventLog(tenants),
+    deliveryStats: new DeliveryStats(tenants),
     personSends: new PersonSends({
       tenants,
       log: deliveryLog,

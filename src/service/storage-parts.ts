@@ -182,6 +182,6 @@ export async function markOwnBucket(
     await isOwnBucket({ ...services, log });
   } catch (error) {
     // Pending migrations, or a database that is away: events come first, and expiry looks again.
-    log.warn({ err: error }, "whose the bucket is was not looked at");
+    log.warn({ err: error }, "the bucket's owner was not checked");
   }
 }

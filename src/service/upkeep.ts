@@ -2,6 +2,7 @@
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import { forgetDeletedEndpoints } from "../endpoints/endpoint-store.ts";
+import { foldCounts, forgetOldStats } from "../deliveries/stats-store.ts";
 import { endInterruptedSends } from "../deliveries/person-send-store.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { announceCatalog } from "../events/outbox.ts";
@@ -18,6 +19,7 @@ import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/up
 const FREE_LEASES_EVERY_MS = 500;
 const SETTLE_EVERY_MS = 1000;
 const END_SENDS_EVERY_MS = 2000;
+const FOLD_EVERY_MS = 5000;
 const TIDY_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
 
@@ -54,6 +56,7 @@ export function makeUpkeep(services: {
         repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
+        repeat(FOLD_EVERY_MS, "fold_statistics", () => untilNoneLeft(foldCounts)),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
         repeat(PARTITIONS_EVERY_MS, "make_partitions", () =>
           makePartitionsAhead(db, { log, signal: stopping.signal }),
@@ -66,14 +69,9 @@ export function makeUpkeep(services: {
             signal: stopping.signal,
           }),
         ),
-        repeat(PARTITIONS_EVERY_MS, "forget_idempotency_keys", () => untilNoneLeft(deleteOldIdempotencyKeys)),
-        repeat(PARTITIONS_EVERY_MS, "forget_endpoints", () =>
-          untilNoneLeft((some) => forgetDeletedEndpoints(some, services.retentionDays)),
+        ...Object.entries(forgetting(services.retentionDays)).map(([name, some]) =>
+          repeat(PARTITIONS_EVERY_MS, name, () => untilNoneLeft(some)),
         ),
-        repeat(PARTITIONS_EVERY_MS, "forget_replays", () =>
-          untilNoneLeft((some) => forgetReplays(some, services.retentionDays)),
-        ),
-        repeat(PARTITIONS_EVERY_MS, "forget_audit", () => untilNoneLeft(forgetOldAudit)),
       ]);
     },
     async stop() {
@@ -83,7 +81,18 @@ export function makeUpkeep(services: {
   };
 }
 
+/** What goes some rows at a time, by the name of the work: each answers whether there may be more. */
+function forgetting(retentionDays: number): Record<string, (db: Pool) => Promise<boolean>> {
+  return {
+    forget_idempotency_keys: deleteOldIdempotencyKeys,
+    forget_statistics: (db) => forgetOldStats(db, retentionDays),
+    forget_endpoints: (db) => forgetDeletedEndpoints(db, retentionDays),
+    forget_replays: (db) => forgetReplays(db, retentionDays),
+    forget_audit: forgetOldAudit,
+  };
+}
+
 async function endInterrupted(db: Pool, log: Log): Promise<void> {
   const ended = await endInterruptedSends(db);
-  if (ended > 0) log.warn({ ended }, "tests or retries of persons were interrupted, and may have been sent");
+  if (ended > 0) log.warn({ ended }, "tests or manual retries were interrupted; they may have been sent");
 }

@@ -28,7 +28,7 @@ export function makeAftermath(services: AftermathServices): Aftermath {
       if (await health.observe(target, { status: completed.status, isGone })) targets.forget(target);
     } catch (error) {
       // The next attempt observes again. The outcome of this one must not be lost because of it.
-      log.warn({ err: error, endpointId: target.endpointId }, "the endpoint's health could not be noted");
+      log.warn({ err: error, endpointId: target.endpointId }, "the endpoint's health could not be recorded");
     }
   }
 

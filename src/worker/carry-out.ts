@@ -62,7 +62,7 @@ export class CarryOut {
       const { log, metrics } = this.#services;
       log.error(
         { err: error, tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
-        "an attempt could not be made, or its outcome not be recorded; it is made again later",
+        "an attempt or the record of its outcome failed inside Postern; the attempt is made again later",
       );
       const reason = error instanceof SecretBoxError ? "secret" : "internal";
       metrics.attemptsTotal.inc({ outcome: "error", reason });

@@ -59,7 +59,7 @@ export function makeReturns(services: {
         await Promise.all(dispatches.map((dispatch) => released[to].add(dispatch)));
         metrics.dispatchesReturned.inc({ reason }, dispatches.length);
       } catch (error) {
-        log.warn({ err: error }, "leases could not be given back; they end by themselves");
+        log.warn({ err: error }, "leases could not be released; they expire by themselves");
       }
     },
   };

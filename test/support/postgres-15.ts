@@ -5,9 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,9 +14,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { commandFor, ownerOf, placeServer, type Placement } from "../../src/database/embedded-account.ts";
 import { findBinaries } from "../../src/database/embedded-binaries.ts";
 import { readState, stopServer } from "../../src/database/embedded-cluster.ts";
-import { withFileLock } from "../../src/database/embedded-lock.ts";
 import { createPool } from "../../src/database/pool.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
+import { installOwnPackages } from "./own-packages.ts";
 import { listen } from "./tls-receiver.ts";
 
 export type Server = {
@@ -31,26 +30,12 @@ export type Server = {
 };
 
 const FOLDER = join(import.meta.dirname, "..", "postgres-15");
-const STAMP = join(FOLDER, "node_modules", ".postern-installed");
-const INSTALL_LIMIT_MS = 300_000;
 const START_LIMIT_MS = 60_000;
 const USER = "postern";
 
-/** Runs `npm ci` when it is not installed yet or the lockfile changed; `say` is told before it takes its time. */
+/** `say` is told before it takes its time. */
 export async function installPostgres15(say: (message: string) => void): Promise<void> {
-  const lockfile = await readFile(join(FOLDER, "package-lock.json"));
-  const hash = createHash("sha256")
-    .update(lockfile)
-    .update(`${process.platform} ${process.arch}`)
-    .digest("hex");
-  await withFileLock(join(FOLDER, ".install.lock"), INSTALL_LIMIT_MS, async () => {
-    if ((await readFile(STAMP, "utf8").catch(() => "")) === hash) return;
-    say("Installing PostgreSQL 15 for the tests (once, 60 MB) …");
-    const options = { cwd: FOLDER, encoding: "utf8" } as const;
-    const result = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--loglevel=error"], options);
-    assert.equal(result.status, 0, `npm ci failed in ${FOLDER}: ${result.stderr}`);
-    await writeFile(STAMP, hash);
-  });
+  await installOwnPackages(FOLDER, () => say("Installing PostgreSQL 15 for the tests (once, 60 MB) …"));
 }
 
 /**

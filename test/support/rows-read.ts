@@ -19,6 +19,7 @@ export async function openCounter(pool: Pool, tenantId: string, settings: string
   await client.query("SELECT set_config('postern.tenant', $1, false)", [tenantId]);
   const prepared = new Set<string>();
   let rows = 0;
+  let withParts = false;
   const db: Db = {
     async query(config: string | QueryConfig) {
       if (typeof config === "string" || config.name === undefined)
@@ -28,16 +29,20 @@ export async function openCounter(pool: Pool, tenantId: string, settings: string
       prepared.add(name);
       const call = `EXECUTE ${name} (${(config.values ?? []).map(literal).join(", ")})`;
       const explained = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${call}`);
-      rows += rowsOf(answer.parse(explained.rows)[0]["QUERY PLAN"][0].Plan);
+      rows += rowsOf(answer.parse(explained.rows)[0]["QUERY PLAN"][0].Plan, withParts);
       return client.query(call);
     },
   };
   const only = { of: () => ({ ...db, transaction: noTransaction }), reading: () => db, end: noTransaction };
   return {
     tenants: only satisfies TenantPool,
-    /** The rows that `work` read from tables, those included that a filter removed. */
-    async count(work: () => Promise<unknown>): Promise<number> {
+    /**
+     * The rows that `work` read from tables, those included that a filter
+     * removed; with `parts` also from parts of a statement (WITH).
+     */
+    async count(work: () => Promise<unknown>, { parts = false } = {}): Promise<number> {
       rows = 0;
+      withParts = parts;
       await work();
       return rows;
     },
@@ -49,9 +54,10 @@ function noTransaction(): never {
   throw new Error("the log is read in single statements");
 }
 
-function rowsOf(plan: Node): number {
-  const below = (plan.Plans ?? []).reduce((sum, child) => sum + rowsOf(child), 0);
-  if (plan["Relation Name"] === undefined) return below;
+function rowsOf(plan: Node, withParts: boolean): number {
+  const below = (plan.Plans ?? []).reduce((sum, child) => sum + rowsOf(child, withParts), 0);
+  const isRead = plan["Relation Name"] !== undefined || (withParts && plan["CTE Name"] !== undefined);
+  if (!isRead) return below;
   const perLoop = ["Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck"].reduce(
     (sum, key) => sum + Number(plan[key] ?? 0),
     0,

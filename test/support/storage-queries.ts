@@ -25,5 +25,15 @@ export const storageAcrossTenants: Record<string, (db: Db) => Promise<unknown>> 
   relinkObject: (db) =>
     objects.relinkObject(db, { id: randomUUID(), revision: 1 }, { versionId: "mine", etag: "mine" }),
   listConfirmableOrphans: (db) => reconcile.listConfirmableOrphans(db, BUCKET, NOW),
+  readStorageState: (db) => reconcile.readStorageState(db, BUCKET),
+  findOwners: (db) => reconcile.findOwners(db, BUCKET, ["a key"]),
+  readNextSequence: (db) => reconcile.readNextSequence(db),
+  forgetOldStorage: (db) => reconcile.forgetOldStorage(db, 30),
+  insertEvents: async (db) =>
+    reconcile.insertEvents(
+      db,
+      [{ sequence: await reconcile.readNextSequence(db), type: "object.missing", key: "a key" }],
+      { bucket: BUCKET, runId: randomUUID(), now: NOW },
+    ),
   readStorageTroubles: (db) => reconcile.readStorageTroubles(db, BUCKET),
 };

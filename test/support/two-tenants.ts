@@ -52,6 +52,8 @@ export const TENANT_TABLES = [
   "idempotency_keys",
   "dispatches",
   "deliveries",
+  "delivery_counts",
+  "delivery_stats",
   "person_sends",
   "replays",
   "outbox",

@@ -3,39 +3,27 @@
  * versions and verifies digests. It is built once, where Go is installed, and
  * kept in the checkout's cache.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { goBinary, prepareGoProgram, type GoProgram } from "./go-program.ts";
 import { eventually } from "./service.ts";
 
-const VERSION = "v1.8.0";
-const CACHE = join(import.meta.dirname, "..", "..", ".cache", `versitygw-${VERSION}`);
-const BINARY = join(CACHE, "versitygw");
-const BUILD_LIMIT_MS = 600_000;
+const VERSITYGW: GoProgram = {
+  name: "versitygw",
+  path: "github.com/versity/versitygw/cmd/versitygw",
+  version: "v1.8.0",
+  about: "an object store for tests",
+};
 /** As the SDK finds them in the environment. */
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "test-access", AWS_SECRET_ACCESS_KEY: "test-secret" };
 
 /** Builds it where it is not there yet. Null when it is ready, else why it cannot be had. */
 export function prepareVersitygw(tell: (line: string) => void = () => undefined): string | null {
-  if (existsSync(BINARY)) return null;
-  if (spawnSync("go", ["version"]).status !== 0) return "Go is not installed, so versitygw was not built";
-  tell(`Building versitygw ${VERSION}, an object store for tests (once, a minute or two) …`);
-  // Under another name until it is whole: a build that was killed leaves nothing half.
-  const draft = `${CACHE}-${process.pid}`;
-  mkdirSync(draft, { recursive: true });
-  const build = spawnSync("go", ["install", `github.com/versity/versitygw/cmd/versitygw@${VERSION}`], {
-    env: { ...process.env, GOBIN: draft, CGO_ENABLED: "0" },
-    encoding: "utf8",
-    timeout: BUILD_LIMIT_MS,
-  });
-  if (build.status === 0 && !existsSync(CACHE)) renameSync(draft, CACHE);
-  rmSync(draft, { recursive: true, force: true });
-  if (existsSync(BINARY)) return null;
-  return `versitygw was not built: ${build.error?.message ?? build.stderr.trim().split("\n").at(-1) ?? ""}`;
+  return prepareGoProgram(VERSITYGW, tell);
 }
 
 export type ObjectStoreProcess = { endpoint: string; stop(): Promise<void> };
@@ -49,7 +37,7 @@ export async function startVersitygw(): Promise<Versitygw> {
   for (const name of ["objects", "versions"]) await mkdir(join(folder, name));
   const port = await freePort();
   const store = await startStore(
-    BINARY,
+    goBinary(VERSITYGW),
     [
       ["--port", `127.0.0.1:${port}`, "--quiet"],
       ["posix", "--versioning-dir", join(folder, "versions"), join(folder, "objects")],

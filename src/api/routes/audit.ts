@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AUDIT_ACTIONS } from "../../audit/audit-entry.ts";
 import { parseAuditId, parseEndpointId, UUID_PATTERN } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
+import { auditExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { instantText, integerText, nextLink } from "../page-query.ts";
 import { parseQuery } from "../parse.ts";
@@ -18,9 +19,12 @@ export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): vo
       schema: describeRoute({
         operationId: "listAuditEntries",
         tag: "Audit",
-        summary: "List who did what, newest first (owners only)",
+        summary: "List audit entries, newest first (owners only)",
+        description:
+          "Changes of endpoints, keys and stored artifacts, tests, retries and refusals, for one year. Refused calls (`access.refused`: 403s, and 404s of ids) and limits reached are counted: one entry per caller, route and minute, with `count`, at the latest a minute after. Owners only.",
         query: auditQuery,
         answers: { 200: z.object({ entries: z.array(auditObject) }) },
+        examples: { 200: [{ entries: [auditExample] }] },
         refusals: ["invalid_query"],
       }),
     },

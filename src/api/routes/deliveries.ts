@@ -8,6 +8,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import { callerOf, userOf } from "../access.ts";
 import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts";
 import { endpointLogQuery, isSearch, searchFilter, timesOf } from "../delivery-query.ts";
+import { deliveryExample, retriedExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { linkBefore } from "../page-query.ts";
 import { parse, parseQuery, withDigits } from "../parse.ts";
@@ -65,9 +66,12 @@ export function deliveryRoutes(
         operationId: "listDeliveries",
         tag: "Deliveries",
         summary: "List an endpoint's deliveries, newest first; the log outlives its endpoint",
+        description:
+          "One row per attempt; attempts to come have the status `pending`. The log outlives its endpoint. With a filter other than status and time this is a search, which stops after 5,000 rows: follow `Link`.",
         params: ["id"],
         query: endpointLogQuery,
         answers: { 200: z.object({ deliveries: z.array(deliveryObject) }) },
+        examples: { 200: [{ deliveries: [deliveryExample] }] },
         headers: searchHeaders,
         refusals: ["invalid_query"],
       }),
@@ -100,8 +104,10 @@ export function deliveryRoutes(
         operationId: "getDelivery",
         tag: "Deliveries",
         summary: "Show a delivery",
+        description: "The request as it was sent, and the start of the receiver's answer.",
         params: ["id", "did"],
         answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: deliveryExample }] },
         refusals: ["not_found"],
       }),
     },
@@ -122,8 +128,11 @@ export function deliveryRoutes(
         operationId: "retryDelivery",
         tag: "Deliveries",
         summary: "Send a failed delivery again, now",
+        description:
+          "Sends at once and answers with the outcome, so it can take 15 seconds. It is sent also while the endpoint is disabled, and cancels the event's pending attempt if it is delivered. Only a delivery with the status `failed` can be retried.",
         params: ["id", "did"],
         answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: retriedExample }] },
         refusals: [
           "not_found",
           "endpoint_not_found",
@@ -150,9 +159,21 @@ export function deliveryRoutes(
         tag: "Deliveries",
         summary:
           "Send an example of an event type, or data of one's own, now; or only show what would be sent",
+        description:
+          "Sends at once, with `_test: true`, and answers with the outcome, so it can take 15 seconds. The endpoint must subscribe to the type.",
         params: ["id"],
         body: testInput,
         answers: { 200: z.union([testResult, dryRunResult]) },
+        examples: {
+          body: [
+            { event_type: "invoice.paid" },
+            { event_type: "invoice.paid", data: { n: 1 }, dry_run: true },
+          ],
+          200: [
+            { status: "test", response_status: 204, response_body: "", latency_ms: 41 },
+            { ok: true, body: '{"event":"invoice.paid","data":{"n":1},"_test":true}' },
+          ],
+        },
         refusals: [
           "validation_failed",
           "unknown_event_type",
@@ -178,9 +199,10 @@ export function deliveryRoutes(
 const MAX_TEST_DATA_BYTES = 64 * 1024;
 const exactTest = z.object({ data: z.unknown() });
 
-const dryRunResult = z
-  .object({ ok: z.literal(true), body: z.string().describe("The text that would be sent.") })
-  .meta({ examples: [{ ok: true, body: '{"event":"invoice.paid","data":{},"_test":true}' }] });
+const dryRunResult = z.object({
+  ok: z.literal(true),
+  body: z.string().describe("The text that would be sent."),
+});
 
 const testResult = z.object({
   status: z.enum(["test", "failed"]),

@@ -5,6 +5,14 @@ import { parseEndpointId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
 import { sendDeliveryList } from "../delivery-list.ts";
 import type { ApiServices } from "../services.ts";
+import {
+  deliveryExample,
+  endpointExample,
+  endpointInputExample,
+  eventTypeExample,
+  healthExample,
+  secretExample,
+} from "../examples.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
 import { parse } from "../parse.ts";
 import {
@@ -51,7 +59,10 @@ export function endpointRoutes(
         operationId: "listEventTypes",
         tag: "Event types",
         summary: "List the event catalog",
+        description:
+          "Which types an endpoint can subscribe to and a backend can publish, with an example of each type's data and its JSON Schema where it has one.",
         answers: { 200: z.array(catalogEntryObject) },
+        examples: { 200: [[eventTypeExample]] },
       }),
     },
     () => catalog.entries.map(catalogEntryView),
@@ -65,7 +76,10 @@ export function endpointRoutes(
         operationId: "listEndpoints",
         tag: "Endpoints",
         summary: "List the tenant's endpoints, newest first",
+        description:
+          "All of them at once: `MAX_ENDPOINTS_PER_TENANT` bounds their number. Secrets are never shown.",
         answers: { 200: z.object({ endpoints: z.array(endpointObject) }) },
+        examples: { 200: [{ endpoints: [endpointExample] }] },
       }),
     },
     async (request) => {
@@ -82,9 +96,15 @@ export function endpointRoutes(
       schema: describeRoute({
         operationId: "createEndpoint",
         tag: "Endpoints",
-        summary: "Register an endpoint; the answer alone shows its signing secret",
+        summary: "Create an endpoint; only this answer shows its signing secret",
+        description:
+          "Requests go there from the next event on. The URL is judged as at each attempt: public, HTTPS. Without `events` it gets every type. Keep the secret of the answer: receivers check signatures with it, and it is not shown again.",
         body: inputs.create,
         answers: { 201: z.object({ endpoint: endpointObject, secret: secretObject }) },
+        examples: {
+          body: [endpointInputExample],
+          201: [{ endpoint: endpointExample, secret: secretExample }],
+        },
         refusals: ["validation_failed", "unsafe_url", "endpoint_limit_reached"],
       }),
     },
@@ -106,8 +126,11 @@ export function endpointRoutes(
         operationId: "getEndpoint",
         tag: "Endpoints",
         summary: "Show an endpoint with its five most recent deliveries",
+        description:
+          "With bodies of requests and answers. `disabled_reason` says why an endpoint gets nothing: `manual`, `gone` (it answered 410) or `failing` (for days).",
         params: ["id"],
         answers: { 200: z.object({ endpoint: endpointObject, recent_deliveries: z.array(deliveryObject) }) },
+        examples: { 200: [{ endpoint: endpointExample, recent_deliveries: [deliveryExample] }] },
         refusals: ["not_found"],
       }),
     },
@@ -132,8 +155,11 @@ export function endpointRoutes(
         operationId: "getEndpointHealth",
         tag: "Endpoints",
         summary: "Show how an endpoint does: since when it fails, and what is pending",
+        description:
+          "For a page that shows why an endpoint receives nothing: how long it fails, and how much waits for it.",
         params: ["id"],
         answers: { 200: z.object({ health: healthObject }) },
+        examples: { 200: [{ health: healthExample }] },
         refusals: ["not_found"],
       }),
     },
@@ -152,10 +178,16 @@ export function endpointRoutes(
       schema: describeRoute({
         operationId: "updateEndpoint",
         tag: "Endpoints",
-        summary: "Change an endpoint; an absent member stays as it is",
+        summary: "Change an endpoint; absent members stay unchanged",
+        description:
+          "An absent member stays as it is. `enabled: false` holds pending attempts and accepts no new events; `true` resumes them. Attempts in flight may still use the former values for half a second.",
         params: ["id"],
         body: inputs.update,
         answers: { 200: z.object({ endpoint: endpointObject }) },
+        examples: {
+          body: [{ enabled: false }],
+          200: [{ endpoint: { ...endpointExample, enabled: false, disabled_reason: "manual" as const } }],
+        },
         refusals: ["validation_failed", "unsafe_url", "not_found"],
       }),
     },
@@ -173,9 +205,12 @@ export function endpointRoutes(
       schema: describeRoute({
         operationId: "deleteEndpoint",
         tag: "Endpoints",
-        summary: "Delete an endpoint; what is pending ends as failed, the log stays",
+        summary: "Delete an endpoint; its pending attempts end as failed, its log stays",
+        description:
+          "Its pending attempts end as failed with the error `endpoint_deleted`. Its log stays for the time that the operator keeps logs. There is no way back.",
         params: ["id"],
         answers: { 200: z.object({ ok: z.literal(true) }) },
+        examples: { 200: [{ ok: true }] },
         refusals: ["not_found", "payload_too_large"],
       }),
     },
@@ -193,9 +228,12 @@ export function endpointRoutes(
         operationId: "rotateSecret",
         tag: "Endpoints",
         summary: "Replace the signing secret (owners only)",
+        description:
+          "For `grace_seconds` requests are signed with the old secret too, so that receivers can change at leisure. Without a body the old secret ends at once and a new one is made. The answer alone shows it.",
         params: ["id"],
         body: rotateInputSchema,
         answers: { 200: z.object({ secret: secretObject }) },
+        examples: { body: [{ grace_seconds: 86_400 }], 200: [{ secret: secretExample }] },
         refusals: ["owner_required", "validation_failed", "not_found"],
       }),
     },

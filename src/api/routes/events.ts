@@ -59,6 +59,8 @@ export function eventRoutes(
         operationId: "getEvent",
         tag: "Events",
         summary: "Show an event with its body and, by endpoint, its state and attempts",
+        description:
+          "Its exact body, and by endpoint the state of its next or newest attempt with the attempts made. An event is kept five days longer than its deliveries.",
         params: ["event_id"],
         answers: { 200: eventAnswer },
         refusals: ["not_found"],

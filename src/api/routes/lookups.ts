@@ -50,6 +50,8 @@ export function sessionRoutes(app: FastifyInstance, { installation }: ApiService
         operationId: "getSession",
         tag: "Operations",
         summary: "Show whose session this is, what it may do, and the limits that it meets",
+        description:
+          "What the token says as Postern reads it, the tenant's limits and what this installation offers. Needs no permission.",
         answers: { 200: sessionAnswer },
       }),
     },
@@ -93,6 +95,8 @@ export function searchRoutes(
         operationId: "search",
         tag: "Operations",
         summary: `Find what an id, a key, a part of a URL or an event type stands for; ${MAX_HITS} hits at most`,
+        description:
+          "Looks among the tenant's own deliveries, events, endpoints, idempotency keys and the catalog. Each hit has its address in this API.",
         query: searchQuery,
         answers: { 200: searchAnswer },
         refusals: ["invalid_query"],
@@ -179,6 +183,8 @@ export function urlCheckRoutes(app: FastifyInstance, { guard }: ApiServices): vo
         operationId: "checkUrl",
         tag: "Endpoints",
         summary: "Say whether an endpoint may have a URL, and which rule it breaks; nothing is sent to it",
+        description:
+          "Applies the rules of creating an endpoint, DNS included, and changes nothing. Counts towards the limit of tests and retries.",
         body: urlCheckInput,
         answers: { 200: urlCheckAnswer },
         refusals: ["validation_failed"],

@@ -8,7 +8,7 @@ import type { ApiServices } from "../services.ts";
 const warnings = z
   .array(z.string())
   .describe(
-    "What one tenant can cause, such as slow receivers that fill a worker, and what of stored artifacts waits for an operator: no cause for 503.",
+    "Conditions that one tenant can cause, such as slow receivers that fill a worker, and stored artifacts that wait for an operator. Not a reason for 503.",
   );
 
 /** For those who run Postern: is it alive, is it ready, what does it do, how is it called. */
@@ -20,7 +20,10 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
         operationId: "health",
         tag: "Operations",
         summary: "Whether the process serves",
+        description:
+          "200 as long as the process answers, whatever the state of its database. For liveness probes.",
         answers: { 200: z.object({ status: z.literal("ok"), timestamp: z.iso.datetime() }) },
+        examples: { 200: [{ status: "ok", timestamp: "2026-01-31T10:00:00.000Z" }] },
         isPublic: true,
       }),
     },
@@ -33,7 +36,9 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
       schema: describeRoute({
         operationId: "ready",
         tag: "Operations",
-        summary: "Whether events are taken and sent, and why not",
+        summary: "Whether events are accepted and sent; if not, the reasons",
+        description:
+          "503 with reasons while the process cannot do its work. For readiness probes and load balancers.",
         answers: {
           200: z.object({ status: z.literal("ready"), warnings }),
           503: z.object({
@@ -42,6 +47,17 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
             reasons: z.array(z.string()),
             warnings,
           }),
+        },
+        examples: {
+          200: [{ status: "ready", warnings: [] }],
+          503: [
+            {
+              status: "not ready",
+              error: "Not ready",
+              reasons: ["the database cannot be reached"],
+              warnings: [],
+            },
+          ],
         },
         isPublic: true,
       }),
@@ -61,7 +77,9 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
         tag: "Operations",
         summary:
           "The process's metrics, as Prometheus reads them; behind a token when `METRICS_TOKEN` is set",
+        description: "In the text format of Prometheus. `METRICS_TOKEN` puts them behind a token.",
         answers: { 200: z.string() },
+        examples: { 200: ["webhook_events_accepted_total 1042\n"] },
         mediaType: "text/plain",
         refusals: ["unauthorized", "too_many_requests"],
         isPublic: true,

@@ -7,6 +7,7 @@ import {
   type PublishInput,
 } from "../../events/publish.ts";
 import { serviceOf } from "../access.ts";
+import { eventInputExample, publishedExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { parse, withDigits } from "../parse.ts";
 import { publishedObject } from "../schemas.ts";
@@ -24,8 +25,15 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
         operationId: "publishEvents",
         tag: "Events",
         summary: "Publish one event, or up to 1,000 at once (all or nothing)",
+        description:
+          "Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content.",
         body: z.union([publishOneSchema, publishManySchema]),
         answers: { 202: answer, 200: answer },
+        examples: {
+          body: [eventInputExample, [eventInputExample]],
+          202: [publishedExample, [publishedExample]],
+          200: [publishedExample],
+        },
         refusals: ["validation_failed", "idempotency_key_reused"],
       }),
     },

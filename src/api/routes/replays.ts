@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parseReplayId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
 import { searchHeaders } from "../delivery-list.ts";
+import { replayCountExample, replayExample, replayInputExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { nextLink } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
@@ -45,6 +46,7 @@ export function replayRoutes(
           "`replay.finished` tells its end.",
         body: replayInput,
         answers: { 200: replayCountObject, 202: replayAnswer },
+        examples: { body: [replayInputExample], 200: [replayCountExample], 202: [{ replay: replayExample }] },
         refusals: [
           "validation_failed",
           "endpoint_not_found",
@@ -72,8 +74,10 @@ export function replayRoutes(
         operationId: "listReplays",
         tag: "Replays",
         summary: "List replays, newest first",
+        description: "With their progress, finished and canceled ones included.",
         query: replaysQuery,
         answers: { 200: z.object({ replays: z.array(replayObject) }) },
+        examples: { 200: [{ replays: [replayExample] }] },
         headers: { Link: searchHeaders.Link },
         refusals: ["invalid_query"],
       }),
@@ -96,8 +100,11 @@ export function replayRoutes(
         operationId: "getReplay",
         tag: "Replays",
         summary: "Show how far a replay is",
+        description:
+          "`sent` of `total` events are with the endpoint's queue; `delivered` and `failed` count the attempts that were made.",
         params: ["replay_id"],
         answers: { 200: replayAnswer },
+        examples: { 200: [{ replay: replayExample }] },
         refusals: ["not_found"],
       }),
     },
@@ -115,8 +122,11 @@ export function replayRoutes(
         operationId: "cancelReplay",
         tag: "Replays",
         summary: "Cancel a running replay; attempts that a worker has taken are still made",
+        description:
+          "Events that were not sent yet stay as they are. Refused with 409 for a replay that has ended.",
         params: ["replay_id"],
         answers: { 200: replayAnswer },
+        examples: { 200: [{ replay: { ...replayExample, status: "canceled" } }] },
         refusals: ["not_found", "replay_not_running", "payload_too_large"],
       }),
     },

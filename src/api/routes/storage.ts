@@ -7,6 +7,13 @@ import { Refusal } from "../../shared/refusal.ts";
 import { EXPORT_FORMATS } from "../../storage/exports/log-export.ts";
 import { uuid } from "../../storage/rules/values.ts";
 import { callerOf, userOf } from "../access.ts";
+import {
+  artifactExample,
+  exportExample,
+  exportInputExample,
+  linkInputExample,
+  settingsExample,
+} from "../examples.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
 import { parse, parseQuery } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
@@ -52,9 +59,12 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
       schema: describeRoute({
         operationId: "eraseArtifact",
         tag: "Storage",
-        summary: "Erase a stored artifact: no link is given to it any more, and its bytes are deleted",
+        summary: "Erase a stored artifact: it gets no further links, and its bytes are deleted",
+        description:
+          "No new link is given and served links end. An artifact on hold is 409. There is no way back.",
         params: ["object_id"],
         answers: { 200: erasedObject },
+        examples: { 200: [{ id: artifactExample.id, bytes: "deleted" }] },
         refusals: ["not_found", "held", "not_available"],
       }),
     },
@@ -76,10 +86,13 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
         operationId: isHeld ? "holdArtifact" : "endHoldOfArtifact",
         tag: "Storage",
         summary: isHeld
-          ? "Hold a stored artifact: it neither expires nor can it be erased"
-          : "End the hold of a stored artifact: it expires at its deadline, or at once when that has passed",
+          ? "Hold a stored artifact: it can neither expire nor be erased"
+          : "End the hold of a stored artifact: it expires at its deadline, at once if that has passed",
+        description:
+          "For callers with the permission `storage:hold`. Repeating it changes nothing. The library shows the artifact all the while.",
         params: ["object_id"],
         answers: { 200: heldObject },
+        examples: { 200: [{ id: artifactExample.id, held: isHeld }] },
         refusals: ["not_found"],
       }),
       handler: async (request) => {
@@ -98,8 +111,11 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
         operationId: "listArtifacts",
         tag: "Storage",
         summary: "List stored artifacts, newest first",
+        description:
+          "Exports and, if the tenant keeps them, bodies of attempts. `next` is null on the last page.",
         query: libraryQuery,
         answers: { 200: z.object({ items: z.array(artifactObject), next: z.string().nullable() }) },
+        examples: { 200: [{ items: [artifactExample], next: null }] },
         refusals: ["invalid_query"],
       }),
     },
@@ -119,8 +135,10 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
         operationId: "getArtifact",
         tag: "Storage",
         summary: "Show a stored artifact",
+        description: "What it is, how large, until when it is kept, and whether it can be downloaded now.",
         params: ["object_id"],
         answers: { 200: z.object({ object: artifactObject }) },
+        examples: { 200: [{ object: artifactExample }] },
         refusals: ["not_found"],
       }),
     },
@@ -137,10 +155,21 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
       schema: describeRoute({
         operationId: "downloadArtifact",
         tag: "Storage",
-        summary: "Get a link to a stored artifact; whoever has the link can download it",
+        summary: "Get a link to a stored artifact; anybody with the link can download it",
+        description:
+          "The link is a permission in itself, so it should live shortly and not be logged. It ends with the artifact, whatever `ttl_seconds` says. Each link is an entry of the audit log.",
         params: ["object_id"],
         body: downloadInput,
         answers: { 201: z.object({ url: z.string(), expires_at: z.iso.datetime() }) },
+        examples: {
+          body: [linkInputExample],
+          201: [
+            {
+              url: "https://postern.example.com/api/storage/files/…",
+              expires_at: "2026-02-01T09:05:07.418Z",
+            },
+          ],
+        },
         refusals: ["validation_failed", "not_found", "not_available", "gone"],
       }),
     },
@@ -168,10 +197,12 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
       schema: describeRoute({
         operationId: "createExport",
         tag: "Storage",
-        summary:
-          "Ask for an archive of the delivery log; the event storage.export.ready tells when it is there",
+        summary: "Request an archive of the delivery log; the event storage.export.ready announces it",
+        description:
+          "A worker writes the archive. The event `storage.export.ready` tells when it can be downloaded, or poll the export.",
         body: exportInput,
         answers: { 202: z.object({ id: z.uuid() }) },
+        examples: { body: [exportInputExample], 202: [{ id: exportExample.id }] },
         refusals: ["validation_failed", "endpoint_not_found", "export_limit_reached"],
       }),
     },
@@ -199,8 +230,10 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
         operationId: "listExports",
         tag: "Storage",
         summary: "List exports, newest first",
+        description: "Those that wait, run, are ready, failed or have expired.",
         query: exportsQuery,
         answers: { 200: z.object({ exports: z.array(exportObject) }) },
+        examples: { 200: [{ exports: [exportExample] }] },
         refusals: ["invalid_query"],
       }),
     },
@@ -218,9 +251,12 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
       schema: describeRoute({
         operationId: "getExport",
         tag: "Storage",
-        summary: "Show an export and how far it is",
+        summary: "Show an export and its progress",
+        description:
+          "`progress` counts rows; `object_id` is the artifact to download once the status is `ready`.",
         params: ["export_id"],
         answers: { 200: exportObject },
+        examples: { 200: [exportExample] },
         refusals: ["not_found"],
       }),
     },
@@ -239,8 +275,10 @@ function settingsRoutes(app: FastifyInstance, { storageSettings }: ApiServices):
       schema: describeRoute({
         operationId: "getStorageSettings",
         tag: "Storage",
-        summary: "Show what is kept of deliveries, and for how long",
+        summary: "Show which bodies are stored, and for how long",
+        description: "Which bodies are stored beyond the log, and for how many days.",
         answers: { 200: settingsObject },
+        examples: { 200: [settingsExample] },
       }),
     },
     async (request) => settingsView(await storageSettings.get(userOf(request).tenantId)),
@@ -253,9 +291,12 @@ function settingsRoutes(app: FastifyInstance, { storageSettings }: ApiServices):
       schema: describeRoute({
         operationId: "putStorageSettings",
         tag: "Storage",
-        summary: "Choose what is kept of deliveries from now on",
+        summary: "Choose which bodies are stored from now on",
+        description:
+          "Attempts from now on follow the new settings; what is stored already stays until its time ends.",
         body: settingsObject,
         answers: { 200: settingsObject },
+        examples: { body: [settingsExample], 200: [settingsExample] },
         refusals: ["validation_failed"],
       }),
     },

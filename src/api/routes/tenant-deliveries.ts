@@ -4,6 +4,7 @@ import { parseDeliveryId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import { searchHeaders, sendDeliveryList, tellSearch } from "../delivery-list.ts";
 import { searchFilter, tenantLogQuery } from "../delivery-query.ts";
+import { deliveryExample, listedDeliveryExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
 import { parseQuery } from "../parse.ts";
 import { deliveryHeadView, deliveryObject, deliveryView, listedDeliveryObject } from "../schemas.ts";
@@ -29,6 +30,7 @@ export function tenantDeliveryRoutes(
           "found, to what time it searched, and in `Link` the way to go on, also behind a short or an empty page.",
         query: tenantLogQuery,
         answers: { 200: searchAnswer },
+        examples: { 200: [{ searched_to: "2026-01-31T09:12:44.018Z", deliveries: [listedDeliveryExample] }] },
         headers: { Link: searchHeaders.Link },
         refusals: ["invalid_query"],
       }),
@@ -55,8 +57,10 @@ export function tenantDeliveryRoutes(
         operationId: "getDeliveryById",
         tag: "Deliveries",
         summary: "Show a delivery, whichever endpoint it is of",
+        description: "The same as the delivery of an endpoint, for callers who know only the delivery's id.",
         params: ["did"],
         answers: { 200: z.object({ delivery: deliveryObject }) },
+        examples: { 200: [{ delivery: deliveryExample }] },
         refusals: ["not_found"],
       }),
     },
@@ -68,38 +72,10 @@ export function tenantDeliveryRoutes(
   );
 }
 
-const searchAnswer = z
-  .object({
-    searched_to: z.iso
-      .datetime()
-      .nullable()
-      .describe("Everything created after this was looked at. Null when nothing older is left."),
-    deliveries: z.array(listedDeliveryObject).describe("Bodies only with `include=bodies`."),
-  })
-  .meta({
-    examples: [
-      {
-        searched_to: "2026-01-31T09:12:44.018Z",
-        deliveries: [
-          {
-            id: "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01",
-            endpoint_id: "019a2f00-0000-7000-8000-000000000001",
-            event_id: "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
-            event_type: "invoice.paid",
-            trigger: "event",
-            replay_id: null,
-            status: "failed",
-            attempt: 1,
-            request_headers: { "Content-Type": "application/json" },
-            response_status: 500,
-            response_headers: {},
-            latency_ms: 87,
-            error: null,
-            next_attempt_at: null,
-            sent_at: "2026-01-31T10:00:00.031Z",
-            created_at: "2026-01-31T10:00:00.018Z",
-          },
-        ],
-      },
-    ],
-  });
+const searchAnswer = z.object({
+  searched_to: z.iso
+    .datetime()
+    .nullable()
+    .describe("Everything created after this time was searched. Null if nothing older is left."),
+  deliveries: z.array(listedDeliveryObject).describe("Bodies only with `include=bodies`."),
+});

@@ -56,7 +56,7 @@ class SessionPresence implements WorkerPresence {
     const { log } = this.#services;
     this.#running ??= every(CONFIRM_EVERY_MS, () => this.#confirm(), {
       signal: this.#stopping.signal,
-      failed: (error) => log.warn({ err: error }, "this worker cannot be confirmed"),
+      failed: (error) => log.warn({ err: error }, "this worker's presence could not be confirmed"),
     });
   }
 
@@ -116,7 +116,7 @@ class SessionPresence implements WorkerPresence {
 
   #noteConfirmed(answer: string, askedAtMs: number): void {
     if (this.#registered !== null && answer !== this.#registered) {
-      this.#services.log.warn("other workers took this one for dead; it gives up the leases that they freed");
+      this.#services.log.warn("other workers took this worker for dead; it drops the leases that they freed");
     }
     if (answer !== this.#registered) this.#registeredAtMs = askedAtMs;
     this.#registered = answer;

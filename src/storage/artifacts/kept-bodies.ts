@@ -1,7 +1,7 @@
 /** Which bodies of an attempt a tenant keeps. */
 export type KeptBodies = {
   requestBodies: boolean;
-  /** Of those longer than the log keeps. */
+  /** Only bodies longer than the log keeps. */
   responseBodies: boolean;
   /** Days; null: as long as the operator allows. */
   days: number | null;

@@ -60,7 +60,7 @@ export async function runExport(
   { folder, signal }: { folder: string; signal: AbortSignal },
 ): Promise<void> {
   const { db, tenants, limits, leaseMs } = services;
-  const log = tenants.of(leased.tenantId);
+  const log = tenants.reading(leased.tenantId);
   const run = await continueOrBegin(services, leased, { folder, signal });
   const staging = { run, folder, log, db, limits, leaseMs, signal };
   const isStaged = run.parts.some(({ files }) => files.some(({ path }) => path === MANIFEST));
@@ -87,7 +87,10 @@ async function continueOrBegin(
   if (leased.attempt > 0 && (await hasStagedFiles(folder, leased.parts))) return leased;
   if (leased.attempt >= MAX_RUNS)
     throw new ExportImpossibleError("It was begun too often without coming to an end.");
-  const rowsTotal = await countLog(tenants.of(leased.tenantId), leased, { limit: MAX_EXPORT_ROWS, signal });
+  const rowsTotal = await countLog(tenants.reading(leased.tenantId), leased, {
+    limit: MAX_EXPORT_ROWS,
+    signal,
+  });
   if (rowsTotal > MAX_EXPORT_ROWS) {
     throw new ExportImpossibleError(
       `The range holds more than ${MAX_EXPORT_ROWS} deliveries. Ask for a shorter one.`,

@@ -175,7 +175,7 @@ class ExportLoop implements ExportWorker {
         return await releaseExport(db, leased, how);
       } catch (error) {
         if (!isPassing(error) || this.#stopping.signal.aborted) throw error;
-        log.warn({ err: error, exportId: leased.id }, "an export's lease could not be given back yet");
+        log.warn({ err: error, exportId: leased.id }, "an export's lease could not be released yet");
         await delay(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       }
     }

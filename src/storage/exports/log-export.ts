@@ -24,7 +24,7 @@ export const LOGGED_STATUSES = ["delivered", "failed", "test"] as const;
 /** What of the log an export holds; null: all. */
 export type ExportFilter = {
   endpointId: EndpointId | null;
-  /** A type, or with `.*` at its end every type below it. */
+  /** A type, or a prefix such as `invoice.*`. */
   eventType: string | null;
   deliveryStatus: (typeof LOGGED_STATUSES)[number] | null;
 };

@@ -1,0 +1,387 @@
+/** Statistics: whatever is asked for, the answer counts the log's attempts, before and after they are folded. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { z } from "zod";
+import { foldCounts, forgetOldStats } from "../src/deliveries/stats-store.ts";
+import { idAt } from "./support/exports.ts";
+import {
+  eventually,
+  MEMBER,
+  OTHER_OWNER,
+  PRODUCER,
+  startTestService,
+  type CallOptions,
+  type TestService,
+} from "./support/service.ts";
+import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID, webhooksOf } from "./support/webhooks.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const ONE = "019a2f00-0000-7000-8000-000000000001";
+const TWO = "019a2f00-0000-7000-8000-000000000002";
+/** A Monday at noon, so that the seeded rows' buckets are known. */
+const NOON = Date.UTC(2026, 2, 2, 12);
+
+const overTime = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  bucket: z.string(),
+  buckets: z.array(
+    z.strictObject({
+      at: z.string(),
+      delivered: z.number(),
+      failed: z.number(),
+      latency_avg_ms: z.number().nullable(),
+      latency_max_ms: z.number().nullable(),
+    }),
+  ),
+});
+const byEndpoint = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  bucket: z.string(),
+  endpoints: z.array(
+    z.strictObject({
+      endpoint_id: z.string(),
+      delivered: z.number(),
+      failed: z.number(),
+      success_rate: z.number().nullable(),
+      pending: z.number(),
+      oldest_due_at: z.string().nullable(),
+      last_delivered_at: z.string().nullable(),
+      last_failed_at: z.string().nullable(),
+      series: overTime.shape.buckets,
+    }),
+  ),
+});
+const byCause = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  causes: z.array(
+    z.strictObject({
+      cause: z.string(),
+      count: z.number(),
+      first_at: z.string(),
+      last_at: z.string(),
+      example_delivery_id: z.string(),
+    }),
+  ),
+});
+
+/** An API without a worker, so that nothing is folded unless a test does it. */
+let service: TestService;
+
+before(async () => {
+  service = await startTestService({ roles: ["api"] });
+});
+after(() => service.stop());
+
+async function read<Shape extends z.ZodType>(
+  shape: Shape,
+  path: string,
+  options?: CallOptions,
+): Promise<z.output<Shape>> {
+  const answer = await service.call("GET", `/api/stats${path}`, options);
+  assert.equal(answer.status, 200, answer.text);
+  return shape.parse(answer.body);
+}
+
+type Seeded = {
+  atMs: number;
+  endpoint: string;
+  status: string;
+  error: string | null;
+  answer: number | null;
+  ms: number;
+};
+
+async function log(rows: readonly Seeded[], tenant = "acme"): Promise<string[]> {
+  const ids = rows.map(({ atMs }) => idAt(atMs));
+  await service.database.pool.query(
+    `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+        request_headers, response_status, latency_ms, error, sent_at)
+      SELECT $1, endpoint, id, postern.uuid_v7(), 'invoice.paid', CASE status WHEN 'test' THEN 'test' ELSE 'event' END,
+        status, 1, '{}', answer, ms, error, CASE WHEN error = 'endpoint_deleted' THEN NULL ELSE now() END
+      FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::smallint[], $6::integer[], $7::text[])
+        AS given (endpoint, id, status, answer, ms, error)`,
+    [
+      tenant,
+      rows.map((row) => row.endpoint),
+      ids,
+      rows.map((row) => row.status),
+      rows.map((row) => row.answer),
+      rows.map((row) => row.ms),
+      rows.map((row) => row.error),
+    ],
+  );
+  return ids;
+}
+
+const delivered = (atMs: number, ms = 10, endpoint = ONE): Seeded => ({
+  atMs,
+  endpoint,
+  status: "delivered",
+  error: null,
+  answer: 200,
+  ms,
+});
+const failed = (atMs: number, error: string | null, endpoint = ONE): Seeded => ({
+  atMs,
+  endpoint,
+  status: "failed",
+  error,
+  answer: error === null ? 500 : null,
+  ms: error === "endpoint_deleted" ? 0 : 30,
+});
+
+async function empty(): Promise<void> {
+  await service.database.pool.query(
+    "TRUNCATE postern.deliveries, postern.delivery_counts, postern.delivery_stats, postern.dispatches, postern.endpoints",
+  );
+}
+
+const at = (ms: number) => new Date(ms).toISOString();
+const range = (fromMs: number, toMs: number): string =>
+  `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
+const shown = ({ buckets }: z.output<typeof overTime>) =>
+  buckets.map((bucket) => [
+    bucket.at.slice(11, 16),
+    bucket.delivered,
+    bucket.failed,
+    bucket.latency_avg_ms,
+    bucket.latency_max_ms,
+  ]);
+
+const issues = async (path: string) =>
+  issuesOf(await service.call("GET", `/api/stats${path}`), "Invalid query");
+
+describe("statistics over time", () => {
+  before(async () => {
+    await empty();
+    await log([
+      delivered(NOON - 1, 5),
+      delivered(NOON, 10),
+      delivered(NOON + 9 * MINUTE, 25),
+      failed(NOON + 10 * MINUTE, null),
+      failed(NOON + 11 * MINUTE, "endpoint_deleted"),
+      delivered(NOON + 60 * MINUTE, 1, TWO),
+      { ...delivered(NOON), status: "test" },
+    ]);
+    await log([delivered(NOON), failed(NOON, "timeout")], "globex");
+  });
+
+  const answers = async () => ({
+    tens: shown(await read(overTime, `?${range(NOON, NOON + 20 * MINUTE)}&bucket=10m`)),
+    hours: shown(await read(overTime, `?${range(NOON - 1, NOON + 60 * MINUTE + 1)}`)),
+    days: shown(await read(overTime, `?${range(NOON - DAY, NOON)}&bucket=1d`)),
+    two: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${TWO}&bucket=1d`)),
+    unknown: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${UNKNOWN_ID}`)),
+    foreign: shown(await read(overTime, `?${range(NOON, NOON + 1)}`, { as: OTHER_OWNER })),
+    causes: (await read(byCause, `/causes?${range(NOON, NOON + DAY)}`)).causes.map(
+      ({ example_delivery_id: _random, ...cause }) => cause,
+    ),
+  });
+  const expected = {
+    tens: [
+      ["12:00", 2, 0, 17.5, 25],
+      ["12:10", 0, 2, 30, 30],
+    ],
+    hours: [
+      ["11:00", 1, 0, 5, 5],
+      ["12:00", 2, 2, 21.7, 30],
+      ["13:00", 1, 0, 1, 1],
+    ],
+    days: [
+      ["00:00", 0, 0, null, null],
+      ["00:00", 4, 2, 14.2, 30],
+    ],
+    two: [["00:00", 1, 0, 1, 1]],
+    unknown: [["12:00", 0, 0, null, null]],
+    foreign: [["12:00", 1, 1, 20, 30]],
+    causes: [
+      {
+        cause: "endpoint_deleted",
+        count: 1,
+        first_at: at(NOON + 11 * MINUTE),
+        last_at: at(NOON + 11 * MINUTE),
+      },
+      { cause: "http_500", count: 1, first_at: at(NOON + 10 * MINUTE), last_at: at(NOON + 10 * MINUTE) },
+    ],
+  };
+
+  it("count attempts by the time of their creation, without tests and other tenants, folded or not", async () => {
+    assert.deepEqual(await answers(), expected);
+    assert.equal(await foldCounts(service.database.pool), false);
+    assert.deepEqual(await answers(), expected);
+  });
+
+  it("are the same when several processes fold at once, and more comes meanwhile", async () => {
+    await empty();
+    const rows = Array.from({ length: 3000 }, (_, n) =>
+      n % 3 === 0
+        ? failed(NOON + (n % 300) * MINUTE, n % 2 === 0 ? null : "timeout", n % 5 === 0 ? TWO : ONE)
+        : delivered(NOON + n * 1000),
+    );
+    const batches = Array.from({ length: 60 }, (_, n) => rows.slice(n * 50, n * 50 + 50));
+    const folding = new AbortController();
+    const folders = Array.from({ length: 3 }, async () => {
+      while (!folding.signal.aborted) await foldCounts(service.database.pool);
+    });
+    await Promise.all(batches.map((batch) => log(batch)));
+    folding.abort();
+    await Promise.all(folders);
+    const { rows: inLog } = await service.database.pool.query<Record<string, unknown>>(
+      `SELECT coalesce(error, 'http_' || response_status) AS cause, count(*)::int AS count, min(id::text) AS first, max(id::text) AS last
+        FROM postern.deliveries WHERE status = 'failed' GROUP BY 1 ORDER BY 1`,
+    );
+    const { causes } = await read(byCause, `/causes?${range(NOON, NOON + DAY)}`);
+    const sorted = causes.toSorted((left, right) => (left.cause < right.cause ? -1 : 1));
+    assert.deepEqual(
+      sorted.map(({ cause, count, example_delivery_id }) => [cause, count, example_delivery_id]),
+      inLog.map(({ cause, count, last }) => [cause, count, last]),
+    );
+    const [day] = (await read(overTime, `?${range(NOON, NOON + 1)}&bucket=1d`)).buckets;
+    assert.deepEqual([day?.delivered, day?.failed], [2000, 1000]);
+  });
+
+  it("go with the days of the log", async () => {
+    await empty();
+    const today = Math.floor(Date.now() / DAY) * DAY;
+    await log([delivered(today - 3 * DAY - 1), delivered(today - 3 * DAY)]);
+    await foldCounts(service.database.pool);
+    assert.equal(await forgetOldStats(service.database.pool, 3), false);
+    const { rows } = await service.database.pool.query(
+      "SELECT DISTINCT at FROM postern.delivery_stats ORDER BY at",
+    );
+    assert.deepEqual(rows, [{ at: new Date(today - 3 * DAY) }]);
+  });
+});
+
+describe("endpoints compared", () => {
+  it("show their series, what is pending and their newest attempts", async () => {
+    await empty();
+    const webhooks = webhooksOf(service);
+    const { endpoint } = await webhooks.create();
+    const { endpoint: quiet } = await webhooks.create();
+    const now = Date.now();
+    await log([
+      delivered(now - 3 * DAY, 10, endpoint.id),
+      delivered(now - 2 * DAY, 10, endpoint.id),
+      failed(now, "timeout", endpoint.id),
+    ]);
+    await service.database.pool.query(
+      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held, superseded)
+        SELECT 'acme', $1, postern.uuid_v7(), postern.uuid_v7(), 'invoice.paid', 1, $2::timestamptz + n * interval '1 s', now(), true, n = 0
+        FROM generate_series(0, 3) AS n`,
+      [endpoint.id, new Date(NOON)],
+    );
+    for (const folds of [false, true]) {
+      if (folds) await foldCounts(service.database.pool);
+      const week = await read(byEndpoint, "/endpoints?window=7d");
+      assert.equal(week.bucket, "1d");
+      const [newer, older] = week.endpoints;
+      assert.ok(newer !== undefined && older !== undefined && week.endpoints.length === 2);
+      assert.deepEqual(
+        [newer.endpoint_id, newer.success_rate, newer.last_delivered_at],
+        [quiet.id, null, null],
+      );
+      const { series, ...rest } = older;
+      assert.deepEqual(rest, {
+        endpoint_id: endpoint.id,
+        delivered: 2,
+        failed: 1,
+        success_rate: 2 / 3,
+        pending: 3,
+        oldest_due_at: new Date(NOON + 1000).toISOString(),
+        last_delivered_at: new Date(now - 2 * DAY).toISOString(),
+        last_failed_at: new Date(now).toISOString(),
+      });
+      assert.deepEqual(
+        series.map((bucket) => [bucket.delivered, bucket.failed]),
+        [
+          [0, 0],
+          [0, 0],
+          [0, 0],
+          [1, 0],
+          [1, 0],
+          [0, 0],
+          [0, 1],
+        ],
+      );
+      const day = (await read(byEndpoint, "/endpoints")).endpoints[1];
+      assert.equal(day?.series.length, 24);
+      // Older than the window, and told all the same.
+      assert.deepEqual([day.delivered, day.last_delivered_at], [0, rest.last_delivered_at]);
+    }
+    assert.deepEqual((await read(byEndpoint, "/endpoints", { as: OTHER_OWNER })).endpoints, []);
+  });
+});
+
+const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
+
+describe("what real attempts count as", () => {
+  it("agrees with the log, retries included", async () => {
+    let status = 500;
+    const running = await startTestService({ respond: () => ({ status }) });
+    try {
+      const webhooks = webhooksOf(running);
+      const { endpoint } = await webhooks.create({ events: ["invoice.paid"] });
+      const published = await running.call("POST", "/api/events", {
+        as: PRODUCER,
+        json: Array.from({ length: 20 }, (_, n) => ({ type: "invoice.paid", data: { n } })),
+      });
+      assert.equal(published.status, 202, published.text);
+      const [one] = await webhooks.waitFor(endpoint.id, "failed", 20);
+      assert.ok(one !== undefined);
+      status = 200;
+      await webhooks.retry(endpoint.id, one.id);
+      await webhooks.test(endpoint.id, "invoice.paid");
+      const totals = async () => {
+        const answer = await running.call("GET", "/api/stats?bucket=1d", { as: MEMBER });
+        const { buckets } = overTime.parse(answer.body);
+        return [sum(buckets.map((day) => day.delivered)), sum(buckets.map((day) => day.failed))];
+      };
+      assert.deepEqual(await totals(), [1, 20]);
+      await eventually(async () => {
+        const { rows } = await running.database.pool.query("SELECT FROM postern.delivery_counts");
+        return rows.length === 0;
+      });
+      assert.deepEqual(await totals(), [1, 20]);
+    } finally {
+      await running.stop();
+    }
+  });
+});
+
+describe("statistics asked for wrongly", () => {
+  it("are refused, and say by which parameter", async () => {
+    assert.match((await issues("?bucket=5m"))["bucket"] ?? "", /10m/);
+    assert.match(
+      (await issues("?bucket=10m&from=2026-01-01T00:00:00Z&to=2026-01-07T00:00:00Z"))["bucket"] ?? "",
+      /864 .* 750/,
+    );
+    assert.match(
+      (await issues("?from=2026-01-02T00:00:00Z&to=2026-01-02T00:00:00Z"))["from"] ?? "",
+      /before to/,
+    );
+    assert.match((await issues("?from=2020-01-02T00:00:00Z&bucket=1d"))["from"] ?? "", /400 days/);
+    assert.match((await issues("/causes?from=2020-01-02T00:00:00Z"))["from"] ?? "", /400 days/);
+    assert.match((await issues("?endpoint_id=nobody"))["endpoint_id"] ?? "", /endpoint's id/);
+    assert.match((await issues("?endpointId=nobody"))["endpointId"] ?? "", /endpoint_id/);
+    assert.match((await issues("/endpoints?window=25h"))["window"] ?? "", /24h/);
+  });
+
+  it("are for the tenant's users", async () => {
+    for (const path of ["", "/endpoints", "/causes"]) {
+      const url = `/api/stats${path}`;
+      assertRefused(await service.call("GET", url, { as: null }), REFUSED.unauthorized);
+      assertRefused(await service.call("GET", url, { as: PRODUCER }), REFUSED.unauthorized);
+      assertRefused(
+        await service.call("GET", url, { as: { type: "user", tid: "acme", sub: "x", permissions: [] } }),
+        REFUSED.forbidden,
+      );
+      assertRefused(await service.call("POST", url), REFUSED.methodNotAllowed);
+    }
+    assertRefused(await service.call("GET", "/api/stats/nothing"), REFUSED.notFound);
+  });
+});

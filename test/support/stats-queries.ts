@@ -1,0 +1,27 @@
+/** The queries of statistics, for the tests of what a role may do. */
+import type { Db } from "../../src/database/pool.ts";
+import * as stats from "../../src/deliveries/stats-store.ts";
+import type { Rows } from "./two-tenants.ts";
+
+const DAY_MS = 86_400_000;
+const span = { fromMs: Date.now() - DAY_MS, toMs: Date.now() + DAY_MS };
+
+export const asTenant: Record<string, (db: Db, rows: Rows) => Promise<unknown>> = {
+  readBuckets: (db, { tenantId, endpointId }) =>
+    stats.readBuckets(db, tenantId, { endpointId, grain: 10, span }),
+  "readBuckets, of all": (db, { tenantId }) =>
+    stats.readBuckets(db, tenantId, { endpointId: null, grain: 10, span }),
+  readEndpointBuckets: (db, { tenantId, endpointId }) =>
+    stats.readEndpointBuckets(db, tenantId, { endpointIds: [endpointId], grain: 60, span }),
+  readEndpointsNow: async (db, { tenantId, endpointId }) => {
+    const [now] = await stats.readEndpointsNow(db, tenantId, { endpointIds: [endpointId], maxPending: 10 });
+    return (now?.pending ?? 0) > 0 || now?.lastFailed !== null;
+  },
+  readCauses: (db, { tenantId, endpointId }) =>
+    stats.readCauses(db, tenantId, { endpointId, spans: [{ ...span, grain: 10 }], limit: 10 }),
+};
+
+export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
+  foldCounts: (db) => stats.foldCounts(db),
+  forgetOldStats: (db) => stats.forgetOldStats(db, 30),
+};
