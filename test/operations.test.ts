@@ -162,6 +162,7 @@ describe("GET /openapi.json", () => {
       "delete /api/webhooks/{id}",
       "get /api/audit",
       "get /api/deliveries",
+      "get /api/deliveries/stream",
       "get /api/deliveries/{did}",
       "get /api/events",
       "get /api/events/{event_id}",
