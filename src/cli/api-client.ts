@@ -46,7 +46,7 @@ export async function openApiClient(
         );
       });
       const text = await answer.text();
-      if (answer.status === 401) throw new ApiRefusalError(text, unauthorizedHint(url));
+      if (answer.status === 401) throw new ApiRefusalError(text, unauthorizedHint(url, answer.headers));
       if (!answer.ok) throw new ApiRefusalError(text);
       return text;
     },
@@ -59,8 +59,10 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The answer says no more than "Unauthorized", which is right for strangers and too little for an operator. */
-function unauthorizedHint(url: string): string {
-  return `${url} does not accept this command's token. Run the command with the SESSION_JWT_SECRET of that Postern, or name another with --url.`;
+function unauthorizedHint(url: string, headers: Headers): string {
+  const reason = /error_description="([^"]*)"/.exec(headers.get("www-authenticate") ?? "")?.[1];
+  const why = reason === undefined ? "" : ` (${reason})`;
+  return `${url} does not accept this command's token${why}. Run the command with the SESSION_JWT_SECRET of that Postern, or name another with --url.`;
 }
 
 /** What the API said no with, to be printed as it is. */

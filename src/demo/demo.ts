@@ -73,18 +73,17 @@ export async function startDemo(env: Environment): Promise<Demo> {
       });
       service.resolve({ tenants, secretBox: makeSecretBox(encryptionKeys) });
     },
-    async welcome({ apiUrl, databaseUrl, sample }) {
+    async welcome({ databaseUrl, ...shown }) {
       const envFile = join(dataDirOf(env), ENV_FILE);
       await writeEnvFile(envFile, { ...(await makeTokens(secrets)), DATABASE_URL: databaseUrl });
       return welcomeText({
-        apiUrl,
+        ...shown,
         receiver,
         secretsFile,
         envFile,
         dataDir: env["DATA_DIR"] ?? null,
         today: new Date().toISOString().slice(0, 10),
         tenant: TENANT,
-        sample,
       });
     },
     async stop() {

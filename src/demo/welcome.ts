@@ -28,8 +28,10 @@ export function sampleEvent(
 
 /** JSON that may stand between single quotes of a shell, and of SQL. */
 function quotable(value: unknown): string {
-  const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replaceAll(/['$`!]/g, escaped);
+  return JSON.stringify(value).replaceAll(
+    /['$`!]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Text that may stand between double quotes of a shell. */
