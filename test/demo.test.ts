@@ -1,7 +1,7 @@
 /** `npm start` as a newcomer meets it: the printed lines are pasted into a shell as they are. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -87,6 +87,30 @@ describe("postern up --demo", () => {
     await followWelcome(demo);
     assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
     assert.doesNotMatch(demo.output(), /WRONG|"level":(?:40|50|60)|Error/);
+  });
+
+  it("prints lines that an operator's own catalog accepts", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const dataDir = await makeDataDir(context);
+    const catalog = join(dataDir, "catalog.yaml");
+    await writeFile(
+      catalog,
+      `- { type: parcel.lost, title: Lost, description: "", group: Parcels, payloadShape: {}, deprecated: true }
+- type: parcel.sent
+  title: Sent
+  description: ""
+  group: Parcels
+  payloadShape: { to: "O'Neill $HOME \`id\` \\"x\\"!" }
+  schema: { type: object, required: [to] }
+`,
+    );
+    const demo = await startDemo(dataDir, { DATABASE_URL: database.url, EVENT_CATALOG: catalog });
+    const [createLine, publishLine] = linesToPaste(demo);
+    assert.deepEqual(created.parse(await paste(demo, createLine)).endpoint.events, ["parcel.*"]);
+    assert.equal(publishedObject.parse(await paste(demo, publishLine)).deliveries, 1);
+    await eventually(async () => demo.output().includes("receiver: parcel.sent arrived, signature right"));
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
   });
 
   it("does the same on a database of its own, and finds the data again at the next start", async (context) => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -24,6 +25,8 @@ const PLATFORM = `${process.platform}-${process.arch}`;
 const NAME = `postern-${VERSION}-${PLATFORM}`;
 /** Where a system has its own programs, and no Node of the checkout. */
 const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
+/** Links to them are for whoever has the checkout. */
+const SOURCES = /^(\.|package\.json$|(src|test|tools|bench|suites|migrations)\b)/;
 
 let folder: string;
 let unpacked: string;
@@ -101,6 +104,18 @@ describe("npm run release", () => {
     assert.deepEqual(unnamed, []);
     assert.match(await readFile(join(unpacked, "node", "LICENSE"), "utf8"), /Node\.js/);
     assert.ok((await stat(join(unpacked, "deploy", "compose", "make-database.sh"))).mode & 0o100);
+  });
+
+  it("has every page that its pages link to, except source files", () => {
+    const pages = globSync(["*.md", "docs/**/*.md"], { cwd: unpacked });
+    assert.ok(pages.includes("README.md") && pages.includes("docs/how-to/replay-what-was-missed.md"));
+    const missing = pages.flatMap((page) =>
+      [...readFileSync(join(unpacked, page), "utf8").matchAll(/\]\((?!\w+:)([^)#\s]+)/g)]
+        .map(([, target = ""]) => join(dirname(page), target))
+        .filter((target) => !SOURCES.test(target) && !existsSync(join(unpacked, target)))
+        .map((target) => `${page}: ${target}`),
+    );
+    assert.deepEqual(missing, []);
   });
 
   it("takes another platform's Node only with the hash of the lockfile", async () => {

@@ -128,7 +128,7 @@ describe("postern replay", () => {
     const json = await shell(here(`${replay} --dry-run --json`), {});
     assert.equal(JSON.parse(json.stdout).count, 2);
     const none = await shell(here(`${replay} --dry-run --cause timeout`), {});
-    assert.equal(none.stdout, "no event\n");
+    assert.match(none.stdout, /^no event: .*attempt still to come/);
     const unknown = await shell(here(replay.replace("acme", "globex")), {});
     assert.deepEqual(
       [unknown.hasFailed, JSON.parse(unknown.stdout)],

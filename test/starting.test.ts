@@ -247,9 +247,34 @@ describe("a mistake of whoever runs it is told in two lines", () => {
     await told(publish, {}, /no answer from http:.*: connect ECONNREFUSED/, /Start Postern there/);
   });
 
+  it("an API with another SESSION_JWT_SECRET", async () => {
+    const program = await startProgram(["api"], {
+      ...secrets,
+      PORT: "0",
+      DATA_DIR: folder,
+      DATABASE_URL: database.url,
+    });
+    const other = { ...makeSecrets(), DATA_DIR: folder };
+    const publish = ["publish", "invoice.paid", "--tenant", "acme", "--url", program.url];
+    const { code, errors } = await runProgram(publish, other);
+    await program.end("SIGTERM");
+    assert.equal(code, 1);
+    assert.match(errors, /does not accept this command's token.*SESSION_JWT_SECRET/);
+  });
+
   it("TLS asked of a server without it", async () => {
     const tls = changed((url) => url.searchParams.set("sslmode", "require"));
     await told(["migrate"], tls, /asks for TLS/, /Turn on TLS there/);
+  });
+
+  it("a file that sslrootcert names and that is not there", async () => {
+    const missing = changed((url) => url.searchParams.set("sslrootcert", "/nowhere/db-ca.pem"));
+    await told(
+      ["migrate"],
+      missing,
+      /sslrootcert of DATABASE_URL can't be read: ENOENT.*db-ca\.pem/,
+      /Check the path/,
+    );
   });
 
   it("a database's certificate of a private authority, which sslrootcert makes known", async (context) => {

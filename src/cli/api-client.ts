@@ -46,6 +46,7 @@ export async function openApiClient(
         );
       });
       const text = await answer.text();
+      if (answer.status === 401) throw new ApiRefusalError(text, unauthorizedHint(url, answer.headers));
       if (!answer.ok) throw new ApiRefusalError(text);
       return text;
     },
@@ -57,18 +58,32 @@ export function reasonOf(error: unknown): string {
   return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
 }
 
+/** The answer says no more than "Unauthorized", which is right for strangers and too little for an operator. */
+function unauthorizedHint(url: string, headers: Headers): string {
+  const reason = /error_description="([^"]*)"/.exec(headers.get("www-authenticate") ?? "")?.[1];
+  const why = reason === undefined ? "" : ` (${reason})`;
+  return `${url} does not accept this command's token${why}. Run the command with the SESSION_JWT_SECRET of that Postern, or name another with --url.`;
+}
+
 /** What the API said no with, to be printed as it is. */
 export class ApiRefusalError extends Error {
   override readonly name = "ApiRefusalError";
+  readonly hint: string | null;
+
+  constructor(answer: string, hint: string | null = null) {
+    super(answer);
+    this.hint = hint;
+  }
 }
 
-/** Prints a refusal as the API gave it, for whoever reads it by program. */
+/** Prints a refusal as the API gave it, for whoever reads it by program, and a hint for people on standard error. */
 export async function printingRefusals(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!(error instanceof ApiRefusalError)) throw error;
     console.log(error.message);
+    if (error.hint !== null) console.error(error.hint);
     process.exitCode = 1;
   }
 }

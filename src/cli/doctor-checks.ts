@@ -29,6 +29,8 @@ export type Finding =
   | { check: string; status: "warn" | "fail"; detail: string; fix: string };
 
 const CONNECTION_TIMEOUT_MS = 5000;
+/** Of files that are not applied yet: a new database lacks all of them. */
+const NAMED_FILES = 5;
 /** Reserved for examples, and known to every name server. */
 const KNOWN_NAME = "example.com";
 
@@ -88,7 +90,9 @@ async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
   if (findings.some(({ status }) => status === "fail")) return findings;
   const pending = await pendingMigrations(db, await loadMigrations());
   if (pending.length > 0) {
-    const detail = `not applied yet: ${pending.map(({ file }) => file).join(", ")}`;
+    const files = pending.map(({ file }) => file);
+    const named = files.length > NAMED_FILES ? [...files.slice(0, NAMED_FILES), "…"] : files;
+    const detail = `not applied yet: ${files.length} files (${named.join(", ")})`;
     const fix = "run `postern migrate`, or start Postern, which does it too";
     // Keys are stored in tables that may not be there yet.
     return [...findings, { check: "schema", status: "warn", detail, fix }];

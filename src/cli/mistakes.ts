@@ -30,10 +30,8 @@ const UNTRUSTED = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "UNABLE_TO_GET_ISSUER_CERT",
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
+const NOT_VALID_NOW = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
 // invalid_authorization_specification, invalid_password, invalid_catalog_name
 const REFUSED_LOGIN = new Set(["28000", "28P01", "3D000"]);
 
@@ -61,6 +59,20 @@ const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `The database's TLS certificate is not trusted: ${message}.`,
       "Add ?sslrootcert=/path/to/ca.pem to DATABASE_URL, or set NODE_EXTRA_CA_CERTS to that file (docs/operating.md, TLS to the database).",
+    ],
+  },
+  {
+    is: ({ code }) => code === "ERR_TLS_CERT_ALTNAME_INVALID",
+    say: ({ message }) => [
+      `The database's TLS certificate is for another host: ${message}.`,
+      "In DATABASE_URL, name the host as the certificate does, or give the server a certificate for this host.",
+    ],
+  },
+  {
+    is: ({ code }) => NOT_VALID_NOW.has(code),
+    say: ({ message }) => [
+      `The database's TLS certificate is not valid now: ${message}.`,
+      "Renew the server's certificate, or correct this machine's clock.",
     ],
   },
   {
@@ -96,6 +108,14 @@ const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `The user of DATABASE_URL may not do what is needed: ${message}.`,
       "Let an administrator run: GRANT CREATE ON DATABASE <database> TO <user>; what else the user needs is in docs/operating.md, Database.",
+    ],
+  },
+  {
+    // PostgreSQL says so if pg_hba.conf has only `hostssl` lines for this user.
+    is: ({ code, message }) => code === "28000" && message.endsWith("no encryption"),
+    say: ({ message }) => [
+      `The database does not let Postern in: ${message}.`,
+      "Add ?sslmode=verify-full to DATABASE_URL (docs/operating.md, TLS to the database), or a line for this host to pg_hba.conf.",
     ],
   },
   {

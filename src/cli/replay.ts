@@ -84,7 +84,9 @@ function describeCount({
   by_cause,
 }: z.infer<typeof replayCountObject>): string {
   if (oldest === null || newest === null)
-    return is_capped ? "no event among the first looked at" : "no event";
+    return is_capped
+      ? "no event among the first that were examined: choose a shorter time from --from to --to"
+      : "no event: an event with an attempt still to come is not counted; --select, --from and --to choose others";
   const head = `${count}${is_capped ? " or more" : ""} events, accepted from ${oldest} to ${newest}`;
   const causes = Object.entries(by_cause).sort(([, one], [, other]) => other - one);
   return [head, ...causes.map(([cause, many]) => `  ${cause}: ${many}`)].join("\n");

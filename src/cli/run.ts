@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { environment, readConfig, type Config, type Environment } from "../config.ts";
+import { requireCertificateFiles } from "../database/certificate-files.ts";
 import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
 import { keepEmbeddedPostgres } from "../database/embedded-keeper.ts";
 import { migrate } from "../database/migrate.ts";
@@ -30,7 +31,10 @@ export type RunningDatabase = Stoppable & { url: string };
 
 /** The operator's database, or an embedded one in the data folder. */
 export async function openDatabase(config: DatabasePlace, log: Log): Promise<RunningDatabase> {
-  if (config.databaseUrl !== undefined) return { url: config.databaseUrl, stop: async () => undefined };
+  if (config.databaseUrl !== undefined) {
+    requireCertificateFiles(config.databaseUrl);
+    return { url: config.databaseUrl, stop: async () => undefined };
+  }
   return keepEmbeddedPostgres(
     {
       dataDir: config.dataDir,

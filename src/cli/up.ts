@@ -28,7 +28,10 @@ async function runDemo(env: Environment): Promise<void> {
   }
   console.log("Starting Postern …");
   // Loaded here: the certificate maker has no place in a process that serves.
-  const { startDemo } = await import("../demo/demo.ts");
+  const [{ startDemo }, { sampleEvent }] = await Promise.all([
+    import("../demo/demo.ts"),
+    import("../demo/welcome.ts"),
+  ]);
   const parts: Stoppable[] = [];
   const demo = await startDemo(env);
   parts.push(demo);
@@ -45,5 +48,6 @@ async function runDemo(env: Environment): Promise<void> {
   parts.push(roles);
   demo.connect({ databaseUrl: roles.databaseUrl, encryptionKeys: config.encryptionKeys });
   const apiUrl = `${roles.service.address}${config.basePath}`;
-  console.log(await demo.welcome({ apiUrl, databaseUrl: roles.databaseUrl }));
+  const sample = sampleEvent(read.catalog, config.eventCatalogFile !== undefined);
+  console.log(await demo.welcome({ apiUrl, databaseUrl: roles.databaseUrl, sample }));
 }

@@ -14,7 +14,7 @@ import { makeDemoCertificates } from "./demo-certificates.ts";
 import { ENV_FILE, writeEnvFile } from "./demo-env.ts";
 import { startDemoReceiver } from "./demo-receiver.ts";
 import { keptSecrets, SECRETS_FILE, type DemoSecrets } from "./demo-secrets.ts";
-import { welcomeText } from "./welcome.ts";
+import { welcomeText, type SampleEvent } from "./welcome.ts";
 
 const TOKEN_LIFE_MS = 12 * 3_600_000;
 const RECEIVER_HOST = "127.0.0.1";
@@ -28,7 +28,7 @@ export type Demo = {
   /** From now on the receiver can look up which secrets its requests may be signed with. */
   connect(service: { databaseUrl: string; encryptionKeys: readonly Buffer[] }): void;
   /** Writes the tokens to a file, and says what to do with them. */
-  welcome(service: { apiUrl: string; databaseUrl: string }): Promise<string>;
+  welcome(service: { apiUrl: string; databaseUrl: string; sample: SampleEvent }): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -73,11 +73,11 @@ export async function startDemo(env: Environment): Promise<Demo> {
       });
       service.resolve({ tenants, secretBox: makeSecretBox(encryptionKeys) });
     },
-    async welcome({ apiUrl, databaseUrl }) {
+    async welcome({ databaseUrl, ...shown }) {
       const envFile = join(dataDirOf(env), ENV_FILE);
       await writeEnvFile(envFile, { ...(await makeTokens(secrets)), DATABASE_URL: databaseUrl });
       return welcomeText({
-        apiUrl,
+        ...shown,
         receiver,
         secretsFile,
         envFile,

@@ -1,8 +1,43 @@
+import type { Catalog } from "../events/catalog.ts";
+
 const MOVED = `
 The receiver's usual port is taken by another program, so it has one of its own
 this time: endpoints that were made at earlier starts lead nowhere. To have the
 usual one again, end that program and start anew.
 `;
+
+/** An event that the catalog in use accepts. */
+export type SampleEvent = { type: string; pattern: string; data: Record<string, unknown> };
+
+/** The event of the printed lines: one of the built-in catalog, or of the operator's own. */
+export function sampleEvent(
+  catalog: Pick<Catalog, "entries" | "faultsOf">,
+  isOwnCatalog: boolean,
+): SampleEvent {
+  if (!isOwnCatalog) {
+    return { type: "invoice.paid", pattern: "invoice.*", data: { invoice_id: "inv_1", amount: 12900 } };
+  }
+  const current = catalog.entries.filter(({ deprecated }) => !deprecated);
+  const entry =
+    current.find(({ type, payloadShape }) => catalog.faultsOf(type, payloadShape).length === 0) ?? current[0];
+  if (entry === undefined) throw new Error("a catalog has at least the events of Postern itself");
+  const { type, payloadShape } = entry;
+  const dot = type.indexOf(".");
+  return { type, pattern: dot === -1 ? type : `${type.slice(0, dot)}.*`, data: payloadShape };
+}
+
+/** JSON that may stand between single quotes of a shell, and of SQL. */
+function quotable(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /['$`!]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Text that may stand between double quotes of a shell. */
+function doubleQuotable(text: string): string {
+  return text.replaceAll(/["\\]/g, (one) => `\\${one}`);
+}
 
 /** What `npm start` prints: everything a newcomer needs to see a webhook arrive. */
 export function welcomeText(at: {
@@ -15,11 +50,14 @@ export function welcomeText(at: {
   dataDir: string | null;
   today: string;
   tenant: string;
+  sample: SampleEvent;
 }): string {
   const user = '-H "Authorization: Bearer $USER_TOKEN"';
   const service = '-H "Authorization: Bearer $SERVICE_TOKEN"';
-  const endpoint = JSON.stringify({ url: at.receiver.url, events: ["invoice.*"] });
-  const event = JSON.stringify({ type: "invoice.paid", data: { invoice_id: "inv_1", amount: 12900 } });
+  const { type, pattern, data } = at.sample;
+  const endpoint = JSON.stringify({ url: at.receiver.url, events: [pattern] });
+  const event = quotable({ type, data });
+  const sqlData = doubleQuotable(quotable(data));
   const folder = at.dataDir === null ? "" : `DATA_DIR='${at.dataDir}' `;
   return `
 Postern is running.
@@ -51,7 +89,7 @@ curl -s ${at.apiUrl}/api/deliveries ${user}
 
 4. Publish from SQL, in a transaction of your own (with psql, if you have it):
 
-psql "$DATABASE_URL" -c "SELECT postern.publish('${at.tenant}', 'invoice.paid', '{\\"invoice_id\\": \\"inv_2\\"}')"
+psql "$DATABASE_URL" -c "SELECT postern.publish('${at.tenant}', '${type}', '${sqlData}')"
 
 5. Export the log, in this folder:
 

@@ -1,0 +1,23 @@
+/** The files that a connection string names: pg reads them synchronously and throws Node's bare error. */
+import { accessSync, constants } from "node:fs";
+import { ConfigError } from "../shared/config-error.ts";
+
+const PARAMETERS = ["sslrootcert", "sslcert", "sslkey"];
+
+/** Throws ConfigError naming the first file that can't be read. */
+export function requireCertificateFiles(databaseUrl: string): void {
+  if (!URL.canParse(databaseUrl)) return;
+  const { searchParams } = new URL(databaseUrl);
+  for (const parameter of PARAMETERS) {
+    const file = searchParams.get(parameter);
+    if (file === null || file === "") continue;
+    try {
+      accessSync(file, constants.R_OK);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(
+        `${parameter} of DATABASE_URL can't be read: ${reason}.\nCheck the path, and that this user may read the file.`,
+      );
+    }
+  }
+}
