@@ -4,7 +4,7 @@ import { cellOf, LOG_COLUMNS, type LogColumn } from "./log-row.ts";
 import type { LogFile, PartFile } from "./part-file.ts";
 
 /** What is in memory at one time: either ends a row group. */
-const GROUP_ROWS = 5000;
+const GROUP_ROWS = 2500;
 const GROUP_BODY_LENGTH = 4 * 1024 * 1024;
 
 type Column = { type: BasicType; nullable: boolean };
