@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/bytes/file-links.ts";
-import { requireEither, requireUser } from "./access.ts";
+import { requireEither, requireService, requireUser } from "./access.ts";
 import type { makeCallerLimits } from "./caller-limits.ts";
 import type { makeLogTurns } from "./log-turns.ts";
 import { auditRoutes } from "./routes/audit.ts";
@@ -12,6 +12,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { searchRoutes, sessionRoutes, urlCheckRoutes } from "./routes/lookups.ts";
 import { operationRoutes } from "./routes/operations.ts";
+import { portalCodeRoutes, portalSessionRoutes } from "./routes/portal.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { statsRoutes } from "./routes/stats.ts";
@@ -91,6 +92,21 @@ export async function mountApiRoutes(
       });
     },
     { prefix: `${basePath}/api/events` },
+  );
+  await app.register(
+    async (codes) => {
+      codes.addHook("onRequest", requireService(services.sessions));
+      codes.setNotFoundHandler(answerNotFound);
+      withOtherMethods(codes, () => portalCodeRoutes(codes, services));
+    },
+    { prefix: `${basePath}/api/portal/codes` },
+  );
+  // Its first route is public: who comes has a code and no session yet.
+  await app.register(
+    async (sessions) => {
+      withOtherMethods(sessions, () => portalSessionRoutes(sessions, services));
+    },
+    { prefix: `${basePath}/api/portal/sessions` },
   );
 }
 

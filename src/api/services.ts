@@ -8,6 +8,7 @@ import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
 import type { Replays } from "../replays/replays.ts";
+import type { PortalSessions } from "../portal/portal-sessions.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { Guard } from "../outbound/guard.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
@@ -40,6 +41,9 @@ export type ApiServices = {
   findKey: (tenantId: TenantId, key: string) => Promise<EventId | null>;
   guard: Pick<Guard, "parse" | "pin">;
   sessions: SessionVerifier;
+  portal: PortalSessions;
+  /** Where clients reach the API, without a slash at its end. */
+  publicBase: () => string;
   endpoints: Endpoints;
   deliveryLog: DeliveryLog;
   eventLog: EventLog;

@@ -41,6 +41,8 @@ import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import type { OwnLane, Presence } from "../queue/queue.ts";
 import { Replays } from "../replays/replays.ts";
 import { makeReplayWorker } from "../replays/replay-worker.ts";
+import { makeOwnTokens } from "../portal/own-tokens.ts";
+import { PortalSessions } from "../portal/portal-sessions.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeExports } from "../storage/exports/exports.ts";
@@ -260,11 +262,15 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
   const { bucket, servedFiles, artifacts } = storage;
   const refusals = makeUrlRefusals({ tenants, log });
   const deliveryLog = new DeliveryLog(tenants);
+  const tokens = makeOwnTokens(config.encryptionKeys);
+  const portal = new PortalSessions({ db: pools.publisher, tokens });
   return {
     installation: describeInstallation(config),
     findKey: (tenantId, key) => findEventOfKey(pools.publisher, tenantId, key),
     guard,
-    sessions: makeSessionVerifier(config.session),
+    sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }),
+    portal,
+    publicBase: storage.publicBase,
     endpoints: new Endpoints({
       tenants,
       guard,
