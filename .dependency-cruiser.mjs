@@ -100,6 +100,18 @@ const rules = [
     to: { path: "^(node:)?(http|https|http2|tls|net|dgram|dns|dns/promises)$|^undici$|node_modules/undici/" },
   },
   {
+    name: "traces-in-one-place",
+    comment: "One file names OpenTelemetry; others know src/telemetry/tracing.ts, which is only types.",
+    from: { path: "^src/", pathNot: ["^src/telemetry/otlp-tracing[.]ts$", TEST] },
+    to: { path: "^@opentelemetry/|node_modules/@opentelemetry/" },
+  },
+  {
+    name: "traces-when-needed",
+    comment: "It is loaded by a dynamic import: without a collector nobody pays for it.",
+    from: { path: "^src/", pathNot: TEST },
+    to: { path: "^src/telemetry/otlp-tracing[.]ts$", dynamic: false },
+  },
+  {
     name: "object-store-sdk-in-one-place",
     comment:
       "The SDK dials what the operator configured, not what a tenant gave, so it is outside the guard. One file names what is used of it.",

@@ -55,10 +55,10 @@ GRANT SELECT, INSERT, DELETE,
   UPDATE (count, sent, latency_sum_ms, latency_max_ms, first_id, last_id)
   ON postern.delivery_stats TO postern_worker;
 
--- Its body is in functions/count_deliveries.sql.
-CREATE FUNCTION postern.count_deliveries() RETURNS trigger LANGUAGE plpgsql
+-- Its body is in functions/log_added.sql.
+CREATE FUNCTION postern.log_added() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ BEGIN RETURN NULL; END $$;
-REVOKE EXECUTE ON FUNCTION postern.count_deliveries() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION postern.log_added() FROM PUBLIC;
 
-CREATE TRIGGER count_deliveries AFTER INSERT ON postern.deliveries
-  REFERENCING NEW TABLE AS logged FOR EACH STATEMENT EXECUTE FUNCTION postern.count_deliveries();
+CREATE TRIGGER log_added AFTER INSERT ON postern.deliveries
+  REFERENCING NEW TABLE AS logged FOR EACH STATEMENT EXECUTE FUNCTION postern.log_added();

@@ -1,13 +1,13 @@
 /**
- * The only reader of the environment. Every setting is parsed and checked
- * here, all mistakes are told at once, and the rest of the program gets one
- * frozen {@link Config}.
+ * The only reader of the environment: it parses and checks every setting, tells all
+ * mistakes at once, and gives the rest of the program one frozen {@link Config}.
  */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { maskPassword, type DatabasePlace } from "./database/database-name.ts";
 import { ConfigError } from "./shared/config-error.ts";
+import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
 import { parseDurationMs } from "./shared/duration.ts";
 import {
   isSecureOrLoopback,
@@ -86,6 +86,7 @@ const SETTINGS = {
     fallback: "",
   },
   METRICS_TOKEN: { about: "bearer token that /metrics asks for; absent: open", secret: true },
+  ...TRACING_SETTINGS,
   LOG_LEVEL: { about: "trace, debug, info, warn, error or silent", fallback: "info" },
 } as const satisfies Record<string, Setting>;
 
@@ -125,6 +126,7 @@ export type Config = Readonly<{
   rateLimits: Readonly<{ writes: number; dispatches: number; authentications: number }>;
   trustedProxies: readonly string[];
   metricsToken: string | undefined;
+  tracing: ReturnType<typeof tracingOptions>;
   logLevel: (typeof LOG_LEVELS)[number];
 }>;
 
@@ -232,6 +234,7 @@ const schema = z.object({
   RATE_LIMIT_AUTH: integer(0, 1_000_000),
   TRUSTED_PROXIES: list.pipe(z.array(cidr)),
   METRICS_TOKEN: z.string().min(1).optional(),
+  ...tracingFields,
   LOG_LEVEL: z.enum(LOG_LEVELS),
 });
 
@@ -305,6 +308,7 @@ export function readConfig(env: Environment): Config {
     },
     trustedProxies: values.TRUSTED_PROXIES,
     metricsToken: values.METRICS_TOKEN,
+    tracing: tracingOptions(values),
     logLevel: values.LOG_LEVEL,
   });
 }

@@ -15,6 +15,15 @@ it("a wait for a look that hangs ends, and names what it waited for", async (tes
   await assert.rejects(waiting, /^Error: waited 60 s in vain for: \(\) => new Promise/);
 });
 
+it("a wait for a look that answers at once ends too", async (test) => {
+  let nowMs = 0;
+  test.mock.method(performance, "now", () => (nowMs += 5000));
+  await assert.rejects(
+    eventually(async () => false),
+    /^Error: waited 60 s in vain for: async \(\) => false/,
+  );
+});
+
 it("a count and a list are no answer to wait for", () => {
   const unused = [
     // @ts-expect-error 0 would be found

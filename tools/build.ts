@@ -8,17 +8,39 @@
  */
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { build } from "esbuild";
+import { build, type Metafile } from "esbuild";
 import { REFERENCE_FILES } from "../src/api/routes/reference.ts";
 import { NEEDED_NODE } from "../src/shared/version.ts";
 
 const root = dirname(import.meta.dirname);
+const MODULES = "node_modules/";
+/** The package of the page `/reference`, of which files are copied and nothing is bundled. */
+const REFERENCE = "node_modules/swagger-ui-dist";
+
+export type Bundle = {
+  /** The module to run. */
+  main: string;
+  /** Node's options for a process that serves. */
+  nodeOptions: string[];
+  /** The folder of each package that is part of it, relative to the checkout, sorted. */
+  packages: string[];
+};
 
 /** Builds into `dist/`, in place of what is there. Throws when a module cannot be resolved. Answers the program's path. */
 export async function buildProgram(): Promise<string> {
   const folder = join(root, "dist");
+  const { nodeOptions } = await bundleInto(folder);
+  const program = join(folder, "postern");
+  await writeFile(program, launcher(nodeOptions), { mode: 0o755 });
+  return program;
+}
+
+/** Bundles the program into `folder`, in place of what is there. The same sources give the same bytes. */
+export async function bundleInto(folder: string): Promise<Bundle> {
   await rm(folder, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
+    // Module paths are part of names and hashes: they must not depend on where the checkout is.
+    absWorkingDir: root,
     entryPoints: [join(root, "src", "main.ts")],
     outdir: folder,
     outExtension: { ".js": ".mjs" },
@@ -39,16 +61,39 @@ export async function buildProgram(): Promise<string> {
     // pg asks for it and does without.
     external: ["pg-native"],
     logLevel: "warning",
+    metafile: true,
   });
   await copyReference(folder);
-  const program = join(folder, "postern");
-  await writeFile(program, await launcher(join(folder, "main.mjs")), { mode: 0o755 });
-  return program;
+  const main = join(folder, "main.mjs");
+  return {
+    main,
+    nodeOptions: await takeShebang(main),
+    packages: [...packagesIn(metafile), REFERENCE].sort(),
+  };
+}
+
+/** Removes the program's first line, and answers the options that it has for Node. */
+async function takeShebang(main: string): Promise<string[]> {
+  const [shebang = "", ...lines] = (await readFile(main, "utf8")).split("\n");
+  await writeFile(main, lines.join("\n"));
+  return shebang.split(" ").filter((word) => word.startsWith("--"));
+}
+
+function packagesIn({ outputs }: Metafile): string[] {
+  const modules = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  const folders = modules
+    .filter((path) => path.includes(MODULES))
+    .map((path) => {
+      const start = path.lastIndexOf(MODULES) + MODULES.length;
+      const [scope = "", name = ""] = path.slice(start).split("/");
+      return path.slice(0, start) + (scope.startsWith("@") ? `${scope}/${name}` : scope);
+    });
+  return [...new Set(folders)].sort();
 }
 
 /** The files of the page `/reference`, with their licence, which says that it goes along. */
 async function copyReference(folder: string): Promise<void> {
-  const origin = join(root, "node_modules", "swagger-ui-dist");
+  const origin = join(root, REFERENCE);
   await mkdir(join(folder, "reference"));
   for (const name of [...REFERENCE_FILES, "LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"]) {
     await copyFile(join(origin, name), join(folder, "reference", name));
@@ -56,10 +101,8 @@ async function copyReference(folder: string): Promise<void> {
 }
 
 /** Looks at Node before anything is imported: an older one can't even parse the program. */
-async function launcher(main: string): Promise<string> {
-  const [shebang = "", ...lines] = (await readFile(main, "utf8")).split("\n");
-  await writeFile(main, lines.join("\n"));
-  return `${shebang}
+function launcher(nodeOptions: readonly string[]): string {
+  return `#!/usr/bin/env -S node ${nodeOptions.join(" ")}
 if (Number.parseInt(process.versions.node, 10) < ${NEEDED_NODE}) {
   console.error("postern needs Node ${NEEDED_NODE} or newer, and this is Node " + process.versions.node + " (" + process.execPath + ").");
   console.error("Put a newer one first on the PATH, or start Postern through npm, which brings its own.");

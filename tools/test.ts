@@ -11,6 +11,7 @@ import { once } from "node:events";
 import { globSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname } from "node:path";
+import { prepareDeployTools } from "../test/support/deploy-tools.ts";
 import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
 import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
@@ -51,6 +52,7 @@ async function main(): Promise<number> {
     const missing = [prepareVersitygw(console.log), prepareMoto(console.log)].filter((why) => why !== null);
     for (const why of missing) console.log(`${why}: its tests do not run.`);
   }
+  if (files.some((file) => file.endsWith("/deploy.test.ts"))) prepareDeployTools(console.log);
   if (files.some((file) => file.includes("/api-"))) {
     for (const [language, why] of Object.entries(await prepareApiTools(console.log))) {
       if (why !== null) console.log(`${why}: the client in ${language} is not tested.`);

@@ -25,6 +25,9 @@ export type HttpLimits = ConnectionLimits & {
   /** Answers from a tenant's log under way at once, in a process; further ones wait for their turn, so long. */
   maxLogAnswers: number;
   logTurnTimeoutMs: number;
+  /** A stream of the log says something at least so often, and ends after so long. */
+  streamPingMs: number;
+  streamLifeMs: number;
   /** How often the clients are looked at that are too slow. */
   checkEveryMs: number;
   /** Request line and headers together; trailers by themselves. */
@@ -46,6 +49,9 @@ export const HTTP_LIMITS: HttpLimits = {
   maxLogAnswers: 16,
   // Shorter than most clients' patience, and than the time after which their connection counts as stalled.
   logTurnTimeoutMs: 20_000,
+  // Often enough for the stall limit above, and for proxies that close quiet connections.
+  streamPingMs: 15_000,
+  streamLifeMs: 600_000,
   checkEveryMs: 1_000,
   maxHeaderBytes: 16 * 1024,
 };

@@ -4,6 +4,7 @@ import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/bytes/file-links.ts";
 import { requireEither, requireService, requireUser } from "./access.ts";
 import type { makeCallerLimits } from "./caller-limits.ts";
+import type { HttpLimits } from "./http-limits.ts";
 import type { makeLogTurns } from "./log-turns.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
@@ -11,6 +12,7 @@ import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { searchRoutes, sessionRoutes, urlCheckRoutes } from "./routes/lookups.ts";
+import { logStreamRoute } from "./routes/log-stream.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { portalCodeRoutes, portalSessionRoutes } from "./routes/portal.ts";
 import { publishRoutes } from "./routes/publish.ts";
@@ -25,6 +27,7 @@ type ApiMounts = {
   basePath: string;
   limits: ReturnType<typeof makeCallerLimits>;
   logTurn: ReturnType<typeof makeLogTurns>;
+  httpLimits: HttpLimits;
 };
 
 /** What every process serves: for the operator, and the files of stored artifacts. */
@@ -48,7 +51,7 @@ export async function mountOperatorRoutes(
 export async function mountApiRoutes(
   app: FastifyInstance,
   services: ApiServices,
-  { basePath, limits, logTurn }: ApiMounts,
+  { basePath, limits, logTurn, httpLimits }: ApiMounts,
 ): Promise<void> {
   await app.register(
     async (reference) => {
@@ -73,7 +76,10 @@ export async function mountApiRoutes(
     endpointRoutes(routes, services, logTurn);
     deliveryRoutes(routes, services, logTurn);
   });
-  await mount("deliveries", (routes) => tenantDeliveryRoutes(routes, services, logTurn));
+  await mount("deliveries", (routes) => {
+    tenantDeliveryRoutes(routes, services, logTurn);
+    logStreamRoute(routes, services, httpLimits);
+  });
   await mount("stats", (routes) => statsRoutes(routes, services, logTurn));
   await mount("audit", (routes) => auditRoutes(routes, services));
   await mount("replays", (routes) => replayRoutes(routes, services, logTurn));

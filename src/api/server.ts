@@ -72,7 +72,8 @@ export async function makeServer(
   await app.register(fastifySwagger, { ...openApiHead(basePath), stripBasePath: true });
 
   await mountOperatorRoutes(app, services, basePath);
-  if (servesApi) await mountApiRoutes(app, services, { basePath, limits, logTurn: makeLogTurns(httpLimits) });
+  if (servesApi)
+    await mountApiRoutes(app, services, { basePath, limits, httpLimits, logTurn: makeLogTurns(httpLimits) });
   return app;
 }
 

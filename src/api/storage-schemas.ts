@@ -1,14 +1,10 @@
 /** The storage API's objects and inputs as callers see them, with the functions that make them. */
+import { LOGGED_STATUSES } from "../deliveries/delivery.ts";
 import { z } from "zod";
 import { EVENT_TYPE_PATTERN } from "../events/subscription.ts";
 import { parseExportId, UUID_PATTERN } from "../shared/id.ts";
 import { DEFAULT_LINK_SECONDS } from "../storage/library/downloads.ts";
-import {
-  DEFAULT_EXPORT_FORMATS,
-  EXPORT_FORMATS,
-  LOGGED_STATUSES,
-  type LogExport,
-} from "../storage/exports/log-export.ts";
+import { DEFAULT_EXPORT_FORMATS, EXPORT_FORMATS, type LogExport } from "../storage/exports/log-export.ts";
 import { MAX_SIGNED_URL_SECONDS } from "../storage/rules/issue-signed-url.ts";
 import { artifactKind } from "../storage/rules/object-key.ts";
 import type { LibraryCursor, LibraryItem } from "../storage/rules/project-library.ts";

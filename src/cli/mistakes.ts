@@ -3,6 +3,7 @@
  * wrong and what to do. The one table for all commands; what is not in it is a
  * fault of the program and is printed whole.
  */
+import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
 import { codeOf, isPassing } from "../database/passing-errors.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
@@ -74,6 +75,13 @@ const MISTAKES: readonly Mistake[] = [
     say: () => [
       "DATABASE_URL can't be read.",
       "Percent-encode reserved characters of the user and password: @ as %40, : as %3A, / as %2F, # as %23, ? as %3F, % as %25.",
+    ],
+  },
+  {
+    is: ({ error }) => error instanceof NoEmbeddedDatabaseError,
+    say: ({ message }) => [
+      `${message}.`,
+      "Set DATABASE_URL to a PostgreSQL 15 or newer: postgres://user:password@host:5432/database (docs/operating.md, Database).",
     ],
   },
   {

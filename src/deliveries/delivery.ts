@@ -3,6 +3,10 @@ import type { DeliveryId, EndpointId, EventId, ReplayId, TenantId } from "../sha
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed", "test"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/** What is pending is not in the log. */
+export const LOGGED_STATUSES = ["delivered", "failed", "test"] as const;
+export type LoggedStatus = (typeof LOGGED_STATUSES)[number];
+
 export const DELIVERY_TRIGGERS = ["event", "retry", "auto_retry", "test"] as const;
 export type DeliveryTrigger = (typeof DELIVERY_TRIGGERS)[number];
 

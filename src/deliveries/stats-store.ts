@@ -1,6 +1,6 @@
 /**
  * Counts of the log's attempts. The log's trigger adds rows to
- * `delivery_counts` (migrations/functions/count_deliveries.sql); workers add
+ * `delivery_counts` (migrations/functions/log_added.sql); workers add
  * those up in `delivery_stats`. A reader takes both in one statement, so it
  * misses no attempt and counts none twice.
  */

@@ -8,6 +8,7 @@ import type { Pool } from "../database/pool.ts";
 import type { DispatchQueue, NewEvent, OutboxEvent } from "../queue/queue.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import type { Catalog } from "./catalog.ts";
 import type { DataFault } from "./data-check.ts";
 import { brokenDataRule, type DataRule } from "./event-data.ts";
@@ -35,15 +36,21 @@ export function makeOutbox(services: {
   catalog: Catalog;
   log: Log;
   metrics: Metrics;
+  tracing: Tracing | null;
 }): Outbox {
-  const { queue, catalog, log, metrics } = services;
+  const { queue, catalog, log, metrics, tracing } = services;
 
   const types = typesOf(catalog);
 
   function judge(event: OutboxEvent): NewEvent | null {
     const fault = faultOf(event, catalog);
     // Its key was claimed by postern.publish.
-    if (fault === null) return { ...event, patterns: patternsMatching(event.type), idempotencyKey: null };
+    if (fault === null) {
+      // Should the relay be tried again, this is told again, of the same span.
+      const traced = { eventId: event.id, eventType: event.type, tenantId: event.tenantId };
+      tracing?.accepted(traced, { startedAtMs: Date.now() });
+      return { ...event, patterns: patternsMatching(event.type), idempotencyKey: null };
+    }
     const { reason, text, faults = [] } = fault;
     log.error(
       { tenantId: event.tenantId, eventId: event.id, eventType: event.type, reason, faults },

@@ -30,6 +30,8 @@ export type HeaderInput = {
   signingKeys: readonly [SigningKey, ...SigningKey[]];
   /** The endpoint's own headers; a name that is not allowed is left out. */
   staticHeaders: Readonly<Record<string, string>>;
+  /** Where the attempt is traced; a `traceparent` of the endpoint's own goes first. */
+  traceparent?: string | undefined;
 };
 
 export const MAX_NAME_LENGTH = 128;
@@ -99,7 +101,13 @@ export function buildRequestHeaders(input: HeaderInput): Record<string, string> 
     // Checked again here, so that a row written by other means can never override a signature.
     if (value !== undefined && refuseStaticHeader(name, value) === null) headers[name] = value;
   }
+  const { traceparent } = input;
+  if (traceparent !== undefined && !hasHeader(headers, "traceparent")) headers["traceparent"] = traceparent;
   return headers;
+}
+
+function hasHeader(headers: Readonly<Record<string, string>>, lowerCase: string): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === lowerCase);
 }
 
 /** The names, in lower case, whose values are masked: `authorization`, and those that the endpoint names. */

@@ -17,6 +17,7 @@ import { openRolePools } from "../database/role-pools.ts";
 import { EventLog } from "../deliveries/event-log.ts";
 import { DeliveryLog } from "../deliveries/log.ts";
 import { makeSendAgain } from "../deliveries/send-again.ts";
+import { LogTail } from "../deliveries/tail.ts";
 import { DeliveryStats } from "../deliveries/stats.ts";
 import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
@@ -53,6 +54,7 @@ import { makeStorageMonitor } from "../storage/upkeep/storage-monitor.ts";
 import type { StorageUpkeepTimes } from "../storage/upkeep/storage-upkeep.ts";
 import type { Log } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import { makeTargetCache } from "../worker/target-cache.ts";
 import { makeWorker, type Worker } from "../worker/worker.ts";
 import { makeStorageParts, reconcilingServices, storageWork } from "./storage-parts.ts";
@@ -122,6 +124,7 @@ export async function makeParts(options: ServiceOptions) {
       guard.close();
       storage.bucket.close();
       await auditTally.close();
+      await foundation.tracing?.close();
       await pools.close();
     },
   };
@@ -154,6 +157,7 @@ async function makeFoundation(options: ServiceOptions) {
   const storage = await makeStorageParts({ config, tenants, worker: pools.worker, log, metrics });
   return {
     metrics,
+    tracing: await openTracing(options),
     catalog,
     secretBox,
     pools,
@@ -168,6 +172,13 @@ async function makeFoundation(options: ServiceOptions) {
     publisher,
     storage,
   };
+}
+
+/** Loaded for a collector alone. */
+async function openTracing({ config, log }: ServiceOptions): Promise<Tracing | null> {
+  if (config.tracing === undefined) return null;
+  const { makeTracing } = await import("../telemetry/otlp-tracing.ts");
+  return makeTracing(config.tracing, log);
 }
 
 /** The publisher hands the worker of this process what it accepts. */
@@ -185,7 +196,7 @@ function makeAttemptWorker(
   foundation: Foundation,
   presence: Presence,
 ): Worker {
-  const { pools, queue, catalog, secretBox, sender, auditTally, storage, metrics } = foundation;
+  const { pools, queue, catalog, secretBox, sender, auditTally, storage, metrics, tracing } = foundation;
   return makeWorker({
     queue,
     presence,
@@ -200,7 +211,8 @@ function makeAttemptWorker(
     }),
     blockedTarget: (target) => auditTally.blockedTarget(target),
     artifacts: storage.artifacts,
-    outbox: makeOutbox({ queue, catalog, log, metrics }),
+    outbox: makeOutbox({ queue, catalog, log, metrics, tracing }),
+    tracing,
     scheduleMs: config.retryScheduleMs,
     clock: systemClock,
     log,
@@ -283,6 +295,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     deliveryLog,
     eventLog: new EventLog(tenants),
     deliveryStats: new DeliveryStats(tenants),
+    logTail: new LogTail({ tenants, databaseUrl: options.databaseUrl, log, metrics }),
     personSends: new PersonSends({
       tenants,
       log: deliveryLog,
@@ -304,6 +317,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     servedFiles,
     log,
     metrics,
+    tracing: foundation.tracing,
     auditLog: makeAuditLog(tenants),
     auditTally,
     rateLimits: config.rateLimits,

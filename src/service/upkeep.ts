@@ -3,6 +3,7 @@ import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import { forgetDeletedEndpoints } from "../endpoints/endpoint-store.ts";
 import { foldCounts, forgetOldStats } from "../deliveries/stats-store.ts";
+import { removeOldWatches } from "../deliveries/tail-store.ts";
 import { endInterruptedSends } from "../deliveries/person-send-store.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { announceCatalog } from "../events/outbox.ts";
@@ -58,6 +59,7 @@ export function makeUpkeep(services: {
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
         repeat(FOLD_EVERY_MS, "fold_statistics", () => untilNoneLeft(foldCounts)),
+        repeat(TIDY_EVERY_MS, "remove_watches", () => removeOldWatches(db)),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),
         repeat(PARTITIONS_EVERY_MS, "make_partitions", () =>
           makePartitionsAhead(db, { log, signal: stopping.signal }),

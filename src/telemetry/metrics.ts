@@ -75,6 +75,17 @@ export function makeMetrics() {
       labelNames: ["why"] as const,
       registers,
     }),
+    logWatchers: new Gauge({
+      name: "webhook_log_watchers",
+      help: "Open streams of a tenant's log (GET /api/deliveries/stream).",
+      registers,
+    }),
+    logWatchRows: new Counter({
+      name: "webhook_log_watch_rows_total",
+      help: "Deliveries for those streams, by outcome: sent, skipped.",
+      labelNames: ["outcome"] as const,
+      registers,
+    }),
     unusableSecrets: new Counter({
       name: "webhook_unusable_secrets_total",
       help: "Times that a stored signing secret did not open, by reason: form, key, altered.",

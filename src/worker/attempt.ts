@@ -5,6 +5,7 @@ import { buildRequestHeaders, maskHeaders, withoutDerived } from "../outbound/re
 import type { Sender } from "../outbound/send.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { VERSION } from "../shared/version.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import { judgeAttempt, type AttemptVerdict } from "./verdict.ts";
 import type { CompletedAttempt, LeasedDispatch } from "../queue/queue.ts";
 
@@ -17,6 +18,7 @@ export type AttemptServices = {
   sender: Pick<Sender, "send">;
   artifacts: Pick<ArtifactKeeper, "choose">;
   scheduleMs: readonly number[];
+  tracing: Tracing | null;
 };
 
 export async function makeAttempt(
@@ -25,6 +27,7 @@ export async function makeAttempt(
   services: AttemptServices,
 ): Promise<AttemptResult> {
   const sentAt = new Date();
+  const traced = services.tracing?.attempt(dispatch);
   const headers = buildRequestHeaders({
     version: VERSION,
     eventType: dispatch.eventType,
@@ -34,6 +37,7 @@ export async function makeAttempt(
     body: dispatch.body,
     signingKeys: target.signingKeys,
     staticHeaders: target.headers,
+    traceparent: traced?.traceparent,
   });
   const outcome = await services.sender.send({
     url: target.url,
@@ -46,6 +50,7 @@ export async function makeAttempt(
     random: Math.random(),
     now: new Date(),
   });
+  traced?.end(verdict);
   const { isGone, ...recorded } = verdict;
   const toKeep = services.artifacts.choose(target.keeps, {
     attempt: dispatch.attempt,

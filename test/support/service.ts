@@ -179,6 +179,7 @@ export async function eventually<Found>(
     // A look may hang as well.
     const found = await withinLimit(look(), endsAt - performance.now(), () => inVain);
     if (isFound(found)) return found;
+    if (performance.now() + PAUSE_MS > endsAt) throw inVain;
     await setTimeout(PAUSE_MS);
   }
 }

@@ -1,7 +1,8 @@
-/** The queries of statistics, for the tests of what a role may do. */
+/** The queries of statistics and of watching the log, for the tests of what a role may do. */
 import type { Db } from "../../src/database/pool.ts";
+import * as tail from "../../src/deliveries/tail-store.ts";
 import * as stats from "../../src/deliveries/stats-store.ts";
-import type { Rows } from "./two-tenants.ts";
+import { LEASE_OWNER, type Rows } from "./two-tenants.ts";
 
 const DAY_MS = 86_400_000;
 const span = { fromMs: Date.now() - DAY_MS, toMs: Date.now() + DAY_MS };
@@ -17,11 +18,14 @@ export const asTenant: Record<string, (db: Db, rows: Rows) => Promise<unknown>> 
     const [now] = await stats.readEndpointsNow(db, tenantId, { endpointIds: [endpointId], maxPending: 10 });
     return (now?.pending ?? 0) > 0 || now?.lastFailed !== null;
   },
+  noteWatch: (db, { tenantId }) => tail.noteWatch(db, tenantId, LEASE_OWNER),
+  endWatch: (db, { tenantId }) => tail.endWatch(db, tenantId, LEASE_OWNER),
   readCauses: (db, { tenantId, endpointId }) =>
     stats.readCauses(db, tenantId, { endpointId, spans: [{ ...span, grain: 10 }], limit: 10 }),
 };
 
 export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   foldCounts: (db) => stats.foldCounts(db),
+  removeOldWatches: (db) => tail.removeOldWatches(db),
   forgetOldStats: (db) => stats.forgetOldStats(db, 30),
 };

@@ -58,6 +58,7 @@ export const TENANT_TABLES = [
   "deliveries",
   "delivery_counts",
   "delivery_stats",
+  "log_watches",
   "person_sends",
   "replays",
   "portal_sessions",
@@ -136,6 +137,10 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     `INSERT INTO postern.idempotency_keys VALUES ($1, $2, $3, postern.content_fingerprint($4, $5))`,
     [tenantId, rows.key, eventId, EVENT_TYPE, BODY],
   );
+  await admin.query("INSERT INTO postern.log_watches VALUES ($1, $2, now() + interval '1 minute')", [
+    tenantId,
+    LEASE_OWNER,
+  ]);
   await admin.query("INSERT INTO postern.outbox VALUES ($1, $2, $3, $4)", [
     newEventId(),
     tenantId,

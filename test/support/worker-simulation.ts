@@ -204,6 +204,7 @@ export class Simulation {
       { write: (line: string) => void this.errors.push(line) },
     );
     return makeWorker({
+      tracing: null,
       queue: this.queue,
       presence: { isConfirmed: () => this.#isSeen(), covers: () => true },
       clock: this.clock,

@@ -6,6 +6,7 @@ import {
   type Published,
   type PublishInput,
 } from "../../events/publish.ts";
+import type { TracedEvent } from "../../telemetry/tracing.ts";
 import { serviceOf } from "../access.ts";
 import { eventInputExample, publishedExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
@@ -46,12 +47,33 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
       const events = exact === null ? input : withExactData(input, exact);
       const published = await services.publisher.publish(events, serviceOf(request).tenantId);
       services.metrics.eventsAccepted.inc(published.filter((event) => event.isNew).length);
+      if (services.tracing !== null) {
+        const { traceparent } = request.headers;
+        const startedAtMs = Date.now() - reply.elapsedTime;
+        for (const event of tracedEvents(published, events, serviceOf(request).tenantId)) {
+          services.tracing.accepted(event, { startedAtMs, traceparent });
+        }
+      }
       const views = published.map(publishedView);
       // 200 says that nothing new came of it: each event was published before.
       const code = published.some((event) => event.isNew) ? 202 : 200;
       return reply.code(code).send(Array.isArray(input) ? views : views[0]);
     },
   );
+}
+
+/** Of those that are new. `given` are the published events, in the same order. */
+function tracedEvents(
+  published: readonly Published[],
+  given: PublishInput | PublishInput[],
+  sessionTenant: string | null,
+): TracedEvent[] {
+  const inputs = [given].flat();
+  return published.flatMap(({ id, isNew }, index) => {
+    const input = inputs[index];
+    if (!isNew || input === undefined) return [];
+    return [{ eventId: id, eventType: input.type, tenantId: input.tenant_id ?? sessionTenant ?? "" }];
+  });
 }
 
 const exactEvents = z.array(z.object({ data: z.unknown() }));

@@ -4,8 +4,7 @@
  * they may wait in a lane. Both may be missed: polling finds the first, and the
  * second costs one more request.
  */
-import { setTimeout as delay } from "node:timers/promises";
-import { createListener } from "../../database/listener.ts";
+import { keepListening } from "../../database/keep-listening.ts";
 import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
@@ -13,7 +12,6 @@ import { WAKE_CHANNEL } from "../wake-channel.ts";
 
 /** Many commits in a burst are one reason to look. */
 const DEBOUNCE_MS = 10;
-const RECONNECT_MS = 1000;
 
 export type WakeListener = { start(): void; stop(): Promise<void> };
 
@@ -24,12 +22,7 @@ export function makeWakeListener(services: {
   withdraw: (superseded: EventAtEndpoint) => void;
 }): WakeListener {
   const { databaseUrl, log, wake, withdraw } = services;
-  const stopping = new AbortController();
-  // One promise for all that wait, so that a stop is seen by those too who come after it.
-  const stopped = new Promise<void>((resolve) => {
-    stopping.signal.addEventListener("abort", () => resolve());
-  });
-  let running: Promise<void> | null = null;
+  let listening: ReturnType<typeof keepListening> | null = null;
   let debounce: NodeJS.Timeout | null = null;
 
   function wakeSoon(): void {
@@ -45,29 +38,18 @@ export function makeWakeListener(services: {
     else withdraw(superseded);
   }
 
-  async function listen(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        const channel = { url: databaseUrl, role: "postern_worker", channel: WAKE_CHANNEL } as const;
-        const listener = await createListener(channel, hear);
-        // For notifications that were sent while the connection was down.
-        wakeSoon();
-        await Promise.race([listener.ended, stopped]);
-        await listener.close();
-      } catch (error) {
-        log.warn({ err: error }, "cannot listen for new dispatches; polling meanwhile");
-      }
-      await delay(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-
   return {
     start() {
-      running ??= listen();
+      const channel = { url: databaseUrl, role: "postern_worker", channel: WAKE_CHANNEL } as const;
+      listening ??= keepListening(channel, {
+        heard: hear,
+        // For notifications that were sent while no connection listened.
+        opened: wakeSoon,
+        failed: (error) => log.warn({ err: error }, "cannot listen for new dispatches; polling meanwhile"),
+      });
     },
     async stop() {
-      stopping.abort();
-      await running;
+      await listening?.stop();
       if (debounce !== null) clearTimeout(debounce);
     },
   };

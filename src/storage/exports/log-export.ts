@@ -1,4 +1,5 @@
 /** A tenant's request for an archive of its delivery log. */
+import type { LoggedStatus } from "../../deliveries/delivery.ts";
 import { z } from "zod";
 import type { DeliveryId, EndpointId, ExportId, TenantId } from "../../shared/id.ts";
 import { deadlinePhase } from "../rules/evaluate-expiry.ts";
@@ -18,15 +19,12 @@ export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export const DEFAULT_EXPORT_FORMATS: readonly ExportFormat[] = ["ndjson", "csv"];
 
-/** What is pending is not in the log. */
-export const LOGGED_STATUSES = ["delivered", "failed", "test"] as const;
-
 /** What of the log an export holds; null: all. */
 export type ExportFilter = {
   endpointId: EndpointId | null;
   /** A type, or a prefix such as `invoice.*`. */
   eventType: string | null;
-  deliveryStatus: (typeof LOGGED_STATUSES)[number] | null;
+  deliveryStatus: LoggedStatus | null;
 };
 
 /** `expired`: it was ready, and its archive can no longer be downloaded. */

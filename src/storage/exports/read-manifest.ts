@@ -1,4 +1,5 @@
 /** Reads back what an archive says of itself, and whether all of it is true. */
+import { LOGGED_STATUSES } from "../../deliveries/delivery.ts";
 import { createHash, randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { openPromise, type ZipFile } from "yauzl";
@@ -8,13 +9,7 @@ import { parseJson } from "../../shared/parse-json.ts";
 import { instant, sha256, sizeBytes } from "../rules/values.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
 import { judgeArchive } from "./judge-archive.ts";
-import {
-  DEFAULT_EXPORT_FORMATS,
-  EXPORT_FORMATS,
-  LOGGED_STATUSES,
-  type ExportFilter,
-  type LogExport,
-} from "./log-export.ts";
+import { DEFAULT_EXPORT_FORMATS, EXPORT_FORMATS, type ExportFilter, type LogExport } from "./log-export.ts";
 
 export const MANIFEST = "manifest.json";
 /** That of an archive with as many files as are allowed is a tenth of it. */

@@ -1,0 +1,102 @@
+import { PassThrough } from "node:stream";
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { LOGGED_STATUSES } from "../../deliveries/delivery.ts";
+import type { TailSink } from "../../deliveries/tail.ts";
+import { parseEndpointId, UUID_PATTERN } from "../../shared/id.ts";
+import { userOf } from "../access.ts";
+import type { HttpLimits } from "../http-limits.ts";
+import { describeRoute } from "../openapi.ts";
+import { parseQuery } from "../parse.ts";
+import { deliveryHeadView } from "../schemas.ts";
+import type { ApiServices } from "../services.ts";
+
+/** A stream of server-sent events: what is added to a tenant's log, as it is added. */
+export function logStreamRoute(
+  app: FastifyInstance,
+  { logTail }: ApiServices,
+  { streamPingMs, streamLifeMs }: Pick<HttpLimits, "streamPingMs" | "streamLifeMs">,
+): void {
+  const open = new Set<PassThrough>();
+  app.addHook("preClose", async () => {
+    for (const stream of open) stream.end();
+    await logTail.close();
+  });
+
+  app.get(
+    "/stream",
+    {
+      config: { permission: "settings:read" },
+      schema: describeRoute({
+        operationId: "streamDeliveries",
+        tag: "Deliveries",
+        summary: "Watch deliveries as they are logged (server-sent events)",
+        description:
+          "The event `delivery` has one delivery without bodies, as `GET /api/deliveries` lists it. At most 50 a " +
+          "second are sent; `gap` with `{skipped}` says how many others there were at most, or null where that is " +
+          "not known, and `GET /api/deliveries` has them. A comment comes every 15 seconds. A stream ends after ten " +
+          "minutes: connect again. At most 10 streams of a tenant and 200 in a process. Read it with `fetch`, since " +
+          "`EventSource` sends no token.",
+        query: streamQuery,
+        answers: { 200: z.string() },
+        mediaType: "text/event-stream",
+        examples: { 200: [EXAMPLE] },
+        refusals: ["invalid_query"],
+      }),
+    },
+    async (request, reply) => {
+      const { tenantId } = userOf(request);
+      const { endpoint_id: endpointId = null, status = null } = parseQuery(streamQuery, request.query);
+      const headers = {
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        "x-accel-buffering": "no",
+      };
+      if (request.method === "HEAD") return reply.headers(headers).send("");
+      const stream = new PassThrough();
+      const end = await logTail.watch(tenantId, { endpointId, status }, sinkTo(stream));
+      const ping = setInterval(() => stream.write(": ping\n\n"), streamPingMs);
+      const life = setTimeout(() => stream.end(), streamLifeMs);
+      open.add(stream);
+      stream.once("close", () => {
+        clearInterval(ping);
+        clearTimeout(life);
+        open.delete(stream);
+        end();
+      });
+      // The headers leave with the first bytes.
+      stream.write(": watching\n\n");
+      return reply.headers(headers).send(stream);
+    },
+  );
+}
+
+function sinkTo(stream: PassThrough): TailSink {
+  const write = (event: string, data: object): void =>
+    void stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  return {
+    hasRoom: () => !stream.writableNeedDrain,
+    send(deliveries) {
+      for (const delivery of deliveries) write("delivery", deliveryHeadView(delivery));
+    },
+    skip: (skipped) => write("gap", { skipped }),
+  };
+}
+
+const streamQuery = z.strictObject({
+  endpoint_id: z
+    .string()
+    .transform((text, context) => {
+      const id = parseEndpointId(text);
+      if (id !== null) return id;
+      context.addIssue({ code: "custom", message: "must be an endpoint's id" });
+      return z.NEVER;
+    })
+    .meta({ pattern: UUID_PATTERN })
+    .optional()
+    .describe("Of this endpoint alone."),
+  status: z.enum(LOGGED_STATUSES).optional(),
+});
+
+const EXAMPLE =
+  ': watching\n\nevent: delivery\ndata: {"id":"019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01","status":"failed"}\n\n';

@@ -1,0 +1,48 @@
+/** Hears a channel's notifications for as long as it is wanted, over connections that come and go. */
+import { setTimeout as delay } from "node:timers/promises";
+import { createListener } from "./listener.ts";
+
+const RECONNECT_MS = 1000;
+
+type Channel = Parameters<typeof createListener>[0];
+
+export type Hearing = {
+  heard: (payload: string) => void;
+  /** A connection listens from now on. What was sent before it, and since the last one, was missed. */
+  opened: () => void;
+  failed: (error: unknown) => void;
+};
+
+/** Listens, and again a second after each loss, until it is stopped. */
+export function keepListening(
+  channel: Channel,
+  { heard, opened, failed }: Hearing,
+): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  // One promise for all waits, so that a stop is also noticed by those that begin after it.
+  const stopped = new Promise<void>((resolve) => {
+    stopping.signal.addEventListener("abort", () => resolve());
+  });
+
+  async function listen(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const listener = await createListener(channel, heard);
+        opened();
+        await Promise.race([listener.ended, stopped]);
+        await listener.close();
+      } catch (error) {
+        failed(error);
+      }
+      await delay(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  const running = listen();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

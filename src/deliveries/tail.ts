@@ -1,0 +1,228 @@
+/**
+ * Watching a tenant's log as rows are added to it, by whatever process.
+ *
+ * While somebody watches, this process notes that in the database. The log's
+ * trigger sees the note, and names what it adds in a notification, which all
+ * processes hear once it is committed. They read the rows that their watchers
+ * want, a few times a second and together, so a watcher costs little more than
+ * what it is sent. Nobody watching costs nothing but the trigger's look at an
+ * empty table.
+ */
+import { randomUUID } from "node:crypto";
+import { keepListening } from "../database/keep-listening.ts";
+import type { TenantPool } from "../database/tenant-pool.ts";
+import { every } from "../shared/every.ts";
+import type { TenantId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { withinLimit } from "../shared/time-limit.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Delivery } from "./delivery.ts";
+import { readDeliveryHeads } from "./delivery-store.ts";
+import { pick, readAnnouncement, type Added, type TailFilter } from "./tail-batch.ts";
+import { endWatch, LOG_CHANNEL, noteWatch } from "./tail-store.ts";
+
+const FLUSH_EVERY_MS = 200;
+/** So 50 a second. */
+const MOST_AT_ONCE = 10;
+const NOTE_EVERY_MS = 10_000;
+const LISTEN_LIMIT_MS = 5000;
+const MAX_OF_TENANT = 10;
+const MAX_IN_PROCESS = 200;
+/** Of a tenant, from one flush to the next; what comes beyond is skipped. */
+const MAX_WAITING = 2000;
+const RETRY_AFTER_S = 10;
+
+export type TailSink = {
+  /** False while what was sent before is still unread. */
+  hasRoom(): boolean;
+  /** Oldest first, without bodies. */
+  send(deliveries: readonly Delivery[]): void;
+  /** Rows that may have fitted and are not sent; null where nobody knows how many. */
+  skip(count: number | null): void;
+};
+
+type Watcher = { filter: TailFilter; sink: TailSink; skipped: number | null };
+type Running = { opened: Promise<void>; stop(): Promise<void> };
+type Watched = { watchers: Set<Watcher>; waiting: Added[]; omitted: number };
+
+type Services = {
+  tenants: TenantPool;
+  databaseUrl: string;
+  log: Log;
+  metrics: Pick<Metrics, "logWatchers" | "logWatchRows">;
+};
+
+export class LogTail {
+  readonly #services: Services;
+  readonly #id = randomUUID();
+  readonly #tenants = new Map<TenantId, Watched>();
+  /** While there are watchers. */
+  #running: Running | null = null;
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /**
+   * From its answer on, the sink gets what is added; the answer ends that.
+   * Refuses an eleventh watcher of a tenant and a 201st of the process.
+   */
+  async watch(tenantId: TenantId, filter: TailFilter, sink: TailSink): Promise<() => void> {
+    const known = this.#tenants.get(tenantId) ?? { watchers: new Set(), waiting: [], omitted: 0 };
+    if (known.watchers.size >= MAX_OF_TENANT || this.#count() >= MAX_IN_PROCESS)
+      throw new Refusal("too_many_requests", { retryAfterS: RETRY_AFTER_S });
+    const watcher: Watcher = { filter, sink, skipped: 0 };
+    known.watchers.add(watcher);
+    this.#services.metrics.logWatchers.inc();
+    this.#tenants.set(tenantId, known);
+    const end = (): void => this.#end(tenantId, watcher);
+    try {
+      this.#running ??= this.#start();
+      const late = (): Error => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S });
+      await withinLimit(this.#running.opened, LISTEN_LIMIT_MS, late);
+      await noteWatch(this.#services.tenants.of(tenantId), tenantId, this.#id);
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
+  }
+
+  /** Its watchers are told nothing more. */
+  async close(): Promise<void> {
+    this.#tenants.clear();
+    await this.#stop();
+  }
+
+  #count(): number {
+    let count = 0;
+    for (const { watchers } of this.#tenants.values()) count += watchers.size;
+    return count;
+  }
+
+  #end(tenantId: TenantId, watcher: Watcher): void {
+    const known = this.#tenants.get(tenantId);
+    if (known?.watchers.delete(watcher) !== true) return;
+    const { tenants, log, metrics } = this.#services;
+    metrics.logWatchers.dec();
+    if (known.watchers.size > 0) return;
+    this.#tenants.delete(tenantId);
+    endWatch(tenants.of(tenantId), tenantId, this.#id).catch((error: unknown) =>
+      log.warn({ err: error }, "the note of a watched log ends by itself in half a minute"),
+    );
+    if (this.#tenants.size === 0) void this.#stop();
+  }
+
+  #start(): Running {
+    const { databaseUrl: url, log } = this.#services;
+    const stopping = new AbortController();
+    const opened = Promise.withResolvers<void>();
+    let hasOpened = false;
+    const listening = keepListening(
+      { url, role: "postern_tenant", channel: LOG_CHANNEL },
+      {
+        heard: (payload) => this.#hear(payload),
+        opened: () => {
+          if (hasOpened) this.#skipAll(null);
+          hasOpened = true;
+          opened.resolve();
+        },
+        failed: (error) => log.warn({ err: error }, "cannot listen to the log; watchers miss what is added"),
+      },
+    );
+    const failed = (error: unknown): void => log.warn({ err: error }, "cannot serve those who watch the log");
+    const repeat = (ms: number, work: () => Promise<void>) =>
+      every(ms, work, { signal: stopping.signal, failed });
+    const work = [repeat(FLUSH_EVERY_MS, () => this.#flush()), repeat(NOTE_EVERY_MS, () => this.#noteAll())];
+    return {
+      opened: opened.promise,
+      async stop() {
+        stopping.abort();
+        await Promise.all([...work, listening.stop()]);
+      },
+    };
+  }
+
+  async #stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    await running?.stop();
+  }
+
+  #hear(payload: string): void {
+    const announced = readAnnouncement(payload);
+    const known = announced === null ? undefined : this.#tenants.get(announced.tenantId);
+    if (announced === null || known === undefined) return;
+    const room = MAX_WAITING - known.waiting.length;
+    known.waiting.push(...announced.added.slice(0, room));
+    known.omitted += announced.omitted + Math.max(0, announced.added.length - room);
+  }
+
+  #skipAll(count: number | null): void {
+    for (const { watchers } of this.#tenants.values()) {
+      for (const watcher of watchers) skip(watcher, count);
+    }
+  }
+
+  async #noteAll(): Promise<void> {
+    const { tenants } = this.#services;
+    for (const tenantId of this.#tenants.keys()) await noteWatch(tenants.of(tenantId), tenantId, this.#id);
+  }
+
+  async #flush(): Promise<void> {
+    await Promise.all([...this.#tenants].map(([tenantId, watched]) => this.#flushTenant(tenantId, watched)));
+  }
+
+  async #flushTenant(tenantId: TenantId, watched: Watched): Promise<void> {
+    const { waiting, omitted } = watched;
+    watched.waiting = [];
+    watched.omitted = 0;
+    const wanted = new Map<Watcher, Added[]>();
+    for (const watcher of watched.watchers) {
+      const most = watcher.sink.hasRoom() ? MOST_AT_ONCE : 0;
+      const { picked, skipped } = pick(waiting, watcher.filter, most);
+      skip(watcher, skipped + omitted);
+      if (picked.length > 0) wanted.set(watcher, picked);
+    }
+    const rows = await this.#read(tenantId, [...new Set([...wanted.values()].flat())]);
+    for (const watcher of watched.watchers) {
+      const picked = wanted.get(watcher) ?? [];
+      if (rows === null && picked.length > 0) skip(watcher, picked.length);
+      this.#tell(
+        watcher,
+        rows === null ? [] : picked.map(({ id }) => rows.get(id)).filter((row) => row !== undefined),
+      );
+    }
+  }
+
+  /** Null where the database does not answer. */
+  async #read(tenantId: TenantId, keys: readonly Added[]): Promise<Map<string, Delivery> | null> {
+    if (keys.length === 0) return new Map();
+    const { tenants, log } = this.#services;
+    try {
+      const heads = await readDeliveryHeads(tenants.reading(tenantId), tenantId, keys);
+      return new Map(heads.map((delivery) => [delivery.id, delivery]));
+    } catch (error) {
+      log.warn({ err: error }, "cannot read what was added to a watched log");
+      return null;
+    }
+  }
+
+  #tell(watcher: Watcher, deliveries: readonly Delivery[]): void {
+    const { sink, skipped } = watcher;
+    const { logWatchRows } = this.#services.metrics;
+    if (!sink.hasRoom()) return;
+    if (skipped !== 0) {
+      sink.skip(skipped);
+      watcher.skipped = 0;
+      logWatchRows.inc({ outcome: "skipped" }, skipped ?? 0);
+    }
+    if (deliveries.length > 0) sink.send(deliveries);
+    logWatchRows.inc({ outcome: "sent" }, deliveries.length);
+  }
+}
+
+function skip(watcher: Watcher, count: number | null): void {
+  watcher.skipped = count === null || watcher.skipped === null ? null : watcher.skipped + count;
+}

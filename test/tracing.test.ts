@@ -1,0 +1,213 @@
+/** One trace of an event, over processes: from its producer's request to its receiver. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { after, before, describe, it } from "node:test";
+import { z } from "zod";
+import { readConfig, makeSecrets, type Environment } from "../src/config.ts";
+import { createEndpoint } from "./support/api.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { sharedSettings, startProgram, type Program } from "./support/program.ts";
+import { eventually, PRODUCER } from "./support/service.ts";
+import { listen, startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+import { freePort } from "./support/versitygw.ts";
+
+const attribute = z.object({
+  key: z.string(),
+  value: z.looseObject({ stringValue: z.string().optional(), intValue: z.number().optional() }),
+});
+const spanShape = z.object({
+  traceId: z.string(),
+  spanId: z.string(),
+  parentSpanId: z.string().optional(),
+  name: z.string(),
+  attributes: z.array(attribute),
+  links: z.array(z.object({ traceId: z.string(), spanId: z.string() })),
+  status: z.object({ code: z.number() }),
+});
+const exportShape = z.object({
+  resourceSpans: z.array(
+    z.object({
+      resource: z.object({ attributes: z.array(attribute) }),
+      scopeSpans: z.array(z.object({ spans: z.array(spanShape) })),
+    }),
+  ),
+});
+type Span = z.infer<typeof spanShape>;
+
+/** A collector that takes OTLP over HTTP and keeps what it got. */
+async function startCollector() {
+  const requests: { headers: IncomingHttpHeaders; path: string; body: string }[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+    request.on("end", () => {
+      requests.push({ headers: request.headers, path: request.url ?? "", body });
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    spans: (): Span[] =>
+      requests
+        .flatMap(({ body }) => exportShape.parse(JSON.parse(body)).resourceSpans)
+        .flatMap(({ scopeSpans }) => scopeSpans)
+        .flatMap(({ spans }) => spans),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+let database: TestDatabase;
+let receiver: TlsReceiver;
+let collector: Awaited<ReturnType<typeof startCollector>>;
+let env: Environment;
+
+before(async () => {
+  database = await createTestDatabase();
+  receiver = await startReceiver({ respond: ({ path }) => ({ status: path === "/fails" ? 500 : 200 }) });
+  collector = await startCollector();
+  env = {
+    ...(await sharedSettings(database.url, receiver.caPem)),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20of-the-operator",
+    OTEL_SERVICE_NAME: "hooks",
+  };
+});
+after(async () => {
+  await receiver.close();
+  await collector.close();
+  await database.drop();
+});
+
+async function publish(program: Program, note: string, headers: Record<string, string> = {}) {
+  const json = { type: "invoice.paid", data: { note } };
+  const { status, text, body } = await program.call("POST", "/api/events", { as: PRODUCER, json, headers });
+  assert.equal(status, 202, text);
+  const { id } = z.object({ id: z.string() }).parse(body);
+  return { id, traceId: id.replaceAll("-", "") };
+}
+
+const received = (path: string, id: string) =>
+  eventually(() =>
+    Promise.resolve(receiver.requests.find((one) => one.path === path && one.headers["webhook-id"] === id)),
+  );
+
+const valueOf = ({ attributes }: Span, name: string) => attributes.find(({ key }) => key === name)?.value;
+
+describe("an event, with a collector", () => {
+  it("has one trace from its acceptance in one process to each attempt in another", async () => {
+    const producer = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" };
+    const api = await startProgram(["api"], env);
+    const worker = await startProgram(["worker"], env);
+    const origin = new URL(receiver.url).origin;
+    await createEndpoint(api, { url: `${origin}/works` });
+    await createEndpoint(api, { url: `${origin}/fails` });
+    const own = "00-11111111111111111111111111111111-2222222222222222-01";
+    await createEndpoint(api, { url: `${origin}/own`, headers: { Traceparent: own } });
+    const traceparent = `00-${producer.traceId}-${producer.spanId}-01`;
+    const event = await publish(api, "traced", { traceparent });
+    const hostile = await publish(api, "hostile", {
+      traceparent: `00-${"0".repeat(32)}-${producer.spanId}-01`,
+    });
+    const [works, fails, tenants] = await Promise.all(
+      ["/works", "/fails", "/own"].map((path) => received(path, event.id)),
+    );
+    await received("/works", hostile.id);
+    for (const program of [api, worker]) {
+      assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+    }
+
+    const spans = collector.spans().filter(({ traceId }) => traceId === event.traceId);
+    const first = spans.find(({ name }) => name === "event accepted");
+    assert.deepEqual(first?.links, [producer]);
+    assert.equal(first.parentSpanId, undefined);
+    const attempts = spans.filter(({ parentSpanId }) => parentSpanId === first.spanId);
+    assert.equal(attempts.length, 3);
+    const spanIds = [works, fails].map((request) => {
+      const [version, traceId, spanId, flags] = String(request?.headers["traceparent"]).split("-");
+      assert.deepEqual([version, traceId, flags], ["00", event.traceId, "01"]);
+      return spanId;
+    });
+    const [delivered, failed] = spanIds.map((id) => attempts.find(({ spanId }) => spanId === id));
+    assert.ok(delivered !== undefined && failed !== undefined);
+    assert.equal(valueOf(delivered, "http.response.status_code")?.intValue, 200);
+    assert.equal(delivered.status.code, 0);
+    assert.equal(valueOf(failed, "http.response.status_code")?.intValue, 500);
+    assert.equal(failed.status.code, 2);
+    assert.equal(tenants?.headers["traceparent"], own, "an endpoint's own header is its tenant's");
+    const untied = collector
+      .spans()
+      .find((one) => one.traceId === hostile.traceId && one.name === first.name);
+    assert.deepEqual(untied?.links, []);
+
+    const [request] = collector.requests;
+    assert.equal(request?.path, "/v1/traces");
+    assert.equal(request.headers.authorization, "Bearer of-the-operator");
+    assert.match(request.body, /"service\.name","value":\{"stringValue":"hooks"\}/);
+    assert.doesNotMatch(request.body, /127\.0\.0\.1|traced/, "neither URLs nor data");
+  });
+
+  it("is sent on as not sampled where it is not of the part that is traced", async () => {
+    const program = await startProgram(["up"], { ...env, OTEL_TRACES_SAMPLER_ARG: "0" });
+    const event = await publish(program, "unsampled");
+    const { headers } = await received("/works", event.id);
+    assert.match(String(headers["traceparent"]), new RegExp(`^00-${event.traceId}-[0-9a-f]{16}-00$`));
+    assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+    assert.ok(!collector.spans().some(({ traceId }) => traceId === event.traceId));
+  });
+
+  it("is delivered although the collector is down, which the log tells", async () => {
+    const down = `http://127.0.0.1:${await freePort()}`;
+    const program = await startProgram(["up"], { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: down });
+    const event = await publish(program, "nobody collects");
+    await received("/works", event.id);
+    assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+    assert.match(program.output(), /"level":"warn".*ECONNREFUSED.*"the last traces were not sent"/);
+  });
+});
+
+describe("an event, without a collector", () => {
+  it("has no trace, whatever its producer sends", async () => {
+    const { OTEL_EXPORTER_OTLP_ENDPOINT: _none, ...without } = env;
+    const program = await startProgram(["up"], without);
+    const event = await publish(program, "untraced", {
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    });
+    assert.equal((await received("/works", event.id)).headers["traceparent"], undefined);
+    assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+  });
+});
+
+const read = (settings: Environment) => readConfig({ ...makeSecrets(), ...settings }).tracing;
+
+describe("the settings of traces", () => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = "https://collector.example/otlp/";
+
+  it("are read by OpenTelemetry's names, and refused where they are wrong", () => {
+    assert.equal(read({}), undefined);
+    const OTEL_EXPORTER_OTLP_HEADERS = "x-key=a%20b%3D, y=2";
+    assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS }), {
+      url: "https://collector.example/otlp",
+      headers: { "x-key": "a b=", y: "2" },
+      serviceName: "postern",
+      share: 1,
+    });
+    for (const wrong of [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "collector.example:4318" },
+      { OTEL_EXPORTER_OTLP_HEADERS: "nothing" },
+      { OTEL_EXPORTER_OTLP_HEADERS: "x=a%0d%0ay" },
+      { OTEL_TRACES_SAMPLER_ARG: "2" },
+    ]) {
+      assert.throws(
+        () => read({ OTEL_EXPORTER_OTLP_ENDPOINT, ...wrong }),
+        new RegExp(Object.keys(wrong)[0] ?? ""),
+      );
+    }
+  });
+});
