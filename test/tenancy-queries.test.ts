@@ -36,6 +36,7 @@ import * as objects from "../src/storage/rows/stored-object-store.ts";
 import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
 import * as portalQueries from "./support/portal-queries.ts";
+import * as tenantQueries from "./support/tenant-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import {
@@ -223,6 +224,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   ...storageAcrossTenants,
   ...statsQueries.acrossTenants,
   ...portalQueries.acrossTenants,
+  ...tenantQueries.acrossTenants,
   parkDispatches: (db) => claim.parkDispatches(db, []),
   findBacklogs: (db) => claim.findBacklogs(db),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),
@@ -351,8 +353,10 @@ describe("a query of the worker for all tenants", () => {
   }
 });
 
+const forServices = { ...portalQueries.forServices, ...tenantQueries.forServices };
+
 describe("a query of the operator's backend for any tenant", () => {
-  for (const [name, run] of Object.entries(portalQueries.forServices)) {
+  for (const [name, run] of Object.entries(forServices)) {
     it(`${name} needs no more than the publisher role, and a tenant has it not`, async () => {
       const { acme } = await seedTwoTenants(database.pool);
       await run(pools.publisher);
@@ -382,7 +386,7 @@ describe("the lists above", () => {
       const store: Record<string, unknown> = await import(join(root, file));
       exported.push(...Object.keys(store).filter((name) => typeof store[name] === "function"));
     }
-    const lists = [asTenant, asWorker, acrossTenants, portalQueries.forServices, asOwner];
+    const lists = [asTenant, asWorker, acrossTenants, forServices, asOwner];
     const listed = new Set(lists.flatMap((list) => Object.keys(list)));
     // It makes arrays and asks nothing.
     listed.add("leaseArrays");

@@ -15,6 +15,7 @@ import { searchRoutes, sessionRoutes, urlCheckRoutes } from "./routes/lookups.ts
 import { logStreamRoute } from "./routes/log-stream.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { portalCodeRoutes, portalSessionRoutes } from "./routes/portal.ts";
+import { tenantRoutes } from "./routes/tenants.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { statsRoutes } from "./routes/stats.ts";
@@ -99,14 +100,20 @@ export async function mountApiRoutes(
     },
     { prefix: `${basePath}/api/events` },
   );
-  await app.register(
-    async (codes) => {
-      codes.addHook("onRequest", requireService(services.sessions));
-      codes.setNotFoundHandler(answerNotFound);
-      withOtherMethods(codes, () => portalCodeRoutes(codes, services));
-    },
-    { prefix: `${basePath}/api/portal/codes` },
-  );
+  /** For the operator's backend. */
+  async function mountService(path: string, addRoutes: (routes: FastifyInstance) => void): Promise<void> {
+    await app.register(
+      async (routes) => {
+        routes.addHook("onRequest", requireService(services.sessions));
+        routes.setNotFoundHandler(answerNotFound);
+        withOtherMethods(routes, () => addRoutes(routes));
+      },
+      { prefix: `${basePath}/api/${path}` },
+    );
+  }
+
+  await mountService("portal/codes", (routes) => portalCodeRoutes(routes, services));
+  await mountService("tenants", (routes) => tenantRoutes(routes, services));
   // Its first route is public: who comes has a code and no session yet.
   await app.register(
     async (sessions) => {

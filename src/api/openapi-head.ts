@@ -7,6 +7,7 @@ import { replayCountObject, replayObject } from "./replay-schemas.ts";
 import { eventHeadObject } from "./event-schemas.ts";
 import { jsonSchema, namedJsonSchema } from "./json-schema.ts";
 import { tokenObject } from "./portal-schemas.ts";
+import { erasureObject, tenantObject, tenantRowsObject } from "./tenant-schemas.ts";
 import {
   auditObject,
   catalogEntryObject,
@@ -30,6 +31,7 @@ export const TAGS = {
   Replays: "Sending an endpoint again what failed there or what it missed, many events at once.",
   Storage: "Exports of the log and stored bodies.",
   Portal: "Sessions that Postern gives out, for people who come from the operator's application.",
+  Tenants: "All tenants, for the operator's backend.",
   Audit: "Who did what, and what was refused.",
   Operations: "Health, readiness and metrics, for the operator.",
 } as const;
@@ -45,6 +47,7 @@ Every route below \`/api\` takes a session token (JWT) as \`Authorization: Beare
 | a tenant's user | \`user\` | the tenant | \`role\`: \`owner\`, \`admin\` or \`member\` |
 | a backend that publishes | \`service\` | the tenant, or \`*\` and each event names its \`tenant_id\` | \`permissions\`: \`["events:write"]\` |
 | a backend that opens the portal for people | \`service\` | the tenant, or \`*\` | \`permissions\`: \`["portal:grant"]\` |
+| the operator's console | \`service\` | \`*\` | \`permissions\` among \`tenants:read\`, \`tenants:act\`, \`tenants:erase\` |
 
 A token reaches its own tenant only: another tenant's id is 404, as an id that nobody has. 401 and 403 give the reason in \`WWW-Authenticate\`.
 
@@ -98,6 +101,9 @@ function components(): Record<string, object> {
     Replay: replayObject,
     ReplayCount: replayCountObject,
     OwnToken: tokenObject,
+    Tenant: tenantObject,
+    TenantRows: tenantRowsObject,
+    TenantErasure: erasureObject,
     Artifact: artifactObject,
     Export: exportObject,
     StorageSettings: settingsObject,

@@ -17,6 +17,7 @@ import type { Readiness } from "./readiness.ts";
 import type { Downloads } from "../storage/library/downloads.ts";
 import type { Exports } from "../storage/exports/exports.ts";
 import type { StorageSettings } from "../storage/library/settings.ts";
+import type { Tenants } from "../tenants/tenants.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
@@ -44,6 +45,7 @@ export type ApiServices = {
   guard: Pick<Guard, "parse" | "pin">;
   sessions: SessionVerifier;
   portal: PortalSessions;
+  tenants: Tenants;
   /** Where clients reach the API, without a slash at its end. */
   publicBase: () => string;
   endpoints: Endpoints;

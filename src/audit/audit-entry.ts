@@ -14,6 +14,8 @@ export const AUDIT_ACTIONS = [
   "replay.requested",
   "replay.canceled",
   "portal.granted",
+  "tenant.token_granted",
+  "tenant.erased",
   "url.refused",
   "authentication.failed",
   "limit.reached",

@@ -40,7 +40,7 @@ export class PortalSessions {
   async grant(by: Granting, grant: PortalGrant, minutes: number): Promise<{ code: string; expiresAt: Date }> {
     const code = randomBytes(CODE_BYTES).toString("base64url");
     const expiresAt = await inTransaction(this.#db, async (transaction) => {
-      await recordAudit(transaction, grantedEntry(by, grant, { minutes }));
+      await recordAudit(transaction, grantedEntry(by, grant, { action: "portal.granted", minutes }));
       const id = newPortalSessionId();
       return insertCode(transaction, { id, grant, codeHash: hashOf(code), minutes });
     });
@@ -59,7 +59,7 @@ export class PortalSessions {
     const id = newPortalSessionId();
     const minutes = TOKEN_MINUTES;
     const until = await inTransaction(this.#db, async (transaction) => {
-      await recordAudit(transaction, grantedEntry(by, grant, { minutes }));
+      await recordAudit(transaction, grantedEntry(by, grant, { action: "tenant.token_granted", minutes }));
       return insertSession(transaction, { id, grant, minutes });
     });
     return this.#tokenOf({ id, grant, until });
@@ -97,12 +97,16 @@ function hashOf(code: string): Buffer {
   return createHash("sha256").update(code).digest();
 }
 
-function grantedEntry(by: Granting, grant: PortalGrant, { minutes }: { minutes: number }) {
+function grantedEntry(
+  by: Granting,
+  grant: PortalGrant,
+  { action, minutes }: { action: "portal.granted" | "tenant.token_granted"; minutes: number },
+) {
   const { tenantId, subject, role, isReadOnly } = grant;
   return {
     ...by,
     tenantId: tenantId === ALL_TENANTS ? null : tenantId,
-    action: "portal.granted" as const,
+    action,
     endpointId: null,
     outcome: "done" as const,
     details: { sub: subject, role, read_only: isReadOnly, minutes },

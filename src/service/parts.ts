@@ -44,6 +44,7 @@ import { Replays } from "../replays/replays.ts";
 import { makeReplayWorker } from "../replays/replay-worker.ts";
 import { makeOwnTokens } from "../portal/own-tokens.ts";
 import { PortalSessions } from "../portal/portal-sessions.ts";
+import { Tenants } from "../tenants/tenants.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeExports } from "../storage/exports/exports.ts";
@@ -282,6 +283,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     guard,
     sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }),
     portal,
+    tenants: new Tenants(pools.publisher),
     publicBase: storage.publicBase,
     endpoints: new Endpoints({
       tenants,

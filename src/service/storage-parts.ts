@@ -22,6 +22,8 @@ import {
   STORAGE_UPKEEP_TIMES,
   type StorageUpkeepTimes,
 } from "../storage/upkeep/storage-upkeep.ts";
+import { eraseObjectsOf } from "../storage/upkeep/erase-objects.ts";
+import { makeErasureWorker } from "../tenants/erasure-worker.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
@@ -107,6 +109,12 @@ export function storageWork(
 ) {
   const { db, bucket, probes, planDays } = reconciling;
   return [
+    makeErasureWorker({
+      db,
+      eraseObjects: (tenantId, most, buckets) => eraseObjectsOf(reconciling, tenantId, { most, buckets }),
+      log,
+      metrics,
+    }),
     makeStorageUpkeep({
       ...reconciling,
       retentionDays: config.retentionDays,

@@ -62,6 +62,7 @@ export const TENANT_TABLES = [
   "person_sends",
   "replays",
   "portal_sessions",
+  "tenant_erasures",
   "outbox",
   "stored_objects",
   "storage_marks",
@@ -202,6 +203,7 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
         ($1, $3, 'ada', 'owner', false, NULL, 60, now() - interval '1 hour')`,
     [tenantId, rows.portalId, newPortalSessionId()],
   );
+  await admin.query("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [tenantId]);
   await admin.query(
     "INSERT INTO postern.tenant_settings (tenant_id, keep_request_bodies) VALUES ($1, true)",
     [tenantId],
