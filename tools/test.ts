@@ -21,8 +21,8 @@ import { preparePython } from "./suite/python.ts";
 
 const root = dirname(import.meta.dirname);
 const words = process.argv.slice(2);
-// Files that run at once: each starts programs and receivers of its own.
-const CONCURRENCY = 2;
+// Files that run at once. Each waits for programs and receivers of its own for half of its time, so three keep two cores busy.
+const CONCURRENCY = 3;
 // A wait in vain ends a test, not the whole run.
 const TEST_LIMIT_MS = 120_000;
 
