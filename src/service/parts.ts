@@ -212,7 +212,7 @@ function makeAttemptWorker(
     }),
     blockedTarget: (target) => auditTally.blockedTarget(target),
     artifacts: storage.artifacts,
-    outbox: makeOutbox({ queue, catalog, log, metrics, tracing }),
+    outbox: makeOutbox({ queue, catalog, log, metrics, tracing, operatorTenant: config.operatorTenant }),
     tracing,
     scheduleMs: config.retryScheduleMs,
     clock: systemClock,
