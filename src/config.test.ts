@@ -42,6 +42,7 @@ describe("readConfig", () => {
       eventCatalogFile: undefined,
       retryScheduleMs: [0, 5000, 300_000, 1_800_000, ...hours],
       disableAfterMs: 5 * 86_400_000,
+      operatorTenant: null,
       maxEndpointsPerTenant: 100,
       retentionDays: 30,
       rateLimits: { writes: 1200, dispatches: 300, authentications: 600 },

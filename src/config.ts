@@ -6,14 +6,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { maskPassword, type DatabasePlace } from "./database/database-name.ts";
+import { durationMs, encryptionKey, KEY_HELP, objectStore, operatorTenant } from "./config-values.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
-import { parseDurationMs } from "./shared/duration.ts";
-import {
-  isSecureOrLoopback,
-  parseObjectStoreUrl,
-  type ObjectStore,
-} from "./storage/bytes/object-store-url.ts";
+import type { TenantId } from "./shared/id.ts";
+import { isSecureOrLoopback, type ObjectStore } from "./storage/bytes/object-store-url.ts";
 
 const DEFAULT_RETRY_SCHEDULE = "0s,5s,5m,30m,2h,5h,10h,14h,20h,24h";
 const DEFAULT_BLOCKED_PORTS = "0,22,23,25,110,143,445,465,587,993,995,2375,3306,5432,6379,11211,27017";
@@ -64,6 +61,9 @@ const SETTINGS = {
   },
   RETRY_SCHEDULE: { about: "delay of each attempt after the one before", fallback: DEFAULT_RETRY_SCHEDULE },
   DISABLE_AFTER: { about: "an endpoint with only failures for so long is disabled", fallback: "5d" },
+  OPERATOR_TENANT: {
+    about: "tenant whose endpoints are told of Postern's own events of every tenant; absent: none",
+  },
   MAX_ENDPOINTS_PER_TENANT: { about: "endpoints that one tenant may have", fallback: "100" },
   RETENTION_DAYS: {
     about: "days for which deliveries, events and notes of storage are kept",
@@ -120,6 +120,8 @@ export type Config = Readonly<{
   /** Milliseconds to wait before each attempt, the first included. */
   retryScheduleMs: readonly number[];
   disableAfterMs: number;
+  /** Null: nobody is told of other tenants. */
+  operatorTenant: TenantId | null;
   maxEndpointsPerTenant: number;
   retentionDays: number;
   /** How many a minute; 0 is off. */
@@ -134,8 +136,6 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as cons
 
 const DIRECTORY: ObjectStore = { kind: "directory" };
 const PLAIN_URL = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9][A-Za-z0-9._~-]{0,63}){0,5}\/?$/;
-const MAX_DURATION_MS = 365 * 86_400_000;
-const keyHelp = "Make one with: openssl rand -base64 32";
 
 const integer = (min: number, max: number) =>
   z
@@ -161,28 +161,6 @@ const nameServer = z
     "must be addresses with ports, such as 10.0.0.2:53 or [fd00::2]:53",
   );
 
-const durationMs = z.string().transform((text, context) => {
-  const ms = parseDurationMs(text);
-  if (ms !== null && ms <= MAX_DURATION_MS) return ms;
-  context.addIssue({ code: "custom", message: "must be a duration such as 90s, 5m, 2h or 5d, 365d at most" });
-  return z.NEVER;
-});
-
-const encryptionKey = z.string().transform((text, context) => {
-  const encoding = /^[0-9a-fA-F]{64}$/.test(text) ? "hex" : "base64";
-  const key = Buffer.from(text, encoding);
-  if (key.length === 32 && (encoding === "hex" || /^[A-Za-z0-9+/]{43}=?$/.test(text))) return key;
-  context.addIssue({ code: "custom", message: `must be 32 bytes in base64 or hex. ${keyHelp}` });
-  return z.NEVER;
-});
-
-const objectStore = z.string().transform((text, context): ObjectStore => {
-  const parsed = parseObjectStoreUrl(text);
-  if ("store" in parsed) return parsed.store;
-  context.addIssue({ code: "custom", message: parsed.fault });
-  return z.NEVER;
-});
-
 const schema = z.object({
   PORT: integer(0, 65_535),
   HOST: z.string().min(1),
@@ -207,7 +185,7 @@ const schema = z.object({
   ARTIFACT_DAYS: integer(1, 3650),
   TRASH_DAYS: integer(1, 3650),
   INTEGRATION_ENCRYPTION_KEY: z
-    .string({ error: `is required. ${keyHelp}` })
+    .string({ error: `is required. ${KEY_HELP}` })
     .transform((text) => text.split(",").map((key) => key.trim()))
     .pipe(z.array(encryptionKey)),
   SESSION_JWT_SECRET: z
@@ -227,6 +205,7 @@ const schema = z.object({
   DNS_SERVERS: list.pipe(z.array(nameServer)),
   RETRY_SCHEDULE: list.pipe(z.array(durationMs).min(1, "must name at least one attempt").max(100)),
   DISABLE_AFTER: durationMs,
+  OPERATOR_TENANT: operatorTenant.optional(),
   MAX_ENDPOINTS_PER_TENANT: integer(1, 100_000),
   RETENTION_DAYS: integer(1, 3650),
   RATE_LIMIT_WRITES: integer(0, 1_000_000),
@@ -299,6 +278,7 @@ export function readConfig(env: Environment): Config {
     },
     retryScheduleMs: values.RETRY_SCHEDULE,
     disableAfterMs: values.DISABLE_AFTER,
+    operatorTenant: values.OPERATOR_TENANT ?? null,
     maxEndpointsPerTenant: values.MAX_ENDPOINTS_PER_TENANT,
     retentionDays: values.RETENTION_DAYS,
     rateLimits: {

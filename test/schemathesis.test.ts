@@ -11,6 +11,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, it } from "node:test";
 import { promisify } from "node:util";
+import { OPERATOR, openPortal } from "./support/portal.ts";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import { steered } from "./support/receivers.ts";
 import { OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
@@ -59,6 +60,9 @@ it("finds nothing", { timeout: 600_000 }, async () => {
     NO_COLOR: "1",
     POSTERN_USER_TOKEN: await service.token(OWNER),
     POSTERN_SERVICE_TOKEN: await service.token(PRODUCER),
+    POSTERN_OPERATOR_TOKEN: await service.token(OPERATOR),
+    POSTERN_PORTAL_TOKEN: (await openPortal(service)).token,
+    POSTERN_ENDING_TOKEN: (await openPortal(service)).token,
     POSTERN_ENDPOINT_ID: endpointId,
     POSTERN_DELIVERY_ID: deliveryId,
   };
@@ -73,7 +77,7 @@ it("finds nothing", { timeout: 600_000 }, async () => {
   });
   const { code, output } = await outcomeOf(running);
   assert.equal(code, 0, output);
-  assert.match(output, /Tested: 43/);
+  assert.match(output, /Tested: 52/);
 });
 
 /** A delivery that can be retried, for the operations that take one. */

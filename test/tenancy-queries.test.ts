@@ -13,7 +13,6 @@ import * as deliveries from "../src/deliveries/delivery-store.ts";
 import * as pages from "../src/deliveries/log-page-store.ts";
 import { queryOf, rangeOf, type SearchFilter } from "../src/deliveries/search-filter.ts";
 import * as search from "../src/deliveries/search-store.ts";
-import * as accept from "../src/queue/postgres/accept-store.ts";
 import * as claim from "../src/queue/postgres/claim-store.ts";
 import * as presence from "../src/queue/postgres/presence-store.ts";
 import * as relay from "../src/queue/postgres/relay-store.ts";
@@ -36,6 +35,8 @@ import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
 import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
+import * as portalQueries from "./support/portal-queries.ts";
+import * as tenantQueries from "./support/tenant-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import {
@@ -161,21 +162,8 @@ const asTenant: Record<string, Run> = {
   supersedeDispatches: (db, rows) => hold.supersedeDispatches(db, rows),
 };
 
-const asPublisher: Record<string, Run> = {
-  findEventOfKey: (db, { tenantId, key }) => accept.findEventOfKey(db, tenantId, key),
-  acceptEvents: async (db, rows) =>
-    (
-      await accept.acceptEvents(db, [event(rows, null), event(rows, "a new key")], {
-        leaseId: LEASE_OWNER,
-        parked: [],
-        firstDelayMs: 0,
-      })
-    ).leased.map(({ endpointId }) => endpointId),
-  findEarlierEvents: (db, rows) => accept.findEarlierEvents(db, [event(rows, rows.key)]),
-};
-
 const asWorker: Record<string, Run> = {
-  ...asPublisher,
+  ...eventQueries.asPublisher,
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   findObjectByKey: foundByKey,
   listTenantObjects: listedObjects,
@@ -235,6 +223,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, haltedReason: null }),
   ...storageAcrossTenants,
   ...statsQueries.acrossTenants,
+  ...portalQueries.acrossTenants,
+  ...tenantQueries.acrossTenants,
   parkDispatches: (db) => claim.parkDispatches(db, []),
   findBacklogs: (db) => claim.findBacklogs(db),
   claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),
@@ -328,7 +318,7 @@ describe("a query of the tenant role", () => {
 
 for (const [role, queries] of Object.entries({
   tenant: asTenant,
-  publisher: asPublisher,
+  publisher: eventQueries.asPublisher,
   worker: asWorker,
 })) {
   describe(`a query of the ${role} role, with one tenant's name and another's ids`, () => {
@@ -363,6 +353,18 @@ describe("a query of the worker for all tenants", () => {
   }
 });
 
+const forServices = { ...portalQueries.forServices, ...tenantQueries.forServices };
+
+describe("a query of the operator's backend for any tenant", () => {
+  for (const [name, run] of Object.entries(forServices)) {
+    it(`${name} needs no more than the publisher role, and a tenant has it not`, async () => {
+      const { acme } = await seedTwoTenants(database.pool);
+      await run(pools.publisher);
+      await assert.rejects(run(pools.tenants.of(acme.tenantId)), /permission denied/);
+    });
+  }
+});
+
 describe("a query of the owner for all tenants", () => {
   for (const [name, run] of Object.entries(asOwner)) {
     it(`${name} runs for the owner, and as a tenant reaches no other`, async () => {
@@ -384,7 +386,8 @@ describe("the lists above", () => {
       const store: Record<string, unknown> = await import(join(root, file));
       exported.push(...Object.keys(store).filter((name) => typeof store[name] === "function"));
     }
-    const listed = new Set([asTenant, asWorker, acrossTenants, asOwner].flatMap((list) => Object.keys(list)));
+    const lists = [asTenant, asWorker, acrossTenants, forServices, asOwner];
+    const listed = new Set(lists.flatMap((list) => Object.keys(list)));
     // It makes arrays and asks nothing.
     listed.add("leaseArrays");
     assert.deepEqual(exported.filter((name) => !listed.has(name)).sort(), []);

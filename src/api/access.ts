@@ -1,7 +1,8 @@
 /** The checks that come before a route's own: a session, its kind, its permission. In this order, before the body is read. */
 import type { FastifyRequest } from "fastify";
 import { UNKNOWN, type Caller } from "../audit/audit-entry.ts";
-import type { TenantId } from "../shared/id.ts";
+import type { Granting } from "../portal/portal-sessions.ts";
+import type { PortalSessionId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { callerAddress } from "./caller-address.ts";
 import { isOwner, type Permission, type Session, type SessionVerifier } from "./session.ts";
@@ -10,6 +11,7 @@ export type UserSession = Session & { tenantId: TenantId };
 
 const userSessions = new WeakMap<FastifyRequest, UserSession>();
 const serviceSessions = new WeakMap<FastifyRequest, Session>();
+const portalSessions = new WeakMap<FastifyRequest, PortalSessionId>();
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -45,6 +47,15 @@ export function requireService(verifier: SessionVerifier) {
   };
 }
 
+/** An onRequest hook: whoever has a session that Postern itself gave out. */
+export function requirePortalSession(verifier: SessionVerifier) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const { portalId } = await verifier.verify(request.headers.authorization);
+    if (portalId === null) throw refusedSession("the token is not of a session of the portal");
+    portalSessions.set(request, portalId);
+  };
+}
+
 /**
  * An onRequest hook where both kinds of session have routes: who publishes is a
  * service, who reads or sends is a user. What is no route takes either.
@@ -67,6 +78,8 @@ function requirePermission(request: FastifyRequest, session: Session): void {
     const gives = session.role === null && session.permissions.size === 0 ? ": the token has no role" : "";
     throw new Refusal("forbidden", { reason: `the permission ${permission} is needed${gives}` });
   }
+  if (permission?.startsWith("tenants:") === true && !session.allTenants)
+    throw new Refusal("forbidden", { reason: "tid * is needed" });
   if (ownersOnly !== undefined && !isOwner(session.role))
     throw new Refusal(ownersOnly, { reason: "the role owner is needed" });
 }
@@ -79,6 +92,28 @@ export function userOf(request: FastifyRequest): UserSession {
   const session = userSessions.get(request);
   if (session === undefined) throw new Error("a user route ran without its session check");
   return session;
+}
+
+export function portalSessionOf(request: FastifyRequest): PortalSessionId {
+  const id = portalSessions.get(request);
+  if (id === undefined) throw new Error("a route of the portal's sessions ran without its check");
+  return id;
+}
+
+/** Refuses a backend whose token is for another tenant. */
+export function requireTenant(session: Session, tenantId: TenantId): void {
+  if (!session.allTenants && session.tenantId !== tenantId)
+    throw new Refusal("forbidden", { reason: "the tenant is not the tid of the token" });
+}
+
+/** The operator's backend as the audit log of a tenant names it. */
+export function grantingOf(request: FastifyRequest): Granting {
+  const { subject } = serviceOf(request);
+  return {
+    actor: { type: "operator", sub: subject },
+    requestId: request.id,
+    address: callerAddress(request),
+  };
 }
 
 /** The user as the audit log names him. */

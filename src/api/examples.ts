@@ -29,6 +29,7 @@ export const PATH_EXAMPLES = {
   did: { about: "A delivery's id.", example: DELIVERY_ID },
   replay_id: { about: "A replay's id.", example: REPLAY_ID },
   object_id: { about: "An artifact's id.", example: OBJECT_ID },
+  tenant_id: { about: "A tenant's id.", example: "acme" },
   export_id: { about: "An export's id.", example: EXPORT_ID },
 } as const;
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/bytes/file-links.ts";
-import { requireEither, requireUser } from "./access.ts";
+import { requireEither, requireService, requireUser } from "./access.ts";
 import type { makeCallerLimits } from "./caller-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import type { makeLogTurns } from "./log-turns.ts";
@@ -14,6 +14,8 @@ import { fileRoutes } from "./routes/files.ts";
 import { searchRoutes, sessionRoutes, urlCheckRoutes } from "./routes/lookups.ts";
 import { logStreamRoute } from "./routes/log-stream.ts";
 import { operationRoutes } from "./routes/operations.ts";
+import { portalCodeRoutes, portalSessionRoutes } from "./routes/portal.ts";
+import { tenantRoutes } from "./routes/tenants.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { statsRoutes } from "./routes/stats.ts";
@@ -97,6 +99,27 @@ export async function mountApiRoutes(
       });
     },
     { prefix: `${basePath}/api/events` },
+  );
+  /** For the operator's backend. */
+  async function mountService(path: string, addRoutes: (routes: FastifyInstance) => void): Promise<void> {
+    await app.register(
+      async (routes) => {
+        routes.addHook("onRequest", requireService(services.sessions));
+        routes.setNotFoundHandler(answerNotFound);
+        withOtherMethods(routes, () => addRoutes(routes));
+      },
+      { prefix: `${basePath}/api/${path}` },
+    );
+  }
+
+  await mountService("portal/codes", (routes) => portalCodeRoutes(routes, services));
+  await mountService("tenants", (routes) => tenantRoutes(routes, services));
+  // Its first route is public: who comes has a code and no session yet.
+  await app.register(
+    async (sessions) => {
+      withOtherMethods(sessions, () => portalSessionRoutes(sessions, services));
+    },
+    { prefix: `${basePath}/api/portal/sessions` },
   );
 }
 

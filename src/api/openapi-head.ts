@@ -6,6 +6,8 @@ import { deliveryExample, eventInputExample } from "./examples.ts";
 import { replayCountObject, replayObject } from "./replay-schemas.ts";
 import { eventHeadObject } from "./event-schemas.ts";
 import { jsonSchema, namedJsonSchema } from "./json-schema.ts";
+import { tokenObject } from "./portal-schemas.ts";
+import { erasureObject, tenantObject, tenantRowsObject } from "./tenant-schemas.ts";
 import {
   auditObject,
   catalogEntryObject,
@@ -28,6 +30,8 @@ export const TAGS = {
   Events: "Publishing, for the operator's backend.",
   Replays: "Sending an endpoint again what failed there or what it missed, many events at once.",
   Storage: "Exports of the log and stored bodies.",
+  Portal: "Sessions that Postern gives out, for people who come from the operator's application.",
+  Tenants: "All tenants, for the operator's backend.",
   Audit: "Who did what, and what was refused.",
   Operations: "Health, readiness and metrics, for the operator.",
 } as const;
@@ -36,12 +40,14 @@ const INTRODUCTION = `Webhook endpoints, deliveries and events of a multi-tenant
 
 ## Tokens
 
-Every route below \`/api\` takes a session token (JWT) as \`Authorization: Bearer …\`. The operator's application issues it.
+Every route below \`/api\` takes a session token (JWT) as \`Authorization: Bearer …\`. The operator's application issues it; sessions of the portal get theirs from Postern.
 
 | caller | \`type\` | \`tid\` | also |
 |---|---|---|---|
 | a tenant's user | \`user\` | the tenant | \`role\`: \`owner\`, \`admin\` or \`member\` |
 | a backend that publishes | \`service\` | the tenant, or \`*\` and each event names its \`tenant_id\` | \`permissions\`: \`["events:write"]\` |
+| a backend that opens the portal for people | \`service\` | the tenant, or \`*\` | \`permissions\`: \`["portal:grant"]\` |
+| the operator's console | \`service\` | \`*\` | \`permissions\` among \`tenants:read\`, \`tenants:act\`, \`tenants:erase\` |
 
 A token reaches its own tenant only: another tenant's id is 404, as an id that nobody has. 401 and 403 give the reason in \`WWW-Authenticate\`.
 
@@ -94,6 +100,10 @@ function components(): Record<string, object> {
     EventHead: eventHeadObject,
     Replay: replayObject,
     ReplayCount: replayCountObject,
+    OwnToken: tokenObject,
+    Tenant: tenantObject,
+    TenantRows: tenantRowsObject,
+    TenantErasure: erasureObject,
     Artifact: artifactObject,
     Export: exportObject,
     StorageSettings: settingsObject,
@@ -128,7 +138,7 @@ export function openApiHead(basePath: string) {
             type: "http" as const,
             scheme: "bearer",
             bearerFormat: "JWT",
-            description: "A session token: `type` user with `tid`, or `type` service with `events:write`.",
+            description: "A session token: `type` user with `tid`, or `type` service with its permissions.",
           },
           metricsToken: {
             type: "http" as const,

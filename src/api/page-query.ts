@@ -44,10 +44,15 @@ export function nextLink(url: string, page: readonly { id: string }[], limit: nu
 
 /** The same list, from before an id on; the value of a `Link` header. */
 export function linkBefore(url: string, id: string): string {
+  return linkToPage(url, { before: id });
+}
+
+/** The same list with another bound. */
+export function linkToPage(url: string, bound: { before: string } | { after: string }): string {
   const mark = url.indexOf("?");
   const path = mark === -1 ? url : url.slice(0, mark);
   const parameters = new URLSearchParams(mark === -1 ? "" : url.slice(mark));
   parameters.delete("page");
-  parameters.set("before", id);
+  for (const [name, id] of Object.entries(bound)) parameters.set(name, id);
   return `<${path}?${parameters.toString()}>; rel="next"`;
 }

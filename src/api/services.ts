@@ -9,6 +9,7 @@ import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Catalog } from "../events/catalog.ts";
 import type { Replays } from "../replays/replays.ts";
+import type { PortalSessions } from "../portal/portal-sessions.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { Guard } from "../outbound/guard.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
@@ -16,6 +17,7 @@ import type { Readiness } from "./readiness.ts";
 import type { Downloads } from "../storage/library/downloads.ts";
 import type { Exports } from "../storage/exports/exports.ts";
 import type { StorageSettings } from "../storage/library/settings.ts";
+import type { Tenants } from "../tenants/tenants.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
@@ -42,6 +44,10 @@ export type ApiServices = {
   findKey: (tenantId: TenantId, key: string) => Promise<EventId | null>;
   guard: Pick<Guard, "parse" | "pin">;
   sessions: SessionVerifier;
+  portal: PortalSessions;
+  tenants: Tenants;
+  /** Where clients reach the API, without a slash at its end. */
+  publicBase: () => string;
   endpoints: Endpoints;
   deliveryLog: DeliveryLog;
   eventLog: EventLog;

@@ -64,10 +64,12 @@ async function keyServerFor(test: TestContext, keys: JWK[]): Promise<KeyServer> 
 }
 
 const withKeys = (server: KeyServer, times?: Partial<KeySetTimes>) =>
-  makeSessionVerifier(
-    { kind: "jwks", url: server.url, issuer: ISSUER, audience: AUDIENCE },
-    { cooldownMs: 0, maxAgeMs: 600_000, pauseMs: 0, ...times },
-  );
+  makeSessionVerifier({ kind: "jwks", url: server.url, issuer: ISSUER, audience: AUDIENCE }, null, {
+    cooldownMs: 0,
+    maxAgeMs: 600_000,
+    pauseMs: 0,
+    ...times,
+  });
 
 describe("a token whose algorithm is another than its key's", () => {
   let rsa: Key;

@@ -13,10 +13,20 @@ import {
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { SessionSource } from "../config.ts";
-import { parseTenantId, type TenantId } from "../shared/id.ts";
+import type { OwnTokens } from "../portal/own-tokens.ts";
+import { parsePortalSessionId, parseTenantId, type PortalSessionId, type TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 
-export const PERMISSIONS = ["settings:read", "settings:write", "events:write", "storage:hold"] as const;
+export const PERMISSIONS = [
+  "settings:read",
+  "settings:write",
+  "events:write",
+  "storage:hold",
+  "portal:grant",
+  "tenants:read",
+  "tenants:act",
+  "tenants:erase",
+] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 export type Session = {
@@ -28,6 +38,14 @@ export type Session = {
   role: string | null;
   subject: string | null;
   permissions: ReadonlySet<string>;
+  /** Of a session that Postern itself gave out; null for the operator's own. */
+  portalId: PortalSessionId | null;
+};
+
+/** Tokens of Postern's own, and whether the session of one goes on. */
+export type OwnSessions = {
+  tokens: Pick<OwnTokens, "claims" | "verify">;
+  isAlive(id: PortalSessionId): Promise<boolean>;
 };
 
 export type SessionVerifier = {
@@ -58,10 +76,12 @@ const claims = z.object({
   role: z.string().optional().catch(undefined),
   sub: z.string().optional().catch(undefined),
   permissions: z.array(z.string()).optional(),
+  jti: z.unknown().optional(),
 });
 
 export function makeSessionVerifier(
   source: SessionSource,
+  own: OwnSessions | null = null,
   keySetTimes: KeySetTimes = KEY_SET_TIMES,
 ): SessionVerifier {
   const remembered = new LRUCache<string, { session: Session; expiresAtMs: number }>({
@@ -70,6 +90,12 @@ export function makeSessionVerifier(
   });
   const check = tokenCheck(source, keySetTimes);
 
+  /** The operator's tokens are good until they expire; ours end with their session. */
+  function goingOn(session: Session): Session | Promise<Session> {
+    const { portalId } = session;
+    return own === null || portalId === null ? session : requireAlive(own, session, portalId);
+  }
+
   return {
     async verify(authorization) {
       const token = bearerToken(authorization);
@@ -77,15 +103,28 @@ export function makeSessionVerifier(
       // Kept by digest, so that the memory of the process holds no token longer than its request.
       const digest = hash("sha256", token, "base64");
       const known = remembered.get(digest);
-      if (known !== undefined && Date.now() < known.expiresAtMs) return known.session;
-      const parsed = claims.safeParse(await check(token));
+      if (known !== undefined && Date.now() < known.expiresAtMs) return goingOn(known.session);
+      const isOwn = own?.tokens.claims(token) === true;
+      const parsed = claims.safeParse(await (isOwn ? checkOwn(own, token) : check(token)));
       if (!parsed.success)
         throw new Refusal("unauthorized", { reason: "the permissions of the token are no list of names" });
-      const session = toSession(parsed.data);
+      const portalId = isOwn ? parsePortalSessionId(parsed.data.jti) : null;
+      const session = toSession(parsed.data, portalId);
       remembered.set(digest, { session, expiresAtMs: (parsed.data.exp + CLOCK_TOLERANCE_S) * 1000 });
-      return session;
+      return goingOn(session);
     },
   };
+}
+
+async function requireAlive(own: OwnSessions, session: Session, id: PortalSessionId): Promise<Session> {
+  if (await own.isAlive(id)) return session;
+  throw new Refusal("unauthorized", { reason: "the session has ended" });
+}
+
+function checkOwn({ tokens }: OwnSessions, token: string): Promise<JWTPayload> {
+  return verified(
+    tokens.verify(token, { clockTolerance: CLOCK_TOLERANCE_S }).then((payload) => ({ payload })),
+  );
 }
 
 function tokenCheck(
@@ -168,7 +207,7 @@ function bearerToken(authorization: string | undefined): string | null {
   return token === undefined || token.length > MAX_TOKEN_LENGTH ? null : token;
 }
 
-function toSession(claim: z.infer<typeof claims>): Session {
+function toSession(claim: z.infer<typeof claims>, portalId: PortalSessionId | null): Session {
   const type = claim.type === "user" || claim.type === "service" ? claim.type : "other";
   return {
     type,
@@ -177,6 +216,7 @@ function toSession(claim: z.infer<typeof claims>): Session {
     role: claim.role ?? null,
     subject: claim.sub?.slice(0, MAX_SUBJECT_LENGTH) ?? null,
     permissions: new Set(claim.permissions ?? permissionsOfRole(claim.role)),
+    portalId,
   };
 }
 

@@ -13,6 +13,9 @@ export const AUDIT_ACTIONS = [
   "event.sent",
   "replay.requested",
   "replay.canceled",
+  "portal.granted",
+  "tenant.token_granted",
+  "tenant.erased",
   "url.refused",
   "authentication.failed",
   "limit.reached",
@@ -31,7 +34,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 export const ACTOR_TYPES = ["user", "operator", "postern", "unknown"] as const;
 
-/** `user` with the session's subject; `operator` at the command line; `postern` by itself; `unknown` without a session, and for a backend's. */
+/** `user` with the session's subject; `operator` at the command line, or by a backend that names its subject; `postern` by itself; `unknown` without a session, and for a backend's. */
 export type AuditActor = { type: (typeof ACTOR_TYPES)[number]; sub: string | null };
 
 export const AUDIT_OUTCOMES = ["done", "refused"] as const;

@@ -17,6 +17,7 @@ export const commands = defineCommand({
     token: () => import("./token.ts").then((file) => file.token),
     storage: () => import("./storage.ts").then((file) => file.storage),
     replay: () => import("./replay.ts").then((file) => file.replay),
+    tenants: () => import("./tenants.ts").then((file) => file.tenants),
     publish: () => import("./publish.ts").then((file) => file.publish),
   },
 });

@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { defineCommand } from "citty";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId } from "../shared/id.ts";
@@ -9,6 +8,7 @@ import { uuid } from "../storage/rules/values.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
+import { confirm } from "./confirm.ts";
 import { withReconciling } from "./reconciling.ts";
 
 export const eraseCommand = defineCommand({
@@ -46,14 +46,6 @@ export const eraseCommand = defineCommand({
       });
     }),
 });
-
-async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new ConfigError(`${question} Add --yes.`);
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question(`${question} Type yes: `);
-  lines.close();
-  if (answer.trim() !== "yes") throw new ConfigError("nothing was erased");
-}
 
 /** What is beside the rows goes last: by then the rows say what may go. */
 type EraseRemains = () => Promise<ErasedRemains> | null;

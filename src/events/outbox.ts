@@ -6,6 +6,7 @@
 import { z } from "zod";
 import type { Pool } from "../database/pool.ts";
 import type { DispatchQueue, NewEvent, OutboxEvent } from "../queue/queue.ts";
+import type { TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
@@ -14,6 +15,7 @@ import type { DataFault } from "./data-check.ts";
 import { brokenDataRule, type DataRule } from "./event-data.ts";
 import { patternsMatching } from "./subscription.ts";
 import { isServiceType } from "./built-in-catalog.ts";
+import { writeEvent } from "./new-event.ts";
 import { mirrorEventTypes } from "./outbox-store.ts";
 
 /** A worker holds a take in memory; what is too much for it would be so for each that tries again. */
@@ -37,19 +39,19 @@ export function makeOutbox(services: {
   log: Log;
   metrics: Metrics;
   tracing: Tracing | null;
+  /** Who is told of Postern's own events of every tenant too; null: nobody. */
+  operatorTenant: TenantId | null;
 }): Outbox {
-  const { queue, catalog, log, metrics, tracing } = services;
+  const { queue, catalog, log, metrics, tracing, operatorTenant } = services;
 
   const types = typesOf(catalog);
 
-  function judge(event: OutboxEvent): NewEvent | null {
+  function judge(event: OutboxEvent): NewEvent[] {
     const fault = faultOf(event, catalog);
     // Its key was claimed by postern.publish.
     if (fault === null) {
-      // Should the relay be tried again, this is told again, of the same span.
-      const traced = { eventId: event.id, eventType: event.type, tenantId: event.tenantId };
-      tracing?.accepted(traced, { startedAtMs: Date.now() });
-      return { ...event, patterns: patternsMatching(event.type), idempotencyKey: null };
+      const copy = operatorTenant === null ? null : copyFor(operatorTenant, event);
+      return (copy === null ? [event] : [event, copy]).map(toAccept);
     }
     const { reason, text, faults = [] } = fault;
     log.error(
@@ -57,7 +59,14 @@ export function makeOutbox(services: {
       `an event published from SQL ${text} and is not sent`,
     );
     metrics.eventsRejected.inc({ reason });
-    return null;
+    return [];
+  }
+
+  function toAccept(event: OutboxEvent): NewEvent {
+    // Should the relay be tried again, this is told again, of the same span.
+    const traced = { eventId: event.id, eventType: event.type, tenantId: event.tenantId };
+    tracing?.accepted(traced, { startedAtMs: Date.now() });
+    return { ...event, patterns: patternsMatching(event.type), idempotencyKey: null };
   }
 
   return {
@@ -67,6 +76,13 @@ export function makeOutbox(services: {
       return mayHaveMore ? "more" : "all";
     },
   };
+}
+
+/** One of Postern's own events for the operator, with the tenant that it is about; null for any other, and for his own. */
+function copyFor(operatorTenant: TenantId, { tenantId, type, body }: OutboxEvent): OutboxEvent | null {
+  if (!isServiceType(type) || tenantId === operatorTenant) return null;
+  const { data } = sentBody.parse(JSON.parse(body));
+  return { tenantId: operatorTenant, type, ...writeEvent(type, { tenant_id: tenantId, ...data }) };
 }
 
 type OutboxFault = {

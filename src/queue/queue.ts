@@ -165,8 +165,8 @@ export type Relay = {
   /** An event of another type stays in the outbox for ten minutes, since another worker may know its type. */
   types: readonly string[];
   limits: RelayLimits;
-  /** The event to accept, or null to drop it. */
-  judge: (event: OutboxEvent) => NewEvent | null;
+  /** The events to accept in its place: itself, with a copy for somebody else perhaps, or none to drop it. */
+  judge: (event: OutboxEvent) => NewEvent[];
 };
 
 /** Nothing was accepted: an event's idempotency key stands for other content. */

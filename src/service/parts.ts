@@ -42,6 +42,9 @@ import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import type { OwnLane, Presence } from "../queue/queue.ts";
 import { Replays } from "../replays/replays.ts";
 import { makeReplayWorker } from "../replays/replay-worker.ts";
+import { makeOwnTokens } from "../portal/own-tokens.ts";
+import { PortalSessions } from "../portal/portal-sessions.ts";
+import { Tenants } from "../tenants/tenants.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeExports } from "../storage/exports/exports.ts";
@@ -209,7 +212,7 @@ function makeAttemptWorker(
     }),
     blockedTarget: (target) => auditTally.blockedTarget(target),
     artifacts: storage.artifacts,
-    outbox: makeOutbox({ queue, catalog, log, metrics, tracing }),
+    outbox: makeOutbox({ queue, catalog, log, metrics, tracing, operatorTenant: config.operatorTenant }),
     tracing,
     scheduleMs: config.retryScheduleMs,
     clock: systemClock,
@@ -272,11 +275,16 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
   const { bucket, servedFiles, artifacts } = storage;
   const refusals = makeUrlRefusals({ tenants, log });
   const deliveryLog = new DeliveryLog(tenants);
+  const tokens = makeOwnTokens(config.encryptionKeys);
+  const portal = new PortalSessions({ db: pools.publisher, tokens });
   return {
     installation: describeInstallation(config),
     findKey: (tenantId, key) => findEventOfKey(pools.publisher, tenantId, key),
     guard,
-    sessions: makeSessionVerifier(config.session),
+    sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }),
+    portal,
+    tenants: new Tenants(pools.publisher),
+    publicBase: storage.publicBase,
     endpoints: new Endpoints({
       tenants,
       guard,

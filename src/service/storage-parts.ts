@@ -4,6 +4,7 @@ import type { Pool } from "../database/pool.ts";
 import type { RolePools } from "../database/role-pools.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { publicBase } from "../shared/public-base.ts";
 import { makeArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { checkBucket } from "../storage/bytes/bucket-check.ts";
 import { StoreUnavailableError, type Bucket } from "../storage/bytes/bucket.ts";
@@ -21,6 +22,8 @@ import {
   STORAGE_UPKEEP_TIMES,
   type StorageUpkeepTimes,
 } from "../storage/upkeep/storage-upkeep.ts";
+import { eraseObjectsOf } from "../storage/upkeep/erase-objects.ts";
+import { makeErasureWorker } from "../tenants/erasure-worker.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
@@ -40,7 +43,7 @@ export async function makeStorageParts({
   log: Log;
   metrics: Metrics;
 }) {
-  const { bucket, signer, listensOn, reach } = await openStorage(config, metrics);
+  const { bucket, signer, listensOn, base, reach } = await openStorage(config, metrics);
   const servedFiles =
     config.objectStore.kind === "directory"
       ? { bucket, signer, stateOfLink: (file: FileRequest) => readLinkState(worker, file) }
@@ -55,7 +58,7 @@ export async function makeStorageParts({
     log,
     metrics,
   });
-  return { bucket, servedFiles, listensOn, probes, artifacts };
+  return { bucket, servedFiles, listensOn, publicBase: base, probes, artifacts };
 }
 
 /** What comparing rows with the bucket needs, in a worker or for a command. */
@@ -106,6 +109,12 @@ export function storageWork(
 ) {
   const { db, bucket, probes, planDays } = reconciling;
   return [
+    makeErasureWorker({
+      db,
+      eraseObjects: (tenantId, most, buckets) => eraseObjectsOf(reconciling, tenantId, { most, buckets }),
+      log,
+      metrics,
+    }),
     makeStorageUpkeep({
       ...reconciling,
       retentionDays: config.retentionDays,
@@ -132,6 +141,7 @@ async function openStorage(config: Config, metrics: Metrics) {
   const { objectStore, dataDir, publicUrl, host, basePath } = config;
   let { port } = config;
   const signer = makeLinkSigner(config.encryptionKeys);
+  const base = () => publicBase({ publicUrl, host, port, basePath });
   const endpoint = () => servedEndpoint({ publicUrl, host, port, basePath });
   const opened = await openBucket({ objectStore, dataDir, signer, endpoint });
   const bucket = measuredBucket(opened, metrics.storageDuration);
@@ -140,6 +150,7 @@ async function openStorage(config: Config, metrics: Metrics) {
     signer,
     /** PORT may have left the choice to the system. */
     listensOn: (chosen: number) => void (port = chosen),
+    base,
     /** Links to the folder lead to clients' address of the API, which this process need not reach: to itself instead. */
     reach: (url: string): string => {
       if (objectStore.kind !== "directory") return url;

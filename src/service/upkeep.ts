@@ -7,6 +7,7 @@ import { removeOldWatches } from "../deliveries/tail-store.ts";
 import { endInterruptedSends } from "../deliveries/person-send-store.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { announceCatalog } from "../events/outbox.ts";
+import { forgetPortalSessions } from "../portal/portal-session-store.ts";
 import { forgetReplays } from "../replays/replay-store.ts";
 import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -90,6 +91,7 @@ function forgetting(retentionDays: number): Record<string, (db: Pool) => Promise
     forget_statistics: (db) => forgetOldStats(db, retentionDays),
     forget_endpoints: (db) => forgetDeletedEndpoints(db, retentionDays),
     forget_replays: (db) => forgetReplays(db, retentionDays),
+    forget_portal_sessions: forgetPortalSessions,
     forget_audit: forgetOldAudit,
   };
 }

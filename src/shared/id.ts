@@ -14,6 +14,8 @@ export type DeliveryId = Id<"delivery">;
 export type AuditId = Id<"audit">;
 export type ExportId = Id<"export">;
 export type ReplayId = Id<"replay">;
+/** Of a session that Postern itself gave out, and of its code before it. */
+export type PortalSessionId = Id<"portal session">;
 
 const TENANT = /^[A-Za-z0-9_-]{1,64}$/;
 /** The canonical text of an id, in lower case. */
@@ -78,6 +80,10 @@ export function parseReplayId(value: unknown): ReplayId | null {
   return isId<"replay">(value, UUID) ? value : null;
 }
 
+export function parsePortalSessionId(value: unknown): PortalSessionId | null {
+  return isId<"portal session">(value, UUID) ? value : null;
+}
+
 export function newEndpointId(): EndpointId {
   return made<"endpoint">(uuidV7());
 }
@@ -100,6 +106,10 @@ export function newExportId(): ExportId {
 
 export function newReplayId(): ReplayId {
   return made<"replay">(uuidV7());
+}
+
+export function newPortalSessionId(): PortalSessionId {
+  return made<"portal session">(uuidV7());
 }
 
 /** Milliseconds since 1970 that a UUIDv7 carries in its first 48 bits (RFC 9562, 5.7). */

@@ -4,10 +4,12 @@ import { findEndpointOf } from "../../src/deliveries/delivery-store.ts";
 import * as events from "../../src/deliveries/event-log-store.ts";
 import { rangeOf } from "../../src/deliveries/search-filter.ts";
 import { lockEndpoint } from "../../src/endpoints/endpoint-store.ts";
+import * as accept from "../../src/queue/postgres/accept-store.ts";
 import * as once from "../../src/queue/postgres/once-store.ts";
 import { readCandidates } from "../../src/replays/candidate-store.ts";
 import * as replays from "../../src/replays/replay-store.ts";
 import { newEndpointId, newEventId, newReplayId, parseEventId } from "../../src/shared/id.ts";
+import { event } from "./store-inputs.ts";
 import { EVENT_TYPE, LEASE_OWNER, type Rows } from "./two-tenants.ts";
 
 type Run = (db: Db, rows: Rows) => Promise<unknown>;
@@ -85,4 +87,17 @@ export const asWorker: Record<string, Run> = {
 export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   claimReplay: (db) => replays.claimReplay(db, LEASE_OWNER, 1000),
   forgetReplays: (db) => replays.forgetReplays(db, 30),
+};
+
+export const asPublisher: Record<string, Run> = {
+  findEventOfKey: (db, { tenantId, key }) => accept.findEventOfKey(db, tenantId, key),
+  acceptEvents: async (db, rows) =>
+    (
+      await accept.acceptEvents(db, [event(rows, null), event(rows, "a new key")], {
+        leaseId: LEASE_OWNER,
+        parked: [],
+        firstDelayMs: 0,
+      })
+    ).leased.map(({ endpointId }) => endpointId),
+  findEarlierEvents: (db, rows) => accept.findEarlierEvents(db, [event(rows, rows.key)]),
 };

@@ -110,7 +110,7 @@ export class MemoryQueue implements DispatchQueue {
     const known = this.outbox.filter(({ type }) => types.includes(type));
     const { taken } = withinBytes(known.slice(0, limits.events), limits.bodyBytes);
     for (const event of taken) this.outbox.splice(this.outbox.indexOf(event), 1);
-    const events = taken.map(judge).filter((event) => event !== null);
+    const events = taken.flatMap(judge);
     if (events.length > 0) await this.accept(events, { lease: false, parked: [] });
     return { relayed: events.length, mayHaveMore: known.length > taken.length };
   }

@@ -7,12 +7,14 @@ import {
   newEndpointId,
   newEventId,
   newExportId,
+  newPortalSessionId,
   newReplayId,
   parseTenantId,
   type DeliveryId,
   type EndpointId,
   type EventId,
   type ExportId,
+  type PortalSessionId,
   type ReplayId,
   type TenantId,
 } from "../../src/shared/id.ts";
@@ -37,6 +39,8 @@ export type Rows = {
   exportId: ExportId;
   /** Running, with a lease of {@link LEASE_OWNER} that has ended. */
   replayId: ReplayId;
+  /** A code that nobody used; beside it is a session that has ended. */
+  portalId: PortalSessionId;
 };
 
 export const BUCKET = "artifacts";
@@ -57,6 +61,8 @@ export const TENANT_TABLES = [
   "log_watches",
   "person_sends",
   "replays",
+  "portal_sessions",
+  "tenant_erasures",
   "outbox",
   "stored_objects",
   "storage_marks",
@@ -94,6 +100,7 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     objectKey: `key of ${name}, 1`,
     exportId: newExportId(),
     replayId: newReplayId(),
+    portalId: newPortalSessionId(),
   };
   const { tenantId, endpointId, eventId } = rows;
   await admin.query(
@@ -190,6 +197,13 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
       VALUES ($1, $2, postern.uuid_v7(), $3, $4, 2, now(), now(), true, true, $5)`,
     [tenantId, endpointId, newEventId(), EVENT_TYPE, rows.replayId],
   );
+  await admin.query(
+    `INSERT INTO postern.portal_sessions (tenant_id, id, sub, role, read_only, code_hash, minutes, until)
+      VALUES ($1, $2, 'ada', 'owner', false, sha256(convert_to($1, 'UTF8')), 60, now() + interval '1 hour'),
+        ($1, $3, 'ada', 'owner', false, NULL, 60, now() - interval '1 hour')`,
+    [tenantId, rows.portalId, newPortalSessionId()],
+  );
+  await admin.query("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [tenantId]);
   await admin.query(
     "INSERT INTO postern.tenant_settings (tenant_id, keep_request_bodies) VALUES ($1, true)",
     [tenantId],

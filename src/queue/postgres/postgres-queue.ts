@@ -40,7 +40,7 @@ export function makePostgresQueue(
       // One transaction takes and accepts, so each event passes exactly once.
       return inTransaction(worker, async (transaction) => {
         const taken = await takeFromOutbox(transaction, types, limits);
-        const events = taken.events.map(judge).filter((event) => event !== null);
+        const events = taken.events.flatMap(judge);
         if (events.length > 0) await acceptEvents(transaction, events, { ...unleased, parked: [] });
         return { relayed: events.length, mayHaveMore: taken.mayHaveMore };
       });

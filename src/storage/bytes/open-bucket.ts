@@ -6,7 +6,7 @@ import { makeDirectoryBucket } from "./directory-bucket.ts";
 import { FILES_PATH, type LinkSigner } from "./file-links.ts";
 import type { ObjectStore } from "./object-store-url.ts";
 import { makeS3Bucket } from "./s3-bucket.ts";
-import { ownHost } from "../../shared/own-host.ts";
+import { publicBase } from "../../shared/public-base.ts";
 
 /** Connects to nothing yet. `signer` and `endpoint` are for files that the API serves itself. */
 export async function openBucket(options: {
@@ -21,21 +21,9 @@ export async function openBucket(options: {
     : makeDirectoryBucket({ root: join(dataDir, "storage"), signer, endpoint });
 }
 
-/**
- * Where clients find the files that the API serves. Without a public URL that
- * is the address listened on, which other machines may not reach.
- */
-export function servedEndpoint(address: {
-  publicUrl: string | undefined;
-  host: string;
-  port: number;
-  basePath: string;
-}): SignedUrlEndpoint {
-  if (address.publicUrl !== undefined) {
-    const { protocol, host, pathname } = new URL(address.publicUrl);
-    const path = pathname.replace(/\/$/, "");
-    return { scheme: protocol === "http:" ? "http" : "https", host, path_prefix: `${path}${FILES_PATH}` };
-  }
-  const host = `${ownHost(address.host)}:${address.port}`;
-  return { scheme: "http", host, path_prefix: `${address.basePath}${FILES_PATH}` };
+/** Where clients find the files that the API serves: below its public address. */
+export function servedEndpoint(address: Parameters<typeof publicBase>[0]): SignedUrlEndpoint {
+  const { protocol, host, pathname } = new URL(publicBase(address));
+  const path = pathname.replace(/\/$/, "");
+  return { scheme: protocol === "http:" ? "http" : "https", host, path_prefix: `${path}${FILES_PATH}` };
 }

@@ -1,0 +1,29 @@
+-- Deletes up to `most` rows of a tenant, and answers how many: fewer than `most`
+-- means that no more were left. Only of a tenant whose erasure is running.
+-- Rows of stored objects name bytes, so they are left until these are gone.
+CREATE OR REPLACE FUNCTION postern.erase_tenant_rows(erased_tenant text, most integer, with_objects boolean)
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  source record;
+  removed bigint;
+  erased bigint := 0;
+BEGIN
+  IF NOT EXISTS (SELECT FROM postern.tenant_erasures e WHERE e.tenant_id = erased_tenant AND e.status = 'running') THEN
+    RAISE EXCEPTION 'postern: no erasure of this tenant is running' USING ERRCODE = '22023';
+  END IF;
+  -- Who fans out, completes or changes meanwhile waits for these rows or is waited for, and no dispatch comes behind.
+  UPDATE postern.endpoints e SET deleted_at = now(), enabled = false, disabled_reason = coalesce(disabled_reason, 'manual')
+    WHERE e.tenant_id = erased_tenant AND e.deleted_at IS NULL;
+  FOR source IN SELECT t.* FROM postern.tables_of_tenants() t WHERE with_objects OR t.name <> 'stored_objects' LOOP
+    EXECUTE format('DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %s WHERE %s LIMIT $2))',
+      source.place, source.place, source.matches) USING erased_tenant, most - erased;
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    erased := erased + removed;
+    EXIT WHEN erased >= most;
+  END LOOP;
+  RETURN erased;
+END
+$$;
+
+REVOKE EXECUTE ON FUNCTION postern.erase_tenant_rows(text, integer, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION postern.erase_tenant_rows(text, integer, boolean) TO postern_worker;

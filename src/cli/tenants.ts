@@ -1,0 +1,123 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { defineCommand } from "citty";
+import { z } from "zod";
+import { erasureObject, tenantObject, tenantRowsObject } from "../api/tenant-schemas.ts";
+import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
+import { withClearErrors } from "./command.ts";
+import { confirm } from "./confirm.ts";
+import { makeProgress } from "./progress.ts";
+
+const LOOK_EVERY_MS = 500;
+const PAGE = 100;
+
+const listAnswer = z.object({ tenants: z.array(tenantObject) });
+const showAnswer = z.object({ tenant: tenantObject });
+const erasureAnswer = z.object({ erasure: erasureObject });
+
+const TENANT = { type: "string", required: true, description: "Tenant id" } as const;
+const JSON_ARGUMENT = { type: "boolean", description: "As JSON" } as const;
+
+const listCommand = defineCommand({
+  meta: { name: "list", description: "List tenants by their ids, with counts" },
+  args: {
+    prefix: { type: "string", default: "", description: "What the ids begin with" },
+    json: JSON_ARGUMENT,
+    url: URL_ARGUMENT,
+  },
+  run: ({ args }) =>
+    asOperator(args.url, async (api) => {
+      for (let after = ""; ;) {
+        const query = new URLSearchParams({ prefix: args.prefix, after, limit: `${PAGE}` });
+        const { tenants } = listAnswer.parse(
+          JSON.parse(await api.call("GET", `/api/tenants?${query.toString()}`)),
+        );
+        for (const tenant of tenants)
+          console.log(args.json === true ? JSON.stringify(tenant) : lineOf(tenant));
+        if (tenants.length < PAGE) return;
+        after = tenants.at(-1)?.id ?? "";
+      }
+    }),
+});
+
+const showCommand = defineCommand({
+  meta: { name: "show", description: "Show a tenant with its counts" },
+  args: { tenant: TENANT, json: JSON_ARGUMENT, url: URL_ARGUMENT },
+  run: ({ args }) =>
+    asOperator(args.url, async (api) => {
+      const { tenant } = showAnswer.parse(JSON.parse(await api.call("GET", pathOf(args.tenant))));
+      console.log(args.json === true ? JSON.stringify(tenant, null, 2) : lineOf(tenant));
+    }),
+});
+
+const eraseCommand = defineCommand({
+  meta: { name: "erase", description: "Erase every trace of a tenant, and wait until it is done" },
+  args: {
+    tenant: TENANT,
+    "dry-run": { type: "boolean", description: "Only count what would be deleted" },
+    yes: { type: "boolean", description: "Do not ask" },
+    json: JSON_ARGUMENT,
+    url: URL_ARGUMENT,
+  },
+  run: ({ args }) =>
+    asOperator(args.url, async (api) => {
+      const isJson = args.json === true;
+      const path = pathOf(args.tenant);
+      if (args["dry-run"] === true) {
+        const counted = tenantRowsObject.parse(JSON.parse(await api.call("DELETE", `${path}?dry_run=true`)));
+        console.log(isJson ? JSON.stringify(counted, null, 2) : describeRows(counted));
+        return;
+      }
+      if (args.yes !== true) await confirm(`Erase all of ${args.tenant}? It cannot be undone.`);
+      await api.call("DELETE", path);
+      const { rows, objects } = await waitForEnd(api, path, isJson);
+      if (isJson) console.log(JSON.stringify({ rows, objects }));
+      else console.log(`${args.tenant} is erased: ${rows} rows, ${objects} versions of stored objects`);
+    }),
+});
+
+export const tenants = defineCommand({
+  meta: { name: "tenants", description: "All tenants: list, show, erase" },
+  subCommands: { list: listCommand, show: showCommand, erase: eraseCommand },
+});
+
+function asOperator(url: string | undefined, work: (api: ApiClient) => Promise<void>): Promise<void> {
+  const permissions = ["tenants:read", "tenants:erase"];
+  return withClearErrors(() =>
+    printingRefusals(async () => work(await openApiClient({ type: "service", tid: "*", permissions }, url))),
+  );
+}
+
+function pathOf(tenant: string): string {
+  return `/api/tenants/${encodeURIComponent(tenant)}`;
+}
+
+async function waitForEnd(api: ApiClient, path: string, isQuiet: boolean) {
+  const progress = makeProgress(isQuiet);
+  for (;;) {
+    const { erasure } = erasureAnswer.parse(JSON.parse(await api.call("GET", `${path}/erasure`)));
+    const { status, rows, objects, waiting_for: why } = erasure;
+    progress.show(`${rows} rows, ${objects} objects${why === null ? "" : `; waits: ${why}`}`);
+    if (status === "finished") {
+      progress.end();
+      return erasure;
+    }
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+function lineOf({
+  id,
+  endpoints,
+  enabled,
+  failing,
+  delivered,
+  failed,
+}: z.infer<typeof tenantObject>): string {
+  return `${id}  ${endpoints} endpoints (${enabled} enabled, ${failing} failing)  last day: ${delivered} delivered, ${failed} failed`;
+}
+
+function describeRows({ rows, is_capped }: z.infer<typeof tenantRowsObject>): string {
+  const lines = Object.entries(rows).map(([name, count]) => `${name}: ${count}`);
+  if (is_capped) lines.push("There are more: not all were counted.");
+  return lines.length === 0 ? "nothing" : lines.join("\n");
+}

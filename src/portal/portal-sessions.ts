@@ -1,0 +1,114 @@
+/** Sessions that Postern gives out at the word of the operator's backend: by a code, or at once. */
+import { createHash, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { recordAudit } from "../audit/audit.ts";
+import type { Caller } from "../audit/audit-entry.ts";
+import type { Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { newPortalSessionId, type PortalSessionId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+import type { OwnTokens } from "./own-tokens.ts";
+import { ALL_TENANTS, TOKEN_MINUTES, type PortalGrant, type PortalSession } from "./portal-session.ts";
+import { deleteSession, findSession, insertCode, insertSession, useCode } from "./portal-session-store.ts";
+
+/** For so long a session that was ended elsewhere may still be believed. */
+const BELIEVED_MS = 1000;
+const BELIEVED_SESSIONS = 10_000;
+const CODE_BYTES = 32;
+
+/** Who asks for a session, as the audit log names him. */
+export type Granting = Omit<Caller, "tenantId">;
+
+/** `endsAt` is the session's, `expiresAt` the token's. */
+export type OwnToken = { token: string; expiresAt: Date; endsAt: Date };
+
+export class PortalSessions {
+  readonly #db: Pool;
+  readonly #tokens: OwnTokens;
+  /** The state of a session by its id, for a moment. */
+  readonly #alive = new LRUCache<PortalSessionId, { isAlive: boolean }>({
+    max: BELIEVED_SESSIONS,
+    ttl: BELIEVED_MS,
+  });
+
+  constructor({ db, tokens }: { db: Pool; tokens: OwnTokens }) {
+    this.#db = db;
+    this.#tokens = tokens;
+  }
+
+  /** A code that opens one session, and until when it does. */
+  async grant(by: Granting, grant: PortalGrant, minutes: number): Promise<{ code: string; expiresAt: Date }> {
+    const code = randomBytes(CODE_BYTES).toString("base64url");
+    const expiresAt = await inTransaction(this.#db, async (transaction) => {
+      await recordAudit(transaction, grantedEntry(by, grant, { action: "portal.granted", minutes }));
+      const id = newPortalSessionId();
+      return insertCode(transaction, { id, grant, codeHash: hashOf(code), minutes });
+    });
+    return { code, expiresAt };
+  }
+
+  /** Swaps a code for a token, once. */
+  async open(code: string): Promise<OwnToken> {
+    const session = await useCode(this.#db, hashOf(code));
+    if (session === null) throw new Refusal("unauthorized", { reason: "the code is not known or no good" });
+    return this.#tokenOf(session);
+  }
+
+  /** A token without a code, for as long as a token lasts. */
+  async act(by: Granting, grant: PortalGrant): Promise<OwnToken> {
+    const id = newPortalSessionId();
+    const minutes = TOKEN_MINUTES;
+    const until = await inTransaction(this.#db, async (transaction) => {
+      await recordAudit(transaction, grantedEntry(by, grant, { action: "tenant.token_granted", minutes }));
+      return insertSession(transaction, { id, grant, minutes });
+    });
+    return this.#tokenOf({ id, grant, until });
+  }
+
+  async renew(id: PortalSessionId): Promise<OwnToken> {
+    const session = await findSession(this.#db, id);
+    if (session === null) throw new Refusal("unauthorized", { reason: "the session has ended" });
+    return this.#tokenOf(session);
+  }
+
+  async end(id: PortalSessionId): Promise<void> {
+    await deleteSession(this.#db, id);
+    this.#alive.set(id, { isAlive: false });
+  }
+
+  async isAlive(id: PortalSessionId): Promise<boolean> {
+    const known = this.#alive.get(id);
+    if (known !== undefined) return known.isAlive;
+    const isAlive = (await findSession(this.#db, id)) !== null;
+    // One that has ended meanwhile stays so.
+    if (this.#alive.get(id)?.isAlive === false) return false;
+    this.#alive.set(id, { isAlive });
+    return isAlive;
+  }
+
+  async #tokenOf(session: PortalSession): Promise<OwnToken> {
+    const endsAt = session.until;
+    const expiresAt = new Date(Math.min(Date.now() + TOKEN_MINUTES * 60_000, endsAt.getTime()));
+    return { token: await this.#tokens.sign(session, expiresAt), expiresAt, endsAt };
+  }
+}
+
+function hashOf(code: string): Buffer {
+  return createHash("sha256").update(code).digest();
+}
+
+function grantedEntry(
+  by: Granting,
+  grant: PortalGrant,
+  { action, minutes }: { action: "portal.granted" | "tenant.token_granted"; minutes: number },
+) {
+  const { tenantId, subject, role, isReadOnly } = grant;
+  return {
+    ...by,
+    tenantId: tenantId === ALL_TENANTS ? null : tenantId,
+    action,
+    endpointId: null,
+    outcome: "done" as const,
+    details: { sub: subject, role, read_only: isReadOnly, minutes },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Erases tenants: their rows, then their bytes, then the rows that named these.
+ *
+ * Why a kill leaves nothing half done: the job is a row with a lease, each step
+ * deletes what it finds and remembers nothing, and the job ends in the very
+ * transaction that found no more. What comes in meanwhile is found by a later
+ * step; so everything that was committed before the end is erased.
+ */
+import { randomUUID } from "node:crypto";
+import type { Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { every } from "../shared/every.ts";
+import type { TenantId } from "../shared/id.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import {
+  claimErasure,
+  eraseTenantRows,
+  finishErasure,
+  isUploading,
+  listBucketsOf,
+  lockErasure,
+  releaseErasure,
+  type ErasureRun,
+} from "./tenant-store.ts";
+
+const LEASE_MS = 30_000;
+const POLL_MS = 500;
+/** How long a job waits that cannot go on for now. */
+const TROUBLE_MS = 10_000;
+const ROWS = 5000;
+const OBJECTS = 500;
+/** An upload of an artifact takes no longer, or is dead. */
+const UPLOAD_S = 120;
+
+/** Deletes up to `most` objects of a tenant; `trouble` says why not all can be. */
+export type EraseObjects = (
+  tenantId: TenantId,
+  most: number,
+  buckets: readonly string[],
+) => Promise<{ erased: number; trouble: string | null }>;
+
+export type ErasureServices = {
+  db: Pool;
+  eraseObjects: EraseObjects;
+  log: Log;
+  metrics: Pick<Metrics, "upkeepFailures">;
+};
+
+type Step = { isOver: boolean; delayMs: number; objects: number; trouble: string | null };
+
+const MORE: Step = { isOver: false, delayMs: 0, objects: 0, trouble: null };
+
+export function makeErasureWorker(services: ErasureServices): { start(): void; stop(): Promise<void> } {
+  const { db, log, metrics } = services;
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const run = await claimErasure(db, randomUUID(), LEASE_MS);
+      if (run === null) return;
+      const { isOver, ...how } = await stepOf(services, run);
+      if (isOver) log.info({ tenantId: run.tenantId }, "a tenant is erased");
+      else await releaseErasure(db, run, how);
+    }
+  }
+
+  function failed(error: unknown): void {
+    metrics.upkeepFailures.inc({ work: "erase_tenants" });
+    log.warn({ err: error }, "the erasure of a tenant could not go on; it is tried again");
+  }
+
+  return {
+    start() {
+      running ??= every(POLL_MS, work, { signal: stopping.signal, failed });
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function stepOf(services: ErasureServices, run: ErasureRun): Promise<Step> {
+  const { db, eraseObjects } = services;
+  const { tenantId } = run;
+  if ((await eraseRows(db, run, false)) === ROWS) return MORE;
+  // The bytes of an upload that began before its cause was deleted are still to come.
+  if (await isUploading(db, tenantId, UPLOAD_S))
+    return { ...MORE, delayMs: POLL_MS, trouble: "an upload of an artifact is under way" };
+  const { erased: objects, trouble } = await eraseObjects(
+    tenantId,
+    OBJECTS,
+    await listBucketsOf(db, tenantId),
+  );
+  if (trouble !== null) return { ...MORE, delayMs: TROUBLE_MS, objects, trouble };
+  if (objects > 0) return { ...MORE, objects };
+  return { ...MORE, isOver: (await eraseRows(db, run, true)) < ROWS };
+}
+
+/** With the rows of objects it is the last step, and ends the job where it left nothing. */
+async function eraseRows(db: Pool, run: ErasureRun, withObjects: boolean): Promise<number> {
+  return inTransaction(db, async (transaction) => {
+    // Another worker's by now: it goes on.
+    if (!(await lockErasure(transaction, run))) return ROWS;
+    const erased = await eraseTenantRows(transaction, run.tenantId, { most: ROWS, withObjects });
+    if (withObjects && erased < ROWS) await finishErasure(transaction, run);
+    return erased;
+  });
+}

@@ -1,0 +1,28 @@
+/** A tenant as the operator sees it, and the erasure of one. */
+import type { TenantId } from "../shared/id.ts";
+
+/** `delivered` and `failed`: attempts of the last day. */
+export type Tenant = {
+  id: TenantId;
+  endpoints: number;
+  enabled: number;
+  failing: number;
+  delivered: number;
+  failed: number;
+};
+
+export const ERASURE_STATUSES = ["running", "finished"] as const;
+
+export type Erasure = {
+  tenantId: TenantId;
+  status: (typeof ERASURE_STATUSES)[number];
+  rows: number;
+  objects: number;
+  /** Why it cannot go on for now. */
+  trouble: string | null;
+  requestedAt: Date;
+  finishedAt: Date | null;
+};
+
+/** Rows by table; `isCapped` where there may be more. */
+export type TenantRows = { rows: ReadonlyMap<string, number>; isCapped: boolean };

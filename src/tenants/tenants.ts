@@ -1,0 +1,59 @@
+/** The operator's view of tenants, and asking for the erasure of one. A worker does it. */
+import { recordAudit } from "../audit/audit.ts";
+import type { Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import type { Granting } from "../portal/portal-sessions.ts";
+import type { TenantId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+import type { Erasure, Tenant, TenantRows } from "./tenant.ts";
+import { countTenantRows, findErasure, insertErasure, listTenants } from "./tenant-store.ts";
+
+/** Rows that are counted in each part of a table. */
+const MOST_COUNTED = 10_000;
+
+export class Tenants {
+  readonly #db: Pool;
+
+  constructor(db: Pool) {
+    this.#db = db;
+  }
+
+  async list(page: { prefix: string; after: string; limit: number }): Promise<Tenant[]> {
+    return listTenants(this.#db, page);
+  }
+
+  async get(tenantId: TenantId | null): Promise<Tenant> {
+    if (tenantId === null) throw new Refusal("not_found");
+    // The first of those that begin with the whole id is the tenant itself, if it has endpoints.
+    const [tenant] = await listTenants(this.#db, { prefix: tenantId, after: "", limit: 1 });
+    if (tenant?.id !== tenantId) throw new Refusal("not_found");
+    return tenant;
+  }
+
+  /** What an erasure would delete now. */
+  async count(tenantId: TenantId): Promise<TenantRows> {
+    const rows = await countTenantRows(this.#db, tenantId, MOST_COUNTED);
+    return { rows, isCapped: [...rows.values()].some((count) => count >= MOST_COUNTED) };
+  }
+
+  async erase(by: Granting, tenantId: TenantId): Promise<Erasure> {
+    await inTransaction(this.#db, async (transaction) => {
+      if (!(await insertErasure(transaction, tenantId))) return;
+      await recordAudit(transaction, {
+        ...by,
+        tenantId,
+        action: "tenant.erased",
+        endpointId: null,
+        outcome: "done",
+        details: {},
+      });
+    });
+    return this.getErasure(tenantId);
+  }
+
+  async getErasure(tenantId: TenantId | null): Promise<Erasure> {
+    const erasure = tenantId === null ? null : await findErasure(this.#db, tenantId);
+    if (erasure === null) throw new Refusal("not_found");
+    return erasure;
+  }
+}

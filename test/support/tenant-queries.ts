@@ -1,0 +1,39 @@
+/** What is done for the operator, of any tenant: see tenancy-queries.test.ts. */
+import assert from "node:assert/strict";
+import type { Db } from "../../src/database/pool.ts";
+import * as tenants from "../../src/tenants/tenant-store.ts";
+import { LEASE_OWNER, tenant } from "./two-tenants.ts";
+
+const run = { tenantId: tenant("acme"), leaseOwner: LEASE_OWNER };
+
+export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
+  listTenants: async (db) => {
+    const page = await tenants.listTenants(db, { prefix: "", after: "acme", limit: 5 });
+    assert.deepEqual(
+      page.map(({ id }) => id),
+      ["globex"],
+    );
+  },
+  countTenantRows: async (db) => {
+    const counted = await tenants.countTenantRows(db, run.tenantId, 10);
+    assert.equal(counted.get("deliveries"), 1);
+    assert.equal(counted.get("endpoints"), 1);
+  },
+  insertErasure: async (db) => {
+    assert.equal(await tenants.insertErasure(db, run.tenantId), false);
+    assert.equal(await tenants.insertErasure(db, tenant("initech")), true);
+  },
+  findErasure: async (db) => {
+    assert.equal((await tenants.findErasure(db, run.tenantId))?.status, "running");
+  },
+};
+
+export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
+  claimErasure: (db) => tenants.claimErasure(db, LEASE_OWNER, 1000),
+  lockErasure: (db) => tenants.lockErasure(db, run),
+  eraseTenantRows: (db) => tenants.eraseTenantRows(db, run.tenantId, { most: 3, withObjects: true }),
+  isUploading: (db) => tenants.isUploading(db, run.tenantId, 60),
+  listBucketsOf: (db) => tenants.listBucketsOf(db, run.tenantId),
+  releaseErasure: (db) => tenants.releaseErasure(db, run, { delayMs: 0, objects: 0, trouble: null }),
+  finishErasure: (db) => tenants.finishErasure(db, run),
+};
