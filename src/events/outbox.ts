@@ -10,6 +10,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { Catalog } from "./catalog.ts";
+import type { LiveCatalog } from "./live-catalog.ts";
 import type { DataFault } from "./data-check.ts";
 import { brokenDataRule, type DataRule } from "./event-data.ts";
 import { patternsMatching } from "./subscription.ts";
@@ -21,9 +22,25 @@ const TAKE_LIMIT = { events: 500, bodyBytes: 8 * 1024 * 1024 };
 
 const sentBody = z.object({ data: z.record(z.string(), z.unknown()) });
 
-/** Lets `postern.publish` know the types of the catalog in force, and no others. */
-export async function announceCatalog(db: Pool, catalog: Catalog): Promise<void> {
-  await mirrorEventTypes(db, typesOf(catalog));
+const ANNOUNCE_AGAIN_MS = 60_000;
+
+/**
+ * Lets `postern.publish` know the types of the catalog in force, and no others:
+ * when it has changed, and each minute, since a process with another catalog may
+ * have announced that.
+ *
+ * @returns the work, to be called often.
+ */
+export function makeCatalogAnnouncer(db: Pool, catalog: LiveCatalog): () => Promise<void> {
+  let announced: Catalog | null = null;
+  let dueAt = 0;
+  return async () => {
+    const inForce = catalog.current();
+    if (inForce === announced && performance.now() < dueAt) return;
+    await mirrorEventTypes(db, typesOf(inForce));
+    announced = inForce;
+    dueAt = performance.now() + ANNOUNCE_AGAIN_MS;
+  };
 }
 
 export type Outbox = {
@@ -33,16 +50,14 @@ export type Outbox = {
 
 export function makeOutbox(services: {
   queue: Pick<DispatchQueue, "relay">;
-  catalog: Catalog;
+  catalog: LiveCatalog;
   log: Log;
   metrics: Metrics;
   tracing: Tracing | null;
 }): Outbox {
-  const { queue, catalog, log, metrics, tracing } = services;
+  const { queue, log, metrics, tracing } = services;
 
-  const types = typesOf(catalog);
-
-  function judge(event: OutboxEvent): NewEvent | null {
+  function judge(event: OutboxEvent, catalog: Catalog): NewEvent | null {
     const fault = faultOf(event, catalog);
     // Its key was claimed by postern.publish.
     if (fault === null) {
@@ -62,7 +77,13 @@ export function makeOutbox(services: {
 
   return {
     async relay() {
-      const { relayed, mayHaveMore } = await queue.relay({ types, limits: TAKE_LIMIT, judge });
+      // One catalog for both: an event whose type leaves meanwhile must have its ten minutes.
+      const catalog = services.catalog.current();
+      const { relayed, mayHaveMore } = await queue.relay({
+        types: typesOf(catalog),
+        limits: TAKE_LIMIT,
+        judge: (event) => judge(event, catalog),
+      });
       metrics.eventsAccepted.inc(relayed);
       return mayHaveMore ? "more" : "all";
     },
