@@ -19,7 +19,7 @@ export async function seedExportLog(stand: Stand, total: number): Promise<void> 
 }
 
 /** From asking to the archive that can be downloaded, and what it cost. */
-export async function exportLog(stand: Stand, program: Program) {
+export async function exportLog(stand: Stand, program: Program, formats: readonly string[]) {
   const path = "/api/storage/exports";
   const connection = await openConnection(await stand.target(program, path, OWNER));
   const before = memoryMib(program.pid).now;
@@ -28,7 +28,7 @@ export async function exportLog(stand: Stand, program: Program) {
   const cost = await costOf(stand, [program], async () => {
     const day = 86_400_000;
     const [from, to] = [Date.now() - (DAYS + 1) * day, Date.now()].map((ms) => new Date(ms).toISOString());
-    const asked = await connection.post(JSON.stringify({ from, to }));
+    const asked = await connection.post(JSON.stringify({ from, to, formats }));
     assert.equal(asked.status, 202, asked.body);
     const { id } = JSON.parse(asked.body);
     while (found.status !== "ready") {

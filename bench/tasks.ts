@@ -232,12 +232,31 @@ async function growth(stand: Stand): Promise<Row> {
   return { ...row, ...figures };
 }
 
-async function exporting(stand: Stand): Promise<Row> {
+async function exporting(stand: Stand, formats: readonly string[]): Promise<Row> {
+  await stand.sql("TRUNCATE postern.deliveries");
   await seedExportLog(stand, 1_000_000);
   const program = await stand.start("up");
-  const figures = await exportLog(stand, program);
+  const figures = await exportLog(stand, program, formats);
   await program.stop();
-  return { task: "X export of 1,000,000", ...figures };
+  return { task: `X export of 1,000,000 as ${formats.join(" and ")}`, ...figures };
+}
+
+/** A with every request body kept: what the hot path pays for it, and what the keeping costs beside it. */
+async function keeping(stand: Stand): Promise<Row> {
+  const program = await stand.start("up");
+  const { host, port, path, token } = await stand.target(program, "/api/storage/settings", OWNER);
+  const answer = await fetch(`http://${host}:${port}${path}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify({ keep_request_bodies: true, keep_response_bodies: false, artifact_days: null }),
+  });
+  assert.equal(answer.status, 200, await answer.text());
+  const runs: Figures[] = [];
+  for (let run = 0; run < 3; run++)
+    runs.push(await burst(stand, [program], program, { count: 10_000, senders: 16 }));
+  await program.stop();
+  await stand.sql("TRUNCATE postern.bodies_to_keep, postern.tenant_settings");
+  return burstRow("K burst, request bodies kept", runs);
 }
 
 function latencyFigures(latenciesMs: readonly number[]) {
@@ -264,6 +283,8 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   H: (stand) => apart(stand, "H api and worker apart", 1),
   H2: (stand) => apart(stand, "H api and two workers", 2),
   N: noisyNeighbours,
-  X: exporting,
+  K: keeping,
+  X: (stand) => exporting(stand, ["ndjson", "csv"]),
+  XP: (stand) => exporting(stand, ["parquet"]),
   batches: (stand) => repeatedBurst(stand, "H batches of 100", { count: 20_000, senders: 16, batch: 100 }),
 };

@@ -37,6 +37,7 @@ describe("readConfig", () => {
       databasePoolSize: 20,
       objectStore: { kind: "directory" },
       artifactDays: 30,
+      tracing: undefined,
       trashDays: 30,
       eventCatalogFile: undefined,
       retryScheduleMs: [0, 5000, 300_000, 1_800_000, ...hours],

@@ -10,7 +10,17 @@ import type { Delivery } from "../src/deliveries/delivery.ts";
 import { EventLog, type EventPage } from "../src/deliveries/event-log.ts";
 import { DeliveryLog } from "../src/deliveries/log.ts";
 import type { SearchFilter } from "../src/deliveries/search-filter.ts";
-import { newEndpointId, parseDeliveryId, parseEventId, type DeliveryId } from "../src/shared/id.ts";
+import { readCandidates } from "../src/replays/candidate-store.ts";
+import { listReplays } from "../src/replays/replay-store.ts";
+import {
+  lowestIdAt,
+  newEndpointId,
+  parseDeliveryId,
+  parseEventId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+} from "../src/shared/id.ts";
 import { countLog } from "../src/storage/exports/count-log.ts";
 import { readLogPage } from "../src/storage/exports/export-log-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -93,11 +103,48 @@ after(async () => {
 async function plan(): Promise<void> {
   for (const { run } of Object.values(READS)) await run();
   for (const { run } of Object.values(EVENT_READS)) await run();
+  for (const { run } of Object.values(CANDIDATE_READS)) await run();
+  await listReplays(counter.tenants.reading(), acme, { before: null, limit: LIMIT });
   await log.getById(acme, parseDeliveryId(eventId)).catch(() => undefined);
   await eventLog.get(acme, eventId).catch(() => undefined);
   await exporting.count();
   await exporting.page();
 }
+
+const candidates = (endpointId: EndpointId, selection: "failed" | "all", days: number) =>
+  readCandidates(
+    counter.tenants.reading(),
+    { tenantId: acme, endpointId, selection, to: new Date() },
+    { after: idAtDay(days), most: LIMIT },
+  );
+
+/** The least event id of so many days ago. */
+function idAtDay(days: number): EventId {
+  const id = parseEventId(lowestIdAt(Date.now() - days * 86_400_000));
+  assert.ok(id !== null);
+  return id;
+}
+
+type CandidateRead = { run: () => ReturnType<typeof readCandidates>; finds: number; reads: number };
+
+/** Each candidate is found in an index, and then its event and its newest attempt. */
+const CANDIDATE_READS: Record<string, CandidateRead> = {
+  "a replay's page of failed events": {
+    run: () => candidates(failing, "failed", DAYS - 1),
+    finds: LIMIT,
+    reads: LIMIT * PER_ROW,
+  },
+  "a replay's page of failed events, where little fails": {
+    run: () => candidates(busy, "failed", DAYS + 1),
+    finds: 3,
+    reads: 3 * PER_ROW,
+  },
+  "a replay's page of all events": {
+    run: () => candidates(busy, "all", DAYS - 1),
+    finds: LIMIT,
+    reads: LIMIT * PER_ROW,
+  },
+};
 
 const exported = {
   tenantId: acme,
@@ -195,6 +242,16 @@ describe("a read that was planned on empty tables", () => {
     it(`reads no more rows than it must: ${name}`, async (test) => {
       let found = 0;
       const count = await counter.count(async () => (found = (await run()).events.length));
+      test.diagnostic(`${count} rows read`);
+      assert.equal(found, finds);
+      assert.ok(count <= reads + 4 * DAYS, `${count} rows`);
+    });
+  }
+
+  for (const [name, { run, finds, reads }] of Object.entries(CANDIDATE_READS)) {
+    it(`reads no more rows than it must: ${name}`, async (test) => {
+      let found = 0;
+      const count = await counter.count(async () => (found = (await run()).candidates.length));
       test.diagnostic(`${count} rows read`);
       assert.equal(found, finds);
       assert.ok(count <= reads + 4 * DAYS, `${count} rows`);

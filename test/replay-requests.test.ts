@@ -217,7 +217,7 @@ describe("the replays of a tenant", () => {
       assertRefused(await replays.call("GET", path, { as: null }), REFUSED.unauthorized);
       assertRefused(await replays.call("GET", path, { as: { ...MEMBER, role: "guest" } }), REFUSED.forbidden);
     }
-    for (const query of ["?limit=0", "?limit=101", "?page=2"]) {
+    for (const query of ["?limit=0", "?limit=101", "?page=2", "?before=x"]) {
       issuesOf(await replays.call("GET", query), "Invalid query");
     }
   });

@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createPool, type Db, type Pool, type PoolClient } from "../src/database/pool.ts";
 import type { ServingRole } from "../src/database/session-settings.ts";
-import { loadTargets } from "../src/endpoints/endpoint-store.ts";
+import { findNewestAttempt } from "../src/deliveries/event-log-store.ts";
+import { loadTargets, lockEndpoint } from "../src/endpoints/endpoint-store.ts";
 import { acceptEvents, findEarlierEvents } from "../src/queue/postgres/accept-store.ts";
 import {
   claimDispatches,
@@ -23,10 +24,12 @@ import {
   resumeDispatches,
   supersedeDispatches,
 } from "../src/queue/postgres/follow-store.ts";
+import { removeReplayed } from "../src/queue/postgres/once-store.ts";
 import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
 import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
 import { deferDispatch, releaseDispatches } from "../src/queue/postgres/release-store.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
+import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
 import { claimBodies } from "../src/storage/artifacts/kept-body-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
 import { planOf, statementsOf, type Reading } from "./support/plans.ts";
@@ -45,12 +48,19 @@ const BY_KEY: Ways = {
   tenant_settings: ["tenant_id"],
   bodies_to_keep: ["tenant_id", "delivery_id", "kind"],
   workers: ["first_lease_id"],
+  replays: ["tenant_id", "id"],
 };
 
 /** What is asked of the store for all of `batch` at once: as whom, and how it finds rows other than by their key. */
 type Case = { as: ServingRole; run: (db: Db, batch: Batch) => Promise<unknown>; also?: Ways };
 type Batch = [Rows, ...Rows[]];
 const ofEndpoint: Ways = { dispatches: ["tenant_id", "endpoint_id"] };
+const runOf = ({ tenantId, endpointId, replayId: id }: Rows) => ({
+  tenantId,
+  endpointId,
+  id,
+  leaseOwner: LEASE_OWNER,
+});
 const endpointOf = ([first]: Batch): Rows => first;
 
 const WORKER = "postern_worker";
@@ -135,6 +145,29 @@ const STATEMENTS: Record<string, Case> = {
     as: TENANT,
     run: (db, batch) => supersedeDispatches(db, endpointOf(batch)),
     also: ofEndpoint,
+  },
+  "claim a replay": {
+    as: WORKER,
+    run: (db) => claimReplay(db, LEASE_OWNER, 1000),
+    also: { replays: ["lease_until"] },
+  },
+  "count a replay's outcomes": {
+    as: TENANT,
+    run: (db, batch) => countOutcomes(db, runOf(endpointOf(batch))),
+    also: { dispatches: ["replay_id"], deliveries: ["replay_id", "event_id"] },
+  },
+  "take back a replay's dispatches": {
+    as: TENANT,
+    run: (db, batch) => removeReplayed(db, endpointOf(batch)),
+    also: ofEndpoint,
+  },
+  "send an event again": {
+    as: TENANT,
+    run: async (db, batch) => {
+      await lockEndpoint(db, endpointOf(batch));
+      await findNewestAttempt(db, endpointOf(batch));
+    },
+    also: { deliveries: ["event_id", "tenant_id"] },
   },
   "free leases of dead": {
     as: WORKER,

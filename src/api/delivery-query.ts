@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS } from "../deliveries/delivery.ts";
 import type { SearchFilter, TimeFilter } from "../deliveries/search-filter.ts";
-import { parseDeliveryId, parseEndpointId, parseEventId, UUID_PATTERN } from "../shared/id.ts";
-import { instantText, integerText } from "./page-query.ts";
+import { parseDeliveryId, parseEndpointId, parseEventId } from "../shared/id.ts";
+import { idText, instantText, integerText } from "./page-query.ts";
 
 const MAX_TEXT = 256;
 const MAX_ENDPOINTS = 20;
@@ -18,19 +18,7 @@ export function plainText(maxLength: number) {
     .meta({ minLength: 1, maxLength, pattern: "^[^\\u0000]*$" });
 }
 
-function deliveryId(about: string) {
-  return z
-    .string()
-    .transform((text, context) => {
-      const id = parseDeliveryId(text);
-      if (id !== null) return id;
-      context.addIssue({ code: "custom", message: "must be a delivery id" });
-      return z.NEVER;
-    })
-    .meta({ pattern: UUID_PATTERN })
-    .optional()
-    .describe(about);
-}
+const deliveryId = idText(parseDeliveryId, "a delivery id");
 
 const RESPONSE_STATUS = "^(?:[1-9][0-9]{2}|[1-9]xx|none)$";
 
@@ -63,8 +51,8 @@ const filters = {
   q: plainText(MAX_TEXT)
     .optional()
     .describe("Exact text in the request's or the answer's body, case-sensitive."),
-  before: deliveryId("A delivery id: only deliveries older than it."),
-  after: deliveryId("A delivery id: only deliveries newer than it."),
+  before: deliveryId.describe("A delivery id: only deliveries older than it."),
+  after: deliveryId.describe("A delivery id: only deliveries newer than it."),
 };
 
 /** Of an endpoint's list. Unknown parameters are ignored, as the specification has it. */

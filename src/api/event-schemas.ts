@@ -2,26 +2,16 @@
 import { z } from "zod";
 import type { EventAt, EventStory } from "../deliveries/event-log.ts";
 import type { EventHead } from "../deliveries/event-log-store.ts";
-import { idTimeMs, parseEventId, UUID_PATTERN } from "../shared/id.ts";
+import { idTimeMs, parseEventId } from "../shared/id.ts";
 import { eventTypeText } from "./delivery-query.ts";
-import { instantText, integerText } from "./page-query.ts";
+import { idText, instantText, integerText } from "./page-query.ts";
 import { deliveryHeadView, deliveryObject, listedDeliveryObject } from "./schemas.ts";
 
 export const eventsQuery = z.strictObject({
   type: eventTypeText.optional().describe("A type, or with `.*` at its end every type below it."),
   from: instantText.optional().describe("Accepted at or after, ISO 8601 with offset."),
   to: instantText.optional().describe("Accepted before, ISO 8601 with offset."),
-  before: z
-    .string()
-    .transform((text, context) => {
-      const id = parseEventId(text);
-      if (id !== null) return id;
-      context.addIssue({ code: "custom", message: "must be an event id" });
-      return z.NEVER;
-    })
-    .meta({ pattern: UUID_PATTERN })
-    .optional()
-    .describe("An event id: only events older than it."),
+  before: idText(parseEventId, "an event id").describe("An event id: only events older than it."),
   limit: integerText(1, 100, 50),
 });
 

@@ -1,5 +1,6 @@
 /** What lists that come in pages have in common: numbers and instants in a query, and the way to the next page. */
 import { z } from "zod";
+import { UUID_PATTERN } from "../shared/id.ts";
 
 /** Whole numbers from text, as far as JavaScript tells them apart. */
 export function integerText(min: number, max: number, fallback: number) {
@@ -10,6 +11,20 @@ export function integerText(min: number, max: number, fallback: number) {
     .pipe(z.int().min(min).max(max))
     .default(fallback)
     .meta({ type: "integer", minimum: min, maximum: max });
+}
+
+/** An id, of a place in a list; `name` with its article, as in "an event id". */
+export function idText<Id extends string>(parse: (text: string) => Id | null, name: string) {
+  return z
+    .string()
+    .transform((text, context) => {
+      const id = parse(text);
+      if (id !== null) return id;
+      context.addIssue({ code: "custom", message: `must be ${name}` });
+      return z.NEVER;
+    })
+    .meta({ pattern: UUID_PATTERN })
+    .optional();
 }
 
 export const instantText = z.iso.datetime({ offset: true }).transform(ceilToMs);

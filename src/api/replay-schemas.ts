@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { ReplayCount } from "../replays/count-candidates.ts";
 import { REPLAY_SELECTIONS, REPLAY_STATUSES, type Replay } from "../replays/replay.ts";
 import type { ReplayRequest } from "../replays/replays.ts";
-import { parseEndpointId } from "../shared/id.ts";
+import { parseEndpointId, parseReplayId } from "../shared/id.ts";
 import { eventTypeText, plainText } from "./delivery-query.ts";
-import { integerText, instantText } from "./page-query.ts";
+import { idText, integerText, instantText } from "./page-query.ts";
 
 const instant = z.iso.datetime();
 
@@ -44,7 +44,7 @@ export function replayRequest(input: z.output<typeof replayInput>): ReplayReques
 }
 
 export const replaysQuery = z.strictObject({
-  before: z.string().optional().describe("The last replay of the page before."),
+  before: idText(parseReplayId, "a replay id").describe("The last replay of the page before."),
   limit: integerText(1, 100, 50),
 });
 

@@ -37,6 +37,8 @@ import {
 
 const LEASE_MS = 10_000;
 const POLL_MS = 200;
+/** An endpoint may stay disabled for days. */
+const DISABLED_MS = 2000;
 /** Events of a page, and how many may be pending when the next is added. */
 const PAGE = 500;
 const LOW = 250;
@@ -50,7 +52,9 @@ export type ReplayWorkerServices = {
 };
 
 /** What a step came to: "more" could be done at once, or nothing before something else happens. */
-type Step = { kind: "more" } | { kind: "waiting" } | { kind: "over"; error: string | null };
+type Step = { kind: "more" } | { kind: "waiting"; ms: number } | { kind: "over"; error: string | null };
+
+const WAITING: Step = { kind: "waiting", ms: POLL_MS };
 
 export function makeReplayWorker(services: ReplayWorkerServices): { start(): void; stop(): Promise<void> } {
   const { db, log, metrics } = services;
@@ -63,7 +67,7 @@ export function makeReplayWorker(services: ReplayWorkerServices): { start(): voi
       if (run === null) return;
       const step = await stepOf(services, run);
       if (step.kind === "over") await finish(services, run, step.error);
-      else await releaseReplay(db, run, step.kind === "more" ? 0 : POLL_MS);
+      else await releaseReplay(db, run, step.kind === "more" ? 0 : step.ms);
     }
   }
 
@@ -83,18 +87,18 @@ export function makeReplayWorker(services: ReplayWorkerServices): { start(): voi
   };
 }
 
-/** One page at most. A replay that is another's by now counts as waiting. */
+/** One page at most. A replay that is over, or another's by now, counts as waiting. */
 async function stepOf({ tenants, addDispatches }: ReplayWorkerServices, run: Run): Promise<Step> {
   return tenants.of(run.tenantId).transaction(async (transaction): Promise<Step> => {
     await transaction.query(BY_INDEX);
     const replay = await lockRun(transaction, run);
-    if (replay === null) return { kind: "waiting" };
+    if (replay === null) return WAITING;
     const pending = await countOutcomes(transaction, run);
     const target = await lockTarget(transaction, run);
-    if (target === null)
-      return pending > 0 ? { kind: "waiting" } : { kind: "over", error: "endpoint_deleted" };
-    if (replay.isFed) return pending > 0 ? { kind: "waiting" } : { kind: "over", error: null };
-    if (pending > LOW || !target.enabled) return { kind: "waiting" };
+    if (target === null) return pending > 0 ? WAITING : { kind: "over", error: "endpoint_deleted" };
+    if (replay.isFed) return pending > 0 ? WAITING : { kind: "over", error: null };
+    if (!target.enabled) return { kind: "waiting", ms: DISABLED_MS };
+    if (pending > LOW) return WAITING;
     const { candidates, isAll } = await readCandidates(transaction, replay, {
       after: replay.after,
       most: PAGE,

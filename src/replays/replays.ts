@@ -4,6 +4,7 @@ import type { Caller } from "../audit/audit-entry.ts";
 import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { lockSendTarget, readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
+import type { ReplayPage } from "../queue/once.ts";
 import { newReplayId, type EndpointId, type ReplayId, type TenantId } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
@@ -24,7 +25,7 @@ export type ReplayServices = {
   tenants: TenantPool;
   secretBox: SecretBox;
   /** Takes back a replay's dispatches that no worker has; answers how many. */
-  removeDispatches: (db: Db, replayId: ReplayId) => Promise<number>;
+  removeDispatches: (db: Db, replay: Omit<ReplayPage, "events">) => Promise<number>;
 };
 
 export class Replays {
@@ -44,14 +45,14 @@ export class Replays {
     const { tenants, secretBox } = this.#services;
     const { tenantId } = caller;
     const { filter, target } = await this.#look(tenantId, asked);
-    const counted = await countCandidates(tenants.reading(tenantId), filter, target.events);
     const { endpointId, from, to, selection, eventType, cause } = filter;
+    // Counting may take seconds, which nobody should wait for to be refused.
+    await tenants.of(tenantId).transaction((transaction) => requireRoom(transaction, filter));
+    const counted = await countCandidates(tenants.reading(tenantId), filter, target.events);
     const id = newReplayId();
     await tenants.of(tenantId).transaction(async (transaction) => {
-      const running = await lockRunningReplays(transaction, tenantId);
+      await requireRoom(transaction, filter);
       requireSendable(await lockSendTarget(transaction, secretBox, filter));
-      if (running.includes(endpointId)) throw new Refusal("replay_running");
-      if (running.length >= MAX_RUNNING_REPLAYS) throw new Refusal("replay_limit_reached");
       const { count, isCapped } = counted;
       await insertReplay(transaction, { ...filter, id, counted: count, isCapped, before: startOf(filter) });
       await recordDone(transaction, caller, {
@@ -89,7 +90,8 @@ export class Replays {
     const { id: replayId, endpointId } = await this.get(tenantId, id);
     await tenants.of(tenantId).transaction(async (transaction) => {
       if (!(await cancelReplay(transaction, tenantId, replayId))) throw new Refusal("replay_not_running");
-      await subtractSent(transaction, tenantId, replayId, await removeDispatches(transaction, replayId));
+      const removed = await removeDispatches(transaction, { tenantId, endpointId, replayId });
+      await subtractSent(transaction, tenantId, replayId, removed);
       const details = { replay_id: replayId };
       await recordDone(transaction, caller, { action: "replay.canceled", endpointId, details });
     });
@@ -112,6 +114,13 @@ export class Replays {
     const target = requireSendable(await readSendTarget(tenants.of(tenantId), secretBox, key));
     return { filter: { ...asked, ...key, to }, target };
   }
+}
+
+/** Other requests of the tenant wait until the transaction ends. */
+async function requireRoom(transaction: Db, { tenantId, endpointId }: ReplayFilter): Promise<void> {
+  const running = await lockRunningReplays(transaction, tenantId);
+  if (running.includes(endpointId)) throw new Refusal("replay_running");
+  if (running.length >= MAX_RUNNING_REPLAYS) throw new Refusal("replay_limit_reached");
 }
 
 function requireSendable(target: SendTarget | null): SendTarget {

@@ -40,7 +40,7 @@ export const asTenant: Record<string, Run> = {
       replayId,
       events: [{ eventId: newEventId(), eventType: EVENT_TYPE, attempt: 2 }],
     }),
-  removeReplayed: (db, { replayId }) => once.removeReplayed(db, replayId),
+  removeReplayed: (db, rows) => once.removeReplayed(db, rows),
   readCandidates: async (db, rows) =>
     (await readCandidates(db, filter(rows, "failed"), { after: FIRST, most: 5 })).candidates,
   "readCandidates, of all": async (db, rows) =>

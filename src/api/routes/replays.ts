@@ -85,7 +85,7 @@ export function replayRoutes(
     async (request, reply) => {
       const { tenantId } = userOf(request);
       const { before, limit } = parseQuery(replaysQuery, request.query);
-      const page = await replays.list(tenantId, { before: parseReplayId(before), limit });
+      const page = await replays.list(tenantId, { before: before ?? null, limit });
       const link = nextLink(request.url, page, limit);
       if (link !== null) void reply.header("Link", link);
       return { replays: page.map(replayView) };

@@ -1,8 +1,7 @@
 /** Dispatches that a person asks for: one attempt each, through the lanes like any other. */
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId, ReplayId } from "../../shared/id.ts";
+import type { DeliveryId } from "../../shared/id.ts";
 import type { OnceDispatch, ReplayPage } from "../once.ts";
-import { isRowOf } from "./key-look-up.ts";
 import { WAKE_CHANNEL } from "../wake-channel.ts";
 
 /** Within the transaction that records who asked for it, and that has the endpoint locked. Workers hear of it at the commit. */
@@ -42,16 +41,26 @@ export async function insertReplayed(
   );
 }
 
-/** Takes back a replay's dispatches that no worker has; answers how many. */
-export async function removeReplayed(db: Db, replayId: ReplayId): Promise<number> {
-  const { rowCount } = await db.query(
-    // In the order of the key, as every statement on several dispatches.
-    /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT tenant_id, endpoint_id, id FROM postern.dispatches WHERE replay_id = $1 AND lease_owner IS NULL
-        ORDER BY tenant_id, endpoint_id, id FOR UPDATE
-      )
-      DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}`,
-    [replayId],
+// Not as an id: PostgreSQL may read the whole index of replayed dispatches, or of a tenant's, where the endpoint's key leads to few.
+const UNLEASED = /* sql */ `tenant_id = $1 AND endpoint_id = $2 AND coalesce(replay_id::text, '') = $3
+  AND lease_owner IS NULL`;
+
+/**
+ * Takes back a replay's dispatches that no worker has, within a transaction that
+ * keeps it from getting more; answers how many. Reads the endpoint's pending dispatches.
+ */
+export async function removeReplayed(
+  transaction: Db,
+  { tenantId, endpointId, replayId }: Omit<ReplayPage, "events">,
+): Promise<number> {
+  const values = [tenantId, endpointId, replayId];
+  await transaction.query(
+    /* sql */ `SELECT FROM postern.dispatches WHERE ${UNLEASED} ORDER BY id FOR UPDATE`,
+    values,
+  );
+  const { rowCount } = await transaction.query(
+    /* sql */ `DELETE FROM postern.dispatches WHERE ${UNLEASED}`,
+    values,
   );
   return rowCount ?? 0;
 }
