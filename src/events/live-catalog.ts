@@ -37,11 +37,14 @@ export async function openCatalog(file: string | undefined): Promise<CatalogFile
     isRefused: () => isRefused,
     async look() {
       if (!isWatched || file === undefined) return { kind: "unchanged" };
-      const isSettled = seen === (seen = await versionOf(file));
-      if (!isSettled || seen === judged) return { kind: "unchanged" };
-      judged = seen;
+      const found = await versionOf(file);
+      const isSettled = found === seen;
+      seen = found;
+      if (!isSettled || found === judged) return { kind: "unchanged" };
+      judged = found;
       try {
-        if (judged === NO_FILE) throw new Error(`${file} is missing or is not a file`);
+        // A pipe in its place must not be read: that would block the process.
+        if (found === NO_FILE) throw new Error(`${file} cannot be found, or is not a file`);
         catalog = await loadCatalog(file);
       } catch (error) {
         isRefused = true;
@@ -61,7 +64,6 @@ async function versionOf(file: string): Promise<string> {
     const { dev, ino, size, mtimeNs, ctimeNs } = found;
     return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
   } catch {
-    // Why it cannot be read is told by reading it.
     return NO_FILE;
   }
 }
