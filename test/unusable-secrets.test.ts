@@ -113,9 +113,9 @@ describe("a stored secret that is", () => {
       await eventually(async () => (await listDeliveries(program, healthy.id, "?status=delivered"))[0]);
       const log = await eventually(async () => {
         const text = program.output().slice(logged);
-        return text.includes("an attempt could not be made") && text;
+        return text.includes("an attempt or the record of its outcome failed") && text;
       });
-      for (const line of ["a signing secret cannot be decrypted", "an attempt could not be made"]) {
+      for (const line of ["a signing secret cannot be decrypted", "an attempt or the record of its outcome failed"]) {
         const told = log.split("\n").find((text) => text.includes(line)) ?? "";
         assert.ok(told.includes(`signing-secret/acme/${id}`), told);
         assert.match(told, reason);
