@@ -115,7 +115,10 @@ describe("a stored secret that is", () => {
         const text = program.output().slice(logged);
         return text.includes("an attempt or the record of its outcome failed") && text;
       });
-      for (const line of ["a signing secret cannot be decrypted", "an attempt or the record of its outcome failed"]) {
+      for (const line of [
+        "a signing secret cannot be decrypted",
+        "an attempt or the record of its outcome failed",
+      ]) {
         const told = log.split("\n").find((text) => text.includes(line)) ?? "";
         assert.ok(told.includes(`signing-secret/acme/${id}`), told);
         assert.match(told, reason);
