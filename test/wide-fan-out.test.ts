@@ -1,7 +1,7 @@
 /** Arrays of events for many endpoints: no statement makes more dispatches than other publishers can wait for. */
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { loadCatalog } from "../src/events/catalog.ts";
+import { openCatalog } from "../src/events/live-catalog.ts";
 import { ROWS_AT_ONCE } from "../src/events/fan-out.ts";
 import { makePublisher } from "../src/events/publish.ts";
 import type { AcceptedEvent } from "../src/queue/queue.ts";
@@ -53,7 +53,7 @@ async function openPublisher() {
         return result;
       },
     },
-    catalog: await loadCatalog(undefined),
+    catalog: await openCatalog(undefined),
     ownLane: { hasRoom: () => false, backlogged: () => [], take: () => undefined },
   });
 }

@@ -16,6 +16,8 @@ const HOLDERS_LIMIT_MS = 1000;
 const STALLED_AFTER_MS = 30_000;
 const FAILED = "the queue's state could not be read: see the log";
 const STALLED = "the worker has claimed nothing for half a minute: see its log, and restart it";
+const CATALOG_REFUSED =
+  "the event catalog's file was changed and is refused, so the catalog read before goes on: see this process's log, or run postern catalog check";
 const NO_ROOM =
   "this worker has no room for more: some receivers are slow, so add workers if other tenants' events wait";
 
@@ -53,6 +55,8 @@ type ReadinessServices = {
   storage: { look(): Promise<string[]> };
   /** This process's worker; null without one. */
   worker: () => { lastLookAt(): number | null; hasRoom(): boolean; refusedOutcomes(): number } | null;
+  /** This process's event catalog. */
+  catalog: { isRefused(): boolean };
   log: Log;
 };
 
@@ -83,6 +87,7 @@ export function makeReadiness(services: ReadinessServices): Readiness {
         reasons: isStalled ? [...reasons, STALLED] : reasons,
         warnings: [
           ...warnings,
+          ...(services.catalog.isRefused() ? [CATALOG_REFUSED] : []),
           ...(own?.hasRoom() === false ? [NO_ROOM] : []),
           ...refusedOutcomes(own?.refusedOutcomes() ?? 0),
         ],

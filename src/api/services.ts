@@ -7,7 +7,7 @@ import type { LogTail } from "../deliveries/tail.ts";
 import type { DeliveryStats } from "../deliveries/stats.ts";
 import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
-import type { Catalog } from "../events/catalog.ts";
+import type { LiveCatalog } from "../events/live-catalog.ts";
 import type { Replays } from "../replays/replays.ts";
 import type { PortalSessions } from "../portal/portal-sessions.ts";
 import type { Publisher } from "../events/publish.ts";
@@ -57,7 +57,7 @@ export type ApiServices = {
   sendAgain: SendAgain;
   replays: Replays;
   publisher: Publisher;
-  catalog: Catalog;
+  catalog: LiveCatalog;
   downloads: Downloads;
   exports: Exports;
   storageSettings: StorageSettings;

@@ -13,6 +13,7 @@ export const commands = defineCommand({
     health: () => import("./health.ts").then((file) => file.health),
     doctor: () => import("./doctor.ts").then((file) => file.doctor),
     keys: () => import("./keys.ts").then((file) => file.keys),
+    catalog: () => import("./catalog.ts").then((file) => file.catalog),
     audit: () => import("./audit.ts").then((file) => file.audit),
     token: () => import("./token.ts").then((file) => file.token),
     storage: () => import("./storage.ts").then((file) => file.storage),

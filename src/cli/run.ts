@@ -11,7 +11,7 @@ import { codeOf, isPassing } from "../database/passing-errors.ts";
 import { createPool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
-import { loadCatalog, type Catalog } from "../events/catalog.ts";
+import { openCatalog, type CatalogFile } from "../events/live-catalog.ts";
 import type { Role } from "../service/parts.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -92,8 +92,8 @@ async function checkKeys(config: Config, databaseUrl: string): Promise<void> {
   }
 }
 
-/** What a start reads once: its settings and the event catalog. */
-export type StartConfig = { config: Config; catalog: Catalog };
+/** What a start reads: its settings and the event catalog. */
+export type StartConfig = { config: Config; catalog: CatalogFile };
 
 /** Every mistake is told at once, the catalog's too, before anything is opened or changed. */
 export async function readStartConfig(env: Environment): Promise<StartConfig> {
@@ -105,7 +105,7 @@ export async function readStartConfig(env: Environment): Promise<StartConfig> {
   };
   const config = await Promise.try(readConfig, env).catch(collect);
   const file = config === null ? env["EVENT_CATALOG"] : config.eventCatalogFile;
-  const catalog = await loadCatalog(file).catch(collect);
+  const catalog = await openCatalog(file).catch(collect);
   if (config === null || catalog === null) throw new ConfigError(faults.join("\n"));
   return { config, catalog };
 }

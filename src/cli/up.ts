@@ -48,6 +48,6 @@ async function runDemo(env: Environment): Promise<void> {
   parts.push(roles);
   demo.connect({ databaseUrl: roles.databaseUrl, encryptionKeys: config.encryptionKeys });
   const apiUrl = `${roles.service.address}${config.basePath}`;
-  const sample = sampleEvent(read.catalog, config.eventCatalogFile !== undefined);
+  const sample = sampleEvent(read.catalog.current(), config.eventCatalogFile !== undefined);
   console.log(await demo.welcome({ apiUrl, databaseUrl: roles.databaseUrl, sample }));
 }

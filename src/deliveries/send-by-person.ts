@@ -9,7 +9,7 @@ import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { noteDelivered } from "../endpoints/endpoint-health.ts";
 import { readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
-import type { Catalog } from "../events/catalog.ts";
+import type { LiveCatalog } from "../events/live-catalog.ts";
 import { isSubscribed } from "../events/subscription.ts";
 import { buildRequestHeaders, maskHeaders } from "../outbound/request-headers.ts";
 import { isSuccess, longBodyOf } from "../outbound/response.ts";
@@ -53,7 +53,7 @@ type PersonSendServices = {
   log: DeliveryLog;
   secretBox: SecretBox;
   sender: Sender;
-  catalog: Catalog;
+  catalog: LiveCatalog;
   /** Within the transaction that logs the event as delivered: no further automatic attempt follows. */
   supersede: (
     db: Db,
@@ -126,7 +126,7 @@ export class PersonSends {
     { eventType, data }: TestInput,
   ): Promise<{ target: SendTarget; body: string }> {
     const { tenants, secretBox, catalog } = this.#services;
-    const entry = catalog.find(eventType);
+    const entry = catalog.current().find(eventType);
     if (entry === undefined) throw new Refusal("unknown_event_type");
     const target =
       endpointId === null

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Catalog } from "../events/catalog.ts";
+import type { LiveCatalog } from "../events/live-catalog.ts";
 import { isPattern, SUBSCRIPTION_PATTERN } from "../events/subscription.ts";
 import {
   HEADER_NAME_PATTERN,
@@ -37,12 +37,12 @@ const ownSecret = z
   );
 
 /** The schemas of create and update; which event patterns are valid is the catalog's to say. */
-export function endpointInputSchemas(catalog: Catalog) {
+export function endpointInputSchemas(catalog: LiveCatalog) {
   const pattern = z
     .string()
     .max(255)
     .superRefine((value, context) => {
-      if (!isPattern(value) || !catalog.knowsPattern(value)) {
+      if (!isPattern(value) || !catalog.current().knowsPattern(value)) {
         context.addIssue({ code: "custom", message: "unknown_event_type" });
       }
     })

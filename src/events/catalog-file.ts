@@ -11,13 +11,31 @@ export type CatalogSource = {
   placeOf: (path: readonly PropertyKey[]) => string;
 };
 
+/** A JSON or YAML file whose parts know where they stand. */
+export type LinedFile = { value: unknown; placeOf: CatalogSource["placeOf"] };
+
 /** Throws ConfigError naming file, line and fault. */
 export function readCatalogFile(file: string): CatalogSource {
+  const { value, placeOf } = readLinedFile(file, "EVENT_CATALOG");
+  const parsed = z.array(catalogEntrySchema).safeParse(value);
+  if (parsed.success) return { entries: parsed.data, placeOf };
+  const faults = parsed.error.issues.map(
+    (issue) => `${placeOf(issue.path)}: ${issue.path.join(".")} ${issue.message}`,
+  );
+  throw new ConfigError(faults.join("\n"));
+}
+
+/**
+ * Throws ConfigError naming file, line and fault.
+ *
+ * @param what is read, for a file that cannot be
+ */
+export function readLinedFile(file: string, what: string): LinedFile {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new ConfigError(`EVENT_CATALOG: cannot read ${file}: ${messageOf(error)}`);
+    throw new ConfigError(`${what}: cannot read ${file}: ${messageOf(error)}`);
   }
   const lines = new LineCounter();
   // JSON is YAML, so that one reader with positions serves both.
@@ -26,13 +44,19 @@ export function readCatalogFile(file: string): CatalogSource {
   if (syntaxError !== undefined) {
     throw new ConfigError(`${file}:${lines.linePos(syntaxError.pos[0]).line}: ${syntaxError.message}`);
   }
-  const placeOf = (path: readonly PropertyKey[]): string => `${file}:${lineOf(document, lines, path)}`;
-  const parsed = z.array(catalogEntrySchema).safeParse(document.toJS());
-  if (parsed.success) return { entries: parsed.data, placeOf };
-  const faults = parsed.error.issues.map(
-    (issue) => `${placeOf(issue.path)}: ${issue.path.join(".")} ${issue.message}`,
-  );
-  throw new ConfigError(faults.join("\n"));
+  return {
+    value: valueOf(document, file),
+    placeOf: (path) => `${file}:${lineOf(document, lines, path)}`,
+  };
+}
+
+/** Aliases that would fill the memory, or that stand for nothing, are found only here. */
+function valueOf(document: ReturnType<typeof parseDocument>, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw new ConfigError(`${file}:1: ${messageOf(error)}`);
+  }
 }
 
 /** The line of the nearest node that exists on the path, since a missing member has none of its own. */

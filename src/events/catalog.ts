@@ -1,6 +1,6 @@
 /**
  * The event catalog: the types that producers may publish and endpoints may
- * subscribe to. Read once at start from the operator's file, or built in.
+ * subscribe to. From the operator's file, or built in.
  */
 import { ConfigError } from "../shared/config-error.ts";
 import { builtInCatalog, serviceEvents } from "./built-in-catalog.ts";
@@ -35,14 +35,16 @@ async function makeCatalog(source: CatalogSource): Promise<Catalog> {
   const byType = new Map<string, CatalogEntry>();
   const patterns = new Set<string>();
   const own = serviceEvents.filter((event) => !source.entries.some((entry) => entry.type === event.type));
+  const faults: string[] = [];
   for (const [index, entry] of [...source.entries, ...own].entries()) {
     if (byType.has(entry.type)) {
-      throw new ConfigError(`${source.placeOf([index, "type"])}: the type ${entry.type} is listed twice`);
+      faults.push(`${source.placeOf([index, "type"])}: the type ${entry.type} is listed twice`);
     }
     byType.set(entry.type, entry);
     for (const pattern of patternsMatching(entry.type)) patterns.add(pattern);
   }
-  const checks = await compileChecks(source);
+  const checks = await compileChecks(source, faults);
+  if (faults.length > 0) throw new ConfigError(faults.join("\n"));
   return {
     entries: [...byType.values()],
     find: (type) => byType.get(type),
@@ -51,17 +53,22 @@ async function makeCatalog(source: CatalogSource): Promise<Catalog> {
   };
 }
 
-async function compileChecks({ entries, placeOf }: CatalogSource): Promise<Map<string, DataCheck>> {
+/** Adds to `faults` what is no schema. */
+async function compileChecks(
+  { entries, placeOf }: CatalogSource,
+  faults: string[],
+): Promise<Map<string, DataCheck>> {
   const checks = new Map<string, DataCheck>();
   if (entries.every((entry) => entry.schema === undefined)) return checks;
-  const { compileDataCheck } = await import("./data-check.ts");
+  const { makeDataCheckCompiler } = await import("./data-check.ts");
+  const compile = makeDataCheckCompiler();
   for (const [index, { type, schema }] of entries.entries()) {
     if (schema === undefined) continue;
     try {
-      checks.set(type, compileDataCheck(schema));
+      checks.set(type, compile(schema));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new ConfigError(`${placeOf([index, "schema"])}: the schema of ${type} is not valid: ${reason}`);
+      faults.push(`${placeOf([index, "schema"])}: the schema of ${type} is not valid: ${reason}`);
     }
   }
   return checks;

@@ -11,6 +11,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { Catalog } from "./catalog.ts";
+import type { LiveCatalog } from "./live-catalog.ts";
 import type { DataFault } from "./data-check.ts";
 import { brokenDataRule, type DataRule } from "./event-data.ts";
 import { patternsMatching } from "./subscription.ts";
@@ -23,9 +24,25 @@ const TAKE_LIMIT = { events: 500, bodyBytes: 8 * 1024 * 1024 };
 
 const sentBody = z.object({ data: z.record(z.string(), z.unknown()) });
 
-/** Lets `postern.publish` know the types of the catalog in force, and no others. */
-export async function announceCatalog(db: Pool, catalog: Catalog): Promise<void> {
-  await mirrorEventTypes(db, typesOf(catalog));
+const ANNOUNCE_AGAIN_MS = 60_000;
+
+/**
+ * Lets `postern.publish` know the types of the catalog in force, and no others:
+ * when it has changed, and each minute, since a process with another catalog may
+ * have announced that.
+ *
+ * @returns the work, to be called often.
+ */
+export function makeCatalogAnnouncer(db: Pool, catalog: LiveCatalog): () => Promise<void> {
+  let announced: Catalog | null = null;
+  let dueAt = 0;
+  return async () => {
+    const inForce = catalog.current();
+    if (inForce === announced && performance.now() < dueAt) return;
+    await mirrorEventTypes(db, typesOf(inForce));
+    announced = inForce;
+    dueAt = performance.now() + ANNOUNCE_AGAIN_MS;
+  };
 }
 
 export type Outbox = {
@@ -35,18 +52,16 @@ export type Outbox = {
 
 export function makeOutbox(services: {
   queue: Pick<DispatchQueue, "relay">;
-  catalog: Catalog;
+  catalog: LiveCatalog;
   log: Log;
   metrics: Metrics;
   tracing: Tracing | null;
   /** Who is told of Postern's own events of every tenant too; null: nobody. */
   operatorTenant: TenantId | null;
 }): Outbox {
-  const { queue, catalog, log, metrics, tracing, operatorTenant } = services;
+  const { queue, log, metrics, tracing, operatorTenant } = services;
 
-  const types = typesOf(catalog);
-
-  function judge(event: OutboxEvent): NewEvent[] {
+  function judge(event: OutboxEvent, catalog: Catalog): NewEvent[] {
     const fault = faultOf(event, catalog);
     // Its key was claimed by postern.publish.
     if (fault === null) {
@@ -71,14 +86,20 @@ export function makeOutbox(services: {
 
   return {
     async relay() {
-      const { relayed, mayHaveMore } = await queue.relay({ types, limits: TAKE_LIMIT, judge });
+      // One catalog for both: an event whose type leaves meanwhile must have its ten minutes.
+      const catalog = services.catalog.current();
+      const { relayed, mayHaveMore } = await queue.relay({
+        types: typesOf(catalog),
+        limits: TAKE_LIMIT,
+        judge: (event) => judge(event, catalog),
+      });
       metrics.eventsAccepted.inc(relayed);
       return mayHaveMore ? "more" : "all";
     },
   };
 }
 
-/** One of Postern's own events for the operator, with the tenant that it is about; null for any other, and for his own. */
+/** One of Postern's own events for the operator, with the tenant that it is about; null for any other, and for its own. */
 function copyFor(operatorTenant: TenantId, { tenantId, type, body }: OutboxEvent): OutboxEvent | null {
   if (!isServiceType(type) || tenantId === operatorTenant) return null;
   const { data } = sentBody.parse(JSON.parse(body));

@@ -13,6 +13,7 @@ import { parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Catalog } from "./catalog.ts";
+import type { LiveCatalog } from "./live-catalog.ts";
 import { FanOut, ROWS_AT_ONCE } from "./fan-out.ts";
 import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked } from "./keyed-commits.ts";
 import { writeEvent } from "./new-event.ts";
@@ -79,7 +80,7 @@ export type Publisher = {
 
 type PublisherServices = {
   queue: DispatchQueue;
-  catalog: Catalog;
+  catalog: LiveCatalog;
   ownLane: OwnLane;
 };
 
@@ -113,8 +114,7 @@ class GroupingPublisher implements Publisher {
     input: PublishInput | readonly PublishInput[],
     sessionTenant: TenantId | null,
   ): Promise<Published[]> {
-    const { catalog } = this.#services;
-    const events = toNewEvents(input, sessionTenant, catalog);
+    const events = toNewEvents(input, sessionTenant, this.#services.catalog.current());
     const bodySize = events.reduce((sum, event) => sum + event.body.length, 0);
     if (
       this.#accepting + events.length > MAX_ACCEPTING ||

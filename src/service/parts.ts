@@ -23,7 +23,8 @@ import { PersonSends } from "../deliveries/send-by-person.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { Endpoints } from "../endpoints/endpoints.ts";
 import { readStoredTargets } from "../endpoints/send-target.ts";
-import type { Catalog } from "../events/catalog.ts";
+import { makeCatalogWatch } from "../events/catalog-watch.ts";
+import type { CatalogFile } from "../events/live-catalog.ts";
 import { makeOutbox } from "../events/outbox.ts";
 import { makePublisher } from "../events/publish.ts";
 import { makeAddressPolicy } from "../outbound/address-rules.ts";
@@ -65,7 +66,7 @@ export type Role = "api" | "worker";
 
 export type ServiceOptions = {
   config: Config;
-  catalog: Catalog;
+  catalog: CatalogFile;
   databaseUrl: string;
   migrations: Migration[];
   roles: ReadonlySet<Role>;
@@ -95,7 +96,12 @@ export async function makeParts(options: ServiceOptions) {
     databaseUrl,
     connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
   });
-  const background: Background[] = [heartbeat];
+  const catalogWatch = makeCatalogWatch({
+    catalog: options.catalog,
+    log: options.log,
+    metrics: foundation.metrics,
+  });
+  const background: Background[] = [heartbeat, catalogWatch];
   if (roles.has("worker")) {
     const { leaseIds } = foundation;
     const presence = makePresence({
@@ -345,7 +351,10 @@ function describeInstallation(config: Config): Installation {
   };
 }
 
-function makeProcessReadiness({ migrations, log }: ServiceOptions, foundation: Foundation): Readiness {
+function makeProcessReadiness(
+  { migrations, catalog, log }: ServiceOptions,
+  foundation: Foundation,
+): Readiness {
   const { pools, queue, metrics, heartbeat, commits, lane, storage } = foundation;
   return makeReadiness({
     db: pools.status,
@@ -354,6 +363,7 @@ function makeProcessReadiness({ migrations, log }: ServiceOptions, foundation: F
     heartbeat,
     commits,
     worker: () => lane.worker,
+    catalog,
     storage: makeStorageMonitor({ db: pools.status, bucketName: storage.bucket.name, metrics }),
     log,
   });

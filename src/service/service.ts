@@ -3,7 +3,7 @@ import { HTTP_LIMITS } from "../api/http-limits.ts";
 import { openApiDocument } from "../api/openapi.ts";
 import { makeServer } from "../api/server.ts";
 import { makeSecrets, readConfig } from "../config.ts";
-import { loadCatalog } from "../events/catalog.ts";
+import { openCatalog } from "../events/live-catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeParts, type ServiceOptions } from "./parts.ts";
 import { markOwnBucket, requireSafeBucket } from "./storage-parts.ts";
@@ -53,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 /** The parts that compare rows with the bucket, for a command: nothing is started. */
 export async function openReconciling(options: Omit<ServiceOptions, "roles" | "catalog">) {
-  const catalog = await loadCatalog(options.config.eventCatalogFile);
+  const catalog = await openCatalog(options.config.eventCatalogFile);
   const parts = await makeParts({ ...options, catalog, roles: new Set(["worker"]) });
   return { services: parts.reconciling, close: () => parts.close() };
 }
@@ -63,7 +63,7 @@ export async function describeApi(): Promise<unknown> {
   const config = readConfig({ ...makeSecrets(), LOG_LEVEL: "silent" });
   const parts = await makeParts({
     config,
-    catalog: await loadCatalog(config.eventCatalogFile),
+    catalog: await openCatalog(config.eventCatalogFile),
     databaseUrl: "postgres://unused",
     migrations: [],
     roles: new Set(["api"]),

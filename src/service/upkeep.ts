@@ -5,8 +5,8 @@ import { forgetDeletedEndpoints } from "../endpoints/endpoint-store.ts";
 import { foldCounts, forgetOldStats } from "../deliveries/stats-store.ts";
 import { removeOldWatches } from "../deliveries/tail-store.ts";
 import { endInterruptedSends } from "../deliveries/person-send-store.ts";
-import type { Catalog } from "../events/catalog.ts";
-import { announceCatalog } from "../events/outbox.ts";
+import type { LiveCatalog } from "../events/live-catalog.ts";
+import { makeCatalogAnnouncer } from "../events/outbox.ts";
 import { forgetPortalSessions } from "../portal/portal-session-store.ts";
 import { forgetReplays } from "../replays/replay-store.ts";
 import { every } from "../shared/every.ts";
@@ -19,6 +19,7 @@ import { dropOldPartitions } from "../queue/postgres/retention.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
 
 const FREE_LEASES_EVERY_MS = 500;
+const ANNOUNCE_EVERY_MS = 1000;
 const SETTLE_EVERY_MS = 1000;
 const END_SENDS_EVERY_MS = 2000;
 const FOLD_EVERY_MS = 5000;
@@ -30,7 +31,7 @@ export type Upkeep = { start(): void; stop(): Promise<void> };
 export function makeUpkeep(services: {
   db: Pool;
   deadWorkers: DeadWorkers;
-  catalog: Catalog;
+  catalog: LiveCatalog;
   log: Log;
   metrics: Metrics;
   retentionDays: number;
@@ -54,7 +55,7 @@ export function makeUpkeep(services: {
   return {
     start() {
       running ??= Promise.all([
-        repeat(TIDY_EVERY_MS, "announce_catalog", () => announceCatalog(db, services.catalog)),
+        repeat(ANNOUNCE_EVERY_MS, "announce_catalog", makeCatalogAnnouncer(db, services.catalog)),
         repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),

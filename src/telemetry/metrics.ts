@@ -103,6 +103,17 @@ export function makeMetrics() {
       labelNames: ["reason"] as const,
       registers,
     }),
+    catalogReads: new Counter({
+      name: "webhook_catalog_reads_total",
+      help: "Times that the changed file of the event catalog was read, by outcome: read (in force since), refused.",
+      labelNames: ["outcome"] as const,
+      registers,
+    }),
+    catalogRefused: new Gauge({
+      name: "webhook_catalog_refused",
+      help: "1 while the file of the event catalog has a fault, and the catalog read before it goes on.",
+      registers,
+    }),
     attemptsTotal: new Counter({
       name: "webhook_delivery_attempts_total",
       help: "Attempts made, by outcome (delivered, failed, error) and reason.",

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import type { HttpLimits } from "../../src/api/http-limits.ts";
 import { issueToken, type TokenClaims } from "../../src/api/session-token.ts";
 import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
-import { loadCatalog } from "../../src/events/catalog.ts";
+import { openCatalog } from "../../src/events/live-catalog.ts";
 import { readMigrations } from "../../src/database/migration-files.ts";
 import type { Role } from "../../src/service/parts.ts";
 import { startService } from "../../src/service/service.ts";
@@ -89,7 +89,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const config = readConfig(env);
   const service = await startService({
     config,
-    catalog: await loadCatalog(config.eventCatalogFile),
+    catalog: await openCatalog(config.eventCatalogFile),
     databaseUrl: database.url,
     migrations: await readMigrations(MIGRATIONS),
     roles: new Set(options.roles ?? ["api", "worker"]),

@@ -30,8 +30,8 @@ export function deliveryRoutes(
   const testInput = z.object({
     event_type: z
       .string()
-      .refine((type) => catalog.find(type) !== undefined, "unknown_event_type")
-      .meta({ pattern: EVENT_TYPE_PATTERN, examples: [catalog.entries[0]?.type] })
+      .refine((type) => catalog.current().find(type) !== undefined, "unknown_event_type")
+      .meta({ pattern: EVENT_TYPE_PATTERN, examples: [catalog.current().entries[0]?.type] })
       .describe("A type of the event catalog."),
     data: z
       .custom<Record<string, unknown>>(isObject, "must be an object")
@@ -46,7 +46,7 @@ export function deliveryRoutes(
 
   /** As it is sent: with every digit of its numbers. */
   function exactData(eventType: string, data: unknown, body: unknown): unknown {
-    const issues = dataIssues(eventType, data, catalog);
+    const issues = dataIssues(eventType, data, catalog.current());
     if (issues.length > 0) throw new Refusal("validation_failed", { issues });
     const exact = withDigits(body);
     const sent = exact === null ? data : exactTest.parse(exact).data;

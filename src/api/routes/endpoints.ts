@@ -65,7 +65,7 @@ export function endpointRoutes(
         examples: { 200: [[eventTypeExample]] },
       }),
     },
-    () => catalog.entries.map(catalogEntryView),
+    () => catalog.current().entries.map(catalogEntryView),
   );
 
   app.get(

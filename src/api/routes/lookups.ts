@@ -146,7 +146,7 @@ async function hitsByPart(
   const endpointId = parseEndpointId(part);
   const own = await endpoints.list(tenantId);
   const byUrl = own.filter(({ id, url }) => id === endpointId || url.toLowerCase().includes(part));
-  const types = catalog.entries.filter(({ type }) => type.toLowerCase().includes(part));
+  const types = catalog.current().entries.filter(({ type }) => type.toLowerCase().includes(part));
   return [
     ...byUrl.map(({ id }): Hit => ({ kind: "endpoint", href: `webhooks/${id}` })),
     ...types.map(({ type }): Hit => ({

@@ -1,0 +1,97 @@
+/**
+ * Event types from the `webhooks` of an OpenAPI 3.1 document. The schema of a
+ * webhook's JSON body becomes that of the event's data, with what it refers to
+ * brought along as `$defs`.
+ */
+import { z } from "zod";
+import { ConfigError } from "../shared/config-error.ts";
+import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
+import type { LinedFile } from "./catalog-file.ts";
+import { makeDataCheckCompiler } from "./data-check.ts";
+import { bundleSchema, resolveReference } from "./schema-references.ts";
+
+const object = z.record(z.string(), z.unknown());
+const openApiDocument = z.object({ webhooks: object });
+const operationShape = z.object({
+  summary: z.string().optional(),
+  description: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  deprecated: z.boolean().optional(),
+  requestBody: object,
+});
+const bodyShape = z.object({ content: object });
+const mediaShape = z.object({
+  schema: object.optional(),
+  example: object.optional(),
+  examples: object.optional(),
+});
+
+type Imported = {
+  /** Without what a catalog file need not say. */
+  entries: Omit<CatalogEntry, "deprecated">[];
+  /** What is left to do by hand, one line each. */
+  notes: string[];
+};
+
+/** Throws ConfigError with file, line and fault of each webhook that is no event type. */
+export function importWebhooks({ value, placeOf }: LinedFile): Imported {
+  const document = openApiDocument.safeParse(value);
+  if (!document.success) throw new ConfigError(`${placeOf([])}: the document has no webhooks`);
+  const faults: string[] = [];
+  const imported: Imported = { entries: [], notes: [] };
+  for (const [type, item] of Object.entries(document.data.webhooks)) {
+    const place = placeOf(["webhooks", type]);
+    try {
+      const { entry, hasExample } = readWebhook(type, item, value);
+      imported.entries.push(entry);
+      if (!hasExample) imported.notes.push(`${place}: ${type} has no example: write its payloadShape`);
+    } catch (error) {
+      faults.push(`${place}: ${type}: ${reasonOf(error)}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+  return imported;
+}
+
+function readWebhook(type: string, pathItem: unknown, document: unknown) {
+  const resolve = (node: unknown): unknown => resolveReference(document, node);
+  const { post } = z.object({ post: z.unknown() }).parse(resolve(pathItem));
+  const { summary = type, description = "", tags, deprecated, requestBody } = operationShape.parse(post);
+  const { content } = bodyShape.parse(resolve(requestBody));
+  const media = mediaShape.parse(content["application/json"]);
+  const schema = media.schema === undefined ? undefined : bundleSchema(document, media.schema);
+  const example = exampleOf(media, schema, resolve);
+  const { deprecated: isDeprecated, ...entry } = catalogEntrySchema.parse({
+    type,
+    title: summary,
+    description,
+    group: tags?.[0] ?? "Events",
+    payloadShape: example ?? {},
+    ...(schema === undefined ? {} : { schema }),
+    deprecated,
+  });
+  if (schema !== undefined) makeDataCheckCompiler()(schema);
+  return {
+    entry: { ...entry, ...(isDeprecated ? { deprecated: true } : {}) },
+    hasExample: example !== undefined,
+  };
+}
+
+/** The media type's own example, its first named one, or that of the schema. */
+function exampleOf(
+  { example, examples = {} }: z.infer<typeof mediaShape>,
+  schema: Record<string, unknown> | undefined,
+  resolve: (node: unknown) => unknown,
+): Record<string, unknown> | undefined {
+  const named = Object.values(examples).map((one) => object.safeParse(resolve(one)).data?.["value"]);
+  const ofSchema = schema?.["examples"];
+  const all = [example, ...named, schema?.["example"], ...(Array.isArray(ofSchema) ? ofSchema : [])];
+  return all.map((one) => object.safeParse(one).data).find((one) => one !== undefined);
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof z.ZodError) {
+    return error.issues.map(({ path, message }) => `${path.join(".")} ${message}`.trim()).join("; ");
+  }
+  return error instanceof Error ? error.message : String(error);
+}
