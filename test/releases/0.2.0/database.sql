@@ -133,31 +133,26 @@ $_$;
 
 
 --
--- Name: count_deliveries(); Type: FUNCTION; Schema: postern; Owner: -
+-- Name: count_tenant_rows(text, integer); Type: FUNCTION; Schema: postern; Owner: -
 --
 
-CREATE FUNCTION postern.count_deliveries() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION postern.count_tenant_rows(counted_tenant text, most integer) RETURNS TABLE(name text, count bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
+    AS $_$
+DECLARE
+  source record;
+  counts jsonb := '{}';
+  found bigint;
 BEGIN
-  INSERT INTO postern.delivery_counts
-    (tenant_id, endpoint_id, at, cause, count, sent, latency_sum_ms, latency_max_ms, first_id, last_id)
-  SELECT tenant_id, endpoint_id, date_bin('10 minutes', created_at, 'epoch'), cause, count(*), count(sent_at),
-    coalesce(sum(latency_ms) FILTER (WHERE sent_at IS NOT NULL), 0),
-    coalesce(max(latency_ms) FILTER (WHERE sent_at IS NOT NULL), 0),
-    -- In this order texts of ids sort as the ids do; PostgreSQL 15 finds no least id.
-    min(id COLLATE "C")::uuid, max(id COLLATE "C")::uuid
-  FROM (
-    SELECT tenant_id, endpoint_id, id::text AS id, sent_at, latency_ms,
-      to_timestamp(('x' || left(id::text, 8) || substr(id::text, 10, 4))::bit(48)::bigint / 1000.0) AS created_at,
-      CASE status WHEN 'delivered' THEN '' ELSE coalesce(error, 'http_' || response_status, 'unknown') END AS cause
-    FROM logged WHERE status <> 'test'
-  ) AS attempts
-  GROUP BY 1, 2, 3, 4;
-  RETURN NULL;
+  FOR source IN SELECT t.* FROM postern.tables_of_tenants() t LOOP
+    EXECUTE format('SELECT count(*) FROM (SELECT FROM %s WHERE %s LIMIT $2) AS looked', source.place, source.matches)
+      INTO found USING counted_tenant, most;
+    counts := counts || jsonb_build_object(source.name, coalesce((counts ->> source.name)::bigint, 0) + found);
+  END LOOP;
+  RETURN QUERY SELECT c.key, c.value::bigint FROM jsonb_each_text(counts) c WHERE c.value <> '0' ORDER BY c.key;
 END
-$$;
+$_$;
 
 
 --
@@ -327,6 +322,37 @@ $$;
 
 
 --
+-- Name: erase_tenant_rows(text, integer, boolean); Type: FUNCTION; Schema: postern; Owner: -
+--
+
+CREATE FUNCTION postern.erase_tenant_rows(erased_tenant text, most integer, with_objects boolean) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+  source record;
+  removed bigint;
+  erased bigint := 0;
+BEGIN
+  IF NOT EXISTS (SELECT FROM postern.tenant_erasures e WHERE e.tenant_id = erased_tenant AND e.status = 'running') THEN
+    RAISE EXCEPTION 'postern: no erasure of this tenant is running' USING ERRCODE = '22023';
+  END IF;
+  -- Who fans out, completes or changes meanwhile waits for these rows or is waited for, and no dispatch comes behind.
+  UPDATE postern.endpoints e SET deleted_at = now(), enabled = false, disabled_reason = coalesce(disabled_reason, 'manual')
+    WHERE e.tenant_id = erased_tenant AND e.deleted_at IS NULL;
+  FOR source IN SELECT t.* FROM postern.tables_of_tenants() t WHERE with_objects OR t.name <> 'stored_objects' LOOP
+    EXECUTE format('DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %s WHERE %s LIMIT $2))',
+      source.place, source.place, source.matches) USING erased_tenant, most - erased;
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    erased := erased + removed;
+    EXIT WHEN erased >= most;
+  END LOOP;
+  RETURN erased;
+END
+$_$;
+
+
+--
 -- Name: forget_deleted_endpoints(integer); Type: FUNCTION; Schema: postern; Owner: -
 --
 
@@ -423,6 +449,87 @@ BEGIN
     FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS deleted = ROW_COUNT;
   RETURN removed + deleted;
+END
+$$;
+
+
+--
+-- Name: list_tenants(text, text, integer); Type: FUNCTION; Schema: postern; Owner: -
+--
+
+CREATE FUNCTION postern.list_tenants(prefix text, after text, most integer) RETURNS TABLE(id text, endpoints bigint, enabled bigint, failing bigint, delivered bigint, failed bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  RETURN QUERY
+    WITH RECURSIVE found AS (
+      (SELECT e.tenant_id FROM postern.endpoints e
+        WHERE e.tenant_id COLLATE "C" >= prefix AND e.tenant_id COLLATE "C" > after
+          -- The next character behind all that an id may have.
+          AND e.tenant_id COLLATE "C" < prefix || '{'
+        ORDER BY e.tenant_id COLLATE "C" LIMIT 1)
+      UNION ALL
+      SELECT (SELECT e.tenant_id FROM postern.endpoints e
+        WHERE e.tenant_id COLLATE "C" > found.tenant_id AND e.tenant_id COLLATE "C" < prefix || '{'
+        ORDER BY e.tenant_id COLLATE "C" LIMIT 1)
+      FROM found WHERE found.tenant_id IS NOT NULL
+    ), page AS (SELECT f.tenant_id FROM found f WHERE f.tenant_id IS NOT NULL LIMIT most)
+    SELECT page.tenant_id, own.endpoints, own.enabled, own.failing, made.delivered, made.failed
+    FROM page
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS endpoints, count(*) FILTER (WHERE e.enabled) AS enabled,
+        count(*) FILTER (WHERE e.enabled AND e.failing_since IS NOT NULL) AS failing
+      FROM postern.endpoints e WHERE e.tenant_id = page.tenant_id AND e.deleted_at IS NULL
+    ) AS own
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(s.count) FILTER (WHERE s.cause = ''), 0)::bigint AS delivered,
+        coalesce(sum(s.count) FILTER (WHERE s.cause <> ''), 0)::bigint AS failed
+      FROM postern.delivery_stats s
+      WHERE s.tenant_id = page.tenant_id AND s.endpoint_id = '00000000-0000-0000-0000-000000000000'
+        AND s.grain = 60 AND s.at >= date_trunc('hour', now()) - interval '24 hours'
+    ) AS made
+    ORDER BY page.tenant_id COLLATE "C";
+END
+$$;
+
+
+--
+-- Name: log_added(); Type: FUNCTION; Schema: postern; Owner: -
+--
+
+CREATE FUNCTION postern.log_added() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+  most_named CONSTANT integer := 80;
+BEGIN
+  IF EXISTS (SELECT FROM postern.log_watches) THEN
+    PERFORM pg_notify('postern_log', json_build_object('tenant', tenant_id, 'omitted', greatest(count(*) - most_named, 0),
+        'added', array_agg(endpoint_id || ' ' || id || ' ' || status ORDER BY place) FILTER (WHERE place <= most_named))::text)
+    FROM (
+      SELECT tenant_id, endpoint_id, id, status,
+        row_number() OVER (PARTITION BY tenant_id ORDER BY status = 'delivered', id) AS place
+      FROM logged WHERE tenant_id IN (SELECT w.tenant_id FROM postern.log_watches w WHERE until > now())
+    ) AS watched
+    GROUP BY tenant_id;
+  END IF;
+  INSERT INTO postern.delivery_counts
+    (tenant_id, endpoint_id, at, cause, count, sent, latency_sum_ms, latency_max_ms, first_id, last_id)
+  SELECT tenant_id, endpoint_id, date_bin('10 minutes', created_at, 'epoch'), cause, count(*), count(sent_at),
+    coalesce(sum(latency_ms) FILTER (WHERE sent_at IS NOT NULL), 0),
+    coalesce(max(latency_ms) FILTER (WHERE sent_at IS NOT NULL), 0),
+    -- In this order texts of ids sort as the ids do; PostgreSQL 15 finds no least id.
+    min(id COLLATE "C")::uuid, max(id COLLATE "C")::uuid
+  FROM (
+    SELECT tenant_id, endpoint_id, id::text AS id, sent_at, latency_ms,
+      to_timestamp(('x' || left(id::text, 8) || substr(id::text, 10, 4))::bit(48)::bigint / 1000.0) AS created_at,
+      CASE status WHEN 'delivered' THEN '' ELSE coalesce(error, 'http_' || response_status, 'unknown') END AS cause
+    FROM logged WHERE status <> 'test'
+  ) AS attempts
+  GROUP BY 1, 2, 3, 4;
+  RETURN NULL;
 END
 $$;
 
@@ -536,6 +643,32 @@ BEGIN
   RETURN pg_relation_size(format('postern.%I', parent || '_default')) / current_setting('block_size')::bigint;
 END
 $$;
+
+
+--
+-- Name: tables_of_tenants(); Type: FUNCTION; Schema: postern; Owner: -
+--
+
+CREATE FUNCTION postern.tables_of_tenants() RETURNS TABLE(place regclass, name text, matches text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+BEGIN
+  RETURN QUERY
+    SELECT c.oid::regclass, regexp_replace(c.relname, '^(events|deliveries)_.*$', '\1'),
+      CASE
+        WHEN c.relname ~ '^(events|deliveries)_' THEN 'tenant_id COLLATE "C" = $1'
+        WHEN c.relname = 'audit_log' THEN 'tenant_id = $1 AND action <> ''tenant.erased'''
+        ELSE 'tenant_id = $1'
+      END
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+    WHERE c.relnamespace = 'postern'::regnamespace AND c.relkind = 'r' AND c.relname <> 'tenant_erasures'
+    -- What makes new rows goes first: what is published, what is pending, what is counted.
+    ORDER BY array_position(ARRAY['outbox', 'dispatches', 'person_sends', 'storage_exports', 'bodies_to_keep',
+        'tenant_settings', 'replays', 'portal_sessions', 'delivery_counts'], c.relname::text) NULLS LAST,
+      c.relname = 'endpoints', c.relname;
+END
+$_$;
 
 
 --
@@ -1213,6 +1346,19 @@ ALTER TABLE ONLY postern.idempotency_keys FORCE ROW LEVEL SECURITY;
 
 
 --
+-- Name: log_watches; Type: TABLE; Schema: postern; Owner: -
+--
+
+CREATE TABLE postern.log_watches (
+    tenant_id text NOT NULL,
+    watcher uuid NOT NULL,
+    until timestamp(3) with time zone NOT NULL
+);
+
+ALTER TABLE ONLY postern.log_watches FORCE ROW LEVEL SECURITY;
+
+
+--
 -- Name: outbox; Type: TABLE; Schema: postern; Owner: -
 --
 
@@ -1246,6 +1392,26 @@ CREATE TABLE postern.person_sends (
 );
 
 ALTER TABLE ONLY postern.person_sends FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: portal_sessions; Type: TABLE; Schema: postern; Owner: -
+--
+
+CREATE TABLE postern.portal_sessions (
+    tenant_id text NOT NULL,
+    id uuid NOT NULL,
+    sub text NOT NULL,
+    role text,
+    read_only boolean NOT NULL,
+    code_hash bytea,
+    minutes integer NOT NULL,
+    until timestamp(3) with time zone NOT NULL,
+    CONSTRAINT portal_sessions_check CHECK (((tenant_id = '*'::text) = (role IS NULL))),
+    CONSTRAINT portal_sessions_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text])))
+);
+
+ALTER TABLE ONLY postern.portal_sessions FORCE ROW LEVEL SECURITY;
 
 
 --
@@ -1494,6 +1660,27 @@ ALTER TABLE ONLY postern.stored_objects FORCE ROW LEVEL SECURITY;
 
 
 --
+-- Name: tenant_erasures; Type: TABLE; Schema: postern; Owner: -
+--
+
+CREATE TABLE postern.tenant_erasures (
+    tenant_id text NOT NULL,
+    status text DEFAULT 'running'::text NOT NULL,
+    rows_erased bigint DEFAULT 0 NOT NULL,
+    objects_erased bigint DEFAULT 0 NOT NULL,
+    trouble text,
+    lease_owner uuid,
+    lease_until timestamp(3) with time zone DEFAULT now() NOT NULL,
+    requested_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    finished_at timestamp(3) with time zone,
+    CONSTRAINT tenant_erasures_check CHECK (((status = 'running'::text) = (finished_at IS NULL))),
+    CONSTRAINT tenant_erasures_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text])))
+);
+
+ALTER TABLE ONLY postern.tenant_erasures FORCE ROW LEVEL SECURITY;
+
+
+--
 -- Name: tenant_settings; Type: TABLE; Schema: postern; Owner: -
 --
 
@@ -1667,15 +1854,15 @@ ALTER TABLE ONLY postern.events ATTACH PARTITION postern.events_default DEFAULT;
 --
 
 INSERT INTO postern.audit_log VALUES
-	('acme', '01a20321-7860-7046-bd30-e553a3187b0c', '2026-11-22 12:00:54.88+00', 'user', 'ada', 'storage_settings.updated', NULL, 'done', '{"artifact_days": null, "keep_request_bodies": true, "keep_response_bodies": true}', 'b71fe214-76c1-4459-9d44-2aec59e2b416', '127.0.0.1'),
-	('acme', '01a20321-787c-733d-bf42-2a033f26dae9', '2026-11-22 12:00:54.908+00', 'user', 'ada', 'endpoint.created', '01a20321-7878-71dc-a079-e4f485fdfb74', 'done', '{"url": "https://127.0.0.1:44713/works", "events": ["invoice.*"], "enabled": true}', '51d02798-4881-46f6-b4ba-db9f46ab3560', '127.0.0.1'),
-	('acme', '01a20321-789e-7262-9472-413ffc67ccf3', '2026-11-22 12:00:54.942+00', 'user', 'ada', 'endpoint.created', '01a20321-788c-7017-808a-338f5398417f', 'done', '{"url": "https://127.0.0.1:44713/fails", "events": ["invoice.*"], "enabled": true}', 'b167d666-8eae-4e2d-9b6c-14561bcebbf3', '127.0.0.1'),
-	('acme', '01a20321-78b4-73f5-8139-cec771d11201', '2026-11-22 12:00:54.964+00', 'user', 'ada', 'secret.rotated', '01a20321-7878-71dc-a079-e4f485fdfb74', 'done', '{"grace_seconds": 3600}', '639212c8-1069-4766-ac30-a633fd006104', '127.0.0.1'),
-	('acme', '01a20321-795a-71c8-b722-7b4ec4ac4059', '2026-11-22 12:00:55.13+00', 'user', 'ada', 'endpoint.tested', '01a20321-7878-71dc-a079-e4f485fdfb74', 'done', '{"status": "test", "event_type": "invoice.paid", "delivery_id": "01a20321-7941-70e4-bec5-193612eda415"}', '1f86a4d9-6b0d-4cc0-bb82-ed44db6701ee', '127.0.0.1'),
-	('acme', '01a20321-796d-72b8-8e7b-65c24c1aec84', '2026-11-22 12:00:55.149+00', 'user', 'ada', 'delivery.retried', '01a20321-788c-7017-808a-338f5398417f', 'done', '{"status": "failed", "retry_id": "01a20321-7968-70fe-bdca-2f627500163e", "delivery_id": "01a20321-78f4-75d2-bfab-e59aa49cbd52"}', 'e72e7124-d6f5-4964-8283-b5ab9266ad09', '127.0.0.1'),
-	('acme', '01a20321-7983-7260-82f7-5fd176f89994', '2026-11-22 12:00:55.171+00', 'user', 'ada', 'export.requested', NULL, 'done', '{"to": "2026-11-22T12:00:55.154Z", "from": "2026-11-22T11:00:55.154Z", "formats": ["ndjson", "csv"], "export_id": "01a20321-7976-738c-85b2-b96ecfaed64d", "event_type": null, "delivery_status": null}', 'bd3b5f48-9975-491c-83a6-7dd84e0eef7d', '127.0.0.1'),
-	('acme', '01a20321-81f9-73cb-bc6c-e5597d4b66cd', '2026-11-22 12:00:57.337+00', 'user', 'ada', 'endpoint.created', '01a20321-81ee-73f0-8ca3-9e23dadf0883', 'done', '{"url": "https://127.0.0.1:44713/held", "events": ["invoice.*"], "enabled": true}', '048f936e-b6a1-4a39-a8ad-d159a503b536', '127.0.0.1'),
-	('acme', '01a20321-8211-72f5-a01f-c9cc5b6d8943', '2026-11-22 12:00:57.361+00', 'user', 'ada', 'endpoint.disabled', '01a20321-81ee-73f0-8ca3-9e23dadf0883', 'done', '{"reason": "manual"}', '800995a6-327f-4a17-894d-714cb3c1ff9e', '127.0.0.1');
+	('acme', '01a2034a-89e8-7317-bc99-fda3aaf25f74', '2026-11-22 12:45:46.344+00', 'user', 'ada', 'storage_settings.updated', NULL, 'done', '{"artifact_days": null, "keep_request_bodies": true, "keep_response_bodies": true}', '33a04114-3b00-4ef1-8080-ac7179fbeda6', '127.0.0.1'),
+	('acme', '01a2034a-89fe-7177-b4e3-5acb4f2cbc96', '2026-11-22 12:45:46.366+00', 'user', 'ada', 'endpoint.created', '01a2034a-89fa-732f-bec3-e067cafe160c', 'done', '{"url": "https://127.0.0.1:39559/works", "events": ["invoice.*"], "enabled": true}', 'aea4414c-1936-46a8-9ddb-db8c67b43f0b', '127.0.0.1'),
+	('acme', '01a2034a-8a0f-7376-9f00-58c34698b78a', '2026-11-22 12:45:46.383+00', 'user', 'ada', 'endpoint.created', '01a2034a-8a08-72a6-87e9-fd382a07d110', 'done', '{"url": "https://127.0.0.1:39559/fails", "events": ["invoice.*"], "enabled": true}', '9e6b0b14-fe6a-4541-9765-5fe28aa07aee', '127.0.0.1'),
+	('acme', '01a2034a-8a19-7359-9707-9d3dd81e917a', '2026-11-22 12:45:46.393+00', 'user', 'ada', 'secret.rotated', '01a2034a-89fa-732f-bec3-e067cafe160c', 'done', '{"grace_seconds": 3600}', 'bc61d01c-ed1f-46a4-818b-b4c459e1b82c', '127.0.0.1'),
+	('acme', '01a2034a-8ab2-7145-8cb2-673074179b31', '2026-11-22 12:45:46.546+00', 'user', 'ada', 'endpoint.tested', '01a2034a-89fa-732f-bec3-e067cafe160c', 'done', '{"status": "test", "event_type": "invoice.paid", "delivery_id": "01a2034a-8aac-710e-b4aa-d2e718f62414"}', '82cf5042-7669-484e-a42e-ca4785f8f34b', '127.0.0.1'),
+	('acme', '01a2034a-8abb-73e6-a301-219bc8758779', '2026-11-22 12:45:46.555+00', 'user', 'ada', 'delivery.retried', '01a2034a-8a08-72a6-87e9-fd382a07d110', 'done', '{"status": "failed", "retry_id": "01a2034a-8ab9-7084-9537-27efeb6b75ef", "delivery_id": "01a2034a-8a42-7192-bbbc-92f368acb902"}', '3ac7aa49-5f87-4722-b011-ca00c33b3194', '127.0.0.1'),
+	('acme', '01a2034a-8ac2-722c-94a6-e2e5148a7b51', '2026-11-22 12:45:46.562+00', 'user', 'ada', 'export.requested', NULL, 'done', '{"to": "2026-11-22T12:45:46.556Z", "from": "2026-11-22T11:45:46.556Z", "formats": ["ndjson", "csv"], "export_id": "01a2034a-8ac0-7197-bc68-db10a18b51fd", "event_type": null, "delivery_status": null}', '32000cd9-6b71-48d2-994a-0da33bec2c3c', '127.0.0.1'),
+	('acme', '01a2034a-94d2-7010-b94e-2c6bebca021c', '2026-11-22 12:45:49.138+00', 'user', 'ada', 'endpoint.created', '01a2034a-94c6-7115-8d56-b3e29f6fabab', 'done', '{"url": "https://127.0.0.1:39559/held", "events": ["invoice.*"], "enabled": true}', 'a019a75e-930a-41b7-bb1d-293d9edebc95', '127.0.0.1'),
+	('acme', '01a2034a-94f2-7281-b06c-42655f055a11', '2026-11-22 12:45:49.17+00', 'user', 'ada', 'endpoint.disabled', '01a2034a-94c6-7115-8d56-b3e29f6fabab', 'done', '{"reason": "manual"}', 'cd6954b6-79ff-4a33-b0bd-6704e78ece3d', '127.0.0.1');
 
 
 --
@@ -1695,14 +1882,14 @@ INSERT INTO postern.audit_log VALUES
 --
 
 INSERT INTO postern.deliveries_20261122 VALUES
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-78cf-7763-9d92-5dd640acee9c', '01a20321-78c7-7006-a7f4-0155bb58dc4a', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=bb149892f4a0552638035a8304c9f49b09f64a838841db223793febed6cf70cd","X-Service-Timestamp":"1795348854","webhook-signature":"v1,P2+YBkku8pk6Gtxw19+8cj9CgX6e4U0tq27ugkxk6II= v1,5Jkzz+vf0J/PmCAJs238QshSb3zXaQAOFB7zZRyJlvU=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 22, NULL, '2026-11-22 12:00:54.997+00', NULL),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-78cf-79e6-b953-4741c27e5b90', '01a20321-78c7-7006-a7f4-0155bb58dc4a', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=c6e4f353fc3efdc20e6f0b28253141cb57542942cc6401b04c0747cfcf3b5c1a","X-Service-Timestamp":"1795348854","webhook-signature":"v1,0higDB8KS3YR/nE5a7ccOxrBR1k+3v8t+XQbuSU5hKw=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 20, NULL, '2026-11-22 12:00:54.997+00', NULL),
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-78dc-7ac3-ba01-77ba92b4e322', '01a20321-78d9-7277-945d-da4114aec4b4', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=39bd7d1838b1cfe68b1c4a5c9ed36c017157cc694ee9a0f5dc9fea7ed0a7d632","X-Service-Timestamp":"1795348855","webhook-signature":"v1,vR5oTojnMy7mxOhcAUcL30Ifqr0UttYzrYa5Gs3DHfI= v1,rjL7uLePIs5qZf1D/+Gv4l7EESP5tCQMfjyIjajuBoE=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 19, NULL, '2026-11-22 12:00:55.009+00', NULL),
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-78f4-70e9-8d68-532e092494b1', '01a20321-78f0-71c3-a135-cf150176ec4e', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=3525207bd04f45d13016d281c269b6f02ca24ba1412feb7d05678fb63162820a","X-Service-Timestamp":"1795348855","webhook-signature":"v1,0vitcIvdidLl7vh8MEouKn7ieFI8F5q08ZPyuh1IFT0= v1,3P311sgOb8el17lPXBqBgzPJI+iY6cYmHaLoxxHuk+0=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 5, NULL, '2026-11-22 12:00:55.03+00', NULL),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-78dc-7021-99c7-de948ee22377', '01a20321-78d9-7277-945d-da4114aec4b4', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=ca5214e69a344de11e7a5cad4676c7aae60d6a7241a22baad9c7453dac4751ae","X-Service-Timestamp":"1795348855","webhook-signature":"v1,p59dy4T+TTWmsElKv5V31aIT+c9VoDGMV78Td/zg+is=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 19, NULL, '2026-11-22 12:00:55.009+00', NULL),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-78f4-75d2-bfab-e59aa49cbd52', '01a20321-78f0-71c3-a135-cf150176ec4e', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=d3f667eecc2957096858a58fb73735a531022d3019864bc361338f0481da9abe","X-Service-Timestamp":"1795348855","webhook-signature":"v1,O1P+4QkKXVxpqjm51ARpCij69bEKav81kkv8/MPPxoc=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 2, NULL, '2026-11-22 12:00:55.03+00', NULL),
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-7941-70e4-bec5-193612eda415', NULL, '01a20321-7941-70e4-bec5-193612eda415', 'invoice.paid', 'test', 'test', 1, '{"event":"invoice.paid","data":{"invoice_id":"inv_1042","customer_id":"cus_77","amount":12900,"currency":"EUR","paid_at":"2026-01-31T09:30:00.000Z"},"_test":true}', '{"Content-Type":"application/json","User-Agent":"Postern/0.2.0","Accept-Encoding":"identity","X-Service-Signature":"sha256=569f681be18133c6f40546d4c1b8bfdfe3d1483dcfd11035e03d8d0426a80a10","X-Service-Timestamp":"1795348855","X-Service-Event":"invoice.paid","X-Service-Delivery":"test-1795348855105","webhook-id":"01a20321-7941-70e4-bec5-193612eda415","webhook-timestamp":"1795348855","webhook-signature":"v1,NesXfh1n/UuF/kF8UUUFpRtxMBkF32XLMeTPg710ijE= v1,0evpMgS8SgAvyeqiqzrWH6/vq3dOg/8ptOd1t6FnuE8=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 7, NULL, '2026-11-22 12:00:55.105+00', NULL),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-7968-70fe-bdca-2f627500163e', '01a20321-78f0-71c3-a135-cf150176ec4e', NULL, 'invoice.paid', 'retry', 'failed', 2, '{"id":"01a20321-78f0-71c3-a135-cf150176ec4e","event":"invoice.paid","created_at":"2026-11-22T12:00:55.024Z","data":{"note":"over 2"}}', '{"Content-Type":"application/json","User-Agent":"Postern/0.2.0","Accept-Encoding":"identity","X-Service-Signature":"sha256=d3f667eecc2957096858a58fb73735a531022d3019864bc361338f0481da9abe","X-Service-Timestamp":"1795348855","X-Service-Event":"invoice.paid","X-Service-Delivery":"01a20321-78f4-75d2-bfab-e59aa49cbd52","webhook-id":"01a20321-78f0-71c3-a135-cf150176ec4e","webhook-timestamp":"1795348855","webhook-signature":"v1,O1P+4QkKXVxpqjm51ARpCij69bEKav81kkv8/MPPxoc=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:00:55 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 3, NULL, '2026-11-22 12:00:55.144+00', NULL);
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', '01a2034a-8a26-7076-b354-13ba65c03fd9', '01a2034a-8a1f-720f-adb0-81ee00dc5bb4', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=f1864ff5c2fe228d7058e632a942c7ea8b3708175d5159a6c0cf234630379b6f","X-Service-Timestamp":"1795351546","webhook-signature":"v1,Dia4I8Cj7SmCd+WgNyrNEXEEbELITyCNe9MVD0nq7BA= v1,OGAf7/wwYathWIx9EDaNewEUiARxA+/IQygNodoAp+M=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:45:46 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 29, NULL, '2026-11-22 12:45:46.411+00', NULL),
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', '01a2034a-8a32-7e9a-927e-5251a00bb0cd', '01a2034a-8a31-710b-ac04-9d7745ea77a8', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=72410157a2acb95494c22bd79bc96bae6660ecca84cb2272fe3ed7b397516ed5","X-Service-Timestamp":"1795351546","webhook-signature":"v1,qfNMeuOv395PemXYLqZba8w15lIJfOa95uH2opoC1ZQ= v1,vBcZ0/nP8VCG2JnK79kbr4iYsfUvWR4l9p3GfBUtdyA=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:45:46 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 23, NULL, '2026-11-22 12:45:46.419+00', NULL),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-8a26-7f84-afd1-dfede4b5fd10', '01a2034a-8a1f-720f-adb0-81ee00dc5bb4', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=b9ea0e239c2b922902637f3fdb874bf7d60c699aa53caec556a0ec5c187fb184","X-Service-Timestamp":"1795351546","webhook-signature":"v1,AYR03GhJjmGG0aIevW0i4Va0ohUuJvsdD27WZUwiAOg=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:45:46 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 28, NULL, '2026-11-22 12:45:46.411+00', NULL),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-8a32-7026-91f7-de84fc6d43e6', '01a2034a-8a31-710b-ac04-9d7745ea77a8', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=ecc051c7a5839ea1df04b2675b64b40e29c74a55f620cba195c765603705c6b1","X-Service-Timestamp":"1795351546","webhook-signature":"v1,eYenczNeoRrUCB3lqn6/1DgKHUdpfGUaxQxT2IuNauE=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:45:46 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 22, NULL, '2026-11-22 12:45:46.418+00', NULL),
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', '01a2034a-8a42-78b6-8add-b03360178672', '01a2034a-8a41-728b-a836-e0ee43084eea', NULL, 'invoice.paid', 'event', 'delivered', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=d9001de5547bab096b3dd20126e8472a4e215111d62e447f7e0a48d948b02e3f","X-Service-Timestamp":"1795351546","webhook-signature":"v1,QhnNj59qd9N8PTqMK/9Ri/A030W0/BQ46q8j7b/I6GQ= v1,pfi26Rl4hD8EzE1OGugLllFMoWSlyFbKZd/2vhto6CA=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:45:46 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 22, NULL, '2026-11-22 12:45:46.435+00', NULL),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-8a42-7192-bbbc-92f368acb902', '01a2034a-8a41-728b-a836-e0ee43084eea', NULL, 'invoice.paid', 'event', 'failed', 1, NULL, '{"User-Agent":"Postern/0.2.0","X-Service-Signature":"sha256=fd9ebbe699c79f87cd8022088e20c3412e190a1c1e3ca81790bd2ddce00d26fc","X-Service-Timestamp":"1795351546","webhook-signature":"v1,VcnzG3WlLE5FL9DMbkCL7O7aUEX7HWog8GKynJaxSdA=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:45:46 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 22, NULL, '2026-11-22 12:45:46.435+00', NULL),
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', '01a2034a-8aac-710e-b4aa-d2e718f62414', NULL, '01a2034a-8aac-710e-b4aa-d2e718f62414', 'invoice.paid', 'test', 'test', 1, '{"event":"invoice.paid","data":{"invoice_id":"inv_1042","customer_id":"cus_77","amount":12900,"currency":"EUR","paid_at":"2026-01-31T09:30:00.000Z"},"_test":true}', '{"Content-Type":"application/json","User-Agent":"Postern/0.2.0","Accept-Encoding":"identity","X-Service-Signature":"sha256=b63e67a844dad40545e8a46a89695e08690417f37de9382b99f30809d7d31101","X-Service-Timestamp":"1795351546","X-Service-Event":"invoice.paid","X-Service-Delivery":"test-1795351546540","webhook-id":"01a2034a-8aac-710e-b4aa-d2e718f62414","webhook-timestamp":"1795351546","webhook-signature":"v1,5T7trOtze5wbPJ2aJdIqVoAGbrjeYalAJ434dUnIW1U= v1,/B8SMHq1huFAmpAD7S8DJw3PN+xGx2465b16vJqcmag=","authorization":"[masked]"}', 200, '{"date":"Sun, 22 Nov 2026 12:45:46 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /works answer of /wor', 2, NULL, '2026-11-22 12:45:46.54+00', NULL),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-8ab9-7084-9537-27efeb6b75ef', '01a2034a-8a41-728b-a836-e0ee43084eea', NULL, 'invoice.paid', 'retry', 'failed', 2, '{"id":"01a2034a-8a41-728b-a836-e0ee43084eea","event":"invoice.paid","created_at":"2026-11-22T12:45:46.433Z","data":{"note":"over 2"}}', '{"Content-Type":"application/json","User-Agent":"Postern/0.2.0","Accept-Encoding":"identity","X-Service-Signature":"sha256=fd9ebbe699c79f87cd8022088e20c3412e190a1c1e3ca81790bd2ddce00d26fc","X-Service-Timestamp":"1795351546","X-Service-Event":"invoice.paid","X-Service-Delivery":"01a2034a-8a42-7192-bbbc-92f368acb902","webhook-id":"01a2034a-8a41-728b-a836-e0ee43084eea","webhook-timestamp":"1795351546","webhook-signature":"v1,VcnzG3WlLE5FL9DMbkCL7O7aUEX7HWog8GKynJaxSdA=","authorization":"[masked]"}', 500, '{"date":"Sun, 22 Nov 2026 12:45:46 GMT","connection":"keep-alive","keep-alive":"timeout=5","transfer-encoding":"chunked"}', 'answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fails answer of /fai', 1, NULL, '2026-11-22 12:45:46.553+00', NULL);
 
 
 --
@@ -1758,11 +1945,11 @@ INSERT INTO postern.deliveries_20261122 VALUES
 --
 
 INSERT INTO postern.delivery_counts VALUES
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '2026-11-22 12:00:00+00', 'http_500', 1, 1, 20, 20, '01a20321-78cf-79e6-b953-4741c27e5b90', '01a20321-78cf-79e6-b953-4741c27e5b90'),
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '2026-11-22 12:00:00+00', '', 1, 1, 22, 22, '01a20321-78cf-7763-9d92-5dd640acee9c', '01a20321-78cf-7763-9d92-5dd640acee9c'),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '2026-11-22 12:00:00+00', 'http_500', 2, 2, 21, 19, '01a20321-78dc-7021-99c7-de948ee22377', '01a20321-78f4-75d2-bfab-e59aa49cbd52'),
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '2026-11-22 12:00:00+00', '', 2, 2, 24, 19, '01a20321-78dc-7ac3-ba01-77ba92b4e322', '01a20321-78f4-70e9-8d68-532e092494b1'),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '2026-11-22 12:00:00+00', 'http_500', 1, 1, 3, 3, '01a20321-7968-70fe-bdca-2f627500163e', '01a20321-7968-70fe-bdca-2f627500163e');
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '2026-11-22 12:40:00+00', 'http_500', 2, 2, 50, 28, '01a2034a-8a26-7f84-afd1-dfede4b5fd10', '01a2034a-8a32-7026-91f7-de84fc6d43e6'),
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', '2026-11-22 12:40:00+00', '', 2, 2, 52, 29, '01a2034a-8a26-7076-b354-13ba65c03fd9', '01a2034a-8a32-7e9a-927e-5251a00bb0cd'),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '2026-11-22 12:40:00+00', 'http_500', 1, 1, 22, 22, '01a2034a-8a42-7192-bbbc-92f368acb902', '01a2034a-8a42-7192-bbbc-92f368acb902'),
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', '2026-11-22 12:40:00+00', '', 1, 1, 22, 22, '01a2034a-8a42-78b6-8add-b03360178672', '01a2034a-8a42-78b6-8add-b03360178672'),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '2026-11-22 12:40:00+00', 'http_500', 1, 1, 1, 1, '01a2034a-8ab9-7084-9537-27efeb6b75ef', '01a2034a-8ab9-7084-9537-27efeb6b75ef');
 
 
 --
@@ -1776,14 +1963,14 @@ INSERT INTO postern.delivery_counts VALUES
 --
 
 INSERT INTO postern.dispatches VALUES
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-78f3-7f7f-9a01-8073a00a2203', '01a20321-78c7-7006-a7f4-0155bb58dc4a', 'invoice.paid', 2, '2026-11-22 13:01:55.428291+00', '2026-11-22 13:01:55.428291+00', NULL, false, false, false, false, NULL),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-792b-71fe-9bb7-8e3c732a6275', '01a20321-78d9-7277-945d-da4114aec4b4', 'invoice.paid', 2, '2026-11-22 13:05:29.724359+00', '2026-11-22 13:05:29.724359+00', NULL, false, false, false, false, NULL),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-792b-771a-9801-859ea4bb5713', '01a20321-78f0-71c3-a135-cf150176ec4e', 'invoice.paid', 2, '2026-11-22 13:05:37.088359+00', '2026-11-22 13:05:37.088359+00', NULL, false, false, false, false, NULL),
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-7f56-7c9d-87c9-ccf5a3ff2630', '01a20321-7f4d-71fd-b33f-5a97a1d24509', 'invoice.paid', 1, '2026-11-22 12:00:56.658923+00', '2026-11-22 12:00:56.658923+00', NULL, false, false, false, false, NULL),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-7f56-7485-adea-d76e01b27d43', '01a20321-7f4d-71fd-b33f-5a97a1d24509', 'invoice.paid', 1, '2026-11-22 12:00:56.658923+00', '2026-11-22 12:00:56.658923+00', NULL, false, false, false, false, NULL),
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', '01a20321-8206-79ed-a499-21571ba745a3', '01a20321-8200-7104-bd90-7f25d9453b26', 'invoice.paid', 1, '2026-11-22 12:00:57.347911+00', '2026-11-22 12:00:57.347911+00', NULL, false, false, false, false, NULL),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', '01a20321-8206-75a3-91d7-049519e425da', '01a20321-8200-7104-bd90-7f25d9453b26', 'invoice.paid', 1, '2026-11-22 12:00:57.347911+00', '2026-11-22 12:00:57.347911+00', NULL, false, false, false, false, NULL),
-	('acme', '01a20321-81ee-73f0-8ca3-9e23dadf0883', '01a20321-8206-7bc2-b752-a91872870d74', '01a20321-8200-7104-bd90-7f25d9453b26', 'invoice.paid', 1, '2026-11-22 12:00:57.347911+00', '2026-11-22 12:00:57.347911+00', NULL, true, false, false, false, NULL);
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-8a4e-793f-817a-a2b8c509879b', '01a2034a-8a1f-720f-adb0-81ee00dc5bb4', 'invoice.paid', 2, '2026-11-22 13:49:45.566184+00', '2026-11-22 13:49:45.566184+00', NULL, false, false, false, false, NULL),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-8a4e-74ed-a6f4-56ac9b47dab8', '01a2034a-8a31-710b-ac04-9d7745ea77a8', 'invoice.paid', 2, '2026-11-22 13:45:53.044184+00', '2026-11-22 13:45:53.044184+00', NULL, false, false, false, false, NULL),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-8a8d-7c14-8698-3125e5b74625', '01a2034a-8a41-728b-a836-e0ee43084eea', 'invoice.paid', 2, '2026-11-22 13:48:56.793947+00', '2026-11-22 13:48:56.793947+00', NULL, false, false, false, false, NULL),
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', '01a2034a-911d-779f-ad2b-0b71d2754ecb', '01a2034a-9113-7376-9eef-bcd9639b71c4', 'invoice.paid', 1, '2026-11-22 12:45:48.186467+00', '2026-11-22 12:45:48.186467+00', NULL, false, false, false, false, NULL),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-911d-7b1d-95bf-3769776d40e8', '01a2034a-9113-7376-9eef-bcd9639b71c4', 'invoice.paid', 1, '2026-11-22 12:45:48.186467+00', '2026-11-22 12:45:48.186467+00', NULL, false, false, false, false, NULL),
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', '01a2034a-94ea-7cc6-9e6f-bf3fe72aafab', '01a2034a-94de-7157-97cd-698565fb9bc5', 'invoice.paid', 1, '2026-11-22 12:45:49.157432+00', '2026-11-22 12:45:49.157432+00', NULL, false, false, false, false, NULL),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-94ea-7ecf-a886-11a9ff783aed', '01a2034a-94de-7157-97cd-698565fb9bc5', 'invoice.paid', 1, '2026-11-22 12:45:49.157432+00', '2026-11-22 12:45:49.157432+00', NULL, false, false, false, false, NULL),
+	('acme', '01a2034a-94c6-7115-8d56-b3e29f6fabab', '01a2034a-94ea-742c-a3f6-f59dba6af90f', '01a2034a-94de-7157-97cd-698565fb9bc5', 'invoice.paid', 1, '2026-11-22 12:45:49.157432+00', '2026-11-22 12:45:49.157432+00', NULL, true, false, false, false, NULL);
 
 
 --
@@ -1791,9 +1978,9 @@ INSERT INTO postern.dispatches VALUES
 --
 
 INSERT INTO postern.endpoints VALUES
-	('acme', '01a20321-7878-71dc-a079-e4f485fdfb74', 'https://127.0.0.1:44713/works', '{invoice.*}', NULL, true, NULL, NULL, '{"authorization":"[masked]"}', '{}', '\x01af37eba88261a6f99c5da54a9923a499d7e0cec9c7ccf7227f08b2eb3cc542437349cefe0ec09da77d1ab51599f183fb48d7002f54a17b6ba40f2a86c920bb05439c95a211fb664f2a566b987ddfd0838545', '\x01af37eba8e94c0aa2c9e6e0fd8191d36d0dbf96c71c75c28d47e64e4b99a5017d326a18d3d5f9f99c916f695938f6fe68842908dc22944d0723a6728b8978b9aba21d1554d8c0ae56a01833d184afe55fd499', '2026-11-22 13:00:54.957985+00', NULL, '2026-11-22 12:00:54.905+00', '2026-11-22 12:00:54.957+00', NULL, false, '{}', '\x01af37eba8af63e912e6f1e1b61d58b93dc9978b61485480c826eec506fe7c200343dc6ae737fd5174f2fd7c392d22959ec75f5209e6a43080325560ff9c956a50ba56ac'),
-	('acme', '01a20321-788c-7017-808a-338f5398417f', 'https://127.0.0.1:44713/fails', '{invoice.*}', NULL, true, NULL, NULL, '{"authorization":"[masked]"}', '{}', '\x01af37eba8ebf8fe78386b6bcdafd9c069ec5e53b62734e79eab23d30e21c8d4d164825a19810136799efa810342db98bc724f4cc0b0825d9599a9f65b3295790b4b5e0e135bc70c47e0d4fa323fcbe549fb6d', NULL, NULL, '2026-11-22 12:00:55.019344+00', '2026-11-22 12:00:54.925+00', '2026-11-22 12:00:54.925+00', NULL, false, '{}', '\x01af37eba811159cb2381f5befaa5162b4f25b9bd47817de29d342563999fb32b6cafb95a3d0dc76bbceb2e75889866eb7820c3203504ee134e6c8076f47e4ae415ce327'),
-	('acme', '01a20321-81ee-73f0-8ca3-9e23dadf0883', 'https://127.0.0.1:44713/held', '{invoice.*}', NULL, false, 'manual', NULL, '{"authorization":"[masked]"}', '{}', '\x01af37eba87b28f00f28668ef6a22415810acca5f3093321380982b8bfd608adda9c3050226bfd098ad9ddc4a5fbad65f5d5760ca8e585c074d73192f71c3c72d3ad66c49c154979389cfb1c8a20b5e11f089b', NULL, NULL, NULL, '2026-11-22 12:00:57.333+00', '2026-11-22 12:00:57.357+00', NULL, false, '{}', '\x01af37eba8acf2c5592ce6a5ff57034bc22113935559441f36ad73008b4777f338af76170f4db9cf17f961d10fcdce4fddb1644f8ee7e1dab856f250fb9f5db19776a9');
+	('acme', '01a2034a-89fa-732f-bec3-e067cafe160c', 'https://127.0.0.1:39559/works', '{invoice.*}', NULL, true, NULL, NULL, '{"authorization":"[masked]"}', '{}', '\x01f8a6c3dd1ff959b3847a28a2a8c6b648bbef2c31e63c0d126142daed8171569707e3a4f128bd0d32009df23f8c6062eab31a74192611185844ab8bad6557f1e884703177c441ee3a08a310364ae5056fce26', '\x01f8a6c3dd53ae4a8ff236e9848d97ac9b2831055ea808fe6986a5092e1dcc2111783595ae5bf729191168be6cbc56c7f0788ef19bee79eb6179669f1fe73aaf18239810fa0fd85d4b5708ab9754f9f1c368df', '2026-11-22 13:45:46.392243+00', NULL, '2026-11-22 12:45:46.363+00', '2026-11-22 12:45:46.392+00', NULL, false, '{}', '\x01f8a6c3dd9b4ae85f1b6cc0bcf758d350f0d6bbcb37f3ff7efc8dd794b63f3f2cf4149e19060b83931fa37a863219fbddc32d2fc1bebb3d0c29e080a9b82595c1ad0594'),
+	('acme', '01a2034a-8a08-72a6-87e9-fd382a07d110', 'https://127.0.0.1:39559/fails', '{invoice.*}', NULL, true, NULL, NULL, '{"authorization":"[masked]"}', '{}', '\x01f8a6c3ddbeb3b84428de75d6368fbea3bb985e49c0886217f8d3c22f4ff90613f488c18c7bd838d9f5d0c5cbd3fb6544398aae8cec8e5e1fbb4e91dcc2adbe3d82989c655efe80f5b9283e15b6412143b831', NULL, NULL, '2026-11-22 12:45:46.440683+00', '2026-11-22 12:45:46.381+00', '2026-11-22 12:45:46.381+00', NULL, false, '{}', '\x01f8a6c3dd5eefcba7118a0cb0cd3ecf8c68dad8fdb8e62fd2e579a8cb611bac50e723b946e3ba15090e96bcca4c2f9b48e8ec6b32cb2aacea91ffb19608c186366f7fa9'),
+	('acme', '01a2034a-94c6-7115-8d56-b3e29f6fabab', 'https://127.0.0.1:39559/held', '{invoice.*}', NULL, false, 'manual', NULL, '{"authorization":"[masked]"}', '{}', '\x01f8a6c3dd981ca7cc6bbaf9c87f43fe129a6151c7f034067676814d5ed1a9185ff5671a294e0e8a794b85e537fc2c43cbb3c644ac85d2238d1fbe63264f1b3eac8016c1cf3d1a34ebb65871ba8f908541aa22', NULL, NULL, NULL, '2026-11-22 12:45:49.133+00', '2026-11-22 12:45:49.169+00', NULL, false, '{}', '\x01f8a6c3ddc8e744dd62e6d53d4e9e52b6441f1642027303d6b17b69e069ba0778edc002f52193a33e84dd6af59b58db7c1837c30960f95f5a9f34f64296189b7f41cd');
 
 
 --
@@ -1832,12 +2019,12 @@ INSERT INTO postern.event_types VALUES
 --
 
 INSERT INTO postern.events_20261122 VALUES
-	('acme', '01a20321-78c7-7006-a7f4-0155bb58dc4a', 'invoice.paid', '{"id":"01a20321-78c7-7006-a7f4-0155bb58dc4a","event":"invoice.paid","created_at":"2026-11-22T12:00:54.983Z","data":{"note":"over 0"}}', 2),
-	('acme', '01a20321-78d9-7277-945d-da4114aec4b4', 'invoice.paid', '{"id":"01a20321-78d9-7277-945d-da4114aec4b4","event":"invoice.paid","created_at":"2026-11-22T12:00:55.001Z","data":{"note":"over 1"}}', 2),
-	('acme', '01a20321-78f0-71c3-a135-cf150176ec4e', 'invoice.paid', '{"id":"01a20321-78f0-71c3-a135-cf150176ec4e","event":"invoice.paid","created_at":"2026-11-22T12:00:55.024Z","data":{"note":"over 2"}}', 2),
-	('acme', '01a20321-7c72-7064-8501-1bbcdbf2ccd9', 'storage.export.ready', '{"id":"01a20321-7c72-7064-8501-1bbcdbf2ccd9","event":"storage.export.ready","created_at":"2026-11-22T12:00:55.922Z","data":{"export_id":"01a20321-7976-738c-85b2-b96ecfaed64d","object_id":"2ad8c28a-6e5d-4afb-ad78-5d8e66b0d516","expires_at":"2036-11-19T12:00:55.906Z"}}', 0),
-	('acme', '01a20321-7f4d-71fd-b33f-5a97a1d24509', 'invoice.paid', '{"id":"01a20321-7f4d-71fd-b33f-5a97a1d24509","event":"invoice.paid","created_at":"2026-11-22T12:00:56.653Z","data":{"note":"pending"}}', 2),
-	('acme', '01a20321-8200-7104-bd90-7f25d9453b26', 'invoice.paid', '{"id":"01a20321-8200-7104-bd90-7f25d9453b26","event":"invoice.paid","created_at":"2026-11-22T12:00:57.344Z","data":{"note":"held"}}', 3);
+	('acme', '01a2034a-8a1f-720f-adb0-81ee00dc5bb4', 'invoice.paid', '{"id":"01a2034a-8a1f-720f-adb0-81ee00dc5bb4","event":"invoice.paid","created_at":"2026-11-22T12:45:46.399Z","data":{"note":"over 0"}}', 2),
+	('acme', '01a2034a-8a31-710b-ac04-9d7745ea77a8', 'invoice.paid', '{"id":"01a2034a-8a31-710b-ac04-9d7745ea77a8","event":"invoice.paid","created_at":"2026-11-22T12:45:46.417Z","data":{"note":"over 1"}}', 2),
+	('acme', '01a2034a-8a41-728b-a836-e0ee43084eea', 'invoice.paid', '{"id":"01a2034a-8a41-728b-a836-e0ee43084eea","event":"invoice.paid","created_at":"2026-11-22T12:45:46.433Z","data":{"note":"over 2"}}', 2),
+	('acme', '01a2034a-8e10-706b-9e19-e3b46c832e3a', 'storage.export.ready', '{"id":"01a2034a-8e10-706b-9e19-e3b46c832e3a","event":"storage.export.ready","created_at":"2026-11-22T12:45:47.408Z","data":{"export_id":"01a2034a-8ac0-7197-bc68-db10a18b51fd","object_id":"f2350cf5-356e-48bd-b5fb-9ac8e899ecbe","expires_at":"2036-11-19T12:45:47.384Z"}}', 0),
+	('acme', '01a2034a-9113-7376-9eef-bcd9639b71c4', 'invoice.paid', '{"id":"01a2034a-9113-7376-9eef-bcd9639b71c4","event":"invoice.paid","created_at":"2026-11-22T12:45:48.179Z","data":{"note":"pending"}}', 2),
+	('acme', '01a2034a-94de-7157-97cd-698565fb9bc5', 'invoice.paid', '{"id":"01a2034a-94de-7157-97cd-698565fb9bc5","event":"invoice.paid","created_at":"2026-11-22T12:45:49.150Z","data":{"note":"held"}}', 3);
 
 
 --
@@ -1893,9 +2080,9 @@ INSERT INTO postern.events_20261122 VALUES
 --
 
 INSERT INTO postern.heartbeats VALUES
-	('24475745-bb2c-4926-a779-c0e704fe0da0', 'api+worker', '2026-11-22 12:00:54.832001+00', '2026-11-22 12:00:54.832001+00'),
-	('33e7dfc0-83e2-4408-bc4a-8547c213ed4c', 'api', '2026-11-22 12:00:56.642571+00', '2026-11-22 12:00:56.642571+00'),
-	('c7964be3-ef6c-4199-a449-515a4768f42d', 'api', '2026-11-22 12:00:57.310603+00', '2026-11-22 12:00:57.310603+00');
+	('50d75a4b-bd2a-4353-bd1d-4105a37787ca', 'api+worker', '2026-11-22 12:45:46.299528+00', '2026-11-22 12:45:46.299528+00'),
+	('663e945f-ff82-4cfa-9b95-805a660428a0', 'api', '2026-11-22 12:45:48.182487+00', '2026-11-22 12:45:48.182487+00'),
+	('82d4255f-31dd-4ca8-bee3-dea8fe185ab1', 'api', '2026-11-22 12:45:49.106263+00', '2026-11-22 12:45:49.106263+00');
 
 
 --
@@ -1905,15 +2092,27 @@ INSERT INTO postern.heartbeats VALUES
 
 
 --
+-- Data for Name: log_watches; Type: TABLE DATA; Schema: postern; Owner: -
+--
+
+
+
+--
 -- Data for Name: outbox; Type: TABLE DATA; Schema: postern; Owner: -
 --
 
 INSERT INTO postern.outbox VALUES
-	('01a20321-7f5f-7ae5-949a-75f69aa207f0', 'acme', 'invoice.paid', '{"id":"01a20321-7f5f-7ae5-949a-75f69aa207f0","event":"invoice.paid","created_at":"2026-11-22T12:00:56.671Z","data":{"note": "from SQL"}}');
+	('01a2034a-9128-7354-8130-b3b9644ec8b8', 'acme', 'invoice.paid', '{"id":"01a2034a-9128-7354-8130-b3b9644ec8b8","event":"invoice.paid","created_at":"2026-11-22T12:45:48.200Z","data":{"note": "from SQL"}}');
 
 
 --
 -- Data for Name: person_sends; Type: TABLE DATA; Schema: postern; Owner: -
+--
+
+
+
+--
+-- Data for Name: portal_sessions; Type: TABLE DATA; Schema: postern; Owner: -
 --
 
 
@@ -1929,23 +2128,27 @@ INSERT INTO postern.outbox VALUES
 --
 
 INSERT INTO postern.schema_functions OVERRIDING SYSTEM VALUE VALUES
-	(1, 'functions/attach_staged.sql', '1320185bbac7b13f03189c49d23cd1a128389eec4497a981488f856aaf364c36', '2026-11-22 12:00:54.586892+00'),
-	(2, 'functions/content_fingerprint.sql', '509dbdd1fa6e5c86284d162576369533dba7f20d9611bb432491c61d58db7077', '2026-11-22 12:00:54.587894+00'),
-	(3, 'functions/copy_staged_rows.sql', '947b8cc6dd0b437f6a8dad3e8a83a3d550aeccfed7a44024014fbd7b26d40b8e', '2026-11-22 12:00:54.588572+00'),
-	(4, 'functions/copy_to_staged.sql', '42d4bc58c1265463becd46388c9a5f1134ae0bc67edc355c0c31b33834290280', '2026-11-22 12:00:54.589174+00'),
-	(5, 'functions/count_deliveries.sql', '1a21da2357df90c193e0f4809003a74406410bc2d6262aca56e237c12829ec47', '2026-11-22 12:00:54.589736+00'),
-	(6, 'functions/current_tenant.sql', 'a5b3c5f7e7766ea60bb0ae554c056c775ba76857b205ed5325c8e2258610e166', '2026-11-22 12:00:54.590312+00'),
-	(7, 'functions/day_of_id.sql', '0fede9f1ac3419f8923f1c847820c7893d96e94801ff992c405b72c2fc17b66e', '2026-11-22 12:00:54.590745+00'),
-	(8, 'functions/drop_old_partitions.sql', '0ee6b931ade7b7df8c977f37e670d17e104100fd1039bd83ce65468829bab83e', '2026-11-22 12:00:54.591468+00'),
-	(9, 'functions/drop_past_partitions.sql', 'bfa2ef0dfbd68aee9fc0ce8230ce3879bc3f45f878f8a1dec5556346e1c18b24', '2026-11-22 12:00:54.592046+00'),
-	(10, 'functions/ensure_partitions.sql', '03efe27cbb8f2d5018478e94d04f0f2815a83a61863b62d2aae2a5147260d3ab', '2026-11-22 12:00:54.592897+00'),
-	(11, 'functions/forget_deleted_endpoints.sql', '1da50189e0f7da82c71b4b3154091043efa62a50902d647d7c1525f6ca9277ac', '2026-11-22 12:00:54.593808+00'),
-	(12, 'functions/forget_old_audit.sql', '41a6ce7ae4d46c66de21b4bb2cb23513609e9539215989262f03822ade4d1b09', '2026-11-22 12:00:54.59441+00'),
-	(13, 'functions/forget_old_storage.sql', '371f23508345dde9061aae1edb84bb5c83d343df636b04bc119bd349fd30b355', '2026-11-22 12:00:54.596368+00'),
-	(14, 'functions/lowest_id_at.sql', '1f59c9b90640bc974694463a77b33dc6d4884ec5a1d294eee28f5ccd52e0a2fa', '2026-11-22 12:00:54.597603+00'),
-	(15, 'functions/publish.sql', '01001372432fbd619a7840574f98d68b0d5944a5580b8d8106b5cab77412084b', '2026-11-22 12:00:54.59847+00'),
-	(16, 'functions/stage_partitions.sql', '453e38a475afbbd678a934c00f2edb0ae4e69b298e9a1ed29e14f74fbbc36270', '2026-11-22 12:00:54.599187+00'),
-	(17, 'functions/uuid_v7.sql', 'a63ec3c017e1caa535e3a99b7ba125a3203538b3847ff17499917c3623783f1d', '2026-11-22 12:00:54.599775+00');
+	(1, 'functions/attach_staged.sql', '1320185bbac7b13f03189c49d23cd1a128389eec4497a981488f856aaf364c36', '2026-11-22 12:45:46.030494+00'),
+	(2, 'functions/content_fingerprint.sql', '509dbdd1fa6e5c86284d162576369533dba7f20d9611bb432491c61d58db7077', '2026-11-22 12:45:46.031775+00'),
+	(3, 'functions/copy_staged_rows.sql', '947b8cc6dd0b437f6a8dad3e8a83a3d550aeccfed7a44024014fbd7b26d40b8e', '2026-11-22 12:45:46.032506+00'),
+	(4, 'functions/copy_to_staged.sql', '42d4bc58c1265463becd46388c9a5f1134ae0bc67edc355c0c31b33834290280', '2026-11-22 12:45:46.033282+00'),
+	(5, 'functions/count_tenant_rows.sql', '20ef136ad04b9d99498b6841a938addaa40abaf46eee569bab2f584f08a6519e', '2026-11-22 12:45:46.034101+00'),
+	(6, 'functions/current_tenant.sql', 'a5b3c5f7e7766ea60bb0ae554c056c775ba76857b205ed5325c8e2258610e166', '2026-11-22 12:45:46.034878+00'),
+	(7, 'functions/day_of_id.sql', '0fede9f1ac3419f8923f1c847820c7893d96e94801ff992c405b72c2fc17b66e', '2026-11-22 12:45:46.035305+00'),
+	(8, 'functions/drop_old_partitions.sql', '0ee6b931ade7b7df8c977f37e670d17e104100fd1039bd83ce65468829bab83e', '2026-11-22 12:45:46.036027+00'),
+	(9, 'functions/drop_past_partitions.sql', 'bfa2ef0dfbd68aee9fc0ce8230ce3879bc3f45f878f8a1dec5556346e1c18b24', '2026-11-22 12:45:46.036624+00'),
+	(10, 'functions/ensure_partitions.sql', '03efe27cbb8f2d5018478e94d04f0f2815a83a61863b62d2aae2a5147260d3ab', '2026-11-22 12:45:46.037803+00'),
+	(11, 'functions/erase_tenant_rows.sql', '06b83ab5d09f8c0491ea17c496ca80df73d161340c48ddce1c0978fdf30a2a42', '2026-11-22 12:45:46.03899+00'),
+	(12, 'functions/forget_deleted_endpoints.sql', '1da50189e0f7da82c71b4b3154091043efa62a50902d647d7c1525f6ca9277ac', '2026-11-22 12:45:46.039674+00'),
+	(13, 'functions/forget_old_audit.sql', '41a6ce7ae4d46c66de21b4bb2cb23513609e9539215989262f03822ade4d1b09', '2026-11-22 12:45:46.040298+00'),
+	(14, 'functions/forget_old_storage.sql', '371f23508345dde9061aae1edb84bb5c83d343df636b04bc119bd349fd30b355', '2026-11-22 12:45:46.04132+00'),
+	(15, 'functions/list_tenants.sql', '1b868947a6a0691b0a797c905cc7690ef3c506df8ad882ff25165b36123b3e03', '2026-11-22 12:45:46.042379+00'),
+	(16, 'functions/log_added.sql', '74ed5894de733c0e08fcc612bb43f495f04f1adb1d9495a9a69ab70d6bee485a', '2026-11-22 12:45:46.043391+00'),
+	(17, 'functions/lowest_id_at.sql', '1f59c9b90640bc974694463a77b33dc6d4884ec5a1d294eee28f5ccd52e0a2fa', '2026-11-22 12:45:46.044748+00'),
+	(18, 'functions/publish.sql', '01001372432fbd619a7840574f98d68b0d5944a5580b8d8106b5cab77412084b', '2026-11-22 12:45:46.046527+00'),
+	(19, 'functions/stage_partitions.sql', '453e38a475afbbd678a934c00f2edb0ae4e69b298e9a1ed29e14f74fbbc36270', '2026-11-22 12:45:46.047439+00'),
+	(20, 'functions/tables_of_tenants.sql', '6c30782b3c064058d6bd633fcf46374f8f4c3e8f218db44fa35ebe88d56ab8b9', '2026-11-22 12:45:46.04858+00'),
+	(21, 'functions/uuid_v7.sql', 'a63ec3c017e1caa535e3a99b7ba125a3203538b3847ff17499917c3623783f1d', '2026-11-22 12:45:46.049744+00');
 
 
 --
@@ -1953,33 +2156,36 @@ INSERT INTO postern.schema_functions OVERRIDING SYSTEM VALUE VALUES
 --
 
 INSERT INTO postern.schema_migrations VALUES
-	(1, 'webhooks', '19cb3dc5787135119ce0a093a9e0573888667270217897621a3c7b6d11254881', '2026-11-22 12:00:54.385463+00'),
-	(2, 'publish_from_sql', 'a6e3f829d9b254054833816cf6d0a297759b52fbcde97ccf8bd307ef074d52ab', '2026-11-22 12:00:54.445538+00'),
-	(3, 'limit_published_size', '6a64076d1ea328b19362ed3c429946f1a7c479d18beac6c5bbb2af3aa5b342fd', '2026-11-22 12:00:54.449213+00'),
-	(4, 'roles_and_row_security', 'ef65547691b45ee596be9f41a658bde564c8d0503712c0d299f7d422c1582964', '2026-11-22 12:00:54.451918+00'),
-	(5, 'storage', 'aafec681132e165530145a15d48bd6d54ee64bbae27e65ef336b7358fa7052b6', '2026-11-22 12:00:54.462029+00'),
-	(6, 'audit_log', '2ab73b397af656f3c44604b8b7c49e5eb8e5c488acfdf37cbc967c5884dfd5fb', '2026-11-22 12:00:54.484989+00'),
-	(7, 'exports', '050921e2e53c4e0b07fe3251e2fc3e57fc2fc8cb9b2b27d836c0cb3268ae16a0', '2026-11-22 12:00:54.48835+00'),
-	(8, 'floor_under_the_log', '6761ca13d1a22d3019b7046aaa97b08c0ef23b66fd1ba26aec13e99ab0d6fc03', '2026-11-22 12:00:54.489129+00'),
-	(9, 'dispatches_follow_in_slices', 'de5263a867cd5e702128570bc114f9f9be98d9f744396f2dc8c5cf7e24477ed7', '2026-11-22 12:00:54.491056+00'),
-	(10, 'forget_old_storage', '1a1fcb9c5759bfd31100de26b75825733ac7505eefcd6d8ed406e8daca40c03f', '2026-11-22 12:00:54.492875+00'),
-	(11, 'indexes_of_the_log', 'ad0028239c6b7ba4d6b81b7949668574dbd5f84d8a9c62d2c0cc5b569fb75f30', '2026-11-22 12:00:54.495678+00'),
-	(12, 'when_an_attempt_was_sent', '69c8c73569f87f3959db1347b907ce5fab60b6d8db05e6f63dc62cd0f9e5c0b1', '2026-11-22 12:00:54.522111+00'),
-	(13, 'heartbeats', 'ef4bd9999b8baaece7d1744b08fe8a8cb69482214dd03dedcaef6a716abd1ce1', '2026-11-22 12:00:54.523181+00'),
-	(14, 'person_sends', '7fceac120dc5c3cffd5f94311159c496760a7c78f9512fee96437ea037774598', '2026-11-22 12:00:54.525684+00'),
-	(15, 'parked_dispatches', '271e9459704d65713cc366a1fbd73aaf62510f5d721d2e44e89077a00f0e0b18', '2026-11-22 12:00:54.529064+00'),
-	(16, 'workers', '4bfb7f0d7a530b0d59425a6bfd681974b33876aebf3e3534aae03f676247ba68', '2026-11-22 12:00:54.533276+00'),
-	(17, 'own_events_in_the_outbox', '3e82f58bfba9ccf9733c4cad49104eb177bd14589c0b7e157f26c7d742f6fe3c', '2026-11-22 12:00:54.535228+00'),
-	(18, 'storage_buckets', '8af31e77d9c8e980a02cfb5fe493abbae990b7bb0e424636e1d886ed316d9d7c', '2026-11-22 12:00:54.535694+00'),
-	(19, 'objects_by_digest', 'd067f4c96f19351a8182db0c16e1eddb750d9d16cfe182f3a1ac48d27533cd8a', '2026-11-22 12:00:54.542239+00'),
-	(20, 'masked_headers', 'f45ac583b0e2f8fda097151f0aefffe6464aa5a63873df37a04132d7a9d9fc9c', '2026-11-22 12:00:54.542555+00'),
-	(21, 'deleted_endpoints', '13d1f9ee8a1be52d4067a3624e7ff91a2f405b96856cbd957d14461ffe19813d', '2026-11-22 12:00:54.544438+00'),
-	(22, 'export_filters', '2713f222a15cd3c88e344c0401074b0e14ae1f230686b16ff28f764dcc65b62c', '2026-11-22 12:00:54.5446+00'),
-	(23, 'bodies_to_keep', '5a7ae7ba07c2d41100316d99e9fbf27f3d6e8d488e69803c7dca10b88316b3e8', '2026-11-22 12:00:54.545748+00'),
-	(24, 'events_of_tenant', 'e2253da60146c4bad3fda23ad200927fe342aedd8ef5d197590c5a9b4c9f39e8', '2026-11-22 12:00:54.550062+00'),
-	(25, 'dispatches_made_once', 'e33f3ac062a6af871ffbbc41bf196a10af3e1aea8dcddf8810422d2b5e23a18c', '2026-11-22 12:00:54.557203+00'),
-	(26, 'replays', '631a65733fceee3db068dbfb9f0ba1bf463a41ebd63c7cca0bcf47afc546f03f', '2026-11-22 12:00:54.558031+00'),
-	(27, 'delivery_statistics', 'f58e7b46cbc3d940d4997b003bff0f69c8cf5802c8a03c51bf0805a690fb8144', '2026-11-22 12:00:54.580482+00');
+	(1, 'webhooks', '19cb3dc5787135119ce0a093a9e0573888667270217897621a3c7b6d11254881', '2026-11-22 12:45:45.852147+00'),
+	(2, 'publish_from_sql', 'a6e3f829d9b254054833816cf6d0a297759b52fbcde97ccf8bd307ef074d52ab', '2026-11-22 12:45:45.908498+00'),
+	(3, 'limit_published_size', '6a64076d1ea328b19362ed3c429946f1a7c479d18beac6c5bbb2af3aa5b342fd', '2026-11-22 12:45:45.912654+00'),
+	(4, 'roles_and_row_security', 'ef65547691b45ee596be9f41a658bde564c8d0503712c0d299f7d422c1582964', '2026-11-22 12:45:45.914034+00'),
+	(5, 'storage', 'aafec681132e165530145a15d48bd6d54ee64bbae27e65ef336b7358fa7052b6', '2026-11-22 12:45:45.919712+00'),
+	(6, 'audit_log', '2ab73b397af656f3c44604b8b7c49e5eb8e5c488acfdf37cbc967c5884dfd5fb', '2026-11-22 12:45:45.935514+00'),
+	(7, 'exports', '050921e2e53c4e0b07fe3251e2fc3e57fc2fc8cb9b2b27d836c0cb3268ae16a0', '2026-11-22 12:45:45.938812+00'),
+	(8, 'floor_under_the_log', '6761ca13d1a22d3019b7046aaa97b08c0ef23b66fd1ba26aec13e99ab0d6fc03', '2026-11-22 12:45:45.939633+00'),
+	(9, 'dispatches_follow_in_slices', 'de5263a867cd5e702128570bc114f9f9be98d9f744396f2dc8c5cf7e24477ed7', '2026-11-22 12:45:45.941343+00'),
+	(10, 'forget_old_storage', '1a1fcb9c5759bfd31100de26b75825733ac7505eefcd6d8ed406e8daca40c03f', '2026-11-22 12:45:45.943784+00'),
+	(11, 'indexes_of_the_log', 'ad0028239c6b7ba4d6b81b7949668574dbd5f84d8a9c62d2c0cc5b569fb75f30', '2026-11-22 12:45:45.946243+00'),
+	(12, 'when_an_attempt_was_sent', '69c8c73569f87f3959db1347b907ce5fab60b6d8db05e6f63dc62cd0f9e5c0b1', '2026-11-22 12:45:45.967853+00'),
+	(13, 'heartbeats', 'ef4bd9999b8baaece7d1744b08fe8a8cb69482214dd03dedcaef6a716abd1ce1', '2026-11-22 12:45:45.969301+00'),
+	(14, 'person_sends', '7fceac120dc5c3cffd5f94311159c496760a7c78f9512fee96437ea037774598', '2026-11-22 12:45:45.972074+00'),
+	(15, 'parked_dispatches', '271e9459704d65713cc366a1fbd73aaf62510f5d721d2e44e89077a00f0e0b18', '2026-11-22 12:45:45.975362+00'),
+	(16, 'workers', '4bfb7f0d7a530b0d59425a6bfd681974b33876aebf3e3534aae03f676247ba68', '2026-11-22 12:45:45.978363+00'),
+	(17, 'own_events_in_the_outbox', '3e82f58bfba9ccf9733c4cad49104eb177bd14589c0b7e157f26c7d742f6fe3c', '2026-11-22 12:45:45.980248+00'),
+	(18, 'storage_buckets', '8af31e77d9c8e980a02cfb5fe493abbae990b7bb0e424636e1d886ed316d9d7c', '2026-11-22 12:45:45.9809+00'),
+	(19, 'objects_by_digest', 'd067f4c96f19351a8182db0c16e1eddb750d9d16cfe182f3a1ac48d27533cd8a', '2026-11-22 12:45:45.987265+00'),
+	(20, 'masked_headers', 'f45ac583b0e2f8fda097151f0aefffe6464aa5a63873df37a04132d7a9d9fc9c', '2026-11-22 12:45:45.987762+00'),
+	(21, 'deleted_endpoints', '13d1f9ee8a1be52d4067a3624e7ff91a2f405b96856cbd957d14461ffe19813d', '2026-11-22 12:45:45.990207+00'),
+	(22, 'export_filters', '2713f222a15cd3c88e344c0401074b0e14ae1f230686b16ff28f764dcc65b62c', '2026-11-22 12:45:45.990596+00'),
+	(23, 'bodies_to_keep', '5a7ae7ba07c2d41100316d99e9fbf27f3d6e8d488e69803c7dca10b88316b3e8', '2026-11-22 12:45:45.992074+00'),
+	(24, 'events_of_tenant', 'e2253da60146c4bad3fda23ad200927fe342aedd8ef5d197590c5a9b4c9f39e8', '2026-11-22 12:45:45.99559+00'),
+	(25, 'dispatches_made_once', 'e33f3ac062a6af871ffbbc41bf196a10af3e1aea8dcddf8810422d2b5e23a18c', '2026-11-22 12:45:46.000972+00'),
+	(26, 'replays', '631a65733fceee3db068dbfb9f0ba1bf463a41ebd63c7cca0bcf47afc546f03f', '2026-11-22 12:45:46.001919+00'),
+	(27, 'delivery_statistics', 'db18ddc9b899015d6ba2dd796a2d8731727e93a2b0f5aa6bb0761801d21a1d57', '2026-11-22 12:45:46.017144+00'),
+	(28, 'portal_sessions', '1f815cecfc5a093644caa4b9bdafa88b415a66e5343427a1fdcb405f62409fb7', '2026-11-22 12:45:46.021756+00'),
+	(29, 'tenant_erasures', 'bc35d1e40e0283037377fc54d42d2f94f4e5abda9cec588105eff98840cd1d49', '2026-11-22 12:45:46.024715+00'),
+	(30, 'log_watches', '481ce9e69fcd6be2d7af7c1dfba77bdca745a63ebeffd87fd290fe90e201597b', '2026-11-22 12:45:46.028341+00');
 
 
 --
@@ -1987,7 +2193,7 @@ INSERT INTO postern.schema_migrations VALUES
 --
 
 INSERT INTO postern.storage_buckets VALUES
-	('artifacts', '8174c414-a245-438c-8774-cb2fb30ab61a', 1, '2026-11-22 12:00:54.642+00', NULL, NULL);
+	('artifacts', 'ac084f8a-3ba6-4718-8507-942c02ef679a', 1, '2026-11-22 12:45:46.095+00', NULL, NULL);
 
 
 --
@@ -2013,7 +2219,7 @@ INSERT INTO postern.storage_buckets VALUES
 --
 
 INSERT INTO postern.storage_exports VALUES
-	('acme', '01a20321-7976-738c-85b2-b96ecfaed64d', 'ada', '2026-11-22 11:00:55.154+00', '2026-11-22 12:00:55.154+00', NULL, 'ready', 1, 8, 8, 4747, '01a20321-788c-7017-808a-338f5398417f', '01a20321-7968-70fe-bdca-2f627500163e', '[]', NULL, NULL, '2ad8c28a-6e5d-4afb-ad78-5d8e66b0d516', NULL, '2026-11-22 12:00:55.159+00', '2026-11-22 12:00:55.921+00', 1, NULL, NULL, '{ndjson,csv}');
+	('acme', '01a2034a-8ac0-7197-bc68-db10a18b51fd', 'ada', '2026-11-22 11:45:46.556+00', '2026-11-22 12:45:46.556+00', NULL, 'ready', 1, 8, 8, 4707, '01a2034a-8a08-72a6-87e9-fd382a07d110', '01a2034a-8ab9-7084-9537-27efeb6b75ef', '[]', NULL, NULL, 'f2350cf5-356e-48bd-b5fb-9ac8e899ecbe', NULL, '2026-11-22 12:45:46.561+00', '2026-11-22 12:45:47.407+00', 1, NULL, NULL, '{ndjson,csv}');
 
 
 --
@@ -2033,23 +2239,29 @@ INSERT INTO postern.storage_exports VALUES
 --
 
 INSERT INTO postern.stored_objects VALUES
-	('acme', '3460477e-7ce5-4cc6-a557-9617f0322c43', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78dc-7ac3-ba01-77ba92b4e322', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78dc-7ac3-ba01-77ba92b4e322/a/1/request_body.json', 133, '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', 'application/json', '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', 'available', '2026-11-22 12:00:55.33+00', '2026-11-22 12:00:55.33+00', '2036-11-19 12:00:55.33+00', false, 3),
-	('acme', '5ddbfacd-c14c-47a1-ad45-ad19b55f9cb8', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7941-70e4-bec5-193612eda415', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7941-70e4-bec5-193612eda415/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:00:55.398+00', '2026-11-22 12:00:55.398+00', '2036-11-19 12:00:55.398+00', false, 3),
-	('acme', 'd1d9291d-d4ec-4cfe-b04d-94c5a0531623', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78f4-75d2-bfab-e59aa49cbd52', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78f4-75d2-bfab-e59aa49cbd52/a/1/request_body.json', 133, 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'application/json', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'available', '2026-11-22 12:00:55.375+00', '2026-11-22 12:00:55.375+00', '2036-11-19 12:00:55.375+00', false, 3),
-	('acme', '810925d5-c20e-4b73-9d5b-ea7fa7c94381', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78cf-79e6-b953-4741c27e5b90', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78cf-79e6-b953-4741c27e5b90/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:00:55.158+00', '2026-11-22 12:00:55.158+00', '2036-11-19 12:00:55.158+00', false, 3),
-	('acme', 'd712d8bc-3006-4f4d-9e6a-d96e293b94e9', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78cf-7763-9d92-5dd640acee9c', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78cf-7763-9d92-5dd640acee9c/a/1/request_body.json', 133, 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'application/json', 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'available', '2026-11-22 12:00:55.177+00', '2026-11-22 12:00:55.177+00', '2036-11-19 12:00:55.177+00', false, 3),
-	('acme', 'e8160712-2810-40e5-bdf2-f33ef52b0929', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78cf-7763-9d92-5dd640acee9c', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78cf-7763-9d92-5dd640acee9c/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:00:55.169+00', '2026-11-22 12:00:55.169+00', '2036-11-19 12:00:55.169+00', false, 3),
-	('acme', 'f7702e3b-06a8-4a58-bbce-c16cbb519ccd', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78cf-79e6-b953-4741c27e5b90', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78cf-79e6-b953-4741c27e5b90/a/1/request_body.json', 133, 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'application/json', 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'b88c8e4dd143458a18d338367468eaf0fd6bb18a2fc77fac0781778454c935bd', 'available', '2026-11-22 12:00:55.187+00', '2026-11-22 12:00:55.187+00', '2036-11-19 12:00:55.187+00', false, 3),
-	('acme', '1a9cdbee-bef2-4ed4-ab4f-43d029edab0c', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78dc-7021-99c7-de948ee22377', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78dc-7021-99c7-de948ee22377/a/1/request_body.json', 133, '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', 'application/json', '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', '4bb41f775db681b891c63cf672681f8e389bf95eb9b71263e23cce4b6bb047cb', 'available', '2026-11-22 12:00:55.362+00', '2026-11-22 12:00:55.362+00', '2036-11-19 12:00:55.362+00', false, 3),
-	('acme', 'c0dedb96-8a5b-42f8-a7ea-0fe5eaf11889', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78dc-7021-99c7-de948ee22377', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78dc-7021-99c7-de948ee22377/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:00:55.36+00', '2026-11-22 12:00:55.36+00', '2036-11-19 12:00:55.36+00', false, 3),
-	('acme', '50ed3997-983f-48fd-939c-2eebaf62a18f', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78dc-7ac3-ba01-77ba92b4e322', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78dc-7ac3-ba01-77ba92b4e322/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:00:55.332+00', '2026-11-22 12:00:55.332+00', '2036-11-19 12:00:55.332+00', false, 3),
-	('acme', '343361f3-7949-4a6c-9feb-3fac1291deb8', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78f4-70e9-8d68-532e092494b1', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78f4-70e9-8d68-532e092494b1/a/1/request_body.json', 133, 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'application/json', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'available', '2026-11-22 12:00:55.338+00', '2026-11-22 12:00:55.338+00', '2036-11-19 12:00:55.338+00', false, 3),
-	('acme', 'd153aaaa-da38-4e2d-ba3b-0c1dd717be92', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78f4-70e9-8d68-532e092494b1', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78f4-70e9-8d68-532e092494b1/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:00:55.337+00', '2026-11-22 12:00:55.337+00', '2036-11-19 12:00:55.337+00', false, 3),
-	('acme', 'a5e3d912-ee6f-4d45-b504-81873336d527', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7968-70fe-bdca-2f627500163e', 2, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7968-70fe-bdca-2f627500163e/a/2/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:00:55.401+00', '2026-11-22 12:00:55.401+00', '2036-11-19 12:00:55.401+00', false, 3),
-	('acme', '334a38c2-cf7b-4dca-b54a-5aadaa11129a', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-78f4-75d2-bfab-e59aa49cbd52', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-78f4-75d2-bfab-e59aa49cbd52/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:00:55.376+00', '2026-11-22 12:00:55.376+00', '2036-11-19 12:00:55.376+00', false, 3),
-	('acme', '09f93c3d-998e-4e21-8070-fa01ad55bc54', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7941-70e4-bec5-193612eda415', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7941-70e4-bec5-193612eda415/a/1/request_body.json', 162, 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'application/json', 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'available', '2026-11-22 12:00:55.394+00', '2026-11-22 12:00:55.394+00', '2036-11-19 12:00:55.394+00', false, 3),
-	('acme', '6686c4c9-4595-4c57-a1e4-6763f30f7f49', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7968-70fe-bdca-2f627500163e', 2, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7968-70fe-bdca-2f627500163e/a/2/request_body.json', 133, 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'application/json', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'e42a76e82176d520fe8f417a93076bebc39def8fbc1476436379fd391afc600d', 'available', '2026-11-22 12:00:55.402+00', '2026-11-22 12:00:55.402+00', '2036-11-19 12:00:55.402+00', false, 3),
-	('acme', '2ad8c28a-6e5d-4afb-ad78-5d8e66b0d516', '625751c1-5301-59d5-a848-5097cccc65f1', '01a20321-7976-738c-85b2-b96ecfaed64d', 1, 'export', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a20321-7976-738c-85b2-b96ecfaed64d/a/1/export.zip', 4747, '872aeaeae786a265c8ba7e092db6dc930535834abbc476637b804b50d9d0539e', 'application/zip', '872aeaeae786a265c8ba7e092db6dc930535834abbc476637b804b50d9d0539e', '872aeaeae786a265c8ba7e092db6dc930535834abbc476637b804b50d9d0539e', 'available', '2026-11-22 12:00:55.906+00', '2026-11-22 12:00:55.906+00', '2036-11-19 12:00:55.906+00', false, 3);
+	('acme', '2f5cef29-ffb0-417f-a356-ffa9458aac5e', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a42-7192-bbbc-92f368acb902', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a42-7192-bbbc-92f368acb902/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:45:46.737+00', '2026-11-22 12:45:46.737+00', '2036-11-19 12:45:46.737+00', false, 3),
+	('acme', '6af56b2b-fb8b-47d4-a443-86a36fd525dd', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a26-7f84-afd1-dfede4b5fd10', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a26-7f84-afd1-dfede4b5fd10/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:45:46.712+00', '2026-11-22 12:45:46.712+00', '2036-11-19 12:45:46.712+00', false, 3),
+	('acme', '8318551b-63dc-4901-963c-5323fc32c96b', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a26-7f84-afd1-dfede4b5fd10', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a26-7f84-afd1-dfede4b5fd10/a/1/request_body.json', 133, '70f78b63989f7b0c18b8dde677c4c2a7965a1e7340af2e158e4d5a26b81f4797', 'application/json', '70f78b63989f7b0c18b8dde677c4c2a7965a1e7340af2e158e4d5a26b81f4797', '70f78b63989f7b0c18b8dde677c4c2a7965a1e7340af2e158e4d5a26b81f4797', 'available', '2026-11-22 12:45:46.713+00', '2026-11-22 12:45:46.713+00', '2036-11-19 12:45:46.713+00', false, 3),
+	('acme', 'd992cead-2e9d-4f7c-aab2-f03f866b02e7', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a26-7076-b354-13ba65c03fd9', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a26-7076-b354-13ba65c03fd9/a/1/request_body.json', 133, '70f78b63989f7b0c18b8dde677c4c2a7965a1e7340af2e158e4d5a26b81f4797', 'application/json', '70f78b63989f7b0c18b8dde677c4c2a7965a1e7340af2e158e4d5a26b81f4797', '70f78b63989f7b0c18b8dde677c4c2a7965a1e7340af2e158e4d5a26b81f4797', 'available', '2026-11-22 12:45:46.597+00', '2026-11-22 12:45:46.597+00', '2036-11-19 12:45:46.597+00', false, 3),
+	('acme', 'e1690cd7-28d2-45cc-bca4-f563ccd52f38', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a32-7e9a-927e-5251a00bb0cd', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a32-7e9a-927e-5251a00bb0cd/a/1/request_body.json', 133, '50d25deb5a838c4ea7371c215578514cbb34f4db12c7db313988c53ba08c5937', 'application/json', '50d25deb5a838c4ea7371c215578514cbb34f4db12c7db313988c53ba08c5937', '50d25deb5a838c4ea7371c215578514cbb34f4db12c7db313988c53ba08c5937', 'available', '2026-11-22 12:45:46.61+00', '2026-11-22 12:45:46.61+00', '2036-11-19 12:45:46.61+00', false, 3),
+	('acme', '5d07edca-a391-43bd-bb9d-23892a7f7abb', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a26-7076-b354-13ba65c03fd9', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a26-7076-b354-13ba65c03fd9/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:45:46.607+00', '2026-11-22 12:45:46.607+00', '2036-11-19 12:45:46.607+00', false, 3),
+	('acme', '8337f0ba-83fe-4578-b0db-365dabe56fa1', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a32-7e9a-927e-5251a00bb0cd', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a32-7e9a-927e-5251a00bb0cd/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:45:46.613+00', '2026-11-22 12:45:46.613+00', '2036-11-19 12:45:46.613+00', false, 3),
+	('acme', '47aac2a1-4c91-423d-b1cb-f75751db594e', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8aac-710e-b4aa-d2e718f62414', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8aac-710e-b4aa-d2e718f62414/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:45:46.762+00', '2026-11-22 12:45:46.762+00', '2036-11-19 12:45:46.762+00', false, 3),
+	('acme', '89b088cd-b33b-43d1-9ed7-45293d8e3baa', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a32-7026-91f7-de84fc6d43e6', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a32-7026-91f7-de84fc6d43e6/a/1/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:45:46.714+00', '2026-11-22 12:45:46.714+00', '2036-11-19 12:45:46.714+00', false, 3),
+	('acme', '1c36af63-2867-4ec9-ba46-756f7df20343', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a32-7026-91f7-de84fc6d43e6', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a32-7026-91f7-de84fc6d43e6/a/1/request_body.json', 133, '50d25deb5a838c4ea7371c215578514cbb34f4db12c7db313988c53ba08c5937', 'application/json', '50d25deb5a838c4ea7371c215578514cbb34f4db12c7db313988c53ba08c5937', '50d25deb5a838c4ea7371c215578514cbb34f4db12c7db313988c53ba08c5937', 'available', '2026-11-22 12:45:46.717+00', '2026-11-22 12:45:46.717+00', '2036-11-19 12:45:46.717+00', false, 3),
+	('acme', '5709c892-1585-4952-83bc-d0b735fd0b35', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a42-78b6-8add-b03360178672', 1, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a42-78b6-8add-b03360178672/a/1/response_body.txt', 1700, '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'text/plain', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', '0a929d45d5d848392f40752e2242066ea10900f07f55ca18e84261b25c0e110a', 'available', '2026-11-22 12:45:46.733+00', '2026-11-22 12:45:46.733+00', '2036-11-19 12:45:46.733+00', false, 3),
+	('acme', '182d6e4f-1609-4c5d-878c-3ca0bda8c52b', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a42-78b6-8add-b03360178672', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a42-78b6-8add-b03360178672/a/1/request_body.json', 133, '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', 'application/json', '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', 'available', '2026-11-22 12:45:46.737+00', '2026-11-22 12:45:46.737+00', '2036-11-19 12:45:46.737+00', false, 3),
+	('acme', '0b55ef9d-46d2-403b-a30b-06c7d4744227', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8a42-7192-bbbc-92f368acb902', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8a42-7192-bbbc-92f368acb902/a/1/request_body.json', 133, '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', 'application/json', '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', 'available', '2026-11-22 12:45:46.739+00', '2026-11-22 12:45:46.739+00', '2036-11-19 12:45:46.739+00', false, 3),
+	('acme', '5816b30a-0e24-4448-958a-ee917cc39f60', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8aac-710e-b4aa-d2e718f62414', 1, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8aac-710e-b4aa-d2e718f62414/a/1/request_body.json', 162, 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'application/json', 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'fcc0c4a8be4999e512d30acde67f5482609b737fc1e8f3f2fa46e5fff3c5b481', 'available', '2026-11-22 12:45:46.765+00', '2026-11-22 12:45:46.765+00', '2036-11-19 12:45:46.765+00', false, 3),
+	('acme', '48178dca-2ac4-49f3-a84d-96832f30cdbb', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8ab9-7084-9537-27efeb6b75ef', 2, 'response_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8ab9-7084-9537-27efeb6b75ef/a/2/response_body.txt', 1700, 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'text/plain', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'dfedad7008c2393c996c871a9a4fb057aa8e0a4b6631d522a4b47b34d41d8634', 'available', '2026-11-22 12:45:46.77+00', '2026-11-22 12:45:46.77+00', '2036-11-19 12:45:46.77+00', false, 3),
+	('acme', 'd4ac62cb-0c03-4676-beb7-b7596517c160', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8ab9-7084-9537-27efeb6b75ef', 2, 'request_body', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8ab9-7084-9537-27efeb6b75ef/a/2/request_body.json', 133, '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', 'application/json', '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', '65db19210df32f7e9b208664b772319ac06a749ad697a38beac5b3af3a2aa1f9', 'available', '2026-11-22 12:45:46.77+00', '2026-11-22 12:45:46.77+00', '2036-11-19 12:45:46.77+00', false, 3),
+	('acme', 'f2350cf5-356e-48bd-b5fb-9ac8e899ecbe', '625751c1-5301-59d5-a848-5097cccc65f1', '01a2034a-8ac0-7197-bc68-db10a18b51fd', 1, 'export', 'artifacts', 'v1/t/625751c1-5301-59d5-a848-5097cccc65f1/d/01a2034a-8ac0-7197-bc68-db10a18b51fd/a/1/export.zip', 4707, 'c895e400bdb92d89cb81c152af5ccd869b441c96e86d0756e4bb8652ce3c9dcf', 'application/zip', 'c895e400bdb92d89cb81c152af5ccd869b441c96e86d0756e4bb8652ce3c9dcf', 'c895e400bdb92d89cb81c152af5ccd869b441c96e86d0756e4bb8652ce3c9dcf', 'available', '2026-11-22 12:45:47.384+00', '2026-11-22 12:45:47.384+00', '2036-11-19 12:45:47.384+00', false, 3);
+
+
+--
+-- Data for Name: tenant_erasures; Type: TABLE DATA; Schema: postern; Owner: -
+--
+
 
 
 --
@@ -2057,7 +2269,7 @@ INSERT INTO postern.stored_objects VALUES
 --
 
 INSERT INTO postern.tenant_settings VALUES
-	('acme', true, true, NULL, '2026-11-22 12:00:54.879+00');
+	('acme', true, true, NULL, '2026-11-22 12:45:46.342+00');
 
 
 --
@@ -2070,7 +2282,7 @@ INSERT INTO postern.tenant_settings VALUES
 -- Name: schema_functions_id_seq; Type: SEQUENCE SET; Schema: postern; Owner: -
 --
 
-SELECT pg_catalog.setval('postern.schema_functions_id_seq', 17, true);
+SELECT pg_catalog.setval('postern.schema_functions_id_seq', 21, true);
 
 
 --
@@ -2314,6 +2526,14 @@ ALTER TABLE ONLY postern.idempotency_keys
 
 
 --
+-- Name: log_watches log_watches_pkey; Type: CONSTRAINT; Schema: postern; Owner: -
+--
+
+ALTER TABLE ONLY postern.log_watches
+    ADD CONSTRAINT log_watches_pkey PRIMARY KEY (tenant_id, watcher);
+
+
+--
 -- Name: outbox outbox_pkey; Type: CONSTRAINT; Schema: postern; Owner: -
 --
 
@@ -2327,6 +2547,22 @@ ALTER TABLE ONLY postern.outbox
 
 ALTER TABLE ONLY postern.person_sends
     ADD CONSTRAINT person_sends_pkey PRIMARY KEY (tenant_id, endpoint_id, id);
+
+
+--
+-- Name: portal_sessions portal_sessions_code_hash_key; Type: CONSTRAINT; Schema: postern; Owner: -
+--
+
+ALTER TABLE ONLY postern.portal_sessions
+    ADD CONSTRAINT portal_sessions_code_hash_key UNIQUE (code_hash);
+
+
+--
+-- Name: portal_sessions portal_sessions_pkey; Type: CONSTRAINT; Schema: postern; Owner: -
+--
+
+ALTER TABLE ONLY postern.portal_sessions
+    ADD CONSTRAINT portal_sessions_pkey PRIMARY KEY (id);
 
 
 --
@@ -2431,6 +2667,14 @@ ALTER TABLE ONLY postern.stored_objects
 
 ALTER TABLE ONLY postern.stored_objects
     ADD CONSTRAINT stored_objects_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: tenant_erasures tenant_erasures_pkey; Type: CONSTRAINT; Schema: postern; Owner: -
+--
+
+ALTER TABLE ONLY postern.tenant_erasures
+    ADD CONSTRAINT tenant_erasures_pkey PRIMARY KEY (tenant_id);
 
 
 --
@@ -2975,6 +3219,13 @@ CREATE INDEX endpoints_deleted ON postern.endpoints USING btree (deleted_at) WHE
 
 
 --
+-- Name: endpoints_of_tenant; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX endpoints_of_tenant ON postern.endpoints USING btree (tenant_id COLLATE "C");
+
+
+--
 -- Name: endpoints_unsettled; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -3066,6 +3317,13 @@ CREATE INDEX idempotency_keys_created_at ON postern.idempotency_keys USING btree
 
 
 --
+-- Name: portal_sessions_until; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX portal_sessions_until ON postern.portal_sessions USING btree (until);
+
+
+--
 -- Name: replays_running; Type: INDEX; Schema: postern; Owner: -
 --
 
@@ -3140,6 +3398,13 @@ CREATE INDEX stored_objects_over ON postern.stored_objects USING btree (state_si
 --
 
 CREATE INDEX stored_objects_unopened_exports ON postern.stored_objects USING btree (delivery_id) WHERE ((kind = 'export'::text) AND (available_at IS NULL));
+
+
+--
+-- Name: tenant_erasures_waiting; Type: INDEX; Schema: postern; Owner: -
+--
+
+CREATE INDEX tenant_erasures_waiting ON postern.tenant_erasures USING btree (lease_until) WHERE (status = 'running'::text);
 
 
 --
@@ -3773,10 +4038,10 @@ ALTER INDEX postern.events_of_tenant ATTACH PARTITION postern.events_default_ten
 
 
 --
--- Name: deliveries count_deliveries; Type: TRIGGER; Schema: postern; Owner: -
+-- Name: deliveries log_added; Type: TRIGGER; Schema: postern; Owner: -
 --
 
-CREATE TRIGGER count_deliveries AFTER INSERT ON postern.deliveries REFERENCING NEW TABLE AS logged FOR EACH STATEMENT EXECUTE FUNCTION postern.count_deliveries();
+CREATE TRIGGER log_added AFTER INSERT ON postern.deliveries REFERENCING NEW TABLE AS logged FOR EACH STATEMENT EXECUTE FUNCTION postern.log_added();
 
 
 --
@@ -3996,6 +4261,12 @@ ALTER TABLE postern.events_default ENABLE ROW LEVEL SECURITY;
 ALTER TABLE postern.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: log_watches; Type: ROW SECURITY; Schema: postern; Owner: -
+--
+
+ALTER TABLE postern.log_watches ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: outbox; Type: ROW SECURITY; Schema: postern; Owner: -
 --
 
@@ -4065,6 +4336,13 @@ CREATE POLICY owner ON postern.idempotency_keys TO postern_owner USING (true);
 
 
 --
+-- Name: log_watches owner; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY owner ON postern.log_watches TO postern_owner USING (true);
+
+
+--
 -- Name: outbox owner; Type: POLICY; Schema: postern; Owner: -
 --
 
@@ -4076,6 +4354,13 @@ CREATE POLICY owner ON postern.outbox TO postern_owner USING (true);
 --
 
 CREATE POLICY owner ON postern.person_sends TO postern_owner USING (true);
+
+
+--
+-- Name: portal_sessions owner; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY owner ON postern.portal_sessions TO postern_owner USING (true);
 
 
 --
@@ -4121,6 +4406,13 @@ CREATE POLICY owner ON postern.stored_objects TO postern_owner USING (true);
 
 
 --
+-- Name: tenant_erasures owner; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY owner ON postern.tenant_erasures TO postern_owner USING (true);
+
+
+--
 -- Name: tenant_settings owner; Type: POLICY; Schema: postern; Owner: -
 --
 
@@ -4132,6 +4424,33 @@ CREATE POLICY owner ON postern.tenant_settings TO postern_owner USING (true);
 --
 
 ALTER TABLE postern.person_sends ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: portal_sessions; Type: ROW SECURITY; Schema: postern; Owner: -
+--
+
+ALTER TABLE postern.portal_sessions ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: portal_sessions publisher; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY publisher ON postern.portal_sessions TO postern_publisher USING (true);
+
+
+--
+-- Name: tenant_erasures publisher; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY publisher ON postern.tenant_erasures TO postern_publisher USING (true);
+
+
+--
+-- Name: audit_log publisher_add; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY publisher_add ON postern.audit_log FOR INSERT TO postern_publisher WITH CHECK (true);
+
 
 --
 -- Name: replays; Type: ROW SECURITY; Schema: postern; Owner: -
@@ -4226,6 +4545,13 @@ CREATE POLICY tenant ON postern.events TO postern_tenant USING ((tenant_id = pos
 
 
 --
+-- Name: log_watches tenant; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY tenant ON postern.log_watches TO postern_tenant USING ((tenant_id = postern.current_tenant()));
+
+
+--
 -- Name: person_sends tenant; Type: POLICY; Schema: postern; Owner: -
 --
 
@@ -4268,6 +4594,12 @@ CREATE POLICY tenant ON postern.tenant_settings TO postern_tenant USING ((tenant
 
 
 --
+-- Name: tenant_erasures; Type: ROW SECURITY; Schema: postern; Owner: -
+--
+
+ALTER TABLE postern.tenant_erasures ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: tenant_settings; Type: ROW SECURITY; Schema: postern; Owner: -
 --
 
@@ -4292,6 +4624,13 @@ CREATE POLICY worker ON postern.delivery_counts TO postern_worker USING (true);
 --
 
 CREATE POLICY worker ON postern.delivery_stats TO postern_worker USING (true);
+
+
+--
+-- Name: log_watches worker; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker ON postern.log_watches TO postern_worker USING (true);
 
 
 --
@@ -4372,6 +4711,13 @@ CREATE POLICY worker_change ON postern.stored_objects FOR UPDATE TO postern_work
 
 
 --
+-- Name: tenant_erasures worker_change; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker_change ON postern.tenant_erasures FOR UPDATE TO postern_worker USING (true);
+
+
+--
 -- Name: outbox worker_lock; Type: POLICY; Schema: postern; Owner: -
 --
 
@@ -4400,6 +4746,13 @@ CREATE POLICY worker_read ON postern.person_sends FOR SELECT TO postern_worker U
 
 
 --
+-- Name: portal_sessions worker_read; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker_read ON postern.portal_sessions FOR SELECT TO postern_worker USING (true);
+
+
+--
 -- Name: replays worker_read; Type: POLICY; Schema: postern; Owner: -
 --
 
@@ -4425,6 +4778,13 @@ CREATE POLICY worker_read ON postern.storage_exports FOR SELECT TO postern_worke
 --
 
 CREATE POLICY worker_read ON postern.stored_objects FOR SELECT TO postern_worker USING (true);
+
+
+--
+-- Name: tenant_erasures worker_read; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker_read ON postern.tenant_erasures FOR SELECT TO postern_worker USING (true);
 
 
 --
@@ -4460,6 +4820,13 @@ CREATE POLICY worker_remove ON postern.outbox FOR DELETE TO postern_worker USING
 --
 
 CREATE POLICY worker_remove ON postern.person_sends FOR DELETE TO postern_worker USING (true);
+
+
+--
+-- Name: portal_sessions worker_remove; Type: POLICY; Schema: postern; Owner: -
+--
+
+CREATE POLICY worker_remove ON postern.portal_sessions FOR DELETE TO postern_worker USING (true);
 
 
 --
@@ -4512,10 +4879,11 @@ REVOKE ALL ON FUNCTION postern.copy_to_staged() FROM PUBLIC;
 
 
 --
--- Name: FUNCTION count_deliveries(); Type: ACL; Schema: postern; Owner: -
+-- Name: FUNCTION count_tenant_rows(counted_tenant text, most integer); Type: ACL; Schema: postern; Owner: -
 --
 
-REVOKE ALL ON FUNCTION postern.count_deliveries() FROM PUBLIC;
+REVOKE ALL ON FUNCTION postern.count_tenant_rows(counted_tenant text, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION postern.count_tenant_rows(counted_tenant text, most integer) TO postern_publisher;
 
 
 --
@@ -4558,6 +4926,14 @@ GRANT ALL ON FUNCTION postern.ensure_partitions(from_day date, to_day date) TO p
 
 
 --
+-- Name: FUNCTION erase_tenant_rows(erased_tenant text, most integer, with_objects boolean); Type: ACL; Schema: postern; Owner: -
+--
+
+REVOKE ALL ON FUNCTION postern.erase_tenant_rows(erased_tenant text, most integer, with_objects boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION postern.erase_tenant_rows(erased_tenant text, most integer, with_objects boolean) TO postern_worker;
+
+
+--
 -- Name: FUNCTION forget_deleted_endpoints(retention_days integer); Type: ACL; Schema: postern; Owner: -
 --
 
@@ -4579,6 +4955,21 @@ GRANT ALL ON FUNCTION postern.forget_old_audit() TO postern_worker;
 
 REVOKE ALL ON FUNCTION postern.forget_old_storage(retention_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION postern.forget_old_storage(retention_days integer) TO postern_worker;
+
+
+--
+-- Name: FUNCTION list_tenants(prefix text, after text, most integer); Type: ACL; Schema: postern; Owner: -
+--
+
+REVOKE ALL ON FUNCTION postern.list_tenants(prefix text, after text, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION postern.list_tenants(prefix text, after text, most integer) TO postern_publisher;
+
+
+--
+-- Name: FUNCTION log_added(); Type: ACL; Schema: postern; Owner: -
+--
+
+REVOKE ALL ON FUNCTION postern.log_added() FROM PUBLIC;
 
 
 --
@@ -4606,6 +4997,13 @@ GRANT ALL ON FUNCTION postern.stage_partitions(parent text, from_day date, to_da
 
 
 --
+-- Name: FUNCTION tables_of_tenants(); Type: ACL; Schema: postern; Owner: -
+--
+
+REVOKE ALL ON FUNCTION postern.tables_of_tenants() FROM PUBLIC;
+
+
+--
 -- Name: FUNCTION uuid_v7(); Type: ACL; Schema: postern; Owner: -
 --
 
@@ -4621,6 +5019,7 @@ GRANT ALL ON FUNCTION postern.uuid_v7() TO postern_tenant;
 
 GRANT SELECT,INSERT ON TABLE postern.audit_log TO postern_tenant;
 GRANT INSERT ON TABLE postern.audit_log TO postern_worker;
+GRANT INSERT ON TABLE postern.audit_log TO postern_publisher;
 
 
 --
@@ -5048,6 +5447,21 @@ GRANT SELECT,INSERT,DELETE ON TABLE postern.idempotency_keys TO postern_worker;
 
 
 --
+-- Name: TABLE log_watches; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE postern.log_watches TO postern_tenant;
+GRANT SELECT,DELETE ON TABLE postern.log_watches TO postern_worker;
+
+
+--
+-- Name: COLUMN log_watches.until; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(until) ON TABLE postern.log_watches TO postern_tenant;
+
+
+--
 -- Name: TABLE outbox; Type: ACL; Schema: postern; Owner: -
 --
 
@@ -5067,6 +5481,36 @@ GRANT UPDATE(id) ON TABLE postern.outbox TO postern_worker;
 
 GRANT SELECT,INSERT,DELETE ON TABLE postern.person_sends TO postern_tenant;
 GRANT SELECT,DELETE ON TABLE postern.person_sends TO postern_worker;
+
+
+--
+-- Name: TABLE portal_sessions; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE postern.portal_sessions TO postern_publisher;
+GRANT DELETE ON TABLE postern.portal_sessions TO postern_worker;
+
+
+--
+-- Name: COLUMN portal_sessions.id; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT SELECT(id) ON TABLE postern.portal_sessions TO postern_worker;
+
+
+--
+-- Name: COLUMN portal_sessions.code_hash; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(code_hash) ON TABLE postern.portal_sessions TO postern_publisher;
+
+
+--
+-- Name: COLUMN portal_sessions.until; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(until) ON TABLE postern.portal_sessions TO postern_publisher;
+GRANT SELECT(until) ON TABLE postern.portal_sessions TO postern_worker;
 
 
 --
@@ -5403,6 +5847,77 @@ GRANT UPDATE(hold) ON TABLE postern.stored_objects TO postern_worker;
 
 GRANT UPDATE(revision) ON TABLE postern.stored_objects TO postern_tenant;
 GRANT UPDATE(revision) ON TABLE postern.stored_objects TO postern_worker;
+
+
+--
+-- Name: TABLE tenant_erasures; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT SELECT,INSERT ON TABLE postern.tenant_erasures TO postern_publisher;
+GRANT SELECT ON TABLE postern.tenant_erasures TO postern_worker;
+
+
+--
+-- Name: COLUMN tenant_erasures.status; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(status) ON TABLE postern.tenant_erasures TO postern_publisher;
+GRANT UPDATE(status) ON TABLE postern.tenant_erasures TO postern_worker;
+
+
+--
+-- Name: COLUMN tenant_erasures.rows_erased; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(rows_erased) ON TABLE postern.tenant_erasures TO postern_publisher;
+GRANT UPDATE(rows_erased) ON TABLE postern.tenant_erasures TO postern_worker;
+
+
+--
+-- Name: COLUMN tenant_erasures.objects_erased; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(objects_erased) ON TABLE postern.tenant_erasures TO postern_publisher;
+GRANT UPDATE(objects_erased) ON TABLE postern.tenant_erasures TO postern_worker;
+
+
+--
+-- Name: COLUMN tenant_erasures.trouble; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(trouble) ON TABLE postern.tenant_erasures TO postern_publisher;
+GRANT UPDATE(trouble) ON TABLE postern.tenant_erasures TO postern_worker;
+
+
+--
+-- Name: COLUMN tenant_erasures.lease_owner; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(lease_owner) ON TABLE postern.tenant_erasures TO postern_publisher;
+GRANT UPDATE(lease_owner) ON TABLE postern.tenant_erasures TO postern_worker;
+
+
+--
+-- Name: COLUMN tenant_erasures.lease_until; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(lease_until) ON TABLE postern.tenant_erasures TO postern_publisher;
+GRANT UPDATE(lease_until) ON TABLE postern.tenant_erasures TO postern_worker;
+
+
+--
+-- Name: COLUMN tenant_erasures.requested_at; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(requested_at) ON TABLE postern.tenant_erasures TO postern_publisher;
+
+
+--
+-- Name: COLUMN tenant_erasures.finished_at; Type: ACL; Schema: postern; Owner: -
+--
+
+GRANT UPDATE(finished_at) ON TABLE postern.tenant_erasures TO postern_publisher;
+GRANT UPDATE(finished_at) ON TABLE postern.tenant_erasures TO postern_worker;
 
 
 --
