@@ -208,7 +208,7 @@ describe("an export", () => {
     const files = await unpackFiles(await columns.download(found));
     assert.deepEqual([...files.keys()], ["parquet/deliveries-00001.parquet", "manifest.json"]);
     const { rows, groups } = await parquetRows(files);
-    assert.equal(groups, 3);
+    assert.equal(groups, 5);
     assert.equal(new Set(rows.map((row) => row["id"])).size, 12_000);
     const [row] = rows;
     assert.ok(row?.["created_at"] instanceof Date);
