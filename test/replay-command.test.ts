@@ -135,7 +135,7 @@ describe("postern replay", () => {
       [true, { error: "Endpoint not found" }],
     );
     const mistaken = await shell(`postern replay --tenant acme --endpoint ${id} --from yesterday`, {});
-    assert.match(mistaken.stderr, /--from yesterday is no time/);
+    assert.match(mistaken.stderr, /--from yesterday is not a time/);
     assert.deepEqual(
       await replaysOf(service)
         .list("?limit=100")

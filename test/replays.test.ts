@@ -32,8 +32,11 @@ beforeEach(async () => {
 });
 after(() => service.stop());
 
-const seed = (endpoint: string | null, count: number, more: { type?: string; status?: number } = {}) =>
-  seedEvents(service.database.pool, { endpoint, count, ...more });
+const seed = (
+  endpoint: string | null,
+  count: number,
+  more: { type?: string; status?: number; minutesAgo?: number } = {},
+) => seedEvents(service.database.pool, { endpoint, count, ...more });
 
 /** Not `replay.finished`, which would come among what is counted. */
 const create = (events = ["invoice.*", "customer.*"]) => webhooks.create({ events });
@@ -128,7 +131,8 @@ describe("a replay of failed events", () => {
     const { endpoint } = await create();
     const paid = await seed(endpoint.id, 2);
     await seed(endpoint.id, 3, { type: "invoice.sent", status: 404 });
-    await seed(endpoint.id, 1, { type: "customer.created", status: 404 });
+    // The newest, by more than the milliseconds that a seed takes.
+    await seed(endpoint.id, 1, { type: "customer.created", status: 404, minutesAgo: 20 });
     const all = await replays.count({ endpoint_id: endpoint.id });
     assert.deepEqual([all.count, all.is_capped, all.by_cause], [6, false, { http_500: 2, http_404: 4 }]);
     assert.ok((all.oldest ?? "") < (all.newest ?? "") && (all.newest ?? "") < new Date().toISOString());

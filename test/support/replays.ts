@@ -23,12 +23,19 @@ export function range(): { from: string; to: string } {
  */
 export async function seedEvents(
   pool: Pool,
-  given: { tenant?: string; endpoint: string | null; count: number; type?: string; status?: number },
+  given: {
+    tenant?: string;
+    endpoint: string | null;
+    count: number;
+    type?: string;
+    status?: number;
+    minutesAgo?: number;
+  },
 ): Promise<string[]> {
-  const { tenant = "acme", endpoint, count, type = "invoice.paid", status = 500 } = given;
+  const { tenant = "acme", endpoint, count, type = "invoice.paid", status = 500, minutesAgo = 30 } = given;
   const { rows } = await pool.query<{ id: string }>(
     `WITH made AS (
-        SELECT n, overlay(postern.lowest_id_at(now() - interval '30 minutes' + n * interval '1 ms')::text
+        SELECT n, overlay(postern.lowest_id_at(now() - make_interval(mins => $6) + n * interval '1 ms')::text
           placing '7' || right(gen_random_uuid()::text, 21) from 15)::uuid AS id
         FROM generate_series(1, $1::int) n
       ), events AS (
@@ -40,7 +47,7 @@ export async function seedEvents(
         SELECT $2, $4, postern.uuid_v7(), id, $3, 'event', 'failed', 1, '{}', $5, 1 FROM made WHERE $4::uuid IS NOT NULL
       )
       SELECT id FROM made ORDER BY id`,
-    [count, tenant, type, endpoint, status],
+    [count, tenant, type, endpoint, status, minutesAgo],
   );
   return rows.map(({ id }) => id);
 }
