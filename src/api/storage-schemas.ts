@@ -2,7 +2,7 @@
 import { LOGGED_STATUSES } from "../deliveries/delivery.ts";
 import { z } from "zod";
 import { EVENT_TYPE_PATTERN } from "../events/subscription.ts";
-import { parseExportId, UUID_PATTERN } from "../shared/id.ts";
+import { parseExportId } from "../shared/id.ts";
 import { DEFAULT_LINK_SECONDS } from "../storage/library/downloads.ts";
 import { DEFAULT_EXPORT_FORMATS, EXPORT_FORMATS, type LogExport } from "../storage/exports/log-export.ts";
 import { MAX_SIGNED_URL_SECONDS } from "../storage/rules/issue-signed-url.ts";
@@ -10,7 +10,7 @@ import { artifactKind } from "../storage/rules/object-key.ts";
 import type { LibraryCursor, LibraryItem } from "../storage/rules/project-library.ts";
 import { instant as strictInstant, uuid as strictUuid } from "../storage/rules/values.ts";
 import type { TenantSettings } from "../storage/rows/tenant-settings-store.ts";
-import { integerText } from "./page-query.ts";
+import { idText, integerText } from "./page-query.ts";
 
 const id = z.uuid();
 const instant = z.iso.datetime();
@@ -183,15 +183,7 @@ export function cursorText(cursor: LibraryCursor | null): string | null {
 
 export const exportsQuery = z.strictObject({
   limit: integerText(1, 100, 50),
-  before: z
-    .string()
-    .transform((text, context) => {
-      const before = parseExportId(text);
-      if (before !== null) return before;
-      context.addIssue({ code: "custom", message: "must be an export's id" });
-      return z.NEVER;
-    })
-    .meta({ pattern: UUID_PATTERN })
-    .optional()
-    .describe("An export's id: the page of exports older than it."),
+  before: idText(parseExportId, "an export's id").describe(
+    "An export's id: the page of exports older than it.",
+  ),
 });

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { AUDIT_ACTIONS } from "../../audit/audit-entry.ts";
-import { parseAuditId, parseEndpointId, UUID_PATTERN } from "../../shared/id.ts";
+import { parseAuditId, parseEndpointId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import { auditExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
-import { instantText, integerText, nextLink } from "../page-query.ts";
+import { idText, instantText, integerText, nextLink } from "../page-query.ts";
 import { parseQuery } from "../parse.ts";
 import { auditObject, auditView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
@@ -52,15 +52,5 @@ const auditQuery = z.strictObject({
   from: instantText.optional().describe("At or after, ISO 8601 with offset."),
   to: instantText.optional().describe("Before, ISO 8601 with offset."),
   limit: integerText(1, 100, 50),
-  before: z
-    .string()
-    .transform((text, context) => {
-      const id = parseAuditId(text);
-      if (id !== null) return id;
-      context.addIssue({ code: "custom", message: "must be an entry's id" });
-      return z.NEVER;
-    })
-    .meta({ pattern: UUID_PATTERN })
-    .optional()
-    .describe("An entry's id: the page of entries older than it."),
+  before: idText(parseAuditId, "an entry's id").describe("An entry's id: the page of entries older than it."),
 });

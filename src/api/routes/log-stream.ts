@@ -3,10 +3,11 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { LOGGED_STATUSES } from "../../deliveries/delivery.ts";
 import type { TailSink } from "../../deliveries/tail.ts";
-import { parseEndpointId, UUID_PATTERN } from "../../shared/id.ts";
+import { parseEndpointId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import type { HttpLimits } from "../http-limits.ts";
 import { describeRoute } from "../openapi.ts";
+import { idText } from "../page-query.ts";
 import { parseQuery } from "../parse.ts";
 import { deliveryHeadView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
@@ -84,17 +85,7 @@ function sinkTo(stream: PassThrough): TailSink {
 }
 
 const streamQuery = z.strictObject({
-  endpoint_id: z
-    .string()
-    .transform((text, context) => {
-      const id = parseEndpointId(text);
-      if (id !== null) return id;
-      context.addIssue({ code: "custom", message: "must be an endpoint's id" });
-      return z.NEVER;
-    })
-    .meta({ pattern: UUID_PATTERN })
-    .optional()
-    .describe("Of this endpoint alone."),
+  endpoint_id: idText(parseEndpointId, "an endpoint's id").describe("Of this endpoint alone."),
   status: z.enum(LOGGED_STATUSES).optional(),
 });
 

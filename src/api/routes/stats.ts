@@ -9,11 +9,11 @@ import {
   type BucketName,
   type Span,
 } from "../../deliveries/stats-range.ts";
-import { parseEndpointId, UUID_PATTERN } from "../../shared/id.ts";
+import { parseEndpointId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { userOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
-import { instantText } from "../page-query.ts";
+import { idText, instantText } from "../page-query.ts";
 import { parseQuery } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
 import {
@@ -137,17 +137,9 @@ export function statsRoutes(
   );
 }
 
-const endpointId = z
-  .string()
-  .transform((text, context) => {
-    const id = parseEndpointId(text);
-    if (id !== null) return id;
-    context.addIssue({ code: "custom", message: "must be an endpoint's id" });
-    return z.NEVER;
-  })
-  .meta({ pattern: UUID_PATTERN })
-  .optional()
-  .describe("Of this endpoint alone, a deleted one too. Zeros for an id that is no endpoint of the tenant.");
+const endpointId = idText(parseEndpointId, "an endpoint's id").describe(
+  "Of this endpoint alone, a deleted one too. Zeros for an id that is no endpoint of the tenant.",
+);
 
 const times = {
   from: instantText
