@@ -124,7 +124,7 @@ export class LogTail {
       {
         heard: (payload) => this.#hear(payload),
         opened: () => {
-          if (hasOpened) this.#skipAll(null);
+          if (hasOpened) this.#missAll();
           hasOpened = true;
           opened.resolve();
         },
@@ -159,9 +159,9 @@ export class LogTail {
     known.omitted += announced.omitted + Math.max(0, announced.added.length - room);
   }
 
-  #skipAll(count: number | null): void {
+  #missAll(): void {
     for (const { watchers } of this.#tenants.values()) {
-      for (const watcher of watchers) skip(watcher, count);
+      for (const watcher of watchers) skip(watcher, null);
     }
   }
 

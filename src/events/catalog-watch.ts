@@ -1,5 +1,5 @@
 /** Puts a changed catalog in force within two seconds, in every process that has the file. */
-import { every } from "../shared/every.ts";
+import { makeRepeated } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { CatalogFile } from "./live-catalog.ts";
@@ -8,8 +8,6 @@ const LOOK_EVERY_MS = 500;
 
 export function makeCatalogWatch(services: { catalog: CatalogFile; log: Log; metrics: Metrics }) {
   const { catalog, log, metrics } = services;
-  const stopping = new AbortController();
-  let running: Promise<void> | null = null;
 
   async function look(): Promise<void> {
     const found = await catalog.look();
@@ -23,16 +21,7 @@ export function makeCatalogWatch(services: { catalog: CatalogFile; log: Log; met
     }
   }
 
-  return {
-    start() {
-      running ??= every(LOOK_EVERY_MS, look, {
-        signal: stopping.signal,
-        failed: (error) => log.error({ err: error }, "looking at the event catalog failed"),
-      });
-    },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return makeRepeated(LOOK_EVERY_MS, look, (error) =>
+    log.error({ err: error }, "looking at the event catalog failed"),
+  );
 }

@@ -18,7 +18,7 @@ import { inTransaction } from "../database/transaction.ts";
 import { lockTarget } from "../endpoints/send-target.ts";
 import { publishOwn } from "../events/own-events.ts";
 import type { OnceEvent, ReplayPage } from "../queue/once.ts";
-import { every } from "../shared/every.ts";
+import { makeRepeated } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { readCandidates } from "./candidate-store.ts";
@@ -58,11 +58,9 @@ const WAITING: Step = { kind: "waiting", ms: POLL_MS };
 
 export function makeReplayWorker(services: ReplayWorkerServices): { start(): void; stop(): Promise<void> } {
   const { db, log, metrics } = services;
-  const stopping = new AbortController();
-  let running: Promise<void> | null = null;
 
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
+  async function work(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       const run = await claimReplay(db, randomUUID(), LEASE_MS);
       if (run === null) return;
       const step = await stepOf(services, run);
@@ -76,15 +74,7 @@ export function makeReplayWorker(services: ReplayWorkerServices): { start(): voi
     log.warn({ err: error }, "a replay could not go on; it is tried again");
   }
 
-  return {
-    start() {
-      running ??= every(POLL_MS, work, { signal: stopping.signal, failed });
-    },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return makeRepeated(POLL_MS, work, failed);
 }
 
 /** One page at most. A replay that is over, or another's by now, counts as waiting. */

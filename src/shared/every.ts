@@ -17,6 +17,30 @@ export async function every(
   }
 }
 
+/**
+ * Such work between a start and a stop, which waits for the round under way.
+ *
+ * @param work gets the signal of the stop.
+ */
+export function makeRepeated(
+  ms: number,
+  work: (signal: AbortSignal) => Promise<void>,
+  failed: (error: unknown) => void,
+): { start(): void; stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let running: Promise<void> | null = null;
+  return {
+    start() {
+      running ??= every(ms, () => work(signal), { signal, failed });
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
 /** Waits, but not beyond the signal. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);

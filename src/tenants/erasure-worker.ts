@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
-import { every } from "../shared/every.ts";
+import { makeRepeated } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -53,11 +53,9 @@ const MORE: Step = { isOver: false, delayMs: 0, objects: 0, trouble: null };
 
 export function makeErasureWorker(services: ErasureServices): { start(): void; stop(): Promise<void> } {
   const { db, log, metrics } = services;
-  const stopping = new AbortController();
-  let running: Promise<void> | null = null;
 
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
+  async function work(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       const run = await claimErasure(db, randomUUID(), LEASE_MS);
       if (run === null) return;
       const { isOver, ...how } = await stepOf(services, run);
@@ -71,15 +69,7 @@ export function makeErasureWorker(services: ErasureServices): { start(): void; s
     log.warn({ err: error }, "the erasure of a tenant could not go on; it is tried again");
   }
 
-  return {
-    start() {
-      running ??= every(POLL_MS, work, { signal: stopping.signal, failed });
-    },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return makeRepeated(POLL_MS, work, failed);
 }
 
 async function stepOf(services: ErasureServices, run: ErasureRun): Promise<Step> {
