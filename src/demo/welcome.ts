@@ -1,4 +1,6 @@
+import { serviceEvents } from "../events/built-in-catalog.ts";
 import type { Catalog } from "../events/catalog.ts";
+import { groupOf } from "./week.ts";
 
 const MOVED = `
 The receiver's usual port is taken by another program, so it has one of its own
@@ -24,6 +26,20 @@ export function sampleEvent(
   const { type, payloadShape } = entry;
   const dot = type.indexOf(".");
   return { type, pattern: dot === -1 ? type : `${type.slice(0, dot)}.*`, data: payloadShape };
+}
+
+/** Events of the demonstration's own endpoints: of other kinds than the printed lines publish. */
+export function liveSamples(
+  { entries, faultsOf }: Pick<Catalog, "entries" | "faultsOf">,
+  printed: SampleEvent,
+): { type: string; data: Record<string, unknown> }[] {
+  const own = new Set(serviceEvents.map(({ type }) => type));
+  return entries
+    .filter(
+      ({ type, deprecated }) => !deprecated && !own.has(type) && groupOf(type) !== groupOf(printed.type),
+    )
+    .filter(({ type, payloadShape }) => faultsOf(type, payloadShape).length === 0)
+    .map(({ type, payloadShape }) => ({ type, data: payloadShape }));
 }
 
 /** JSON that may stand between single quotes of a shell, and of SQL. */
@@ -56,8 +72,7 @@ export function welcomeText(at: {
   const service = '-H "Authorization: Bearer $SERVICE_TOKEN"';
   const { type, pattern, data } = at.sample;
   const endpoint = JSON.stringify({ url: at.receiver.url, events: [pattern] });
-  const event = quotable({ type, data });
-  const sqlData = doubleQuotable(quotable(data));
+  const [event, sqlData] = [quotable({ type, data }), doubleQuotable(quotable(data))];
   const folder = at.dataDir === null ? "" : `DATA_DIR='${at.dataDir}' `;
   return `
 Postern is running.
@@ -69,6 +84,8 @@ Postern is running.
   Secrets      ${at.secretsFile}  (made for this demonstration; only you can read it)
   Tokens       ${at.envFile}  (for 12 hours; a tenant's user and a service)
 ${at.receiver.isMoved ? MOVED : ""}
+Four endpoints have a week of history, and get an event every three seconds.
+
 Try it in another terminal. Each of these is one line to paste.
 
 First, the tokens:
