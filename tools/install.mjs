@@ -12,21 +12,25 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stampFile = join(root, "node_modules", ".postern-installed");
-const lockHash = createHash("sha256")
-  .update(readFileSync(join(root, "package-lock.json")))
-  .update(`${process.platform} ${process.arch}`)
-  .digest("hex");
+const isInstalled = (folder) => readStamp(folder) === lockHash(folder);
+const stampFile = (folder) => join(folder, "node_modules", ".postern-installed");
 
-function readStamp() {
+function lockHash(folder) {
+  return createHash("sha256")
+    .update(readFileSync(join(folder, "package-lock.json")))
+    .update(`${process.platform} ${process.arch}`)
+    .digest("hex");
+}
+
+function readStamp(folder) {
   try {
-    return readFileSync(stampFile, "utf8");
+    return readFileSync(stampFile(folder), "utf8");
   } catch {
     return "";
   }
 }
 
-if (readStamp() !== lockHash) {
+if (!isInstalled(root)) {
   console.log("Installing dependencies (once, about a minute) …");
   // No dependency needs its install script; not running any is the safer default.
   const result = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
@@ -51,5 +55,5 @@ if (readStamp() !== lockHash) {
     console.error(`Expected Node 24 in node_modules/.bin, found ${version.stdout.trim()}.`);
     process.exit(1);
   }
-  writeFileSync(stampFile, lockHash);
+  writeFileSync(stampFile(root), lockHash(root));
 }

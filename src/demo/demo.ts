@@ -2,11 +2,14 @@
  * The demonstration: Postern with secrets of its own making and a receiver to
  * send to. It alone opens the receiver's loopback address and trusts its CA.
  */
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { issueToken, type TokenClaims } from "../api/session-token.ts";
 import { dataDirOf, makeSecrets, type Environment } from "../config.ts";
 import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
 import { readTenantSecrets } from "../endpoints/send-target.ts";
+import { MAX_SESSION_MINUTES } from "../portal/portal-session.ts";
+import type { StandingCode } from "../portal/portal-sessions.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
@@ -25,6 +28,8 @@ export type Demo = {
   /** The environment with what the demonstration adds. */
   env: Environment;
   caPem: string;
+  /** Signs in as the owner of the demonstration's tenant. */
+  portalCode: StandingCode;
   /** From now on the receiver can look up which secrets its requests may be signed with. */
   connect(service: { databaseUrl: string; encryptionKeys: readonly Buffer[] }): void;
   /** Writes the tokens to a file, and says what to do with them. */
@@ -42,6 +47,11 @@ export async function startDemo(env: Environment): Promise<Demo> {
   const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
   const certificates = await makeDemoCertificates(RECEIVER_HOST);
   const tenantId = demoTenant();
+  const portalCode: StandingCode = {
+    code: randomBytes(32).toString("base64url"),
+    grant: { tenantId, subject: "you", role: "owner", isReadOnly: false },
+    minutes: MAX_SESSION_MINUTES,
+  };
   const service = Promise.withResolvers<{ tenants: TenantPool; secretBox: SecretBox }>();
   let tenants: TenantPool | null = null;
   const receiver = await startDemoReceiver({
@@ -64,6 +74,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
         .join(","),
     },
     caPem: certificates.caPem,
+    portalCode,
     connect({ databaseUrl, encryptionKeys }) {
       tenants = createTenantPool({
         url: databaseUrl,
@@ -78,6 +89,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
       await writeEnvFile(envFile, { ...(await makeTokens(secrets)), DATABASE_URL: databaseUrl });
       return welcomeText({
         ...shown,
+        portalCode: portalCode.code,
         receiver,
         secretsFile,
         envFile,

@@ -42,6 +42,8 @@ function doubleQuotable(text: string): string {
 /** What `npm start` prints: everything a newcomer needs to see a webhook arrive. */
 export function welcomeText(at: {
   apiUrl: string;
+  /** Opens the portal on this machine. */
+  portalCode: string;
   receiver: { url: string; isMoved: boolean };
   secretsFile: string;
   /** Holds the tokens and the database's URL. */
@@ -62,6 +64,7 @@ export function welcomeText(at: {
   return `
 Postern is running.
 
+  Portal       ${at.apiUrl}/portal#code=${at.portalCode}
   API          ${at.apiUrl}
   Health       ${at.apiUrl}/health
   Reference    ${at.apiUrl}/reference  (the API, to read and to try; also as /openapi.json)
