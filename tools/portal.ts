@@ -78,7 +78,9 @@ export async function firstViewBytes(): Promise<number> {
   };
   add("index.html");
   add(FIRST_PAGE);
-  const sizes = await Promise.all([...files].map(async (file) => (await stat(join(built, `${file}.gz`))).size));
+  const sizes = await Promise.all(
+    [...files].map(async (file) => (await stat(join(built, `${file}.gz`))).size),
+  );
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
@@ -87,7 +89,10 @@ function hashSources(): string {
   for (const entry of globSync(SOURCES, { cwd: folder, withFileTypes: true }).sort(byPath)) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    hash.update(`${path.slice(folder.length)}\0`).update(readFileSync(path)).update("\0");
+    hash
+      .update(`${path.slice(folder.length)}\0`)
+      .update(readFileSync(path))
+      .update("\0");
   }
   return hash.digest("hex");
 }
@@ -102,7 +107,8 @@ function runVite(options: readonly string[], stdio: "pipe" | "inherit"): void {
   const program = join(folder, "node_modules", "vite", "bin", "vite.js");
   const args = [program, "build", "--logLevel", stdio === "pipe" ? "warn" : "info", ...options];
   const run = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio });
-  if (run.status !== 0) throw new Error(`The portal cannot be built:\n${run.stdout ?? ""}${run.stderr ?? ""}`);
+  if (run.status !== 0)
+    throw new Error(`The portal cannot be built:\n${run.stdout ?? ""}${run.stderr ?? ""}`);
 }
 
 /** Each file once more as .br and .gz, as the server sends it. */

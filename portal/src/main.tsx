@@ -17,11 +17,10 @@ if (place === null) throw new Error("the page has no root");
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
-      <Toasts>
-        <Gate>
-          <RouterProvider router={router} />
-        </Gate>
-      </Toasts>
+      <Gate>
+        <RouterProvider router={router} />
+      </Gate>
+      <Toasts />
     </QueryClientProvider>
   </StrictMode>,
 );

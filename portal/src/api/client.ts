@@ -51,7 +51,8 @@ const session: Middleware = {
   },
   async onResponse({ request, response }) {
     if (response.ok) return response;
-    if (response.status === 401) sessionRefused(request.headers.get("Authorization")?.slice("Bearer ".length) ?? "");
+    if (response.status === 401)
+      sessionRefused(request.headers.get("Authorization")?.slice("Bearer ".length) ?? "");
     const retryAfter = Number(response.headers.get("Retry-After") ?? Number.NaN);
     const body: unknown = await response.json().catch(() => null);
     throw new ApiError(response.status, body, Number.isFinite(retryAfter) ? retryAfter : null);

@@ -28,7 +28,6 @@ export const endpointStatsQuery = queryOptions({
 export function endpointQuery(id: string) {
   return queryOptions({
     queryKey: ["endpoints", id],
-    queryFn: ({ signal }) =>
-      bodyOf(api.GET("/api/webhooks/{id}", { signal, params: { path: { id } } })),
+    queryFn: ({ signal }) => bodyOf(api.GET("/api/webhooks/{id}", { signal, params: { path: { id } } })),
   });
 }

@@ -6,8 +6,10 @@ const MAX_PAUSE_MS = 10_000;
 /** A service that is away is asked again until it is back; any other "no" is shown at once. */
 export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
-    // A change may be seen on any page, and it is rare.
-    onSuccess: () => void queryClient.invalidateQueries(),
+    // A change may be seen on any page, and it is rare. After the mutation's own handlers, which may leave the page.
+    onSettled(_answer, error) {
+      if (error === null) void queryClient.invalidateQueries();
+    },
   }),
   defaultOptions: {
     queries: {

@@ -46,7 +46,8 @@ export function makeFormat({ locale, zone }: Display) {
     shortDate: (at: Date) => shortDate.format(at),
     clock: (at: Date) => clock.format(at),
     shortClock: (at: Date) => shortClock.format(at),
-    milliseconds: (ms: number) => (ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 100) / 10)} s`),
+    milliseconds: (ms: number) =>
+      ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 100) / 10)} s`,
     /** For example "3 min. ago". */
     ago(at: Date, now: Date) {
       const seconds = (at.getTime() - now.getTime()) / 1000;

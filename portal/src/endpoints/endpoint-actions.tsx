@@ -1,20 +1,24 @@
-import { Menu } from "@base-ui/react/menu";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, asApiError, bodyOf, type Endpoint } from "../api/client.ts";
 import { usePermissions } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
+import { ActionMenu, type Action } from "../ui/action-menu.tsx";
 import { AskDialog } from "../ui/dialog.tsx";
-import { Icon } from "../ui/icon.tsx";
-import { MenuItem, MenuPopup } from "../ui/menu.tsx";
 import { useErrorText } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
 import { hostOf } from "../ui/url-text.tsx";
 import { texts } from "./texts.ts";
 
 /** Enable, disable, edit and delete one endpoint. Nothing for a session that may read only. */
-export function EndpointActions({ endpoint, onDeleted }: { endpoint: Endpoint; onDeleted?: () => void }) {
+export function EndpointActions({
+  endpoint,
+  onDeleted,
+}: {
+  endpoint: Endpoint;
+  onDeleted?: () => Promise<void>;
+}) {
   const t = useTexts(texts);
   const { mayWrite } = usePermissions();
   const navigate = useNavigate();
@@ -22,38 +26,18 @@ export function EndpointActions({ endpoint, onDeleted }: { endpoint: Endpoint; o
   const { setEnabled, remove, isBusy } = useEndpointChanges(endpoint, () => setAsks(null), onDeleted);
   const host = hostOf(endpoint.url);
   if (!mayWrite) return null;
+  const edit = (): void =>
+    void navigate({ to: "/endpoints/$endpointId/edit", params: { endpointId: endpoint.id } });
+  const actions: Action[] = [
+    { icon: "edit", label: t.edit, run: edit },
+    endpoint.enabled
+      ? { icon: "pause", label: t.disable, run: () => setAsks("disable") }
+      : { icon: "play", label: t.enable, run: () => setEnabled(true) },
+    { icon: "trash", label: t.delete, run: () => setAsks("delete"), isDanger: true },
+  ];
   return (
     <>
-      <Menu.Root modal={false}>
-        <Menu.Trigger
-          aria-label={t.actions(host)}
-          className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink data-popup-open:bg-hover"
-        >
-          <Icon name="more" />
-        </Menu.Trigger>
-        <MenuPopup>
-          <MenuItem
-            icon="edit"
-            onClick={() =>
-              void navigate({ to: "/endpoints/$endpointId/edit", params: { endpointId: endpoint.id } })
-            }
-          >
-            {t.edit}
-          </MenuItem>
-          {endpoint.enabled ? (
-            <MenuItem icon="pause" onClick={() => setAsks("disable")}>
-              {t.disable}
-            </MenuItem>
-          ) : (
-            <MenuItem icon="play" onClick={() => setEnabled(true)}>
-              {t.enable}
-            </MenuItem>
-          )}
-          <MenuItem icon="trash" isDanger onClick={() => setAsks("delete")}>
-            {t.delete}
-          </MenuItem>
-        </MenuPopup>
-      </Menu.Root>
+      <ActionMenu label={t.actions(host)} actions={actions} />
       <AskDialog
         isOpen={asks === "disable"}
         onClose={() => setAsks(null)}
@@ -77,9 +61,10 @@ export function EndpointActions({ endpoint, onDeleted }: { endpoint: Endpoint; o
   );
 }
 
-function useEndpointChanges({ id, url }: Endpoint, onDone: () => void, onDeleted?: () => void) {
+function useEndpointChanges({ id, url }: Endpoint, onDone: () => void, onDeleted?: () => Promise<void>) {
   const t = useTexts(texts);
   const errorText = useErrorText();
+  const queryClient = useQueryClient();
   const host = hostOf(url);
   const params = { path: { id } };
   const onError = (error: unknown): void => toast({ ...errorText(asApiError(error)), isBad: true });
@@ -94,10 +79,11 @@ function useEndpointChanges({ id, url }: Endpoint, onDone: () => void, onDeleted
   });
   const removal = useMutation({
     mutationFn: () => bodyOf(api.DELETE("/api/webhooks/{id}", { params })),
-    onSuccess() {
+    async onSuccess() {
       onDone();
       toast({ title: t.deleted(host) });
-      onDeleted?.();
+      await onDeleted?.();
+      queryClient.removeQueries({ queryKey: ["endpoints", id] });
     },
     onError,
   });

@@ -19,7 +19,8 @@ export const texts = defineTexts({
     descriptionAbout: "For people: what the receiver does, or who looks after it.",
     events: "Events",
     rate: "Rate limit",
-    rateAbout: "Attempts per second for each worker of the service. Empty: as fast as your receiver takes them.",
+    rateAbout:
+      "Attempts per second for each worker of the service. Empty: as fast as your receiver takes them.",
     rateBroken: "A whole number from 1 on, or nothing.",
     headers: "Extra headers",
     headersAbout:
@@ -42,7 +43,8 @@ export const texts = defineTexts({
     urlNoName: "Erlaubt, aber ihr Name lässt sich noch nicht auflösen. Bis dahin schlagen Versuche fehl.",
     urlRules: {
       not_https: "Sie muss mit https:// beginnen",
-      not_public: "Sie führt zu einer privaten oder reservierten Adresse. Ereignisse gehen nur an öffentliche.",
+      not_public:
+        "Sie führt zu einer privaten oder reservierten Adresse. Ereignisse gehen nur an öffentliche.",
       port: "Dieser Port ist nicht erlaubt.",
       other: "Diese URL ist nicht erlaubt.",
     },
@@ -52,7 +54,8 @@ export const texts = defineTexts({
     descriptionAbout: "Für Menschen: was der Empfänger tut oder wer sich um ihn kümmert.",
     events: "Ereignisse",
     rate: "Ratenlimit",
-    rateAbout: "Versuche je Sekunde für jeden Worker des Dienstes. Leer: so schnell Ihr Empfänger sie annimmt.",
+    rateAbout:
+      "Versuche je Sekunde für jeden Worker des Dienstes. Leer: so schnell Ihr Empfänger sie annimmt.",
     rateBroken: "Eine ganze Zahl ab 1 oder nichts.",
     headers: "Zusätzliche Header",
     headersAbout:

@@ -23,7 +23,8 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   const [input, setInput] = useState(() => inputOf(endpoint));
   const [isTried, setIsTried] = useState(false);
   const set = (change: Partial<EndpointInput>): void => setInput({ ...input, ...change });
-  const urlError = input.url.trim() === "" ? t.urlNone : URL.canParse(input.url.trim()) ? undefined : t.urlBroken;
+  const urlError =
+    input.url.trim() === "" ? t.urlNone : URL.canParse(input.url.trim()) ? undefined : t.urlBroken;
   const rateError = isRate(input.rate) ? undefined : t.rateBroken;
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();

@@ -19,7 +19,10 @@ export function EventPicker({ label, patterns, onChange }: PickerProps) {
   const types = useQuery(eventTypesQuery);
   const [q, setQ] = useState("");
   const groups = useMemo(() => groupsOf(types.data ?? [], q), [types.data, q]);
-  const known = useMemo(() => new Set((types.data ?? []).flatMap(({ type }) => [type, prefixOf(type)])), [types.data]);
+  const known = useMemo(
+    () => new Set((types.data ?? []).flatMap(({ type }) => [type, prefixOf(type)])),
+    [types.data],
+  );
   const hasAll = patterns.includes("*");
   const others = types.data === undefined ? [] : patterns.filter((one) => one !== "*" && !known.has(one));
   const toggle = (pattern: string, isChosen: boolean): void =>
@@ -76,7 +79,10 @@ export function EventPicker({ label, patterns, onChange }: PickerProps) {
 }
 
 type GroupOf = { name: string; types: readonly EventType[] };
-type GroupProps = GroupOf & { patterns: readonly string[]; onToggle: (pattern: string, isChosen: boolean) => void };
+type GroupProps = GroupOf & {
+  patterns: readonly string[];
+  onToggle: (pattern: string, isChosen: boolean) => void;
+};
 
 function Group({ name, types, patterns, onToggle }: GroupProps) {
   const t = useTexts(texts);

@@ -39,11 +39,18 @@ export function subscribeSession(listener: () => void): () => void {
 
 /** Takes the code out of the address, or the token of before a reload. */
 export function startSession(): void {
-  const code = takeCode();
-  if (code !== null) return void openSession(code);
+  // Another link to the page that is open changes the fragment alone.
+  window.addEventListener("hashchange", openByCode);
+  if (openByCode()) return;
   const kept = readKept();
   if (kept === null) return change({ kind: "absent" });
   hold(kept);
+}
+
+function openByCode(): boolean {
+  const code = takeCode();
+  if (code !== null) void openSession(code);
+  return code !== null;
 }
 
 export async function openSession(code: string): Promise<void> {
@@ -65,7 +72,9 @@ export async function signOut(): Promise<void> {
   if (state.kind !== "open") return;
   const { token } = state.token;
   end();
-  await fetch(`${apiBase}/api/portal/sessions`, { method: "DELETE", headers: bearer(token) }).catch(() => null);
+  await fetch(`${apiBase}/api/portal/sessions`, { method: "DELETE", headers: bearer(token) }).catch(
+    () => null,
+  );
 }
 
 /** The token for a call; null without a session. */
@@ -114,7 +123,10 @@ async function ask(method: string, path: string, json?: unknown, token?: string)
   try {
     const response = await fetch(`${apiBase}/api/portal/sessions${path}`, {
       method,
-      headers: { ...(token === undefined ? {} : bearer(token)), ...(json === undefined ? {} : { "Content-Type": "application/json" }) },
+      headers: {
+        ...(token === undefined ? {} : bearer(token)),
+        ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+      },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
     if (response.ok) return { kind: "token", token: parseToken(await response.json()) };
@@ -126,7 +138,11 @@ async function ask(method: string, path: string, json?: unknown, token?: string)
 }
 
 function parseToken(answer: { token: string; expires_at: string; ends_at: string }): Token {
-  return { token: answer.token, expiresAt: Date.parse(answer.expires_at), endsAt: Date.parse(answer.ends_at) };
+  return {
+    token: answer.token,
+    expiresAt: Date.parse(answer.expires_at),
+    endsAt: Date.parse(answer.ends_at),
+  };
 }
 
 function bearer(token: string): Record<string, string> {

@@ -28,7 +28,8 @@ export const texts = defineTexts({
     ended:
       "Sie sind abgemeldet; verloren ging nichts. Kehren Sie zu Ihrer Anwendung zurück und öffnen Sie das Portal von dort noch einmal.",
     unreachableTitle: "Der Dienst ist nicht erreichbar",
-    unreachable: "Ihr Link wurde nicht verbraucht. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
+    unreachable:
+      "Ihr Link wurde nicht verbraucht. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
     tryAgain: "Noch einmal versuchen",
   },
 });

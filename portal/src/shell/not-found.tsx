@@ -8,7 +8,11 @@ export function NotFound() {
   const t = useTexts(texts);
   return (
     <Page title={t.notFoundTitle}>
-      <Empty icon="search" title={t.notFoundTitle} action={<LinkButton to="/endpoints">{t.toStart}</LinkButton>}>
+      <Empty
+        icon="search"
+        title={t.notFoundTitle}
+        action={<LinkButton to="/endpoints">{t.toStart}</LinkButton>}
+      >
         {t.notFound}
       </Empty>
     </Page>

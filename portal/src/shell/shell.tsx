@@ -62,13 +62,13 @@ function useFocusOnNavigation(): void {
 
 function Sidebar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
   return (
-    <div className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-surface px-3 py-4 lg:flex">
+    <header className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-surface px-3 py-4 lg:flex">
       <Who />
       <div className="flex-1">
         <Navigation />
       </div>
       <DisplayMenu isCompact={false} onShowShortcuts={onShowShortcuts} />
-    </div>
+    </header>
   );
 }
 
@@ -110,10 +110,19 @@ function Who() {
   const isOperator = state.kind === "open" && state.claims.isOperator;
   const { data } = useQuery({ ...sessionQuery, enabled: !isOperator });
   const mayWrite = data?.permissions.includes("settings:write") === true;
-  const about = isOperator ? t.operator : data === undefined ? "" : mayWrite ? t.role(data.role ?? "") : t.readOnly;
+  const about = isOperator
+    ? t.operator
+    : data === undefined
+      ? ""
+      : mayWrite
+        ? t.role(data.role ?? "")
+        : t.readOnly;
   return (
     <div className="flex items-center gap-2.5 px-2">
-      <span aria-hidden className="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent font-semibold text-on-accent">
+      <span
+        aria-hidden
+        className="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent font-semibold text-on-accent"
+      >
         {(data?.tenant ?? t.product).slice(0, 1).toUpperCase()}
       </span>
       <div className="min-w-0 leading-tight">

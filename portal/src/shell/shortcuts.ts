@@ -12,7 +12,10 @@ export function useShortcuts(own: readonly Shortcut[]): void {
   latest.current = own;
   const keys = own.map(({ key, about }) => `${key} ${about}`).join("\n");
   useEffect(() => {
-    const registered = latest.current.map((one, place) => ({ ...one, run: () => latest.current[place]?.run() }));
+    const registered = latest.current.map((one, place) => ({
+      ...one,
+      run: () => latest.current[place]?.run(),
+    }));
     change([...shortcuts, ...registered]);
     return () => change(shortcuts.filter((one) => !registered.includes(one)));
   }, [keys]);
@@ -42,7 +45,12 @@ function onKey(event: KeyboardEvent): void {
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
+  if (
+    target.isContentEditable ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement
+  )
+    return true;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox" && target.type !== "radio";
   return target.closest('[role="menu"],[role="listbox"]') !== null;
 }

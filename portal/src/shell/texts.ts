@@ -44,7 +44,8 @@ export const texts = defineTexts({
     role: (role: string) => ({ owner: "Inhaber", admin: "Verwalter", member: "Mitglied" })[role] ?? role,
     readOnly: "Nur Lesen",
     operator: "Betreiber",
-    outage: "Der Dienst ist nicht erreichbar. Die Anfrage wird von selbst wiederholt; was Sie sehen, kann veraltet sein.",
+    outage:
+      "Der Dienst ist nicht erreichbar. Die Anfrage wird von selbst wiederholt; was Sie sehen, kann veraltet sein.",
     notFoundTitle: "Diese Seite gibt es nicht",
     notFound: "Die Adresse ist vielleicht vertippt oder gehört zu einer anderen Version des Portals.",
     toStart: "Zu den Endpunkten",

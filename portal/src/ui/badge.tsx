@@ -13,7 +13,9 @@ export type Tone = keyof typeof TONES;
 
 export function Badge({ tone, icon, children }: { tone: Tone; icon?: IconName; children: ReactNode }) {
   return (
-    <span className={`inline-flex items-center gap-1 rounded-full px-2 py-px text-xs font-medium whitespace-nowrap ${TONES[tone]}`}>
+    <span
+      className={`inline-flex items-center gap-1 rounded-full px-2 py-px text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
+    >
       {icon !== undefined && <Icon name={icon} className="size-3" />}
       {children}
     </span>

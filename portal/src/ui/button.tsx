@@ -18,9 +18,18 @@ function classes({ kind = "plain", small = false }: Look, className: string, isI
   return `inline-flex items-center justify-center gap-1.5 rounded-md border whitespace-nowrap select-none transition-colors disabled:opacity-50 aria-disabled:opacity-50 ${KINDS[kind]} ${size} ${width} ${className}`;
 }
 
-type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & Look & { isBusy?: boolean; ref?: Ref<HTMLButtonElement> };
+type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> &
+  Look & { isBusy?: boolean; ref?: Ref<HTMLButtonElement> };
 
-export function Button({ kind, icon, small, isBusy = false, className = "", children, ...rest }: ButtonProps) {
+export function Button({
+  kind,
+  icon,
+  small,
+  isBusy = false,
+  className = "",
+  children,
+  ...rest
+}: ButtonProps) {
   const look = { ...(kind && { kind }), ...(small && { small }) };
   return (
     <button
@@ -39,9 +48,18 @@ export function Button({ kind, icon, small, isBusy = false, className = "", chil
 type AnchorProps = AnchorHTMLAttributes<HTMLAnchorElement> & Look & { ref?: Ref<HTMLAnchorElement> };
 
 /** A link that looks like a button, with the router's typed target. */
-export const LinkButton = createLink(({ kind, icon, small, className = "", children, ...rest }: AnchorProps) => (
-  <a {...rest} className={classes({ ...(kind && { kind }), ...(small && { small }) }, className, children === undefined)}>
-    {icon !== undefined && <Icon name={icon} />}
-    {children}
-  </a>
-));
+export const LinkButton = createLink(
+  ({ kind, icon, small, className = "", children, ...rest }: AnchorProps) => (
+    <a
+      {...rest}
+      className={classes(
+        { ...(kind && { kind }), ...(small && { small }) },
+        className,
+        children === undefined,
+      )}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </a>
+  ),
+);

@@ -32,9 +32,14 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm
         <Base.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
         <Base.Popup className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 -translate-y-1/2 flex-col overflow-hidden rounded-xl border border-line bg-raised shadow-raised transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0">
           <div className="flex items-start gap-3 px-5 pt-4.5 pb-3">
-            <Base.Title className="flex-1 text-lg font-semibold text-balance wrap-anywhere">{title}</Base.Title>
+            <Base.Title className="flex-1 text-lg font-semibold text-balance wrap-anywhere">
+              {title}
+            </Base.Title>
             {!isFirm && (
-              <Base.Close aria-label={t.close} className="-mr-1.5 rounded p-1 text-muted hover:bg-hover hover:text-ink">
+              <Base.Close
+                aria-label={t.close}
+                className="-mr-1.5 rounded p-1 text-muted hover:bg-hover hover:text-ink"
+              >
                 <Icon name="close" />
               </Base.Close>
             )}
@@ -48,7 +53,9 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm
             {children}
           </div>
           {footer !== undefined && (
-            <div className="flex flex-wrap justify-end gap-2 border-t border-line bg-sunken px-5 py-3">{footer}</div>
+            <div className="flex flex-wrap justify-end gap-2 border-t border-line bg-sunken px-5 py-3">
+              {footer}
+            </div>
           )}
         </Base.Popup>
       </Base.Portal>
@@ -67,7 +74,16 @@ type AskProps = {
   isBusy?: boolean;
 };
 
-export function AskDialog({ isOpen, onClose, onYes, title, about, yes, isDanger = false, isBusy = false }: AskProps) {
+export function AskDialog({
+  isOpen,
+  onClose,
+  onYes,
+  title,
+  about,
+  yes,
+  isDanger = false,
+  isBusy = false,
+}: AskProps) {
   const t = useTexts(texts);
   return (
     <Dialog

@@ -35,7 +35,10 @@ type SearchProps = InputHTMLAttributes<HTMLInputElement> & { label: string; ref?
 export function SearchInput({ label, className = "", ...rest }: SearchProps) {
   return (
     <div className={`relative ${className}`}>
-      <Icon name="search" className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-faint" />
+      <Icon
+        name="search"
+        className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-faint"
+      />
       <input type="search" aria-label={label} placeholder={label} {...rest} className={`${INPUT} pl-8`} />
     </div>
   );

@@ -1,6 +1,7 @@
 import { Menu } from "@base-ui/react/menu";
 import type { ReactNode } from "react";
-import { Icon, type IconName } from "./icon.tsx";
+import type { Action } from "./action-menu.tsx";
+import { Icon } from "./icon.tsx";
 
 export function MenuPopup({ children, side = "bottom" }: { children: ReactNode; side?: "top" | "bottom" }) {
   return (
@@ -14,17 +15,14 @@ export function MenuPopup({ children, side = "bottom" }: { children: ReactNode; 
   );
 }
 
-type ItemProps = { icon: IconName; onClick: () => void; isDanger?: boolean; isDisabled?: boolean; children: ReactNode };
-
-export function MenuItem({ icon, onClick, isDanger = false, isDisabled = false, children }: ItemProps) {
+export function MenuItem({ icon, label, run, isDanger = false }: Action) {
   return (
     <Menu.Item
-      onClick={onClick}
-      disabled={isDisabled}
-      className={`flex items-center gap-2 rounded px-2.5 py-1.5 outline-none select-none data-disabled:opacity-50 data-highlighted:bg-hover ${isDanger ? "text-bad" : ""}`}
+      onClick={run}
+      className={`flex items-center gap-2 rounded px-2.5 py-1.5 outline-none select-none data-highlighted:bg-hover ${isDanger ? "text-bad" : ""}`}
     >
       <Icon name={icon} className={isDanger ? "" : "text-muted"} />
-      {children}
+      {label}
     </Menu.Item>
   );
 }

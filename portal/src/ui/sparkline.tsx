@@ -14,7 +14,8 @@ export function Sparkline({ series, className = "" }: { series: readonly Bucket[
   const t = useTexts(texts);
   const format = useFormat();
   const most = Math.max(1, ...series.map(({ delivered, failed }) => delivered + failed));
-  const sum = (name: "delivered" | "failed"): number => series.reduce((total, bucket) => total + bucket[name], 0);
+  const sum = (name: "delivered" | "failed"): number =>
+    series.reduce((total, bucket) => total + bucket[name], 0);
   const width = WIDTH / Math.max(1, series.length);
   return (
     <svg
@@ -34,7 +35,9 @@ export function Sparkline({ series, className = "" }: { series: readonly Bucket[
         return (
           <g key={at}>
             <rect x={x} y={HEIGHT - height} width={width - GAP} height={height} className="fill-good-fill" />
-            {bad > 0 && <rect x={x} y={HEIGHT - height} width={width - GAP} height={bad} className="fill-bad-fill" />}
+            {bad > 0 && (
+              <rect x={x} y={HEIGHT - height} width={width - GAP} height={bad} className="fill-bad-fill" />
+            )}
           </g>
         );
       })}

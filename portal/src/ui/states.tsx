@@ -46,7 +46,10 @@ export function useErrorText() {
       case "limited":
         return { title: t.limitedTitle, about: t.limited(error.retryAfterS) };
       case "refused":
-        return { title: t.refusedTitle, about: [error.message, ...error.issues.map(({ message }) => message)].join(". ") };
+        return {
+          title: t.refusedTitle,
+          about: [error.message, ...error.issues.map(({ message }) => message)].join(". "),
+        };
       default:
         return { title: t.faultTitle, about: t.fault };
     }
@@ -62,7 +65,17 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
   const canRetry = onRetry !== undefined && known.kind !== "forbidden" && known.kind !== "absent";
   return (
     <div role="alert">
-      <Empty icon={icon} title={title} {...(canRetry && { action: <Button icon="retry" onClick={onRetry}>{t.tryAgain}</Button> })}>
+      <Empty
+        icon={icon}
+        title={title}
+        {...(canRetry && {
+          action: (
+            <Button icon="retry" onClick={onRetry}>
+              {t.tryAgain}
+            </Button>
+          ),
+        })}
+      >
         {about}
       </Empty>
     </div>

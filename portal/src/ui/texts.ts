@@ -26,20 +26,23 @@ export const texts = defineTexts({
     failed: "Failed",
     pending: "Pending",
     test: "Test",
-    sparkline: (delivered: string, failed: string) => `Last 24 hours: ${delivered} delivered, ${failed} failed`,
+    sparkline: (delivered: string, failed: string) =>
+      `Last 24 hours: ${delivered} delivered, ${failed} failed`,
   },
   de: {
     close: "Schließen",
     cancel: "Abbrechen",
     copy: "Kopieren",
     copied: "Kopiert",
-    notCopied: "Ihr Browser hat das Kopieren nicht erlaubt. Markieren Sie den Text und kopieren Sie ihn von Hand.",
+    notCopied:
+      "Ihr Browser hat das Kopieren nicht erlaubt. Markieren Sie den Text und kopieren Sie ihn von Hand.",
     tryAgain: "Noch einmal versuchen",
     loading: "Wird geladen …",
     networkTitle: "Keine Verbindung zum Dienst",
     network: "Die Anfrage wird von selbst wiederholt. Was Sie sehen, kann veraltet sein.",
     faultTitle: "Im Dienst ist etwas schiefgegangen",
-    fault: "Es liegt nicht an Ihnen. Versuchen Sie es noch einmal; bleibt es so, melden Sie es den Betreibern.",
+    fault:
+      "Es liegt nicht an Ihnen. Versuchen Sie es noch einmal; bleibt es so, melden Sie es den Betreibern.",
     absentTitle: "Nicht gefunden",
     absent: "Es wurde gelöscht, ist älter als das Protokoll oder war nie da.",
     forbiddenTitle: "Das dürfen Sie nicht sehen",

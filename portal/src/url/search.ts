@@ -1,6 +1,9 @@
 /** Parsers of the URL's query: what does not fit is left out, as if it were not there. */
 
-export function text<Name extends string>(search: Record<string, unknown>, name: Name): { [Key in Name]?: string } {
+export function text<Name extends string>(
+  search: Record<string, unknown>,
+  name: Name,
+): { [Key in Name]?: string } {
   const value = search[name];
   // The router reads a text of digits as a number.
   const given = typeof value === "number" || typeof value === "boolean" ? String(value) : value;

@@ -55,7 +55,7 @@ export function portalAppRoutes(
   servePage("/*");
   app.get<{ Params: { "*": string } }>("/assets/*", hide, (request, reply) => {
     const name = request.params["*"];
-    if (!/^[A-Za-z0-9_.-]+$/.test(name)) throw new Refusal("not_found");
+    if (!/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/.test(name)) throw new Refusal("not_found");
     return reply.sendFile(name);
   });
 }

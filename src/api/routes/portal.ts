@@ -80,7 +80,9 @@ export function portalSessionRoutes(app: FastifyInstance, { portal, sessions }: 
     },
     async (request, reply) => {
       const { code } = parse(openInput, request.body);
-      return reply.code(201).send(tokenView(await portal.open(code, { requestId: request.id, address: callerAddress(request) })));
+      return reply
+        .code(201)
+        .send(tokenView(await portal.open(code, { requestId: request.id, address: callerAddress(request) })));
     },
   );
 

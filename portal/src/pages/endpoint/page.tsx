@@ -57,7 +57,10 @@ function Shown({ endpoint }: { endpoint: Endpoint }) {
               {t.edit}
             </LinkButton>
           )}
-          <EndpointActions endpoint={endpoint} onDeleted={() => void navigate({ to: "/endpoints", replace: true })} />
+          <EndpointActions
+            endpoint={endpoint}
+            onDeleted={() => navigate({ to: "/endpoints", replace: true })}
+          />
         </>
       }
     >

@@ -108,9 +108,13 @@ function Day({ stats }: { stats: NonNullable<Listed["stats"]> }) {
         {stats.success_rate === null ? (
           <span className="text-muted">{t.noAttempts}</span>
         ) : (
-          <span title={t.rateAbout(format.percent(stats.success_rate))}>{format.percent(stats.success_rate)}</span>
+          <span title={t.rateAbout(format.percent(stats.success_rate))}>
+            {format.percent(stats.success_rate)}
+          </span>
         )}
-        {stats.pending > 0 && <div className="text-xs text-wait">{t.pending(format.number(stats.pending))}</div>}
+        {stats.pending > 0 && (
+          <div className="text-xs text-wait">{t.pending(format.number(stats.pending))}</div>
+        )}
       </div>
       <div className="tabular text-sm text-muted">{last === null ? t.never : <Ago at={last} />}</div>
     </>

@@ -4,7 +4,12 @@ import { useMemo, useRef, type RefObject } from "react";
 import { endpointsQuery, endpointStatsQuery } from "../../api/queries.ts";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
-import { isDisabled, stateOf, type EndpointState, type EndpointStats } from "../../endpoints/endpoint-state.ts";
+import {
+  isDisabled,
+  stateOf,
+  type EndpointState,
+  type EndpointStats,
+} from "../../endpoints/endpoint-state.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -64,7 +69,10 @@ function Filtered({ listed, hasStats, filter }: FilteredProps) {
   const format = useFormat();
   const { q = "", state = "all" } = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useMemo(() => listed.filter((one) => isFound(one, q) && isIn(one, state)), [listed, q, state]);
+  const found = useMemo(
+    () => listed.filter((one) => isFound(one, q) && isIn(one, state)),
+    [listed, q, state],
+  );
   const countOf = (wanted: StateFilter): string =>
     format.number(listed.filter((one) => isFound(one, q) && isIn(one, wanted)).length);
   const options = (["all", "enabled", "failing", "disabled"] as const).map((value) => ({
@@ -90,7 +98,12 @@ function Filtered({ listed, hasStats, filter }: FilteredProps) {
           className="min-w-0 flex-1 basis-60 sm:max-w-sm"
         />
         <div className="max-w-full overflow-x-auto">
-          <Segments label={t.states} value={state} options={options} onChoose={(value) => set({ state: value })} />
+          <Segments
+            label={t.states}
+            value={state}
+            options={options}
+            onChoose={(value) => set({ state: value })}
+          />
         </div>
       </div>
       <p className="sr-only" role="status">

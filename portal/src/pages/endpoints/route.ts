@@ -9,7 +9,14 @@ export const route = createRoute({
   getParentRoute: () => root,
   path: "/endpoints",
   staticData: {
-    nav: { order: 10, icon: "endpoints", label: defineTexts({ en: { label: "Endpoints" }, de: { label: "Endpunkte" } }) },
+    nav: {
+      order: 10,
+      icon: "endpoints",
+      label: defineTexts({ en: { label: "Endpoints" }, de: { label: "Endpunkte" } }),
+    },
   },
-  validateSearch: (search: Record<string, unknown>) => ({ ...text(search, "q"), ...oneOf(search, "state", STATES) }),
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...text(search, "q"),
+    ...oneOf(search, "state", STATES),
+  }),
 }).lazy(() => import("./page.tsx").then(({ page }) => page));

@@ -42,7 +42,8 @@ export const texts = defineTexts({
     failing: "Fehlerhaft",
     disabled: "Deaktiviert",
     emptyTitle: "Noch kein Endpunkt",
-    empty: "Ein Endpunkt ist eine URL von Ihnen, die Ereignisse empfängt, jedes mit seinem Geheimnis signiert.",
+    empty:
+      "Ein Endpunkt ist eine URL von Ihnen, die Ereignisse empfängt, jedes mit seinem Geheimnis signiert.",
     noneTitle: "Kein Endpunkt passt",
     none: "Keine URL, kein Ereignis und keine Id enthält in diesem Zustand, was Sie suchen.",
     showAll: "Alle zeigen",
