@@ -10,7 +10,7 @@ import { checkTidy } from "./tidy.ts";
 
 const root = dirname(import.meta.dirname);
 // Given to the tools by name: without a path oxlint walks node_modules.
-const folders = ["src", "test", "tools", "bench", "receivers", "portal"].filter((folder) =>
+const folders = ["src", "test", "tools", "bench", "receivers", "portal/src", "portal/test"].filter((folder) =>
   existsSync(join(root, folder)),
 );
 

@@ -18,7 +18,6 @@ import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { prepareChromium } from "../portal/test/support/chromium.ts";
 import { runChecks } from "./check.ts";
-import { buildPortal } from "./portal.ts";
 import { preparePython } from "./suite/python.ts";
 
 const root = dirname(import.meta.dirname);
@@ -64,7 +63,6 @@ async function main(): Promise<number> {
     }
   }
   if (files.some((file) => file.includes("portal"))) {
-    await buildPortal(console.log);
     const why = prepareChromium(console.log);
     if (why !== null) console.log(`${why}: the portal is not tested in a browser.`);
   }

@@ -47,11 +47,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
   const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
   const certificates = await makeDemoCertificates(RECEIVER_HOST);
   const tenantId = demoTenant();
-  const portalCode: StandingCode = {
-    code: randomBytes(32).toString("base64url"),
-    grant: { tenantId, subject: "you", role: "owner", isReadOnly: false },
-    minutes: MAX_SESSION_MINUTES,
-  };
+  const portalCode = makePortalCode(tenantId);
   const service = Promise.withResolvers<{ tenants: TenantPool; secretBox: SecretBox }>();
   let tenants: TenantPool | null = null;
   const receiver = await startDemoReceiver({
@@ -65,14 +61,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
     print: (line) => console.log(line),
   });
   return {
-    env: {
-      LOG_LEVEL: "warn",
-      ...env,
-      ...secrets,
-      OUTBOUND_ALLOWED_CIDRS: [env["OUTBOUND_ALLOWED_CIDRS"], `${RECEIVER_HOST}/32`]
-        .filter(Boolean)
-        .join(","),
-    },
+    env: demoEnvironment(env, secrets),
     caPem: certificates.caPem,
     portalCode,
     connect({ databaseUrl, encryptionKeys }) {
@@ -105,6 +94,11 @@ export async function startDemo(env: Environment): Promise<Demo> {
   };
 }
 
+function demoEnvironment(env: Environment, secrets: DemoSecrets): Environment {
+  const cidrs = [env["OUTBOUND_ALLOWED_CIDRS"], `${RECEIVER_HOST}/32`].filter(Boolean);
+  return { LOG_LEVEL: "warn", ...env, ...secrets, OUTBOUND_ALLOWED_CIDRS: cidrs.join(",") };
+}
+
 async function makeTokens(secrets: DemoSecrets): Promise<{ USER_TOKEN: string; SERVICE_TOKEN: string }> {
   return {
     USER_TOKEN: await sign(secrets, { type: "user", tid: TENANT, sub: "you", role: "owner" }),
@@ -119,6 +113,14 @@ async function makeTokens(secrets: DemoSecrets): Promise<{ USER_TOKEN: string; S
 
 function sign(secrets: DemoSecrets, claims: TokenClaims): Promise<string> {
   return issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
+}
+
+function makePortalCode(tenantId: TenantId): StandingCode {
+  return {
+    code: randomBytes(32).toString("base64url"),
+    grant: { tenantId, subject: "you", role: "owner", isReadOnly: false },
+    minutes: MAX_SESSION_MINUTES,
+  };
 }
 
 function demoTenant(): TenantId {

@@ -283,18 +283,11 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
   const { bucket, servedFiles, artifacts } = storage;
   const refusals = makeUrlRefusals({ tenants, log });
   const deliveryLog = new DeliveryLog(tenants);
-  const tokens = makeOwnTokens(config.encryptionKeys);
-  const portal = new PortalSessions({
-    db: pools.publisher,
-    tokens,
-    standingCode: options.standingCode ?? null,
-  });
   return {
     installation: describeInstallation(config),
     findKey: (tenantId, key) => findEventOfKey(pools.publisher, tenantId, key),
     guard,
-    sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }),
-    portal,
+    ...makeSessions(options, foundation),
     portalFrameAncestors: config.portalFrameAncestors,
     tenants: new Tenants(pools.publisher),
     publicBase: storage.publicBase,
@@ -338,6 +331,15 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     rateLimits: config.rateLimits,
     metricsToken: config.metricsToken,
     readiness: makeProcessReadiness(options, foundation),
+  };
+}
+
+function makeSessions({ config, standingCode }: ServiceOptions, { pools }: Foundation) {
+  const tokens = makeOwnTokens(config.encryptionKeys);
+  const portal = new PortalSessions({ db: pools.publisher, tokens, standingCode: standingCode ?? null });
+  return {
+    sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }),
+    portal,
   };
 }
 

@@ -11,7 +11,7 @@ export function useSessionState(): SessionState {
 }
 
 /** Shows the portal to those with a session, and others what to do. */
-export function Gate({ children }: { children: ReactNode }) {
+export function Gate({ children }: { children: ReactNode }): ReactNode {
   const state = useSessionState();
   const t = useTexts(texts);
   // Another session may see other data.
@@ -30,8 +30,6 @@ export function Gate({ children }: { children: ReactNode }) {
       return <Notice title={t.absentTitle}>{t.absent}</Notice>;
     case "unopened":
       return <Notice title={t.unopenedTitle}>{t.unopened}</Notice>;
-    case "ended":
-      return <Notice title={t.endedTitle}>{t.ended}</Notice>;
     case "unreachable":
       return (
         <Notice title={t.unreachableTitle}>
@@ -41,6 +39,8 @@ export function Gate({ children }: { children: ReactNode }) {
           </Button>
         </Notice>
       );
+    default:
+      return <Notice title={t.endedTitle}>{t.ended}</Notice>;
   }
 }
 

@@ -11,13 +11,6 @@ import { openSession, sessionState, subscribeSession } from "./session.ts";
 
 export function listenToParent(): void {
   if (window.parent === window) return;
-  const tell = (): void => {
-    const { kind } = sessionState();
-    if (kind === "opening") return;
-    const state = kind === "open" ? "open" : "ended";
-    // Nothing of the session itself, so that any parent may read it.
-    window.parent.postMessage({ type: "postern:session", state }, "*");
-  };
   window.addEventListener("message", ({ source, data }: MessageEvent<unknown>) => {
     if (source !== window.parent) return;
     const { type, code } = Object(data);
@@ -25,4 +18,12 @@ export function listenToParent(): void {
   });
   subscribeSession(tell);
   tell();
+}
+
+function tell(): void {
+  const { kind } = sessionState();
+  if (kind === "opening") return;
+  const state = kind === "open" ? "open" : "ended";
+  // Nothing of the session itself, so that any parent may read it.
+  window.parent.postMessage({ type: "postern:session", state }, "*");
 }

@@ -1,11 +1,11 @@
-import { Link, useRouter, type AnyRoute, type LinkProps } from "@tanstack/react-router";
+import { Link, useRouter, type AnyRoute } from "@tanstack/react-router";
 import { useSessionState } from "../session/gate.tsx";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { texts } from "./texts.ts";
 
 type Nav = NonNullable<AnyRoute["options"]["staticData"]>["nav"];
-export type NavEntry = { to: NonNullable<LinkProps["to"]>; nav: NonNullable<Nav> };
+export type NavEntry = { to: string; nav: NonNullable<Nav> };
 
 /** The pages that this session may open, as their routes say. */
 export function useNavEntries(): NavEntry[] {
@@ -16,8 +16,7 @@ export function useNavEntries(): NavEntry[] {
   return routes
     .flatMap((route) => {
       const nav = route.options.staticData?.nav;
-      // Every route's path is one that a link may have.
-      return nav === undefined ? [] : [{ to: route.fullPath as NavEntry["to"], nav }];
+      return nav === undefined ? [] : [{ to: String(route.fullPath), nav }];
     })
     .filter(({ nav }) => (nav.audience === "operator") === isOperator)
     .sort((one, other) => one.nav.order - other.nav.order);
@@ -29,7 +28,7 @@ export function Navigation({ onChoose }: { onChoose?: () => void }) {
     <nav aria-label={t.navigation}>
       <ul className="flex flex-col gap-0.5">
         {useNavEntries().map((entry) => (
-          <Entry key={String(entry.to)} {...entry} {...(onChoose && { onChoose })} />
+          <Entry key={entry.to} {...entry} {...(onChoose && { onChoose })} />
         ))}
       </ul>
     </nav>

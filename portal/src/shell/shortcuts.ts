@@ -12,12 +12,14 @@ export function useShortcuts(own: readonly Shortcut[]): void {
   latest.current = own;
   const keys = own.map(({ key, about }) => `${key} ${about}`).join("\n");
   useEffect(() => {
-    const registered = latest.current.map((one, place) => ({
-      ...one,
+    const registered = latest.current.map(({ key, about, isEverywhere = false }, place) => ({
+      key,
+      about,
+      isEverywhere,
       run: () => latest.current[place]?.run(),
     }));
     change([...shortcuts, ...registered]);
-    return () => change(shortcuts.filter((one) => !registered.includes(one)));
+    return () => change(shortcuts.filter((one) => !registered.some(({ run }) => run === one.run)));
   }, [keys]);
 }
 

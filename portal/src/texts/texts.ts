@@ -2,6 +2,7 @@
 import { useDisplay, type Locale } from "../display/display.ts";
 
 type Text = string | ((...values: never[]) => string) | { readonly [name: string]: string };
+/** Each text may be another one, of the same kind. */
 type Same<Texts> = {
   readonly [Name in keyof Texts]: Texts[Name] extends string
     ? string
@@ -9,17 +10,18 @@ type Same<Texts> = {
       ? Texts[Name]
       : Same<Texts[Name]>;
 };
-export type Catalogue<Texts> = Readonly<Record<Locale, Same<Texts>>>;
+export type Catalogue<Texts> = Readonly<Record<Locale, Texts>>;
 
-export function defineTexts<Texts extends Record<string, Text>>(
-  texts: { en: Texts } & Record<Exclude<Locale, "en">, Same<NoInfer<Texts>>>,
-): Catalogue<Texts> {
-  // Every language has the texts of the first; TypeScript cannot see that Texts is its own Same.
-  return texts as unknown as Catalogue<Texts>;
+export function defineTexts<Texts extends Record<string, Text>>(texts: {
+  en: Texts;
+  de: Same<NoInfer<Texts>>;
+}): Catalogue<Same<Texts>>;
+export function defineTexts(texts: Catalogue<unknown>): Catalogue<unknown> {
+  return texts;
 }
 
 /** The texts in the language of this person. */
-export function useTexts<Texts>(catalogue: Catalogue<Texts>): Same<Texts> {
+export function useTexts<Texts>(catalogue: Catalogue<Texts>): Texts {
   return catalogue[useDisplay().locale];
 }
 

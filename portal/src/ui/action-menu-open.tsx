@@ -1,7 +1,6 @@
 import { Menu } from "@base-ui/react/menu";
 import type { ReactElement } from "react";
-import type { Action } from "./action-menu.tsx";
-import { MenuItem, MenuPopup } from "./menu.tsx";
+import { MenuItem, MenuPopup, type Action } from "./menu.tsx";
 
 export function OpenMenu({ trigger, actions }: { trigger: ReactElement; actions: readonly Action[] }) {
   return (

@@ -1,10 +1,9 @@
 import { lazy } from "react";
-import { Icon, type IconName } from "./icon.tsx";
+import { Icon } from "./icon.tsx";
 import { LazyMenu } from "./lazy-menu.tsx";
+import type { Action } from "./menu.tsx";
 
 const OpenMenu = lazy(() => import("./action-menu-open.tsx").then(({ OpenMenu }) => ({ default: OpenMenu })));
-
-export type Action = { icon: IconName; label: string; run: () => void; isDanger?: boolean };
 
 /** Three dots, and behind them what one can do with the thing beside. */
 export function ActionMenu({ label, actions }: { label: string; actions: readonly Action[] }) {

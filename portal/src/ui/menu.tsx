@@ -1,7 +1,8 @@
 import { Menu } from "@base-ui/react/menu";
 import type { ReactNode } from "react";
-import type { Action } from "./action-menu.tsx";
-import { Icon } from "./icon.tsx";
+import { Icon, type IconName } from "./icon.tsx";
+
+export type Action = { icon: IconName; label: string; run: () => void; isDanger?: boolean };
 
 export function MenuPopup({ children, side = "bottom" }: { children: ReactNode; side?: "top" | "bottom" }) {
   return (

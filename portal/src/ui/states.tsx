@@ -22,7 +22,7 @@ type EmptyProps = { icon: IconName; title: string; children?: ReactNode; action?
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (
     <div className="flex flex-col items-center px-6 py-14 text-center">
-      <span className="mb-3 flex size-10 items-center justify-center rounded-full bg-sunken text-muted">
+      <span className="mb-3 flex size-10 items-center justify-center rounded-full bg-hover text-muted">
         <Icon name={icon} className="size-5" />
       </span>
       <p className="text-lg font-semibold text-balance">{title}</p>

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
+import { after, before, describe } from "node:test";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { z } from "zod";
 import { codeAnswer } from "../../../src/api/portal-schemas.ts";
@@ -57,13 +57,31 @@ export type OpenOptions = {
 export type Visit = {
   page: Page;
   /** Judges what the page shows now. With a name it also makes pictures of it, where they are asked for. */
-  inspect(name?: string): Promise<void>;
+  inspect: (name?: string) => Promise<void>;
 };
 
-/** Null where there is no browser: the test then says that it did not run. */
-export async function startPortal(options: TestServiceOptions = {}): Promise<(Portal & Stoppable) | null> {
+/** Tests of the portal on a service of their own; skipped in plain sight where no browser is installed. */
+export function describePortal(
+  name: string,
+  options: TestServiceOptions,
+  tests: (portal: () => Portal) => void,
+): void {
   const executablePath = chromiumPath();
-  if (executablePath === null) return null;
+  const skip = executablePath === null ? "no Chromium is installed" : false;
+  describe(name, { skip }, () => {
+    let portal: (Portal & { stop(): Promise<void> }) | undefined;
+    before(async () => {
+      portal = await startPortal(executablePath ?? "", options);
+    });
+    after(() => portal?.stop());
+    tests(() => {
+      assert.ok(portal !== undefined);
+      return portal;
+    });
+  });
+}
+
+async function startPortal(executablePath: string, options: TestServiceOptions) {
   await buildPortal(() => undefined);
   const [browser, service] = await Promise.all([
     chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] }),
@@ -71,20 +89,12 @@ export async function startPortal(options: TestServiceOptions = {}): Promise<(Po
   ]);
   return {
     service,
-    open: (path, openOptions = {}) => openPage({ browser, service }, path, openOptions),
+    open: (path: string, openOptions: OpenOptions = {}) => openPage({ browser, service }, path, openOptions),
     async stop() {
       await browser.close();
       await service.stop();
     },
   };
-}
-
-type Stoppable = { stop(): Promise<void> };
-
-/** Skips the test in plain sight where no browser is installed. */
-export function requirePortal<Found>(portal: Found | null, context: TestContext): portal is Found {
-  if (portal === null) context.skip("no Chromium is installed");
-  return portal !== null;
 }
 
 async function openPage(

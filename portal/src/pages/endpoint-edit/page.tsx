@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { api, bodyOf } from "../../api/client.ts";
 import { endpointQuery } from "../../api/queries.ts";
 import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
@@ -10,9 +10,9 @@ import { useTexts } from "../../texts/texts.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
-import { route } from "./route.ts";
 import { texts } from "./texts.ts";
 
+const route = getRouteApi("/endpoints/$endpointId/edit");
 export const page = createLazyRoute("/endpoints/$endpointId/edit")({ component: EditEndpointPage });
 
 function EditEndpointPage() {

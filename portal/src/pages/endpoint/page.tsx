@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { endpointQuery, endpointStatsQuery } from "../../api/queries.ts";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
@@ -14,9 +14,9 @@ import { useTexts } from "../../texts/texts.ts";
 import { LinkButton } from "../../ui/button.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
-import { route } from "./route.ts";
 import { texts } from "./texts.ts";
 
+const route = getRouteApi("/endpoints/$endpointId");
 export const page = createLazyRoute("/endpoints/$endpointId")({ component: EndpointPage });
 
 function EndpointPage() {

@@ -1,8 +1,10 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useLayoutEffect, useRef, useState } from "react";
+import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
+import type { EndpointState, EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -10,8 +12,9 @@ import { useTexts } from "../../texts/texts.ts";
 import { Sparkline } from "../../ui/sparkline.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
-import type { Listed } from "./page.tsx";
 import { texts } from "./texts.ts";
+
+export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState };
 
 const COLUMNS = "md:grid md:grid-cols-[minmax(0,1fr)_6.5rem_6.5rem_7.5rem_2rem] md:items-center md:gap-5";
 const ROW_PX = 68;

@@ -1,15 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef, type RefObject } from "react";
 import { endpointsQuery, endpointStatsQuery } from "../../api/queries.ts";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
-import {
-  isDisabled,
-  stateOf,
-  type EndpointState,
-  type EndpointStats,
-} from "../../endpoints/endpoint-state.ts";
+import { isDisabled, stateOf, type EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -17,13 +12,11 @@ import { useTexts } from "../../texts/texts.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
 import { SearchInput, Segments } from "../../ui/field.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
-import { EndpointList } from "./endpoint-list.tsx";
-import { route } from "./route.ts";
+import { EndpointList, type Listed } from "./endpoint-list.tsx";
 import { texts } from "./texts.ts";
 
+const route = getRouteApi("/endpoints");
 export const page = createLazyRoute("/endpoints")({ component: EndpointsPage });
-
-export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState };
 
 function EndpointsPage() {
   const t = useTexts(texts);
