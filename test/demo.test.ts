@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterEach, describe, it, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { tokenObject } from "../src/api/portal-schemas.ts";
 import { endpointObject, listedDeliveryObject, publishedObject } from "../src/api/schemas.ts";
 import type { Environment } from "../src/config.ts";
 import { ndjsonRows, unpack } from "./support/exports.ts";
@@ -217,6 +218,39 @@ describe("postern up --demo", () => {
       const isFine = command[0] === "doctor" ? !/^fail {2}(?!name servers)/m.test(output) : code === 0;
       assert.ok(isFine, `${command.join(" ")}: ${output}`);
     }
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("prints a link that opens the portal as often as one likes, from this machine", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const demo = await startDemo(await makeDataDir(context), { DATABASE_URL: database.url });
+    const [, code] = /^ {2}Portal +http:\S+\/portal#code=(\S+)$/m.exec(demo.output()) ?? [];
+    assert.ok(code !== undefined, demo.output());
+    for (let n = 0; n < 2; n++) {
+      const opened = await demo.call("POST", "/api/portal/sessions", { as: null, json: { code } });
+      const { token } = tokenObject.parse(opened.body);
+      const headers = { authorization: `Bearer ${token}` };
+      const { body } = await demo.call("GET", "/api/session", { as: null, headers });
+      const { tenant, role } = z.object({ tenant: z.string(), role: z.string() }).parse(body);
+      assert.deepEqual({ tenant, role }, { tenant: "demo", role: "owner" });
+    }
+    const wrong = { code: `${code.slice(0, -1)}${code.endsWith("A") ? "B" : "A"}` };
+    assert.equal((await demo.call("POST", "/api/portal/sessions", { as: null, json: wrong })).status, 401);
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("takes that link from no other machine", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const demo = await startDemo(await makeDataDir(context), {
+      DATABASE_URL: database.url,
+      TRUSTED_PROXIES: "127.0.0.0/8",
+    });
+    const [, code] = /#code=(\S+)$/m.exec(demo.output()) ?? [];
+    const headers = { "x-forwarded-for": "192.0.2.7" };
+    const { status } = await demo.call("POST", "/api/portal/sessions", { as: null, json: { code }, headers });
+    assert.equal(status, 401);
     assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
   });
 

@@ -44,6 +44,7 @@ async function runDemo(env: Environment): Promise<void> {
     log,
     isDemo: true,
     extraCaPems: [demo.caPem],
+    standingCode: demo.portalCode,
   });
   parts.push(roles);
   demo.connect({ databaseUrl: roles.databaseUrl, encryptionKeys: config.encryptionKeys });

@@ -2,12 +2,15 @@
  * The demonstration: Postern with secrets of its own making and a receiver to
  * send to. It alone opens the receiver's loopback address and trusts its CA.
  */
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { issueToken, type TokenClaims } from "../api/session-token.ts";
 import { dataDirOf, makeSecrets, type Environment } from "../config.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
 import { readTenantSecrets } from "../endpoints/send-target.ts";
+import { MAX_SESSION_MINUTES } from "../portal/portal-session.ts";
+import type { StandingCode } from "../portal/portal-sessions.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
 import type { Repeated } from "../shared/every.ts";
@@ -32,6 +35,8 @@ export type Demo = {
   /** The environment with what the demonstration adds. */
   env: Environment;
   caPem: string;
+  /** Signs in as the owner of the demonstration's tenant. */
+  portalCode: StandingCode;
   /** From now on the receiver can look up which secrets its requests may be signed with. */
   connect(service: { databaseUrl: string; encryptionKeys: readonly Buffer[] }): void;
   /** Makes the history of a first start, and publishes an event every three seconds from now on. */
@@ -62,6 +67,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
   const tenantId = demoTenant();
   const secretsInUse = lookUpSecrets(tenantId);
   let traffic: Repeated | null = null;
+  const portalCode = makePortalCode(tenantId);
   const receiver = await startDemoReceiver({
     ...certificates,
     host: RECEIVER_HOST,
@@ -70,15 +76,9 @@ export async function startDemo(env: Environment): Promise<Demo> {
     print: (line) => console.log(line),
   });
   return {
-    env: {
-      LOG_LEVEL: "warn",
-      ...env,
-      ...secrets,
-      OUTBOUND_ALLOWED_CIDRS: [env["OUTBOUND_ALLOWED_CIDRS"], `${RECEIVER_HOST}/32`]
-        .filter(Boolean)
-        .join(","),
-    },
+    env: demoEnvironment(env, secrets),
     caPem: certificates.caPem,
+    portalCode,
     connect: (service) => secretsInUse.connect(service),
     async live(service) {
       traffic = await goLive(service, { secrets, tenantId, receiverUrl: receiver.url });
@@ -88,6 +88,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
       await writeEnvFile(envFile, { ...(await makeTokens(secrets)), DATABASE_URL: databaseUrl });
       return welcomeText({
         ...shown,
+        portalCode: portalCode.code,
         receiver,
         secretsFile,
         envFile,
@@ -147,12 +148,25 @@ async function goLive(
   return traffic;
 }
 
+function demoEnvironment(env: Environment, secrets: DemoSecrets): Environment {
+  const cidrs = [env["OUTBOUND_ALLOWED_CIDRS"], `${RECEIVER_HOST}/32`].filter(Boolean);
+  return { LOG_LEVEL: "warn", ...env, ...secrets, OUTBOUND_ALLOWED_CIDRS: cidrs.join(",") };
+}
+
 async function makeTokens(secrets: DemoSecrets): Promise<{ USER_TOKEN: string; SERVICE_TOKEN: string }> {
   return { USER_TOKEN: await sign(secrets, OWNER), SERVICE_TOKEN: await sign(secrets, PRODUCER) };
 }
 
 function sign(secrets: DemoSecrets, claims: TokenClaims): Promise<string> {
   return issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
+}
+
+function makePortalCode(tenantId: TenantId): StandingCode {
+  return {
+    code: randomBytes(32).toString("base64url"),
+    grant: { tenantId, subject: "you", role: "owner", isReadOnly: false },
+    minutes: MAX_SESSION_MINUTES,
+  };
 }
 
 function demoTenant(): TenantId {

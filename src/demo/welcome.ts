@@ -55,9 +55,10 @@ function doubleQuotable(text: string): string {
   return text.replaceAll(/["\\]/g, (one) => `\\${one}`);
 }
 
-/** What `npm start` prints: everything a newcomer needs to see a webhook arrive. */
-export function welcomeText(at: {
+type Welcome = {
   apiUrl: string;
+  /** Opens the portal on this machine. */
+  portalCode: string;
   receiver: { url: string; isMoved: boolean };
   secretsFile: string;
   /** Holds the tokens and the database's URL. */
@@ -67,7 +68,10 @@ export function welcomeText(at: {
   today: string;
   tenant: string;
   sample: SampleEvent;
-}): string {
+};
+
+/** What `npm start` prints: everything a newcomer needs to see a webhook arrive. */
+export function welcomeText(at: Welcome): string {
   const user = '-H "Authorization: Bearer $USER_TOKEN"';
   const service = '-H "Authorization: Bearer $SERVICE_TOKEN"';
   const { type, pattern, data } = at.sample;
@@ -75,15 +79,7 @@ export function welcomeText(at: {
   const [event, sqlData] = [quotable({ type, data }), doubleQuotable(quotable(data))];
   const folder = at.dataDir === null ? "" : `DATA_DIR='${at.dataDir}' `;
   return `
-Postern is running.
-
-  API          ${at.apiUrl}
-  Health       ${at.apiUrl}/health
-  Reference    ${at.apiUrl}/reference  (the API, to read and to try; also as /openapi.json)
-  Receiver     ${at.receiver.url}  (a demonstration; it prints what arrives)
-  Secrets      ${at.secretsFile}  (made for this demonstration; only you can read it)
-  Tokens       ${at.envFile}  (for 12 hours; a tenant's user and a service)
-${at.receiver.isMoved ? MOVED : ""}
+${addresses(at)}
 Four endpoints have a week of history, and get an event every three seconds.
 
 Try it in another terminal. Each of these is one line to paste.
@@ -114,4 +110,17 @@ ${folder}npm run -s postern -- storage export --tenant ${at.tenant} --from ${at.
 
 Ctrl-C stops everything; the next start finds the data again.
 `;
+}
+
+function addresses(at: Welcome): string {
+  return `Postern is running.
+
+  Portal       ${at.apiUrl}/portal#code=${at.portalCode}
+  API          ${at.apiUrl}
+  Health       ${at.apiUrl}/health
+  Reference    ${at.apiUrl}/reference  (the API, to read and to try; also as /openapi.json)
+  Receiver     ${at.receiver.url}  (a demonstration; it prints what arrives)
+  Secrets      ${at.secretsFile}  (made for this demonstration; only you can read it)
+  Tokens       ${at.envFile}  (for 12 hours; a tenant's user and a service)
+${at.receiver.isMoved ? MOVED : ""}`;
 }
