@@ -71,7 +71,8 @@ const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
       latencyMs: 1,
       error: null,
       nextDelayMs: null,
-      toKeep: null,
+      exhausted: false,
+    toKeep: null,
     })),
     "wait",
   );
