@@ -29,6 +29,5 @@ CREATE POLICY worker ON postern.exhausted_events TO postern_worker USING (true);
 GRANT SELECT, INSERT, UPDATE (count), DELETE ON postern.exhausted_events TO postern_worker;
 
 -- A person's retry that delivers tells that the endpoint works again.
-CREATE POLICY tenant_add ON postern.outbox FOR INSERT TO postern_tenant
-  WITH CHECK (tenant_id = postern.current_tenant());
+CREATE POLICY tenant ON postern.outbox TO postern_tenant USING (tenant_id = postern.current_tenant());
 GRANT INSERT ON postern.outbox TO postern_tenant;

@@ -52,6 +52,8 @@ function noticesAt(path: string, endpointId: string, type?: string): Notice[] {
     .filter(({ event, data }) => data["endpoint_id"] === endpointId && (type ?? event) === event);
 }
 
+const exhausted = (path: string, id: string) => noticesAt(path, id, "delivery.exhausted");
+
 const typesAt = (path: string, endpointId: string): string[] =>
   noticesAt(path, endpointId).map(({ event }) => event);
 
@@ -115,7 +117,8 @@ describe("of a failing endpoint", () => {
     const { failing_since: since, ...rest } = recovered?.data ?? {};
     assert.deepEqual(rest, { endpoint_id: endpoint.id, url: urlOf("/broken") });
     assert.equal(halfway?.data["failing_since"], since);
-    const days = (Date.parse(String(halfway?.data["disabled_after"])) - Date.parse(String(since))) / 86_400_000;
+    const days =
+      (Date.parse(String(halfway?.data["disabled_after"])) - Date.parse(String(since))) / 86_400_000;
     assert.equal(days, 5);
     assert.equal(noticesAt("/globex", endpoint.id).length, 0);
     await webhooksOf(service).remove(endpoint.id);
@@ -182,8 +185,6 @@ describe("of a failing endpoint", () => {
 });
 
 describe("of events that are given up", () => {
-  const exhausted = (path: string, id: string) => noticesAt(path, id, "delivery.exhausted");
-
   it("the first is told, and those of the next minute together, with their count", async () => {
     const endpoint = await createFailing("/down/given-up", ["document.signed"]);
     await eventually(async () => exhausted("/ops", endpoint.id).length === 1);

@@ -72,7 +72,7 @@ const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
       error: null,
       nextDelayMs: null,
       exhausted: false,
-    toKeep: null,
+      toKeep: null,
     })),
     "wait",
   );

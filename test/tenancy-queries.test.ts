@@ -40,15 +40,7 @@ import * as portalQueries from "./support/portal-queries.ts";
 import * as tenantQueries from "./support/tenant-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
-import {
-  artifact,
-  completed,
-  leased,
-  logged,
-  newEndpoint,
-  NOW,
-  secret,
-} from "./support/store-inputs.ts";
+import { artifact, completed, leased, logged, newEndpoint, NOW, secret } from "./support/store-inputs.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { randomUUID } from "node:crypto";
 import { BODY, BUCKET, LEASE_OWNER, seedTwoTenants, snapshot, type Rows } from "./support/two-tenants.ts";

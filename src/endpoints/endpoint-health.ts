@@ -84,8 +84,7 @@ export function makeEndpointHealth(
         await once(disabled, endpoint, () => disable(endpoint, isGone ? "gone" : "failing"));
         return true;
       }
-      if (status === "failed" && !isFailing)
-        await once(failed, endpoint, () => beginFailing(db, endpoint));
+      if (status === "failed" && !isFailing) await once(failed, endpoint, () => beginFailing(db, endpoint));
       if (status === "delivered" && (isFailing || failed.has(endpoint)))
         await once(worked, endpoint, () => noteWorks(endpoint));
       return false;

@@ -56,30 +56,30 @@ export function makeEndpointNotices({
     return failing.length;
   }
 
-  async function tellExhausted(transaction: Db): Promise<number> {
-    const endpoints = await takeExhausting(transaction, { pauseMs: EXHAUSTED_PAUSE_MS, limit: AT_ONCE });
-    if (endpoints.length === 0) return 0;
-    const told = (await sumExhausted(transaction, endpoints)).map((exhausted) => ({
-      tenantId: exhausted.tenantId,
-      type: "delivery.exhausted",
-      data: {
-        endpoint_id: exhausted.endpointId,
-        url: exhausted.url,
-        count: exhausted.count,
-        delivery_id: exhausted.deliveryId,
-        event_id: exhausted.eventId,
-        event_type: exhausted.eventType,
-      },
-    }));
-    await publishOwnEach(transaction, told);
-    return endpoints.length;
-  }
-
   return async (db) => {
     const failing = await inTransaction(db, tellFailing);
     const exhausting = await inTransaction(db, tellExhausted);
     return failing === AT_ONCE || exhausting === AT_ONCE;
   };
+}
+
+async function tellExhausted(transaction: Db): Promise<number> {
+  const endpoints = await takeExhausting(transaction, { pauseMs: EXHAUSTED_PAUSE_MS, limit: AT_ONCE });
+  if (endpoints.length === 0) return 0;
+  const told = (await sumExhausted(transaction, endpoints)).map((exhausted) => ({
+    tenantId: exhausted.tenantId,
+    type: "delivery.exhausted",
+    data: {
+      endpoint_id: exhausted.endpointId,
+      url: exhausted.url,
+      count: exhausted.count,
+      delivery_id: exhausted.deliveryId,
+      event_id: exhausted.eventId,
+      event_type: exhausted.eventType,
+    },
+  }));
+  await publishOwnEach(transaction, told);
+  return endpoints.length;
 }
 
 /** Milliseconds of failing after which a tenant is told, the shorter first. */

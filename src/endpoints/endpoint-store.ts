@@ -271,7 +271,7 @@ export async function endFailing(
         FOR NO KEY UPDATE
       )
       UPDATE postern.endpoints e SET failing_since = NULL FROM failing AS f
-      WHERE e.tenant_id = f.tenant_id AND e.id = f.id
+      WHERE e.tenant_id = $1 AND e.id = $2
       RETURNING f.url, f.failing_since AS "failingSince"`,
     [endpoint.tenantId, endpoint.endpointId, isTold],
   );

@@ -86,7 +86,10 @@ const artifact: Record<string, Member> = {
 export const serviceEvents: readonly CatalogEntry[] = [
   own(
     "endpoint.failing",
-    ["Endpoint failing", "Nothing could be delivered to an endpoint for an hour, or for half of DISABLE_AFTER."],
+    [
+      "Endpoint failing",
+      "Nothing could be delivered to an endpoint for an hour, or for half of DISABLE_AFTER.",
+    ],
     {
       ...endpointMembers,
       failing_since: ["2026-01-31T08:30:00.000Z", time],
