@@ -17,9 +17,8 @@ export function sampleEvent(
   if (!isOwnCatalog) {
     return { type: "invoice.paid", pattern: "invoice.*", data: { invoice_id: "inv_1", amount: 12900 } };
   }
-  const current = catalog.entries.filter(({ deprecated }) => !deprecated);
-  const entry =
-    current.find(({ type, payloadShape }) => catalog.faultsOf(type, payloadShape).length === 0) ?? current[0];
+  const current = catalog.entries.filter(({ deprecated, preview }) => !deprecated && !preview);
+  const entry = current.find((one) => catalog.faultsOf(one, one.payloadShape).length === 0) ?? current[0];
   if (entry === undefined) throw new Error("a catalog has at least the events of Postern itself");
   const { type, payloadShape } = entry;
   const dot = type.indexOf(".");

@@ -4,7 +4,8 @@ import { breaks, compareCatalogs } from "./catalog-changes.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
 function entry(type: string, members: Partial<CatalogEntry> = {}): CatalogEntry {
-  return { type, title: "T", description: "", group: "G", payloadShape: {}, deprecated: false, ...members };
+  const text = { title: "T", description: "", group: "G", payloadShape: {} };
+  return { type, version: 1, preview: false, deprecated: false, ...text, ...members };
 }
 
 /** What a change of one schema does, each effect in one text. */

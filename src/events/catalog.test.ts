@@ -38,7 +38,7 @@ describe("the built-in catalog", () => {
     const catalog = await loadCatalog(undefined);
     assert.ok(catalog.entries.length >= 10);
     for (const { type, payloadShape } of catalog.entries) {
-      assert.deepEqual(catalog.faultsOf(type, payloadShape), []);
+      assert.deepEqual(catalog.faultsOf({ type, version: 1 }, payloadShape), []);
       assert.equal(catalog.find(type)?.type, type);
     }
   });
@@ -70,8 +70,8 @@ describe("a catalog file", () => {
   it("checks data against a type's schema, and names where it fails", async () => {
     const schema = "  schema: {type: object, properties: {lines: {type: array, items: {type: integer}}}}\n";
     const catalog = await loadCatalog(write(ENTRY + schema));
-    assert.deepEqual(catalog.faultsOf("order.placed", { lines: [1] }), []);
-    assert.deepEqual(catalog.faultsOf("order.placed", { lines: [1, "2"] }), [
+    assert.deepEqual(catalog.faultsOf({ type: "order.placed", version: 1 }, { lines: [1] }), []);
+    assert.deepEqual(catalog.faultsOf({ type: "order.placed", version: 1 }, { lines: [1, "2"] }), [
       { path: ["lines", "1"], message: "must be integer" },
     ]);
   });

@@ -76,12 +76,14 @@ function tracedEvents(
   });
 }
 
-const exactEvents = z.array(z.object({ data: z.unknown() }));
+const exactEvents = z.array(
+  z.object({ data: z.unknown(), versions: z.record(z.string(), z.unknown()).optional() }),
+);
 
 /** Checked as doubles, sent with every digit. */
 function withExactData(input: PublishInput | PublishInput[], exact: unknown): PublishInput | PublishInput[] {
-  const data = exactEvents.parse([exact].flat()).map((event) => event.data);
-  const exactly = (event: PublishInput, index: number) => Object.assign(event, { exactData: data[index] });
+  const written = exactEvents.parse([exact].flat());
+  const exactly = (event: PublishInput, index: number) => Object.assign(event, { exact: written[index] });
   return Array.isArray(input) ? input.map(exactly) : exactly(input, 0);
 }
 
