@@ -151,7 +151,7 @@ describe("an event of a type with versions", () => {
     await webhooksOf(service).waitFor(id, "failed", 4);
     failing = new Set();
     const replays = replaysOf(service);
-    const replay = await replays.start({ endpoint_id: id, ...range(), select: "failed" });
+    const replay = await replays.create({ endpoint_id: id, select: "failed" });
     await replays.waitForEnd(replay.id);
     const sent = await arrived("/again", event.id, 5);
     assert.equal(new Set(sent.map(({ body }) => body)).size, 1);
@@ -172,7 +172,7 @@ describe("an event of a type with versions", () => {
     ];
     for (const { id } of endpoints) {
       const replays = replaysOf(service);
-      const replay = await replays.start({ endpoint_id: id, ...range(), select: "missed" });
+      const replay = await replays.create({ endpoint_id: id, select: "missed" });
       await replays.waitForEnd(replay.id);
     }
     assert.deepEqual((await arrived("/missed/1", event.id))[0]?.data, V1);
@@ -197,15 +197,15 @@ describe("an event of a type with versions", () => {
     const [row] = ndjsonRows(await unpack(archive));
     assert.deepEqual([row?.["event_version"], row?.["request_body"]], [1, sent?.body]);
     const kept = await eventually(async () => {
-      const { rows } = await service.database.pool.query(
-        `SELECT encode(o.sha256::bytea, 'escape') AS digest, encode(sha256(convert_to($2, 'UTF8')), 'hex') AS expected
+      const { rows } = await service.database.pool.query<{ digest: string; expected: string }>(
+        `SELECT o.sha256 AS digest, encode(sha256(convert_to($2, 'UTF8')), 'hex') AS expected
           FROM postern.stored_objects o JOIN postern.deliveries d ON d.id = o.delivery_id
           WHERE d.endpoint_id = $1 AND o.kind = 'request_body' AND o.state = 'available'`,
         [id, sent?.body],
       );
-      return rows[0];
+      return rows.length === 1 && rows;
     });
-    assert.equal(kept.digest, kept.expected);
+    assert.equal(kept[0]?.digest, kept[0]?.expected);
     await service.call("PUT", "/api/storage/settings", { json: { ...settings, keep_request_bodies: false } });
     await webhooksOf(service).remove(id);
   });
@@ -216,8 +216,8 @@ describe("publishing", () => {
     const { rows } = await service.database.pool.query("SELECT count(*)::int AS count FROM postern.events");
     const faults: [Record<string, unknown>, Record<string, string>][] = [
       [{ data: V2 }, { "versions.1": "is required" }],
-      [{}, { data: "is required", "versions.1": "is required" }],
-      [{ versions: { "1": V1 } }, { data: "is required" }],
+      [{}, { data: "must be an object", "versions.1": "is required" }],
+      [{ versions: { "1": V1 } }, { data: "must be an object" }],
       [{ data: V2, versions: { "1": V1, "9": {} } }, { "versions.9": "unknown_version" }],
       [{ data: V2, versions: { "1": V1, "2": V2 } }, { "versions.2": "version 2 is what data is" }],
       [{ data: V2, versions: { "1": { amount: "12" } } }, { "versions.1.amount": "must be integer" }],

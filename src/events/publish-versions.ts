@@ -42,12 +42,13 @@ function missing({ data, versions = {} }: PublishInput, { newest, versions: know
   }
   const issues = [...known.values()]
     .filter((entry) => entry !== newest && !entry.preview && !Object.hasOwn(versions, entry.version))
-    .map(({ version }) => required(["versions", String(version)]));
-  return isNewestGiven || data !== undefined ? issues : [required(["data"]), ...issues];
-}
-
-function required(path: string[]): Issue {
-  return { path, message: "is required", code: "required" };
+    .map(({ version }) => ({
+      path: ["versions", String(version)],
+      message: "is required",
+      code: "required",
+    }));
+  if (isNewestGiven || data !== undefined) return issues;
+  return [{ path: ["data"], message: "must be an object", code: "required" }, ...issues];
 }
 
 function unknown(path: string[], what: "event_type" | "version"): Issue {
