@@ -6,6 +6,7 @@ import type { TenantPool } from "../database/tenant-pool.ts";
 import { lockSendTarget } from "../endpoints/send-target.ts";
 import { versionFor } from "../events/subscription.ts";
 import type { OnceDispatch } from "../queue/once.ts";
+import { bodyOf } from "../queue/queue.ts";
 import type { DeliveryId, EndpointId, EventId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
@@ -59,10 +60,6 @@ function versionOf(
 ): number {
   const versions = [version, ...Object.keys(others ?? {}).map(Number)];
   return versionFor(subscription, { type, newest: version, versions }) ?? version;
-}
-
-function bodyOf({ version, body, others }: EventBodies, wanted: number): string {
-  return wanted === version ? body : (others?.[wanted] ?? body);
 }
 
 function pendingDelivery(

@@ -71,14 +71,16 @@ function labelling(entries: readonly CatalogEntry[]): (entry: CatalogEntry) => s
 }
 
 function newestChanges(before: readonly CatalogEntry[], after: readonly CatalogEntry[]): TypeChange[] {
-  const newestIn = (entries: readonly CatalogEntry[], type: string) =>
-    newestOf(entries.filter((entry) => entry.type === type));
   return [...new Set(after.map(({ type }) => type))].flatMap((type): TypeChange[] => {
     const [former, present] = [newestIn(before, type), newestIn(after, type)];
     if (former === undefined || present === undefined || former.version === present.version) return [];
     const effects = effectsOf(former.schema, present.schema, "data");
     return [{ kind: "newest", type: nameOf(present), effects }];
   });
+}
+
+function newestIn(entries: readonly CatalogEntry[], type: string): CatalogEntry | undefined {
+  return newestOf(entries.filter((entry) => entry.type === type));
 }
 
 function changesOf(before: CatalogEntry | undefined, after: CatalogEntry, type: string): TypeChange[] {

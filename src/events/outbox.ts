@@ -156,12 +156,15 @@ function dataFaultOf(
 function mirrored(catalog: Catalog): MirroredType[] {
   return Array.from(catalog.types, ([type, { newest, versions }]) => {
     const others = [...versions.values()].filter((entry) => entry !== newest);
-    const numbers = (entries: readonly CatalogEntry[]) => entries.map(({ version }) => version);
     return {
       type,
       newest: newest.version,
-      needed: numbers(others.filter(({ preview }) => !preview)),
-      others: numbers(others),
+      needed: numbersOf(others.filter(({ preview }) => !preview)),
+      others: numbersOf(others),
     };
   });
+}
+
+function numbersOf(versions: readonly CatalogEntry[]): number[] {
+  return versions.map(({ version }) => version);
 }

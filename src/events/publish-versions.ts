@@ -2,7 +2,7 @@
 import type { Issue } from "../shared/refusal.ts";
 import type { Catalog, CatalogType } from "./catalog.ts";
 import { dataIssues } from "./data-issues.ts";
-import type { PublishInput } from "./publish.ts";
+import type { PublishInput } from "./publish-input.ts";
 
 /** The newest version that is no preview, and the data to write of each version. */
 export type JudgedVersions = { issues: Issue[]; newest: number; versions: Map<number, unknown> };

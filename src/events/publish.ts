@@ -1,5 +1,4 @@
 /** Accepts events from producers: checks them, gives them their ids and bytes, and makes them durable in groups. */
-import { z } from "zod";
 import {
   KeyReusedError,
   type AcceptedEvent,
@@ -17,12 +16,10 @@ import type { LiveCatalog } from "./live-catalog.ts";
 import { FanOut, ROWS_AT_ONCE } from "./fan-out.ts";
 import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked } from "./keyed-commits.ts";
 import { writeBody, writeEvent } from "./new-event.ts";
-import { EVENT_TYPE_PATTERN, patternsMatching } from "./subscription.ts";
-import { isObject } from "./data-issues.ts";
+import { patternsMatching } from "./subscription.ts";
+import type { PublishInput } from "./publish-input.ts";
 import { judgeVersions } from "./publish-versions.ts";
-import { brokenTextRule } from "./event-data.ts";
 
-export const MAX_EVENTS_PER_REQUEST = 1000;
 const MAX_EVENTS_PER_COMMIT = 1000;
 /** Events being accepted at one time, and the characters of their bodies; beyond, producers are told to wait. */
 const MAX_ACCEPTING = 20_000;
@@ -34,50 +31,6 @@ const MAX_ACCEPTING_BODY_SIZE = 64 * 1024 * 1024;
  */
 const ANSWER_LIMIT_MS = 8000;
 const RETRY_AFTER_S = 2;
-const MAX_KEY_CHARACTERS = 128;
-
-// Not z.record, which makes a copy, and one without a member named __proto__.
-const eventData = z
-  .custom<Record<string, unknown>>(isObject, "must be an object")
-  .meta({ type: "object", additionalProperties: true });
-
-const publishedEvent = z.strictObject({
-  type: z.string().meta({ pattern: EVENT_TYPE_PATTERN }).describe("A type of the event catalog."),
-  data: eventData
-    .optional()
-    .describe(
-      "The event itself, as the type's newest version that is no preview. Needed unless `versions` has that one. Integers of any size are sent with every digit.",
-    ),
-  versions: z
-    .record(z.string().regex(/^[1-9][0-9]{0,2}$/), eventData)
-    .optional()
-    .describe(
-      'The same event as other versions of the type, by number: `{"1": {…}}`. Every version of the catalog is needed, but for previews.',
-    ),
-  tenant_id: z
-    .string()
-    .refine((id) => parseTenantId(id) !== null, "must be 1 to 64 of A-Z, a-z, 0-9, _ and -")
-    .meta({ pattern: "^[A-Za-z0-9_-]{1,64}$" })
-    .optional()
-    .describe("The tenant; needed when the session's `tid` is `*`."),
-  id: z
-    .string()
-    .min(1)
-    .refine(isShortKey, `must have at most ${MAX_KEY_CHARACTERS} characters`)
-    .refine((key) => brokenTextRule(key) === null, "must be well-formed text without NUL")
-    .meta({ pattern: "^[^\\u0000]*$", maxLength: MAX_KEY_CHARACTERS })
-    .optional()
-    .describe("Idempotency key, unique per tenant for at least 24 hours."),
-});
-
-/** The body of a publish request is one event or an array of them. */
-export const publishOneSchema = publishedEvent.meta({ id: "NewEvent" });
-export const publishManySchema = z.array(publishOneSchema).min(1).max(MAX_EVENTS_PER_REQUEST);
-
-export type PublishInput = z.infer<typeof publishedEvent> & {
-  /** The same where a double does not hold every digit of a number: what is written in their place. */
-  exact?: { data?: unknown; versions?: Readonly<Record<string, unknown>> | undefined } | undefined;
-};
 
 /** One event's answer: `isNew` is false when its idempotency key was used before with the same content. */
 export type Published = AcceptedEvent & { isNew: boolean };
@@ -218,11 +171,6 @@ class GroupingPublisher implements Publisher {
   async #publishEach(event: NewEvent): Promise<Published[]> {
     return [await this.#publishOne(event)];
   }
-}
-
-/** In characters as PostgreSQL counts them, and JSON Schema: one outside the basic plane is one. */
-function isShortKey(key: string): boolean {
-  return key.length <= 2 * MAX_KEY_CHARACTERS && Array.from(key).length <= MAX_KEY_CHARACTERS;
 }
 
 function sizeOf({ body, others }: NewEvent): number {

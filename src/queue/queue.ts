@@ -55,6 +55,14 @@ export type NewEvent = {
   idempotencyKey: string | null;
 };
 
+/** The body of one of the versions that an event has. */
+export function bodyOf(
+  { version, body, others }: Pick<NewEvent, "version" | "body" | "others">,
+  wanted: number,
+): string {
+  return wanted === version ? body : (others?.[wanted] ?? body);
+}
+
 /** A dispatch whose lease this process holds. */
 export type LeasedDispatch = {
   id: DeliveryId;

@@ -1,11 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import {
-  publishManySchema,
-  publishOneSchema,
-  type Published,
-  type PublishInput,
-} from "../../events/publish.ts";
+import { publishManySchema, publishOneSchema, type PublishInput } from "../../events/publish-input.ts";
+import type { Published } from "../../events/publish.ts";
 import type { TracedEvent } from "../../telemetry/tracing.ts";
 import { serviceOf } from "../access.ts";
 import { eventInputExample, publishedExample } from "../examples.ts";

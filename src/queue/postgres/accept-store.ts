@@ -1,6 +1,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import {
+  bodyOf,
   LEASE_MS,
   type Acceptance,
   type EarlierEvent,
@@ -23,16 +24,24 @@ type AcceptedRow = {
 /** What a statement is for beside plain events. Most have neither: what that costs is paid even where there is none, so it is left out then. */
 type Kind = { areKeyed: boolean; areVersioned: boolean };
 
-function acceptEventsSql({ areKeyed, areVersioned }: Kind): string {
+/** Which of the given events are accepted: all without a key, and those whose key was free. */
+function acceptedSql({ areKeyed, areVersioned }: Kind): string {
   // Behind the parameters of keys, if there are any.
   const first = areKeyed ? 11 : 9;
   const versionArrays = areVersioned ? `, $${first}::smallint[], $${first + 1}::text[]` : "";
   const versionColumns = areVersioned ? ", version, others" : "";
+  if (!areKeyed) {
+    return /* sql */ `accepted AS MATERIALIZED (
+    SELECT id, tenant_id, type, body, patterns::text[] AS patterns${versionColumns}
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]${versionArrays})
+      AS given (id, tenant_id, type, body, patterns${versionColumns})
+  )`;
+  }
   const fingerprint = areVersioned
     ? "postern.versions_fingerprint(type, body, version, others::json)"
     : "postern.content_fingerprint(type, body)";
   // The limit is in force before the first key is claimed, and ends with the transaction.
-  const claimKeys = /* sql */ `patience AS MATERIALIZED (
+  return /* sql */ `patience AS MATERIALIZED (
     SELECT set_config('lock_timeout', coalesce($9::text, current_setting('lock_timeout')), true)
   ), given AS MATERIALIZED (
     SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns${versionColumns}
@@ -48,11 +57,10 @@ function acceptEventsSql({ areKeyed, areVersioned }: Kind): string {
   ), accepted AS MATERIALIZED (
     SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
   )`;
-  const takeAll = /* sql */ `accepted AS MATERIALIZED (
-    SELECT id, tenant_id, type, body, patterns::text[] AS patterns${versionColumns}
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]${versionArrays})
-      AS given (id, tenant_id, type, body, patterns${versionColumns})
-  )`;
+}
+
+function acceptEventsSql(kind: Kind): string {
+  const { areVersioned } = kind;
   // Of an endpoint that names a version of the event; otherwise the event's own.
   const named = /* sql */ `, CASE WHEN a.others IS NULL THEN a.version ELSE coalesce((
         SELECT max(split_part(pattern, '@', 2)::smallint) FROM unnest(events) AS pattern
@@ -62,7 +70,7 @@ function acceptEventsSql({ areKeyed, areVersioned }: Kind): string {
   const column = areVersioned ? ", version" : "";
   // The first version is not written down: null stands for it.
   const stored = areVersioned ? ", nullif(version, 1)" : "";
-  return /* sql */ `WITH ${areKeyed ? claimKeys : takeAll}, due AS MATERIALIZED (
+  return /* sql */ `WITH ${acceptedSql(kind)}, due AS MATERIALIZED (
     SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
       e.id = ANY ($6::uuid[]) AS parked${dueVersion}
     FROM accepted a CROSS JOIN LATERAL (
@@ -191,10 +199,6 @@ function toAcceptance(
     leased,
     parked: [...parked.values()],
   };
-}
-
-function bodyOf({ version, body, others }: NewEvent, wanted: number): string {
-  return wanted === version ? body : (others?.[wanted] ?? body);
 }
 
 /** The event that a producer's key stands for, or null. */

@@ -43,7 +43,14 @@ export async function takeFromOutbox(
   );
   const found = rows[0]?.found ?? 0;
   return {
-    events: rows.map(({ found: _, ...event }) => event),
+    events: rows.map(({ id, tenantId, type, version, body, others }) => ({
+      id,
+      tenantId,
+      type,
+      version,
+      body,
+      others,
+    })),
     mayHaveMore: found === limit.events || found > rows.length,
   };
 }
