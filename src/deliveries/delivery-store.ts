@@ -44,14 +44,15 @@ type DeliveryRow = {
 // What a person's delivery superseded is not pending: no attempt is due, and one in flight shows once it is logged.
 const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type,
     coalesce(d.version, 1) AS version, d.trigger, d.status, d.attempt,
-    coalesce(d.request_body, postern.body_of_version(e.body, e.version, e.versions, d.version)) AS request_body, d.request_headers,
-    d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, d.sent_at,
+    coalesce(d.request_body, postern.body_of_version(e.body, e.version, e.versions, d.version)) AS request_body,
+    d.request_headers, d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, d.sent_at,
     d.replay_id, NULL::timestamptz AS due_at
   FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id`;
 
 const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, NULL::uuid AS test_id, d.event_type,
     coalesce(d.version, 1) AS version, ${DISPATCH_TRIGGER} AS trigger, 'pending' AS status,
-    d.attempt::integer, postern.body_of_version(e.body, e.version, e.versions, d.version) AS request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
+    d.attempt::integer, postern.body_of_version(e.body, e.version, e.versions, d.version) AS request_body,
+    NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
     NULL::timestamptz AS sent_at, d.replay_id, d.due_at
   FROM postern.dispatches d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
@@ -59,7 +60,8 @@ const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, 
 
 // What a person sends at this moment: no worker will, and no time is set for it.
 const SENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type,
-    coalesce(d.version, 1) AS version, d.trigger, 'pending' AS status, d.attempt, d.request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
+    coalesce(d.version, 1) AS version, d.trigger, 'pending' AS status, d.attempt, d.request_body,
+    NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
     NULL::timestamptz AS sent_at, NULL::uuid AS replay_id, NULL::timestamptz AS due_at
   FROM postern.person_sends d`;
