@@ -57,8 +57,8 @@ const COUNTED = /* sql */ `, counted AS (
 
 const FOLLOWED = /* sql */ `, followed AS (
       INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
+        (tenant_id, endpoint_id, id, event_id, event_type, version, attempt, due_at, claimable_at)
+      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, version, attempt + 1,
         now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
       FROM done WHERE goes_on
     )`;
@@ -145,15 +145,15 @@ function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
       ${withLeased("ready", whenLocked)}
     ), done AS (
       DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
-      RETURNING locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, d.superseded, locked.may_go_on AND NOT d.superseded AS goes_on
+      RETURNING locked.*, d.event_id, d.event_type, d.version, d.attempt, d.once, d.replay_id, d.superseded, locked.may_go_on AND NOT d.superseded AS goes_on
     ), logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id)
+         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id, version)
       SELECT tenant_id, endpoint_id, id, event_id, event_type,
         ${DISPATCH_TRIGGER}, status, attempt, request_headers::json,
         response_status, response_headers::json, response_body, latency_ms, error, sent_at,
-        replay_id
+        replay_id, version
       FROM done AS d
     )${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}${kind.exhausts ? COUNTED : ""}
     SELECT id FROM done`;
