@@ -85,7 +85,10 @@ describePortal(
       await drawer.getByText("The receiver is not available").waitFor();
       await drawer.getByRole("button", { name: "Copy as curl" }).click();
       const line = z.string().parse(await page.evaluate("navigator.clipboard.readText()"));
-      assert.match(line, /^curl -X POST 'https:\/\/127\.0\.0\.1:\d+\/fails' \\\n {2}-H 'Content-Type: application\/json'/);
+      assert.match(
+        line,
+        /^curl -X POST 'https:\/\/127\.0\.0\.1:\d+\/fails' \\\n {2}-H 'Content-Type: application\/json'/,
+      );
       await page.keyboard.press("Escape");
       await drawer.waitFor({ state: "detached" });
       assert.doesNotMatch(page.url(), /[?&]d=/);

@@ -71,7 +71,7 @@ function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
               search={(before) => ({ ...before, d: one.id })}
               replace
               aria-current={one.id === deliveryId ? "true" : undefined}
-              className="flex flex-wrap gap-x-3 rounded-md px-2 py-1 hover:bg-hover aria-current:bg-accent-soft"
+              className={`flex flex-wrap gap-x-3 rounded-md px-2 py-1 hover:bg-hover ${one.id === deliveryId ? "bg-accent-soft" : ""}`}
             >
               <span className="tabular text-muted">
                 {format.shortDate(when)}, {format.clock(when)}

@@ -15,7 +15,7 @@ export function Select({ label, value, onChange, children }: SelectProps) {
         id={id}
         value={value}
         onChange={({ target }) => onChange(target.value)}
-        className={`h-8.5 w-full max-w-56 rounded-md border px-2 text-ellipsis ${isSet ? "border-accent bg-accent-soft text-ink" : "border-line bg-surface text-muted"}`}
+        className={`h-8.5 w-full sm:max-w-56 rounded-md border px-2 text-ellipsis ${isSet ? "border-accent bg-accent-soft text-ink" : "border-line bg-surface text-muted"}`}
       >
         {children}
       </select>

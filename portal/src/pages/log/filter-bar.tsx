@@ -25,7 +25,7 @@ export function FilterBar({ search, span, onChange }: BarProps) {
   const t = useTexts(texts);
   const own = useTexts(statusTexts);
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div className="grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
       <RangeChoice search={search} span={span} onChange={onChange} />
       <EndpointChoice search={search} onChange={onChange} />
       <Select
@@ -82,7 +82,7 @@ function RangeChoice({ search, span, onChange }: BarProps) {
     options.push({ value: "custom", label: t.custom(start, stop) });
   }
   return (
-    <div className="max-w-full overflow-x-auto">
+    <div className="col-span-2 max-w-full overflow-x-auto">
       <Segments
         label={t.range}
         value={isCustom ? "custom" : (search.range ?? "24h")}
@@ -197,7 +197,11 @@ function TextSearch({ search, onChange }: Omit<BarProps, "span">) {
     onChange({ event: id, q: undefined });
   };
   return (
-    <form role="search" onSubmit={(event) => void submit(event)} className="min-w-0 flex-1 basis-64">
+    <form
+      role="search"
+      onSubmit={(event) => void submit(event)}
+      className="col-span-2 min-w-0 flex-1 basis-64"
+    >
       <SearchInput
         ref={input}
         label={t.search}

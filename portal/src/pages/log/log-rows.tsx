@@ -84,15 +84,14 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
 function LogRow({ row, host, isOpen }: { row: Row; host: string | undefined; isOpen: boolean }) {
   const t = useTexts(texts);
   const format = useFormat();
-  const at = new Date(row.sent_at ?? row.next_attempt_at ?? row.created_at);
+  const at = new Date(row.sent_at ?? row.created_at);
   return (
     <Link
       to="/log"
       search={(before) => ({ ...before, d: row.id })}
       data-row
       aria-current={isOpen ? "true" : undefined}
-      activeOptions={{ exact: true, includeSearch: true }}
-      className={`px-4 py-2.5 text-sm outline-none hover:bg-hover focus-visible:bg-hover focus-visible:outline-2 focus-visible:-outline-offset-2 focus-visible:outline-accent aria-current:bg-accent-soft ${COLUMNS}`}
+      className={`px-4 py-2.5 text-sm outline-none hover:bg-hover focus-visible:bg-hover focus-visible:outline-2 focus-visible:-outline-offset-2 focus-visible:outline-accent ${isOpen ? "bg-accent-soft" : ""} ${COLUMNS}`}
     >
       <StatusIcon status={row.status} />
       <time
