@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { z } from "zod";
-import { endpointObject, listedDeliveryObject } from "../../src/api/schemas.ts";
-import { eventually, PRODUCER } from "../../test/support/service.ts";
-import { describePortal, type Portal } from "./support/portal.ts";
+import { eventually } from "../../test/support/service.ts";
+import { describePortal } from "./support/portal.ts";
+import { deliveriesOf, prepare, publish } from "./support/tenant.ts";
 
-const OWNER_OF = (tid: string) => ({ type: "user", tid, sub: "ada", role: "owner" });
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202Eright to left\u0001`;
 
 describePortal(
@@ -143,34 +142,3 @@ describePortal(
     });
   },
 );
-
-async function prepare(portal: Portal, tid: string, events: number) {
-  const works = await addEndpoint(portal, tid, "/works");
-  const fails = await addEndpoint(portal, tid, "/fails");
-  for (let n = 0; n < events; n++) await publish(portal, tid, `number ${n}`);
-  await eventually(async () => {
-    const log = await deliveriesOf(portal, tid);
-    return log.filter(({ status }) => status !== "pending").length === 2 * events;
-  });
-  return [works, fails] as const;
-}
-
-async function addEndpoint(portal: Portal, tid: string, path: string) {
-  const json = { url: new URL(path, portal.service.receiver.url).href, events: ["*"] };
-  const { body } = await portal.service.call("POST", "/api/webhooks", { as: OWNER_OF(tid), json });
-  return z.object({ endpoint: endpointObject }).parse(body).endpoint;
-}
-
-async function publish(portal: Portal, tid: string, note: string): Promise<void> {
-  const json = { type: "invoice.paid", data: { note } };
-  const { status, text } = await portal.service.call("POST", "/api/events", {
-    as: { ...PRODUCER, tid },
-    json,
-  });
-  assert.equal(status, 202, text);
-}
-
-async function deliveriesOf(portal: Portal, tid: string, query = "") {
-  const { body } = await portal.service.call("GET", `/api/deliveries?${query}`, { as: OWNER_OF(tid) });
-  return z.object({ deliveries: z.array(listedDeliveryObject) }).parse(body).deliveries;
-}
