@@ -43,6 +43,7 @@ describe("readConfig", () => {
       retryScheduleMs: [0, 5000, 300_000, 1_800_000, ...hours],
       disableAfterMs: 5 * 86_400_000,
       operatorTenant: null,
+      portalFrameAncestors: [],
       maxEndpointsPerTenant: 100,
       retentionDays: 30,
       rateLimits: { writes: 1200, dispatches: 300, authentications: 600 },

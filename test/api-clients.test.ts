@@ -1,8 +1,10 @@
 /** Clients generated from the OpenAPI document compile, and work against the running program. */
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { listDeliveries } from "./support/api.ts";
-import { prepareApiTools, runClient, type Language } from "./support/api-tools.ts";
+import { generateTypes, prepareApiTools, runClient, type Language } from "./support/api-tools.ts";
 import { OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
@@ -46,4 +48,12 @@ describe("a client generated from the document", () => {
       });
     });
   }
+});
+
+describe("the portal's types", () => {
+  it("are those of the document", async () => {
+    await prepareApiTools();
+    const file = join(import.meta.dirname, "..", "portal", "src", "api", "schema.d.ts");
+    assert.equal(await readFile(file, "utf8"), await generateTypes(), "run npm run openapi");
+  });
 });

@@ -68,7 +68,7 @@ describe("the built program", () => {
     assert.match(stderr, /^postern needs Node 24 or newer, and this is Node [0-9.]+ \(.*\)\.\n.*\n$/);
   });
 
-  it("finds its migrations, reads a YAML catalog once, checks a schema, serves the reference and delivers over TLS", async () => {
+  it("finds its migrations, reads a YAML catalog once, checks a schema, serves reference and portal, and delivers over TLS", async () => {
     await appendFile(join(dirname(built), "reference", "swagger-ui.css"), "/* built */");
     // A pipe can be read once: so is the catalog.
     const pipe = join(folder, "catalog.pipe");
@@ -78,6 +78,9 @@ describe("the built program", () => {
       writeFile(pipe, CATALOG),
     ]);
     assert.equal((await program.call("GET", "/ready", { as: null })).status, 200);
+    const { text: portal } = await program.call("GET", "/portal", { as: null });
+    const [script = ""] = /assets\/index-[^"]+\.js/.exec(portal) ?? [];
+    assert.equal((await program.call("GET", `/portal/${script}`, { as: null })).status, 200, portal);
     const reference = await program.call("GET", "/reference/swagger-ui.css", { as: null });
     assert.deepEqual([reference.status, reference.text.endsWith("/* built */")], [200, true]);
     const { endpoint } = await createEndpoint(program, { url: receiver.url });

@@ -20,6 +20,10 @@ const oldest = z
 const readers = z
   .object({ devDependencies: versions })
   .parse(JSON.parse(read("test/api-tools/package.json")));
+/** What the built portal consists of, what builds it, and what tests it. */
+const portal = z
+  .object({ dependencies: versions, devDependencies: versions })
+  .parse(JSON.parse(read("portal/package.json")));
 const lockfile = z.object({
   packages: z.record(
     z.string(),
@@ -36,6 +40,7 @@ const lockfiles = [
   "package-lock.json",
   "test/postgres-15/package-lock.json",
   "test/api-tools/package-lock.json",
+  "portal/package-lock.json",
 ];
 const locked = lockfiles.flatMap((file) => Object.entries(lockfile.parse(JSON.parse(read(file))).packages));
 
@@ -52,8 +57,13 @@ describe("docs/dependencies.md", () => {
   const sections = {
     "## In production": manifest.dependencies,
     "### By platform": manifest.optionalDependencies,
+    "### In the portal": portal.dependencies,
     "## For development": manifest.devDependencies,
-    "### For the tests alone": { ...oldest.optionalDependencies, ...readers.devDependencies },
+    "### For the tests alone": {
+      ...oldest.optionalDependencies,
+      ...readers.devDependencies,
+      ...portal.devDependencies,
+    },
   };
   for (const [heading, packages] of Object.entries(sections)) {
     it(`names each package of its kind with a reason, and no other: ${heading.replaceAll("#", "").trim()}`, () => {
@@ -64,7 +74,12 @@ describe("docs/dependencies.md", () => {
 
 describe("package.json", () => {
   it("names one exact version of each package", () => {
-    const loose = [...Object.values(manifest), oldest.optionalDependencies, readers.devDependencies]
+    const loose = [
+      ...Object.values(manifest),
+      oldest.optionalDependencies,
+      readers.devDependencies,
+      ...Object.values(portal),
+    ]
       .flatMap((packages) => Object.entries(packages))
       .filter(([, version]) => !/^\d+\.\d+\.\d+(-[a-z0-9.]+)?$/.test(version));
     assert.deepEqual(loose, []);

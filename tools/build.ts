@@ -5,12 +5,14 @@
  * process of the bundle starts sooner and holds about 25 MiB less: no compiler
  * for types, no thousand modules. Migrations are read from `migrations/`, and
  * the embedded database's binaries from `node_modules/`, as with the sources.
+ * The portal is built into it too.
  */
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { REFERENCE_FILES } from "../src/api/routes/reference.ts";
 import { NEEDED_NODE } from "../src/shared/version.ts";
+import { buildPortal, portalPackages } from "./portal.ts";
 
 const root = dirname(import.meta.dirname);
 const MODULES = "node_modules/";
@@ -64,11 +66,12 @@ export async function bundleInto(folder: string): Promise<Bundle> {
     metafile: true,
   });
   await copyReference(folder);
+  await copyPortal(folder);
   const main = join(folder, "main.mjs");
   return {
     main,
     nodeOptions: await takeShebang(main),
-    packages: [...packagesIn(metafile), REFERENCE].sort(),
+    packages: [...packagesIn(metafile), REFERENCE, ...(await portalPackages())].sort(),
   };
 }
 
@@ -97,6 +100,14 @@ async function copyReference(folder: string): Promise<void> {
   await mkdir(join(folder, "reference"));
   for (const name of [...REFERENCE_FILES, "LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"]) {
     await copyFile(join(origin, name), join(folder, "reference", name));
+  }
+}
+
+/** The page of the portal and its assets, not what the build says of itself. */
+async function copyPortal(folder: string): Promise<void> {
+  const built = await buildPortal(console.log);
+  for (const name of ["index.html", "assets"]) {
+    await cp(join(built, name), join(folder, "portal", name), { recursive: true });
   }
 }
 

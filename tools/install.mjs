@@ -38,8 +38,11 @@ if (hasPortal) {
 
 async function npmCi(folder) {
   // No dependency needs its install script; not running any is the safer default.
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const [status] = await once(spawn("npm", args, { cwd: folder, stdio: "inherit" }), "close");
+  const result = spawn("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: folder,
+    stdio: "inherit",
+  });
+  const [status] = await once(result, "close");
   return status;
 }
 

@@ -106,7 +106,7 @@ async function prepareProgram() {
       launcherFile(bundle.nodeOptions),
       { path: "NOTICES.txt", data: await writeNotices(root, packages) },
     ];
-    return { files, packages, npm: askNpm(root), nodeOptions: bundle.nodeOptions };
+    return { files, packages, npm: askNpm([root, join(root, "portal")]), nodeOptions: bundle.nodeOptions };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -5,6 +5,7 @@ import { route as endpointEdit } from "./pages/endpoint-edit/route.ts";
 import { route as endpointNew } from "./pages/endpoint-new/route.ts";
 import { route as endpoints } from "./pages/endpoints/route.ts";
 import { route as home } from "./pages/home/route.ts";
+import { route as log } from "./pages/log/route.ts";
 
 const pages = {
   endpoint,
@@ -12,6 +13,7 @@ const pages = {
   endpointNew,
   endpoints,
   home,
+  log,
 };
 
 export const routeTree = root.addChildren(pages);

@@ -2,12 +2,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { z } from "zod";
-import { endpointObject } from "../../src/api/schemas.ts";
-import { eventually, PRODUCER } from "../../test/support/service.ts";
-import { describePortal, type Portal } from "./support/portal.ts";
-
-const created = z.object({ endpoint: endpointObject, secret: z.string() });
-const list = z.object({ endpoints: z.array(endpointObject) });
+import { eventually } from "../../test/support/service.ts";
+import { describePortal } from "./support/portal.ts";
+import { addEndpoint, endpointsOf, publish } from "./support/tenant.ts";
 
 describePortal(
   "the portal's endpoints",
@@ -51,11 +48,8 @@ describePortal(
     });
 
     it("lists them with their state and their success of a day", async () => {
-      await addEndpoint(portal(), "/fails");
-      await portal().service.call("POST", "/api/events", {
-        as: PRODUCER,
-        json: { type: "invoice.paid", data: { n: 1 } },
-      });
+      await addEndpoint(portal(), "acme", "/fails");
+      await publish(portal(), "acme", "one");
       await eventually(async () => {
         const { body } = await portal().service.call("GET", "/api/stats/endpoints");
         const { endpoints } = z
@@ -97,7 +91,7 @@ describePortal(
     });
 
     it("deletes after it has said what that means", async () => {
-      const endpoint = await addEndpoint(portal(), "/deleted");
+      const endpoint = await addEndpoint(portal(), "acme", "/deleted");
       const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}`);
       await page.getByRole("button", { name: /Actions for/ }).click();
       await page.getByRole("menuitem", { name: "Delete" }).click();
@@ -110,7 +104,7 @@ describePortal(
     });
 
     it("changes one and leaves alone what was not touched, masked headers too", async () => {
-      const endpoint = await addEndpoint(portal(), "/changed", {
+      const endpoint = await addEndpoint(portal(), "acme", "/changed", {
         headers: { authorization: "Bearer secret-of-the-receiver", "x-team": "books" },
         metadata: { plan: "gold" },
       });
@@ -129,7 +123,7 @@ describePortal(
     it("scrolls through a thousand", async () => {
       for (let batch = 0; batch < 20; batch++) {
         await Promise.all(
-          Array.from({ length: 50 }, (_, n) => addEndpoint(portal(), `/many/${batch * 50 + n}`, {}, "many")),
+          Array.from({ length: 50 }, (_, n) => addEndpoint(portal(), "many", `/many/${batch * 50 + n}`)),
         );
       }
       const { page, inspect } = await portal().open("/endpoints", { grant: { tenant_id: "many" } });
@@ -145,16 +139,3 @@ describePortal(
     });
   },
 );
-
-async function endpointsOf(portal: Portal, tid: string) {
-  const answer = await portal.service.call("GET", "/api/webhooks", {
-    as: { type: "user", tid, sub: "ada", role: "owner" },
-  });
-  return list.parse(answer.body).endpoints;
-}
-
-async function addEndpoint(portal: Portal, path: string, members: object = {}, tid = "acme") {
-  const json = { url: new URL(path, portal.service.receiver.url).href, events: ["*"], ...members };
-  const as = { type: "user", tid, sub: "ada", role: "owner" };
-  return created.parse((await portal.service.call("POST", "/api/webhooks", { as, json })).body).endpoint;
-}

@@ -27,11 +27,11 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
 
   it("says what to do once it has ended elsewhere", async () => {
     const { page, inspect } = await portal().open("/endpoints", { expects: /status of 401/ });
-    await page.getByRole("heading", { name: "Endpoints" }).waitFor();
+    await page.getByText("No endpoint yet").waitFor();
     const kept: unknown = await page.evaluate('JSON.parse(sessionStorage.getItem("postern.session")).token');
     const headers = { authorization: `Bearer ${String(kept)}` };
     await portal().service.call("DELETE", "/api/portal/sessions", { as: null, headers });
-    await page.getByRole("link", { name: "Add endpoint" }).first().click();
+    await page.keyboard.press("n");
     await page.getByText("Your session has ended").waitFor();
     assert.equal(await page.evaluate('sessionStorage.getItem("postern.session")'), null);
     await inspect("session-ended");

@@ -69,6 +69,11 @@ export async function lintWithSpectral(document: string): Promise<string> {
 
 export type Language = "TypeScript" | "Python" | "Go";
 
+/** The types of the document, as the portal's client has them. Call `prepareApiTools` first. */
+export async function generateTypes(): Promise<string> {
+  return run(process.execPath, [join(BIN, "openapi-typescript"), DOCUMENT], FOLDER);
+}
+
 /** Generates a client from the committed document, compiles it with the program beside it, and runs that. Answers its output. */
 export async function runClient(language: Language, env: Readonly<Record<string, string>>): Promise<string> {
   const folder = join(GENERATED, language.toLowerCase());

@@ -32,7 +32,19 @@ export type Component = z.infer<typeof component>;
 /** As npm describes everything that is installed. */
 export type NpmDocument = z.infer<typeof npmDocument>;
 
-export function askNpm(root: string): NpmDocument {
+/** Of several folders with packages of their own, as one document about the first. */
+export function askNpm(folders: readonly [string, ...string[]]): NpmDocument {
+  const [first, ...others] = folders;
+  const document = askNpmOf(first);
+  for (const { components, dependencies } of others.map(askNpmOf)) {
+    const known = new Set(document.components.map((one) => one["bom-ref"]));
+    document.components.push(...components.filter((one) => !known.has(one["bom-ref"])));
+    document.dependencies.push(...dependencies.filter(({ ref }) => !known.has(ref)));
+  }
+  return document;
+}
+
+function askNpmOf(root: string): NpmDocument {
   // Not with --omit dev: npm then also leaves out packages that production and development share.
   const args = ["sbom", "--sbom-format", "cyclonedx"];
   const run = spawnSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });

@@ -8,7 +8,8 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
     // A change may be seen on any page, and it is rare. After the mutation's own handlers, which may leave the page.
     onSettled(_answer, error) {
-      if (error === null) void queryClient.invalidateQueries();
+      if (error === null)
+        void queryClient.invalidateQueries({ predicate: ({ meta }) => meta?.["isStill"] !== true });
     },
   }),
   defaultOptions: {

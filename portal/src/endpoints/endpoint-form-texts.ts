@@ -10,7 +10,7 @@ export const texts = defineTexts({
     urlRules: {
       not_https: "It must begin with https://",
       not_public: "It leads to a private or reserved address. Events go to public addresses only.",
-      port: "This port may not be used.",
+      blocked_port: "This port may not be used.",
       other: "This URL may not be used.",
     },
     urlNone: "Enter the URL of your receiver.",
@@ -45,7 +45,7 @@ export const texts = defineTexts({
       not_https: "Sie muss mit https:// beginnen",
       not_public:
         "Sie führt zu einer privaten oder reservierten Adresse. Ereignisse gehen nur an öffentliche.",
-      port: "Dieser Port ist nicht erlaubt.",
+      blocked_port: "Dieser Port ist nicht erlaubt.",
       other: "Diese URL ist nicht erlaubt.",
     },
     urlNone: "Geben Sie die URL Ihres Empfängers ein.",

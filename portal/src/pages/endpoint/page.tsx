@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo } from "react";
+import { api, bodyOf, type Endpoint } from "../../api/client.ts";
 import { endpointQuery, endpointStatsQuery } from "../../api/queries.ts";
-import type { Endpoint } from "../../api/client.ts";
+import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
 import { stateOf } from "../../endpoints/endpoint-state.ts";
@@ -12,12 +14,24 @@ import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
 import { LinkButton } from "../../ui/button.tsx";
+import { Segments } from "../../ui/field.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
+import { CauseList, useCauses } from "./causes.tsx";
+import { EndpointFacts } from "./endpoint-facts.tsx";
+import { Replays } from "./replays.tsx";
+import type { EndpointRange } from "./route.ts";
 import { texts } from "./texts.ts";
+
+const NewReplay = lazy(() => import("./new-replay.tsx").then(({ NewReplay }) => ({ default: NewReplay })));
 
 const route = getRouteApi("/endpoints/$endpointId");
 export const page = createLazyRoute("/endpoints/$endpointId")({ component: EndpointPage });
+
+const DAY_MS = 86_400_000;
+const RANGE_MS = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const;
+const RANGES: readonly EndpointRange[] = ["24h", "7d", "30d"];
+const MAX_PENDING = 10_000;
 
 function EndpointPage() {
   const t = useTexts(texts);
@@ -34,16 +48,10 @@ function EndpointPage() {
 }
 
 function Shown({ endpoint }: { endpoint: Endpoint }) {
+  const { id } = endpoint;
   const t = useTexts(texts);
-  const own = useTexts(endpointTexts);
-  const format = useFormat();
   const navigate = useNavigate();
   const { mayWrite } = usePermissions();
-  const { data: stats } = useQuery(endpointStatsQuery);
-  const state = stateOf(
-    endpoint,
-    stats?.endpoints.find(({ endpoint_id: id }) => id === endpoint.id),
-  );
   return (
     <Page
       title={endpoint.url}
@@ -52,8 +60,11 @@ function Shown({ endpoint }: { endpoint: Endpoint }) {
       about={endpoint.description}
       actions={
         <>
+          <LinkButton icon="log" to="/log" search={{ endpoint: id }}>
+            {t.log}
+          </LinkButton>
           {mayWrite && (
-            <LinkButton icon="edit" to="/endpoints/$endpointId/edit" params={{ endpointId: endpoint.id }}>
+            <LinkButton icon="edit" to="/endpoints/$endpointId/edit" params={{ endpointId: id }}>
               {t.edit}
             </LinkButton>
           )}
@@ -64,18 +75,106 @@ function Shown({ endpoint }: { endpoint: Endpoint }) {
         </>
       }
     >
-      <div className="flex flex-wrap items-center gap-2">
-        <StateBadge state={state} />
-        <span className="text-muted">{own.reason[state]}</span>
-      </div>
-      <dl className="mt-5 grid gap-x-8 gap-y-3 sm:grid-cols-[auto_1fr]">
-        <dt className="text-muted">{t.events}</dt>
-        <dd translate="no">{endpoint.events.includes("*") ? own.allEvents : endpoint.events.join(", ")}</dd>
-        <dt className="text-muted">{t.created}</dt>
-        <dd>{format.dateTime(new Date(endpoint.created_at))}</dd>
-        <dt className="text-muted">{t.id}</dt>
-        <dd className="font-mono text-sm select-all">{endpoint.id}</dd>
-      </dl>
+      <State endpoint={endpoint} />
+      <Activity endpointId={id} />
+      <EndpointFacts endpoint={endpoint} />
     </Page>
+  );
+}
+
+/** Its state, why, and what is special just now. */
+function State({ endpoint }: { endpoint: Endpoint }) {
+  const t = useTexts(texts);
+  const own = useTexts(endpointTexts);
+  const format = useFormat();
+  const { data: stats } = useQuery(endpointStatsQuery);
+  const { data } = useQuery({
+    queryKey: ["endpoints", endpoint.id, "health"],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET("/api/webhooks/{id}/health", { signal, params: { path: { id: endpoint.id } } })),
+  });
+  const state = stateOf(
+    endpoint,
+    stats?.endpoints.find((one) => one.endpoint_id === endpoint.id),
+  );
+  const time = (at: string): string => format.dateTime(new Date(at));
+  const health = data?.health;
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <StateBadge state={state} />
+      <span className="text-muted">{own.reason[state]}</span>
+      {health !== undefined && health.pending > 0 && (
+        <span className="text-wait">
+          {health.pending >= MAX_PENDING ? t.pendingMany : t.pending(format.number(health.pending))}
+        </span>
+      )}
+      {typeof health?.failing_since === "string" && (
+        <span className="text-bad">{t.failingSince(time(health.failing_since))}</span>
+      )}
+      {typeof health?.previous_secret_until === "string" && (
+        <span className="text-muted">{t.formerSecret(time(health.previous_secret_until))}</span>
+      )}
+    </div>
+  );
+}
+
+/** What happened in the chosen time, and what can be sent again. */
+function Activity({ endpointId }: { endpointId: string }) {
+  const t = useTexts(texts);
+  const { range = "24h", replay, cause } = route.useSearch();
+  const navigate = route.useNavigate();
+  const from = useMemo(() => new Date(Date.now() - RANGE_MS[range]), [range]);
+  const causes = useCauses(endpointId, from);
+  return (
+    <>
+      <div className="mt-4">
+        <DeliveryChart
+          from={from}
+          to={null}
+          endpointId={endpointId}
+          onBrush={(start, end) =>
+            void navigate({
+              to: "/log",
+              search: { endpoint: endpointId, from: start.toISOString(), to: end.toISOString() },
+            })
+          }
+        >
+          <Segments
+            label={t.range}
+            value={range}
+            options={RANGES.map((value) => ({ value, label: t.ranges[value] }))}
+            onChoose={(value) =>
+              void navigate({ search: value === "24h" ? {} : { range: value }, replace: true })
+            }
+          />
+        </DeliveryChart>
+      </div>
+      <CauseList
+        causes={causes}
+        endpointId={endpointId}
+        range={range}
+        onReplay={(chosen) =>
+          void navigate({ search: (before) => ({ ...before, replay: "failed", cause: chosen }) })
+        }
+      />
+      <Replays
+        endpointId={endpointId}
+        onNew={() => void navigate({ search: (before) => ({ ...before, replay: "failed" }) })}
+      />
+      {replay !== undefined && (
+        <Suspense>
+          <NewReplay
+            endpointId={endpointId}
+            select={replay}
+            cause={cause}
+            causes={(causes.data ?? []).map((one) => one.cause)}
+            onSelect={(select) =>
+              void navigate({ search: (before) => ({ ...before, replay: select }), replace: true })
+            }
+            onClose={() => void navigate({ search: range === "24h" ? {} : { range }, replace: true })}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }

@@ -1,7 +1,18 @@
 import { createRoute } from "@tanstack/react-router";
 import { root } from "../../root.ts";
+import { oneOf, text } from "../../url/search.ts";
 
+const RANGES = ["24h", "7d", "30d"] as const;
+export type EndpointRange = (typeof RANGES)[number];
+const SELECTS = ["failed", "missed", "all"] as const;
+
+/** `replay`: the dialog of a new replay is open, with these events chosen. */
 export const route = createRoute({
   getParentRoute: () => root,
   path: "/endpoints/$endpointId",
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...oneOf(search, "range", RANGES),
+    ...oneOf(search, "replay", SELECTS),
+    ...text(search, "cause"),
+  }),
 }).lazy(() => import("./page.tsx").then(({ page }) => page));

@@ -1,0 +1,121 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api, bodyOf, type Schemas } from "../api/client.ts";
+import { endpointsQuery } from "../api/queries.ts";
+import { useFormat, useNow } from "../display/format.ts";
+import { useTexts } from "../texts/texts.ts";
+import { hostOf } from "../ui/url-text.tsx";
+import { causeOf, useCauseTexts } from "./cause.ts";
+import { texts } from "./drawer-texts.ts";
+import { StatusIcon } from "./status-mark.tsx";
+
+type AtEndpoint = Schemas["GetEventAnswer"]["endpoints"][number];
+
+/** What became of an event: each attempt at this endpoint, what comes next, and how it stands elsewhere. */
+export function Timeline({
+  eventId,
+  endpointId,
+  deliveryId,
+}: {
+  eventId: string;
+  endpointId: string;
+  deliveryId: string;
+}) {
+  const t = useTexts(texts);
+  const { data } = useQuery({
+    queryKey: ["events", eventId],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET("/api/events/{event_id}", { signal, params: { path: { event_id: eventId } } })),
+  });
+  if (data === undefined) return null;
+  const own = data.endpoints.find((one) => one.endpoint_id === endpointId);
+  const others = data.endpoints.filter((one) => one !== own);
+  return (
+    <section className="mt-6">
+      <h3 className="mb-2 font-semibold">{t.timeline}</h3>
+      {own !== undefined && <Attempts at={own} deliveryId={deliveryId} />}
+      {data.is_partial && <p className="mt-1 text-sm text-wait">{t.partial}</p>}
+      {others.length > 0 && (
+        <>
+          <h4 className="mt-4 mb-1 text-sm text-muted">{t.elsewhere}</h4>
+          <ul className="space-y-1">
+            {others.map((one) => (
+              <Elsewhere key={one.endpoint_id} at={one} />
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const now = useNow();
+  const { short } = useCauseTexts();
+  const next = at.next_attempt_at;
+  const attempts = at.attempts.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return (
+    <ol className="relative ml-1.5 border-l border-line">
+      {attempts.map((one) => {
+        const cause = causeOf(one);
+        const when = new Date(one.sent_at ?? one.next_attempt_at ?? one.created_at);
+        return (
+          <li key={one.id} className="relative mb-1 pl-5">
+            <span className="absolute top-1.5 -left-2 flex size-4 items-center justify-center rounded-full bg-surface">
+              <StatusIcon status={one.status} />
+            </span>
+            <Link
+              to="."
+              search={(before) => ({ ...before, d: one.id })}
+              replace
+              aria-current={one.id === deliveryId ? "true" : undefined}
+              className={`flex flex-wrap gap-x-3 rounded-md px-2 py-1 hover:bg-hover ${one.id === deliveryId ? "bg-accent-soft" : ""}`}
+            >
+              <span className="tabular text-muted">
+                {format.shortDate(when)}, {format.clock(when)}
+              </span>
+              <span>{t.triggers[one.replay_id === null ? one.trigger : "replay"]}</span>
+              <span className={`ml-auto ${cause === null ? "text-muted" : "text-bad"}`}>
+                {cause === null ? one.response_status : short(cause)}
+              </span>
+            </Link>
+          </li>
+        );
+      })}
+      <li className="relative pl-7 text-sm text-muted">
+        {at.state === "held"
+          ? t.held
+          : next === null
+            ? t.last
+            : t.next(`${format.ago(new Date(next), now)} (${format.dateTime(new Date(next))})`)}
+      </li>
+    </ol>
+  );
+}
+
+function Elsewhere({ at }: { at: AtEndpoint }) {
+  const t = useTexts(texts);
+  const { data: endpoints = [] } = useQuery(endpointsQuery);
+  const url = endpoints.find(({ id }) => id === at.endpoint_id)?.url;
+  const newest = at.attempts.toSorted((one, other) => (one.id < other.id ? 1 : -1))[0];
+  const status = at.state === "held" ? "pending" : at.state;
+  return (
+    <li className="flex items-center gap-2">
+      <StatusIcon status={status} />
+      {newest === undefined ? (
+        <span translate="no">{url === undefined ? t.deletedEndpoint : hostOf(url)}</span>
+      ) : (
+        <Link
+          to="."
+          search={(before) => ({ ...before, d: newest.id })}
+          className="truncate hover:underline"
+          translate="no"
+        >
+          {url === undefined ? t.deletedEndpoint : url.replace(/^https:\/\//, "")}
+        </Link>
+      )}
+    </li>
+  );
+}

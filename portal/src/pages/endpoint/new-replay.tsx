@@ -1,0 +1,187 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
+import { eventTypesQuery } from "../../api/queries.ts";
+import { useCauseTexts } from "../../deliveries/cause.ts";
+import { useFormat } from "../../display/format.ts";
+import { useTexts } from "../../texts/texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Segments } from "../../ui/field.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { useErrorText } from "../../ui/states.tsx";
+import { texts as uiTexts } from "../../ui/texts.ts";
+import { toast } from "../../ui/toast.tsx";
+import { texts } from "./replay-texts.ts";
+
+const HOUR_MS = 3_600_000;
+const TIMES = {
+  "1h": HOUR_MS,
+  "24h": 24 * HOUR_MS,
+  "7d": 7 * 24 * HOUR_MS,
+  "30d": 30 * 24 * HOUR_MS,
+} as const;
+type Time = keyof typeof TIMES;
+const TIME_NAMES: readonly Time[] = ["1h", "24h", "7d", "30d"];
+export type Select = Schemas["CreateReplayRequest"]["select"];
+const SELECTS: readonly Select[] = ["failed", "missed", "all"];
+type Wanted = { select: Select; time: Time; type: string; cause: string };
+
+type NewReplayProps = {
+  endpointId: string;
+  select: Select;
+  cause: string | undefined;
+  causes: readonly string[];
+  onSelect: (select: Select) => void;
+  onClose: () => void;
+};
+
+/** Chooses events, counts them before anything is sent, and starts the replay. */
+export function NewReplay({ endpointId, select, cause, causes, onSelect, onClose }: NewReplayProps) {
+  const t = useTexts(texts);
+  const ui = useTexts(uiTexts);
+  const errorText = useErrorText();
+  const { short } = useCauseTexts();
+  const { data: types = [] } = useQuery(eventTypesQuery);
+  const [wanted, setWanted] = useState({ time: "24h" as Time, type: "", cause: cause ?? "" });
+  const request = useRequest(endpointId, { ...wanted, select });
+  const count = useCount(request);
+  const start = useMutation({
+    mutationFn: () => bodyOf(api.POST("/api/replays", { body: request })),
+    onSuccess() {
+      toast({ title: t.started });
+      onClose();
+    },
+    onError: (error) => toast({ ...errorText(asApiError(error)), isBad: true }),
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={t.newTitle}
+      footer={
+        <>
+          <Button onClick={onClose}>{ui.cancel}</Button>
+          <Button
+            kind="primary"
+            icon="send"
+            isBusy={start.isPending}
+            disabled={count.data === undefined || count.data.count === 0}
+            onClick={() => start.mutate()}
+          >
+            {t.run}
+          </Button>
+        </>
+      }
+    >
+      <fieldset>
+        <legend className="mb-1 font-medium">{t.select}</legend>
+        {SELECTS.map((one) => (
+          <label key={one} className="flex items-baseline gap-2.5 py-1">
+            <input
+              type="radio"
+              name="select"
+              checked={one === select}
+              onChange={() => onSelect(one)}
+              className="translate-y-0.5"
+            />
+            {t.selects[one]}
+          </label>
+        ))}
+      </fieldset>
+      <div className="mt-4">
+        <p className="mb-1 font-medium">{t.time}</p>
+        <Segments
+          label={t.time}
+          value={wanted.time}
+          options={TIME_NAMES.map((value) => ({ value, label: t.times[value] }))}
+          onChoose={(time) => setWanted({ ...wanted, time })}
+        />
+      </div>
+      <div className="mt-4 flex flex-wrap gap-2">
+        <Select label={t.type} value={wanted.type} onChange={(type) => setWanted({ ...wanted, type })}>
+          <option value="">{t.anyType}</option>
+          {types.map(({ type }) => (
+            <option key={type} value={type}>
+              {type}
+            </option>
+          ))}
+        </Select>
+        {select === "failed" && (
+          <Select
+            label={t.cause}
+            value={wanted.cause}
+            onChange={(next) => setWanted({ ...wanted, cause: next })}
+          >
+            <option value="">{t.anyCause}</option>
+            {[...new Set([...causes, ...(wanted.cause === "" ? [] : [wanted.cause])])].map((one) => (
+              <option key={one} value={one}>
+                {short(one)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </div>
+      <Count count={count} />
+    </Dialog>
+  );
+}
+
+/** The time ends when it was chosen, so that what was counted is what is sent. */
+function useRequest(
+  endpointId: string,
+  { select, time, type, cause }: Wanted,
+): Schemas["CreateReplayRequest"] {
+  return useMemo(() => {
+    const now = Date.now();
+    return {
+      endpoint_id: endpointId,
+      from: new Date(now - TIMES[time]).toISOString(),
+      to: new Date(now).toISOString(),
+      select,
+      ...(type !== "" && { event_type: type }),
+      ...(cause !== "" && select === "failed" && { cause }),
+    };
+  }, [endpointId, select, time, type, cause]);
+}
+
+function useCount(request: Schemas["CreateReplayRequest"]) {
+  return useQuery({
+    queryKey: ["replay-count", request],
+    queryFn: async ({ signal }) => {
+      const answer = await bodyOf(api.POST("/api/replays", { signal, body: { ...request, dry_run: true } }));
+      if (!("count" in answer)) throw new Error("a dry run began a replay");
+      return answer;
+    },
+  });
+}
+
+function Count({ count: { data, error } }: { count: ReturnType<typeof useCount> }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const errorText = useErrorText();
+  return (
+    <p role="status" className="mt-4 flex min-h-11 items-center gap-2 rounded-lg bg-sunken px-3 py-2">
+      {error !== null && <span className="text-bad">{errorText(asApiError(error)).about}</span>}
+      {error === null && data === undefined && (
+        <>
+          <Spinner /> {t.counting}
+        </>
+      )}
+      {data !== undefined && data.count === 0 && t.nothing}
+      {data !== undefined && data.count > 0 && (
+        <span>
+          <strong className="font-semibold">
+            {data.is_capped
+              ? t.countCapped(format.number(data.count))
+              : t.count(format.number(data.count), data.count)}
+          </strong>{" "}
+          {data.oldest !== null && (
+            <span className="text-muted">{t.oldest(format.dateTime(new Date(data.oldest)))}</span>
+          )}
+        </span>
+      )}
+    </p>
+  );
+}

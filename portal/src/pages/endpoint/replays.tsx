@@ -1,0 +1,121 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
+import { useFormat } from "../../display/format.ts";
+import { usePermissions } from "../../session/permissions.ts";
+import { useTexts } from "../../texts/texts.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { AskDialog } from "../../ui/dialog.tsx";
+import { useErrorText } from "../../ui/states.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { texts } from "./replay-texts.ts";
+
+type Replay = Schemas["Replay"];
+
+const TONES: Record<Replay["status"], Tone> = {
+  running: "accent",
+  finished: "good",
+  canceled: "plain",
+  failed: "bad",
+};
+/** While a replay runs, a person watches it. */
+const WATCH_MS = 1500;
+const MAX_SHOWN = 5;
+
+export function Replays({ endpointId, onNew }: { endpointId: string; onNew: () => void }) {
+  const t = useTexts(texts);
+  const { mayWrite } = usePermissions();
+  const { data } = useQuery({
+    queryKey: ["replays"],
+    queryFn: ({ signal }) => bodyOf(api.GET("/api/replays", { signal, params: { query: { limit: 100 } } })),
+    refetchInterval: ({ state }) =>
+      state.data?.replays.some(({ status }) => status === "running") === true ? WATCH_MS : false,
+  });
+  const own = (data?.replays ?? []).filter((one) => one.endpoint_id === endpointId).slice(0, MAX_SHOWN);
+  return (
+    <section className="mt-8">
+      <div className="mb-2 flex items-center gap-3">
+        <h2 className="flex-1 text-lg font-semibold">{t.title}</h2>
+        {mayWrite && (
+          <Button small icon="retry" onClick={onNew}>
+            {t.start}
+          </Button>
+        )}
+      </div>
+      <p className="mb-3 text-muted">{t.about}</p>
+      {data !== undefined && own.length === 0 && <p className="text-muted">{t.none}</p>}
+      {own.length > 0 && (
+        <ul className="divide-y divide-line rounded-xl border border-line bg-surface">
+          {own.map((replay) => (
+            <ReplayRow key={replay.id} replay={replay} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function ReplayRow({ replay }: { replay: Replay }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { mayWrite } = usePermissions();
+  const isRunning = replay.status === "running";
+  const done = replay.delivered + replay.failed + replay.skipped;
+  const share = replay.total === 0 ? 0 : Math.min(1, done / replay.total);
+  return (
+    <li className="px-4 py-3">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Badge tone={TONES[replay.status]}>{t.status[replay.status]}</Badge>
+        <span className="tabular">{t.progress(format.number(replay.sent), format.number(replay.total))}</span>
+        <span className="tabular text-sm text-muted">{format.dateTime(new Date(replay.created_at))}</span>
+        <span className="ml-auto">{isRunning && mayWrite && <CancelButton id={replay.id} />}</span>
+      </div>
+      {isRunning && (
+        <progress
+          value={share}
+          aria-label={t.label(format.percent(share))}
+          className="mt-2 block h-1.5 w-full overflow-hidden rounded-full [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-sunken [&::-webkit-progress-value]:bg-accent"
+        />
+      )}
+      <p className="tabular mt-1 text-sm text-muted">
+        {t.outcome(
+          format.number(replay.delivered),
+          format.number(replay.failed),
+          format.number(replay.skipped),
+        )}
+        {replay.event_type !== null && ` · ${replay.event_type}`}
+        {replay.cause !== null && ` · ${replay.cause}`}
+      </p>
+    </li>
+  );
+}
+
+function CancelButton({ id }: { id: string }) {
+  const t = useTexts(texts);
+  const errorText = useErrorText();
+  const [isAsking, setIsAsking] = useState(false);
+  const cancel = useMutation({
+    mutationFn: () =>
+      bodyOf(api.POST("/api/replays/{replay_id}/cancel", { params: { path: { replay_id: id } } })),
+    onSuccess: () => toast({ title: t.canceled }),
+    onError: (error) => toast({ ...errorText(asApiError(error)), isBad: true }),
+    onSettled: () => setIsAsking(false),
+  });
+  return (
+    <>
+      <Button small icon="close" onClick={() => setIsAsking(true)}>
+        {t.cancel}
+      </Button>
+      <AskDialog
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
+        onYes={() => cancel.mutate()}
+        isBusy={cancel.isPending}
+        title={t.cancelTitle}
+        about={t.cancelAbout}
+        yes={t.cancel}
+      />
+    </>
+  );
+}

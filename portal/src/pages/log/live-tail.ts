@@ -1,0 +1,98 @@
+/**
+ * Deliveries as they are logged: the stream of server-sent events, read with
+ * fetch, since an EventSource sends no token. It ends every ten minutes by
+ * itself and is opened again, sooner or later, as long as the page is in sight.
+ */
+import { api, type Schemas } from "../../api/client.ts";
+
+export type Row = Schemas["ListedDelivery"];
+export type TailState = "watching" | "waiting";
+
+type Listener = {
+  onRow: (row: Row) => void;
+  /** So many deliveries were left out; null where nobody knows how many. */
+  onGap: (skipped: number | null) => void;
+  onState: (state: TailState) => void;
+};
+
+const MAX_PAUSE_MS = 30_000;
+
+/** Watches until the answer is called. */
+export function watchLog(endpointId: string | undefined, listener: Listener): () => void {
+  const end = new AbortController();
+  void keepWatching(endpointId, listener, end.signal);
+  return () => end.abort();
+}
+
+async function keepWatching(
+  endpointId: string | undefined,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<void> {
+  let failures = 0;
+  for (;;) {
+    const isEnded = await watchOnce(endpointId, listener, signal).then(
+      () => true,
+      () => false,
+    );
+    if (signal.aborted) return;
+    listener.onState("waiting");
+    failures = isEnded ? 0 : failures + 1;
+    // What came in between was missed.
+    listener.onGap(null);
+    await pause(isEnded ? 0 : Math.min(1000 * 2 ** failures, MAX_PAUSE_MS), signal);
+    if (signal.aborted) return;
+  }
+}
+
+async function watchOnce(
+  endpointId: string | undefined,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<void> {
+  const { data } = await api.GET("/api/deliveries/stream", {
+    parseAs: "stream",
+    signal,
+    params: { query: { ...(endpointId !== undefined && { endpoint_id: endpointId }) } },
+  });
+  if (data === undefined || data === null) throw new Error("the stream has no body");
+  listener.onState("watching");
+  let rest = "";
+  for await (const text of readText(data)) {
+    const messages = `${rest}${text}`.split("\n\n");
+    rest = messages.pop() ?? "";
+    for (const message of messages) tell(message, listener);
+  }
+}
+
+async function* readText(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+function tell(message: string, { onRow, onGap }: Listener): void {
+  const [, event] = /^event: (.*)$/m.exec(message) ?? [];
+  const [, data] = /^data: (.*)$/m.exec(message) ?? [];
+  if (data === undefined) return;
+  if (event === "delivery") onRow(JSON.parse(data));
+  if (event === "gap") onGap(JSON.parse(data).skipped);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,203 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { endpointsQuery } from "../../api/queries.ts";
+import { causeOf, useCauseTexts } from "../../deliveries/cause.ts";
+import { StatusIcon } from "../../deliveries/status-mark.tsx";
+import { useFormat, useNow } from "../../display/format.ts";
+import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useTexts } from "../../texts/texts.ts";
+import type { Row } from "./live-tail.ts";
+import type { LogSearch } from "./log-search.ts";
+import { texts } from "./texts.ts";
+import type { useLog } from "./use-log.ts";
+
+const ROW_PX = 41;
+/** So close to the end the next page is read. */
+const AHEAD_ROWS = 30;
+/** Empty pages that are passed without asking. */
+const MAX_EMPTY_PAGES = 3;
+const COLUMNS =
+  "grid grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[1rem_9.5rem_minmax(0,1.2fr)_minmax(0,1fr)_7.5rem_4.5rem]";
+
+type RowsProps = {
+  rows: readonly Row[];
+  search: LogSearch;
+  query: ReturnType<typeof useLog>["query"];
+  onOpen: (id: string) => void;
+};
+
+export function LogRows({ rows, search, query, onOpen }: RowsProps) {
+  const t = useTexts(texts);
+  const place = useRef<HTMLUListElement>(null);
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
+  const list = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    scrollMargin: offset,
+    getItemKey: (index) => rows[index]?.id ?? index,
+  });
+  const items = list.getVirtualItems();
+  useReadAhead(query, (items.at(-1)?.index ?? 0) > rows.length - AHEAD_ROWS);
+  useRowKeys(rows, search.d, (index) => list.scrollToIndex(index), onOpen);
+  const urls = useHosts();
+  return (
+    <div className="overflow-clip rounded-xl border border-line bg-surface">
+      <div
+        aria-hidden
+        className={`hidden border-b border-line px-4 py-2 text-xs font-medium text-muted md:grid ${COLUMNS}`}
+      >
+        <span />
+        <span>{t.time}</span>
+        <span>{t.type}</span>
+        <span>{t.endpoint}</span>
+        <span>{t.result}</span>
+        <span className="text-right">{t.took}</span>
+      </div>
+      <ul ref={place} aria-label={t.list} className="relative" style={{ height: list.getTotalSize() }}>
+        {items.map(({ index, start, key }) => {
+          const row = rows[index];
+          return (
+            row !== undefined && (
+              <li
+                key={key}
+                ref={list.measureElement}
+                data-index={index}
+                aria-posinset={index + 1}
+                aria-setsize={query.hasNextPage ? -1 : rows.length}
+                className="absolute inset-x-0 top-0 border-b border-line last:border-b-0"
+                style={{ transform: `translateY(${start - offset}px)` }}
+              >
+                <LogRow row={row} host={urls.get(row.endpoint_id)} isOpen={row.id === search.d} />
+              </li>
+            )
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function LogRow({ row, host, isOpen }: { row: Row; host: string | undefined; isOpen: boolean }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const at = new Date(row.sent_at ?? row.created_at);
+  return (
+    <Link
+      to="/log"
+      search={(before) => ({ ...before, d: row.id })}
+      data-row
+      aria-current={isOpen ? "true" : undefined}
+      className={`px-4 py-2.5 text-sm outline-none hover:bg-hover focus-visible:bg-hover focus-visible:outline-2 focus-visible:-outline-offset-2 focus-visible:outline-accent ${isOpen ? "bg-accent-soft" : ""} ${COLUMNS}`}
+    >
+      <StatusIcon status={row.status} />
+      <time
+        dateTime={at.toISOString()}
+        title={format.dateTime(at)}
+        className="tabular col-start-2 row-start-2 text-muted md:col-auto md:row-auto"
+      >
+        {format.shortDate(at)}, {format.clock(at)}
+      </time>
+      <span className="col-start-2 row-start-1 flex min-w-0 items-baseline gap-2 md:col-auto md:row-auto">
+        <span className="truncate font-medium" translate="no">
+          {row.event_type}
+        </span>
+        <Trigger row={row} />
+      </span>
+      <span className="hidden truncate text-muted md:block" translate="no">
+        {host ?? t.unknownEndpoint}
+      </span>
+      <Result row={row} />
+      <span className="tabular hidden text-right text-muted md:block">
+        {row.status === "pending" || row.sent_at === null ? "" : format.milliseconds(row.latency_ms)}
+      </span>
+    </Link>
+  );
+}
+
+function Trigger({ row }: { row: Row }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const notes = [
+    ...(row.attempt > 1 ? [t.attempt(format.number(row.attempt))] : []),
+    ...(row.replay_id !== null ? [t.replayed] : row.trigger === "retry" ? [t.manual] : []),
+  ];
+  return <span className="shrink-0 text-xs text-muted">{notes.join(" · ")}</span>;
+}
+
+function Result({ row }: { row: Row }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const now = useNow();
+  const { short } = useCauseTexts();
+  const cause = causeOf(row);
+  if (row.status === "pending") {
+    return (
+      <span className="truncate text-wait">
+        {row.next_attempt_at === null ? "" : t.pendingAt(format.ago(new Date(row.next_attempt_at), now))}
+      </span>
+    );
+  }
+  return (
+    <span className={`truncate ${cause === null ? "text-muted" : "text-bad"}`}>
+      {cause === null ? row.response_status : short(cause)}
+    </span>
+  );
+}
+
+/** Reads on as the person scrolls, and past a few pages on which a search found nothing. */
+function useReadAhead(query: RowsProps["query"], isNearEnd: boolean): void {
+  const pages = query.data?.pages ?? [];
+  const empty = pages.length - 1 - pages.findLastIndex(({ rows }) => rows.length > 0);
+  const shallRead = isNearEnd && query.hasNextPage && !query.isFetching && empty < MAX_EMPTY_PAGES;
+  useEffect(() => {
+    if (shallRead) void query.fetchNextPage();
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the query is another object each time
+  }, [shallRead]);
+}
+
+function useHosts(): ReadonlyMap<string, string> {
+  const { data } = useQuery(endpointsQuery);
+  return useMemo(
+    () => new Map((data ?? []).map(({ id, url }) => [id, url.replace(/^https:\/\//, "")])),
+    [data],
+  );
+}
+
+/** `j` and `k` move through the rows. In an open drawer they are the drawer's. */
+function useRowKeys(
+  rows: readonly Row[],
+  openId: string | undefined,
+  scrollTo: (index: number) => void,
+  onOpen: (id: string) => void,
+): void {
+  const t = useTexts(texts);
+  const current = useRef(-1);
+  const go = (step: number): void => {
+    const focused = document.activeElement?.closest("[data-index]")?.getAttribute("data-index");
+    const opened = rows.findIndex(({ id }) => id === openId);
+    const from =
+      focused !== null && focused !== undefined ? Number(focused) : opened === -1 ? current.current : opened;
+    const index = Math.min(rows.length - 1, Math.max(0, from + step));
+    current.current = index;
+    scrollTo(index);
+    requestAnimationFrame(() => {
+      document.querySelector<HTMLElement>(`[data-index="${index}"] [data-row]`)?.focus();
+    });
+  };
+  useShortcuts([
+    { key: "j", about: t.next, run: () => go(1) },
+    { key: "k", about: t.previous, run: () => go(-1) },
+    {
+      key: "o",
+      about: t.open,
+      run: () => {
+        const row = rows[current.current];
+        if (row !== undefined) onOpen(row.id);
+      },
+    },
+  ]);
+}

@@ -1,0 +1,108 @@
+/** What the log's URL says, and what is asked of the API for it. */
+import type { paths } from "../../api/schema.d.ts";
+import { oneOf, text } from "../../url/search.ts";
+
+export const RANGES = {
+  "1h": 3_600_000,
+  "24h": 86_400_000,
+  "7d": 604_800_000,
+  "30d": 2_592_000_000,
+} as const;
+export type Range = keyof typeof RANGES;
+const RANGE_NAMES = ["1h", "24h", "7d", "30d"] as const satisfies readonly Range[];
+const STATUSES = ["pending", "delivered", "failed", "test"] as const;
+
+export type LogSearch = ReturnType<typeof parseLogSearch>;
+
+/** `d`: the delivery that is open. Without a range and a time of its own: the last 24 hours. */
+export function parseLogSearch(search: Record<string, unknown>) {
+  return {
+    ...text(search, "endpoint"),
+    ...oneOf(search, "status", STATUSES),
+    ...text(search, "type"),
+    ...text(search, "cause"),
+    ...text(search, "event"),
+    ...text(search, "q"),
+    ...oneOf(search, "range", RANGE_NAMES),
+    ...instant(search, "from"),
+    ...instant(search, "to"),
+    ...text(search, "d"),
+  };
+}
+
+/** The span that is shown; `to` null: up to now, and on. */
+export type Span = { from: Date; to: Date | null };
+
+type Times = { range?: Range | undefined; from?: string | undefined; to?: string | undefined };
+
+export function spanOf({ range, from, to }: Times, now: Date): Span {
+  if (from !== undefined) return { from: new Date(from), to: to === undefined ? null : new Date(to) };
+  return { from: new Date(now.getTime() - RANGES[range ?? "24h"]), to: null };
+}
+
+type LogQuery = NonNullable<paths["/api/deliveries"]["get"]["parameters"]["query"]>;
+
+export function queryOf(search: LogSearch, { from, to }: Span): LogQuery {
+  const { endpoint, status, type, cause, event, q } = search;
+  return {
+    ...(endpoint !== undefined && { endpoint_id: endpoint }),
+    ...(status !== undefined && { status }),
+    ...(type !== undefined && { event_type: type }),
+    ...(cause !== undefined && causeQuery(cause)),
+    ...(event !== undefined && { event_id: event }),
+    ...(q !== undefined && { q }),
+    from: from.toISOString(),
+    ...(to !== null && { to: to.toISOString() }),
+  };
+}
+
+/** A cause is a status or a class of it, as `http_500` and `http_5xx`, or else an error. */
+function causeQuery(cause: string): Pick<LogQuery, "response_status" | "error"> {
+  return cause.startsWith("http_") ? { response_status: cause.slice("http_".length) } : { error: cause };
+}
+
+/** Whether a filter other than the time and the endpoint is set. */
+export function hasFilter({ status, type, cause, event, q }: LogSearch): boolean {
+  return [status, type, cause, event, q].some((value) => value !== undefined);
+}
+
+type Row = {
+  endpoint_id: string;
+  status: string;
+  event_type: string;
+  event_id: string | null;
+  error: string | null;
+  response_status: number | null;
+};
+
+/** Whether a delivery that was just logged is one that the URL asks for. Texts are searched by the service alone. */
+export function isWanted(row: Row, { endpoint, status, type, cause, event, q }: LogSearch): boolean {
+  if (q !== undefined) return false;
+  return (
+    (endpoint === undefined || row.endpoint_id === endpoint) &&
+    (status === undefined || row.status === status) &&
+    (event === undefined || row.event_id === event) &&
+    (type === undefined || isOfType(row.event_type, type)) &&
+    (cause === undefined || hasCause(row, cause))
+  );
+}
+
+function isOfType(type: string, wanted: string): boolean {
+  return wanted.endsWith(".*") ? type.startsWith(wanted.slice(0, -1)) : type === wanted;
+}
+
+function hasCause({ error, response_status: status }: Row, cause: string): boolean {
+  if (!cause.startsWith("http_")) return error === cause;
+  const wanted = cause.slice("http_".length);
+  const given = status === null ? "none" : String(status);
+  return wanted.endsWith("xx") ? status !== null && given.startsWith(wanted.slice(0, 1)) : given === wanted;
+}
+
+function instant<Name extends string>(
+  search: Record<string, unknown>,
+  name: Name,
+): { [Key in Name]?: string } {
+  const given = text(search, name);
+  const value = given[name];
+  return value !== undefined && !Number.isNaN(Date.parse(value)) ? given : {};
+}

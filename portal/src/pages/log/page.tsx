@@ -1,0 +1,166 @@
+import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
+import { useFormat } from "../../display/format.ts";
+import { Page } from "../../shell/page.tsx";
+import { useTexts } from "../../texts/texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import type { TailState } from "./live-tail.ts";
+import { LogRows } from "./log-rows.tsx";
+import { hasFilter, parseLogSearch, spanOf, type LogSearch } from "./log-search.ts";
+import { texts } from "./texts.ts";
+import { useLog } from "./use-log.ts";
+
+const DeliveryDrawer = lazy(() =>
+  import("../../deliveries/delivery-drawer.tsx").then(({ DeliveryDrawer }) => ({ default: DeliveryDrawer })),
+);
+
+const route = getRouteApi("/log");
+export const page = createLazyRoute("/log")({ component: LogPage });
+
+function LogPage() {
+  const t = useTexts(texts);
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [readAt, setReadAt] = useState(() => new Date());
+  const { range, from, to, endpoint, d } = search;
+  const span = useMemo(() => spanOf({ range, from, to }, readAt), [range, from, to, readAt]);
+  const log = useLog(search, span);
+  const set = (change: Partial<Record<keyof LogSearch, string | undefined>>, replace = false): void =>
+    void navigate({ search: (before) => parseLogSearch({ ...before, ...change }), replace });
+  const open = (id: string | undefined): void => set({ d: id });
+  const move = (step: number): void => {
+    const place = log.rows.findIndex(({ id }) => id === d);
+    const row = log.rows[place + step];
+    if (d !== undefined && row !== undefined) set({ d: row.id }, true);
+  };
+  const readAnew = (): void => setReadAt(new Date());
+  return (
+    <Page
+      title={t.title}
+      about={t.about}
+      actions={<Live tail={span.to === null && search.q === undefined ? log.tail : null} />}
+    >
+      <FilterBar search={search} span={span} onChange={set} />
+      <div className="my-3">
+        <DeliveryChart
+          from={span.from}
+          to={span.to}
+          endpointId={endpoint}
+          onBrush={(start, end) =>
+            set({ from: start.toISOString(), to: end.toISOString(), range: undefined })
+          }
+        />
+      </div>
+      <Rows
+        log={log}
+        search={search}
+        onOpen={open}
+        onReadAnew={readAnew}
+        onClear={() => void navigate({ search: {} })}
+      />
+      {d !== undefined && (
+        <Suspense>
+          <DeliveryDrawer deliveryId={d} onClose={() => open(undefined)} onMove={move} />
+        </Suspense>
+      )}
+    </Page>
+  );
+}
+
+function Live({ tail }: { tail: TailState | null }) {
+  const t = useTexts(texts);
+  if (tail === null) return null;
+  return (
+    <span className="flex items-center gap-1.5 text-sm text-muted" role="status">
+      <span
+        aria-hidden
+        className={`size-2 rounded-full ${tail === "watching" ? "bg-good-fill" : "bg-wait-fill"}`}
+      />
+      {tail === "watching" ? t.live : t.notLive}
+    </span>
+  );
+}
+
+type RowsProps = {
+  log: ReturnType<typeof useLog>;
+  search: LogSearch;
+  onOpen: (id: string) => void;
+  onReadAnew: () => void;
+  onClear: () => void;
+};
+
+function Rows({ log, search, onOpen, onReadAnew, onClear }: RowsProps) {
+  const t = useTexts(texts);
+  const { query, rows } = log;
+  if (query.isPending) return <Loading />;
+  if (query.data === undefined) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+  const isDone = !query.hasNextPage;
+  return (
+    <>
+      <Fresh log={log} onReadAnew={onReadAnew} />
+      {rows.length > 0 && <LogRows rows={rows} search={search} query={query} onOpen={onOpen} />}
+      {rows.length === 0 && isDone && !hasFilter(search) && (
+        <Empty icon="log" title={t.emptyTitle}>
+          {t.empty}
+        </Empty>
+      )}
+      {rows.length === 0 && isDone && hasFilter(search) && (
+        <Empty icon="filter" title={t.noneTitle} action={<Button onClick={onClear}>{t.clear}</Button>}>
+          {t.none}
+        </Empty>
+      )}
+      <End log={log} />
+    </>
+  );
+}
+
+/** What came since the rows were read. They stay where they are until the person asks. */
+function Fresh({ log, onReadAnew }: { log: ReturnType<typeof useLog>; onReadAnew: () => void }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { fresh, isGapped, take } = log;
+  const show = (): void => {
+    take();
+    window.scrollTo({ top: 0 });
+  };
+  return (
+    <div role="status" className="sticky top-12 z-20 lg:top-2">
+      {fresh.length > 0 && !isGapped && (
+        <Button kind="primary" className="mb-2 w-full shadow-raised" onClick={show}>
+          {t.fresh(format.number(fresh.length), fresh.length)}
+        </Button>
+      )}
+      {isGapped && (
+        <p className="mb-2 flex items-center justify-between gap-2 rounded-md bg-wait-soft px-3 py-1.5 text-sm text-wait">
+          {t.gap}
+          <Button small icon="retry" onClick={onReadAnew}>
+            {t.reload}
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Below the rows: how far the log was read, and the way on. */
+function End({ log: { query, searchedTo, rows } }: { log: ReturnType<typeof useLog> }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  if (query.isFetchingNextPage) {
+    return <p className="p-4 text-center text-sm text-muted">{t.more}</p>;
+  }
+  if (query.hasNextPage) {
+    return (
+      <div className="flex flex-wrap items-center justify-center gap-3 p-4 text-sm text-muted">
+        {searchedTo !== null && t.searchedTo(format.dateTime(new Date(searchedTo)))}
+        <Button small onClick={() => void query.fetchNextPage()}>
+          {t.searchOn}
+        </Button>
+      </div>
+    );
+  }
+  return rows.length > 0 && <p className="p-4 text-center text-sm text-muted">{t.end}</p>;
+}

@@ -1,0 +1,83 @@
+/** The page of one endpoint: what happened there, why attempts failed, and replays. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { eventually } from "../../test/support/service.ts";
+import { describePortal } from "./support/portal.ts";
+import { addEndpoint, deliveriesOf, prepare, publish } from "./support/tenant.ts";
+
+let isMended = false;
+
+describePortal(
+  "the portal's page of an endpoint",
+  {
+    env: { RETRY_SCHEDULE: "0s", RATE_LIMIT_WRITES: "0" },
+    respond: ({ path }) => ({ status: path === "/fails" && !isMended ? 500 : 200 }),
+  },
+  (portal) => {
+    it("says why attempts failed, and leads to their deliveries", async () => {
+      const [, fails] = await prepare(portal(), "causes", 3);
+      const { page, inspect } = await portal().open(`/endpoints/${fails.id}`, {
+        grant: { tenant_id: "causes" },
+      });
+      await page.getByText("The receiver failed").waitFor();
+      await page.getByText("Every automatic attempt has failed since").waitFor();
+      await page.getByRole("img", { name: "0 delivered and 3 failed in this time" }).waitFor();
+      await inspect("endpoint-failing");
+      await page.getByRole("link", { name: "The receiver failed" }).click();
+      await page.getByRole("heading", { name: "Deliveries" }).waitFor();
+      const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+      await eventually(async () => (await rows.count()) === 3);
+      assert.match(page.url(), new RegExp(`endpoint=${fails.id}.*cause=http_500`));
+    });
+
+    it("counts what failed, sends it again, and shows how far that is", async () => {
+      isMended = false;
+      const [, fails] = await prepare(portal(), "replay", 4);
+      isMended = true;
+      const { page, inspect } = await portal().open(`/endpoints/${fails.id}`, {
+        grant: { tenant_id: "replay" },
+      });
+      await page.getByRole("button", { name: "Send these again" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("4 events would be sent.").waitFor();
+      assert.match(page.url(), /replay=failed&cause=http_500/);
+      await inspect("replay-new");
+      await dialog.getByText("Missed: accepted before").click();
+      await dialog.getByText("No event fits").waitFor();
+      assert.ok(await dialog.getByRole("button", { name: "Send them" }).isDisabled());
+      await dialog.getByText("Failed: the newest attempt").click();
+      await dialog.getByText("4 events would be sent.").waitFor();
+      await dialog.getByRole("button", { name: "Send them" }).click();
+      await page.getByText("Finished").waitFor();
+      await page.getByText("4 delivered, 0 failed, 0 skipped").waitFor();
+      await inspect("replay-finished");
+      const sent = await deliveriesOf(
+        portal(),
+        "replay",
+        `endpoint_id=${fails.id}&status=delivered&event_type=invoice.paid`,
+      );
+      assert.equal(sent.length, 4);
+    });
+
+    it("cancels a replay that runs", async () => {
+      isMended = true;
+      await addEndpoint(portal(), "cancel", "/first");
+      for (let n = 0; n < 30; n++) await publish(portal(), "cancel", `number ${n}`);
+      const slow = await addEndpoint(portal(), "cancel", "/slow", { rate_limit: 1 });
+      const { page, inspect } = await portal().open(`/endpoints/${slow.id}?replay=missed`, {
+        grant: { tenant_id: "cancel" },
+      });
+      await page.getByText("30 events would be sent.").waitFor();
+      await page.getByRole("button", { name: "Send them" }).click();
+      await page.getByText("Running").waitFor();
+      await inspect("replay-running");
+      await page.getByRole("button", { name: "Cancel replay" }).click();
+      await page.getByText("What is in flight is finished").waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel replay" }).click();
+      await page.getByText("Canceled").waitFor();
+      await inspect();
+      const sent = await deliveriesOf(portal(), "cancel", `endpoint_id=${slow.id}&limit=100`);
+      assert.ok(sent.length < 30);
+    });
+  },
+);

@@ -1,0 +1,144 @@
+/** The delivery log: filters, live tail, the drawer of one delivery. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { z } from "zod";
+import { eventually } from "../../test/support/service.ts";
+import { describePortal } from "./support/portal.ts";
+import { deliveriesOf, prepare, publish } from "./support/tenant.ts";
+
+const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202Eright to left\u0001`;
+
+describePortal(
+  "the portal's log",
+  {
+    env: { RETRY_SCHEDULE: "0s,1h", RATE_LIMIT_WRITES: "0" },
+    respond: ({ path }) =>
+      path === "/fails"
+        ? { status: 503, body: HOSTILE, headers: { "x-trace": "<b>bold</b>" } }
+        : { status: 200, body: "thanks" },
+  },
+  (portal) => {
+    it("says that nothing was sent yet", async () => {
+      const { page, inspect } = await portal().open("/log", { grant: { tenant_id: "empty" } });
+      await page.getByText("No deliveries in this time").waitFor();
+      await inspect("log-empty");
+    });
+
+    it("shows what was delivered and what failed, and filters it by the URL", async () => {
+      const [works] = await prepare(portal(), "filters", 3);
+      const { page, inspect } = await portal().open("/log", { grant: { tenant_id: "filters" } });
+      const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+      await page.getByText("That is all of this time.").waitFor();
+      // Three events at two endpoints, and the next attempts of those that failed.
+      assert.equal(await rows.count(), 9);
+      await inspect("log");
+      await page.getByLabel("Status").selectOption("failed");
+      await rows.nth(2).waitFor();
+      await eventually(async () => (await rows.count()) === 3);
+      assert.match(page.url(), /status=failed/);
+      await page.getByLabel("Answer or cause").selectOption("http_503");
+      await eventually(async () => (await rows.count()) === 3);
+      await page.getByLabel("Endpoint").selectOption(works.id);
+      await page.getByText("Nothing matches").waitFor();
+      await inspect("log-nothing");
+      await page.reload();
+      await page.getByText("Nothing matches").waitFor();
+      await page.getByRole("button", { name: "Clear filters" }).first().click();
+      await eventually(async () => (await rows.count()) === 9);
+      await page.getByRole("searchbox").fill("number 2");
+      await page.keyboard.press("Enter");
+      await eventually(async () => (await rows.count()) === 3);
+    });
+
+    it("leaves rows where they are while new ones come, and shows these when one asks", async () => {
+      await prepare(portal(), "live", 1);
+      const { page, inspect } = await portal().open("/log", { grant: { tenant_id: "live" } });
+      await page.getByText("Live", { exact: true }).waitFor();
+      const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+      await eventually(async () => (await rows.count()) === 3);
+      const before = await rows.allTextContents();
+      await publish(portal(), "live", "new");
+      await page.getByRole("button", { name: "Show 2 new deliveries" }).waitFor();
+      assert.deepEqual(await rows.allTextContents(), before);
+      await inspect("log-new");
+      await page.getByRole("button", { name: "Show 2 new deliveries" }).click();
+      await eventually(async () => (await rows.count()) === 5);
+      await inspect();
+    });
+
+    it("opens a delivery by keys, in words, with what was sent and answered as text", async () => {
+      await prepare(portal(), "drawer", 1);
+      const { page, inspect } = await portal().open("/log?status=failed", { grant: { tenant_id: "drawer" } });
+      await page.getByRole("list", { name: "Deliveries" }).getByRole("listitem").waitFor();
+      await page.keyboard.press("j");
+      await page.keyboard.press("Enter");
+      const drawer = page.getByRole("dialog");
+      await drawer.getByText("The receiver is not available").waitFor();
+      assert.match(page.url(), /d=[0-9a-f-]{36}/);
+      await drawer.getByText("Next attempt").waitFor();
+      await drawer.getByText("<b>bold</b>").waitFor();
+      const body = await drawer.getByLabel("Answer 503: Body").textContent();
+      assert.ok(body?.includes("<script>alert(2)</script>"), body ?? "");
+      await inspect("delivery");
+      await page.reload();
+      await drawer.getByText("The receiver is not available").waitFor();
+      await drawer.getByRole("button", { name: "Copy as curl" }).click();
+      const line = z.string().parse(await page.evaluate("navigator.clipboard.readText()"));
+      assert.match(
+        line,
+        /^curl -X POST 'https:\/\/127\.0\.0\.1:\d+\/fails' \\\n {2}-H 'Content-Type: application\/json'/,
+      );
+      await page.keyboard.press("Escape");
+      await drawer.waitFor({ state: "detached" });
+      assert.doesNotMatch(page.url(), /[?&]d=/);
+      await inspect();
+    });
+
+    it("sends a failed delivery again by r, and an event to another endpoint", async () => {
+      const [works] = await prepare(portal(), "again", 1);
+      const { page, inspect } = await portal().open("/log?status=failed", { grant: { tenant_id: "again" } });
+      await page.getByRole("list", { name: "Deliveries" }).getByRole("link").first().click();
+      const drawer = page.getByRole("dialog");
+      await drawer.getByRole("button", { name: "Send again" }).waitFor();
+      await page.keyboard.press("r");
+      await page.getByText("It failed again").waitFor();
+      await inspect("delivery-retried");
+      await drawer.getByRole("button", { name: "To another endpoint" }).click();
+      await page.getByText("Send this event to another endpoint").waitFor();
+      await inspect("delivery-send");
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      await page.getByText("The event is on its way").waitFor();
+      await eventually(async () => {
+        const log = await deliveriesOf(portal(), "again", `endpoint_id=${works.id}`);
+        return log.filter(({ status }) => status === "delivered").length === 2;
+      });
+    });
+
+    it("shows a session that may read only no way to send", async () => {
+      await prepare(portal(), "reader", 1);
+      const { page, inspect } = await portal().open("/log?status=failed", {
+        grant: { tenant_id: "reader", read_only: true },
+      });
+      await page.getByRole("list", { name: "Deliveries" }).getByRole("link").first().click();
+      await page.getByRole("dialog").getByText("The receiver is not available").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Send again" }).count(), 0);
+      await inspect();
+    });
+
+    it("looks at a part of the time that one drags over in the chart", async () => {
+      await prepare(portal(), "chart", 2);
+      const { page } = await portal().open("/log", { grant: { tenant_id: "chart" } });
+      const chart = page.getByRole("img", { name: "2 delivered and 2 failed in this time" });
+      const box = await chart.boundingBox();
+      assert.ok(box !== null);
+      await page.mouse.move(box.x + box.width / 4, box.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width / 2, box.y + 20, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL(/from=.*to=/);
+      await page.getByText("No deliveries in this time").waitFor();
+      await page.locator("label", { hasText: "24 hours" }).click();
+      await page.getByText("That is all of this time.").waitFor();
+    });
+  },
+);
