@@ -22,7 +22,7 @@ const CATALOG = `
 ${text}  payloadShape: { amount: 1 }
   schema: { type: object, required: [amount], properties: { amount: { type: integer } } }
   deprecated: true
-  deprecated_since: 2031-01-01
+  deprecated_since: 2031-01-01T00:00:00Z
   sunset: 2031-07-01T12:00:00+02:00
 - type: invoice.paid
   version: 2
