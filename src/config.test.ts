@@ -45,7 +45,7 @@ describe("readConfig", () => {
       operatorTenant: null,
       maxEndpointsPerTenant: 100,
       retentionDays: 30,
-      rateLimits: { writes: 1200, dispatches: 300, authentications: 600 },
+      rateLimits: { writes: 1200, dispatches: 300, fetches: 12_000, authentications: 600 },
       trustedProxies: [],
       metricsToken: undefined,
       logLevel: "info",

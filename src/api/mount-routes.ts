@@ -16,6 +16,7 @@ import { logStreamRoute } from "./routes/log-stream.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { portalCodeRoutes, portalSessionRoutes } from "./routes/portal.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
+import { pullRoutes } from "./routes/pull.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { statsRoutes } from "./routes/stats.ts";
@@ -76,6 +77,7 @@ export async function mountApiRoutes(
   await mount("webhooks", (routes) => {
     endpointRoutes(routes, services, logTurn);
     deliveryRoutes(routes, services, logTurn);
+    pullRoutes(routes, services);
   });
   await mount("deliveries", (routes) => {
     tenantDeliveryRoutes(routes, services, logTurn);

@@ -22,6 +22,7 @@ import {
   type EventId,
   type TenantId,
 } from "../shared/id.ts";
+import type { FetchWaits } from "../queue/fetch-waits.ts";
 import type { BodiesToKeep } from "../queue/queue.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
@@ -29,6 +30,7 @@ import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { VERSION } from "../shared/version.ts";
 import type { Delivery, NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
+import { offerToClients } from "./person-offers.ts";
 import { deletePersonSend, insertPersonSend, type PersonSend } from "./person-send-store.ts";
 import type { DeliveryLog } from "./log.ts";
 
@@ -43,7 +45,14 @@ type Intent = Omit<PersonSend, "requestHeaders" | "requestBody"> & {
 type Sent = Pick<
   NewDelivery,
   "sentAt" | "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
->;
+> & {
+  /** The receiver answered, or a client acknowledged it. */
+  isAnswered: boolean;
+  isDelivered: boolean;
+  /** A row of `person_sends` is to be replaced. */
+  isNoted: boolean;
+  toKeep: BodiesToKeep | null;
+};
 
 /** `data` absent: the catalog's example. */
 export type TestInput = { eventType: string; data?: unknown };
@@ -53,6 +62,8 @@ type PersonSendServices = {
   log: DeliveryLog;
   secretBox: SecretBox;
   sender: Sender;
+  /** For pull endpoints. */
+  waits: FetchWaits;
   catalog: LiveCatalog;
   /** Within the transaction that logs the event as delivered: no further automatic attempt follows. */
   supersede: (
@@ -96,7 +107,7 @@ export class PersonSends {
     };
     const labels = { deliveryLabel: original.id, webhookId: ofEvent ?? testId ?? original.id };
     const sent = await this.#send(caller, target, { ...intent, ...labels });
-    const isDelivered = sent.responseStatus !== null && isSuccess(sent.responseStatus);
+    const { isDelivered } = sent;
     const delivery: NewDelivery = {
       ...intent,
       ...sent,
@@ -161,7 +172,7 @@ export class PersonSends {
     const delivery: NewDelivery = {
       ...intent,
       ...sent,
-      status: sent.responseStatus === null ? "failed" : "test",
+      status: sent.isAnswered ? "test" : "failed",
     };
     await tenants.of(tenantId).transaction(async (transaction) => {
       await this.#record(transaction, delivery, sent);
@@ -178,7 +189,8 @@ export class PersonSends {
     caller: Caller,
     target: SendTarget,
     { deliveryLabel, webhookId, ...intent }: Intent,
-  ): Promise<Sent & { isNoted: boolean; toKeep: BodiesToKeep | null }> {
+  ): Promise<Sent> {
+    if (target.mode === "pull") return this.#offer(target, intent, deliveryLabel);
     const { tenants, sender, refusals, artifacts } = this.#services;
     const { attempt, requestBody: body, eventType, trigger: operation } = intent;
     const sentAt = new Date();
@@ -211,6 +223,8 @@ export class PersonSends {
     const answer = outcome.kind === "answered" ? outcome : null;
     return {
       isNoted,
+      isAnswered: answer !== null,
+      isDelivered: answer !== null && isSuccess(answer.status),
       toKeep,
       sentAt,
       requestHeaders,
@@ -220,6 +234,20 @@ export class PersonSends {
       latencyMs: outcome.latencyMs,
       error: outcome.kind === "failed" ? outcome.error : null,
     };
+  }
+
+  async #offer(
+    target: SendTarget,
+    intent: Omit<Intent, "deliveryLabel" | "webhookId">,
+    deliveryLabel: string,
+  ): Promise<Sent> {
+    const { artifacts } = this.#services;
+    const send = { ...intent, requestHeaders: {} };
+    const { isDelivered, refusal, ...offered } = await offerToClients(this.#services, send, deliveryLabel);
+    const toKeep = artifacts.choose(target.keeps, { attempt: intent.attempt, longResponseBody: null });
+    const nothing = { responseStatus: null, responseHeaders: null };
+    const answer = { isAnswered: isDelivered, isDelivered, responseBody: refusal };
+    return { isNoted: true, toKeep, ...nothing, ...answer, ...offered };
   }
 
   /** The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LiveCatalog } from "../events/live-catalog.ts";
 import { isPattern, SUBSCRIPTION_PATTERN } from "../events/subscription.ts";
+import { ENDPOINT_MODES } from "./endpoint.ts";
 import {
   HEADER_NAME_PATTERN,
   HEADER_VALUE_PATTERN,
@@ -58,6 +59,11 @@ export function endpointInputSchemas(catalog: LiveCatalog) {
       .describe("Event types, prefixes such as `invoice.*`, or `*` for all."),
     description: text.max(500).nullable(),
     enabled: z.boolean().describe("False holds pending attempts and accepts no new events."),
+    mode: z
+      .enum(ENDPOINT_MODES)
+      .describe(
+        "`push`: Postern sends the events to `url`. `pull`: they wait until a client fetches them with `POST /api/webhooks/{id}/leases`; `url` is where they go once it is `push` again.",
+      ),
     rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts per second, for each worker process."),
     headers: z
       .record(headerName, z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }))
@@ -87,8 +93,15 @@ export function endpointInputSchemas(catalog: LiveCatalog) {
     .meta({ examples: ["https://hooks.example.com/postern"] });
 
   const optional = z.object(fields).partial();
+  const temporary = z
+    .boolean()
+    .optional()
+    .describe("True: deleted after an hour without a call of its client. It must be `pull`, and stays so.");
   return {
-    create: optional.extend({ url, secret: ownSecret }),
+    create: optional.extend({ url, secret: ownSecret, temporary }).superRefine((input, context) => {
+      if (input.temporary !== true || input.mode === "pull") return;
+      context.addIssue({ code: "custom", path: ["mode"], message: "must be pull for a temporary endpoint" });
+    }),
     update: optional.extend({ url: url.optional() }),
   };
 }

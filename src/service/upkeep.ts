@@ -1,4 +1,4 @@
-/** What the worker does beside attempts: leases of dead workers, dispatches that follow their endpoint, partitions ahead, retention and old keys. */
+/** What the worker does beside attempts: leases of dead workers and of clients, dispatches that follow their endpoint, partitions ahead, retention and old keys. */
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import { forgetDeletedEndpoints } from "../endpoints/endpoint-store.ts";
@@ -16,9 +16,11 @@ import type { DeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { followAll } from "../queue/postgres/follow.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
 import { dropOldPartitions } from "../queue/postgres/retention.ts";
+import type { PullParts } from "./pull-parts.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
 
 const FREE_LEASES_EVERY_MS = 500;
+const END_LEASES_EVERY_MS = 500;
 const ANNOUNCE_EVERY_MS = 1000;
 const SETTLE_EVERY_MS = 1000;
 const END_SENDS_EVERY_MS = 2000;
@@ -31,12 +33,13 @@ export type Upkeep = { start(): void; stop(): Promise<void> };
 export function makeUpkeep(services: {
   db: Pool;
   deadWorkers: DeadWorkers;
+  pull: PullParts["upkeep"];
   catalog: LiveCatalog;
   log: Log;
   metrics: Metrics;
   retentionDays: number;
 }): Upkeep {
-  const { db, log, metrics } = services;
+  const { db, log, metrics, pull } = services;
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
 
@@ -57,6 +60,9 @@ export function makeUpkeep(services: {
       running ??= Promise.all([
         repeat(ANNOUNCE_EVERY_MS, "announce_catalog", makeCatalogAnnouncer(db, services.catalog)),
         repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
+        repeat(END_LEASES_EVERY_MS, "end_leases", () => untilNoneLeft(pull.endLeases)),
+        repeat(TIDY_EVERY_MS, "remove_abandoned_endpoints", pull.removeAbandoned),
+        repeat(PARTITIONS_EVERY_MS, "end_unfetched", () => untilNoneLeft(pull.endUnfetched)),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
         repeat(FOLD_EVERY_MS, "fold_statistics", () => untilNoneLeft(foldCounts)),

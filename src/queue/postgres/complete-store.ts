@@ -3,7 +3,7 @@ import type { DeliveryId } from "../../shared/id.ts";
 import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
 import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
-import type { CompletedAttempt } from "../queue.ts";
+import type { CompletedLease } from "../queue.ts";
 
 const COLUMNS = `tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
         response_headers, response_body, latency_ms, error, sent_at`;
@@ -47,9 +47,9 @@ const NOTED = /* sql */ `, noted AS (
 
 const FOLLOWED = /* sql */ `, followed AS (
       INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held)
       SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
-        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
+        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms', held
       FROM done WHERE goes_on
     )`;
 
@@ -70,7 +70,7 @@ const FOLLOWED = /* sql */ `, followed AS (
  */
 export async function completeAttempts(
   db: Db,
-  attempts: readonly CompletedAttempt[],
+  attempts: readonly CompletedLease[],
   whenLocked: "skip" | "wait",
 ): Promise<Set<DeliveryId>> {
   const goesOn = attempts.some((attempt) => attempt.nextDelayMs !== null);
@@ -98,7 +98,7 @@ export async function completeAttempts(
   return new Set(rows.map((row) => row.id));
 }
 
-function keptArrays(attempts: readonly CompletedAttempt[]): unknown[] {
+function keptArrays(attempts: readonly CompletedLease[]): unknown[] {
   return [
     attempts.map(({ toKeep }) => toKeep?.requestBody ?? false),
     attempts.map(({ toKeep }) => toKeep?.responseBody ?? null),
@@ -132,7 +132,7 @@ function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
       ${withLeased("ready", whenLocked)}
     ), done AS (
       DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
-      RETURNING locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, locked.may_go_on AND NOT d.superseded AS goes_on
+      RETURNING locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, d.held, locked.may_go_on AND NOT d.superseded AS goes_on
     ), logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,

@@ -2,7 +2,13 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
 import type { OnceDispatch, ReplayPage } from "../once.ts";
-import { WAKE_CHANNEL } from "../wake-channel.ts";
+import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
+
+// Of the endpoint that the transaction has locked.
+const IS_PULL = /* sql */ `(SELECT mode = 'pull' FROM postern.endpoints WHERE tenant_id = $1 AND id = $2)`;
+// Heard on commit, and once however many rows say it. Parked ones are found by the lanes.
+const NOTIFY = /* sql */ `CASE WHEN held THEN pg_notify('${FETCH_CHANNEL}', endpoint_id::text)
+        WHEN NOT parked THEN pg_notify('${WAKE_CHANNEL}', '') END`;
 
 /** Within the transaction that records who asked for it, and that has the endpoint locked. Workers hear of it at the commit. */
 export async function insertOnce(
@@ -12,9 +18,9 @@ export async function insertOnce(
   const { tenantId, endpointId, eventId, eventType, attempt } = dispatch;
   const { rows } = await db.query<{ id: DeliveryId; dueAt: Date }>(
     /* sql */ `INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once)
-      VALUES ($1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true)
-      RETURNING id, due_at AS "dueAt", pg_notify('${WAKE_CHANNEL}', '')`,
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once, held)
+      SELECT $1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true, ${IS_PULL}
+      RETURNING id, due_at AS "dueAt", ${NOTIFY}`,
     [tenantId, endpointId, eventId, eventType, attempt],
   );
   return rows[0] ?? null;
@@ -27,9 +33,11 @@ export async function insertReplayed(
 ): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at,
-        claimable_at, once, parked, replay_id)
-      SELECT $1, $2, postern.uuid_v7(), event_id, event_type, least(attempt, 32767), now(), now(), true, true, $3
-      FROM unnest($4::uuid[], $5::text[], $6::integer[]) AS given (event_id, event_type, attempt)`,
+        claimable_at, once, parked, replay_id, held)
+      SELECT $1, $2, postern.uuid_v7(), event_id, event_type, least(attempt, 32767), now(), now(), true, true, $3,
+        ${IS_PULL}
+      FROM unnest($4::uuid[], $5::text[], $6::integer[]) AS given (event_id, event_type, attempt)
+      RETURNING ${NOTIFY}`,
     [
       tenantId,
       endpointId,
