@@ -12,7 +12,7 @@ import { VERSION } from "../shared/version.ts";
 import { offerSend, readOffer, withdrawOffer, type OfferState } from "./person-offer-store.ts";
 import { insertPersonSend, type PersonSend } from "./person-send-store.ts";
 
-export { ackOffers, leaseOffers, noteOfferHeaders, type FetchedSend } from "./person-offer-store.ts";
+export { ackOffers, leaseOffers, noteOfferHeaders } from "./person-offer-store.ts";
 
 /** As long as an attempt of Postern's own may take. */
 const PATIENCE_MS = 15_000;

@@ -280,7 +280,8 @@ function startedTogether(first: Background, second: Background): Background {
 
 function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiServices {
   const { config, log } = options;
-  const { pools, queue, catalog, secretBox, publisher, guard, sender, auditTally, storage, metrics } =
+  const { maxEndpointsPerTenant } = config;
+  const { pools, queue, catalog, secretBox, publisher, guard, sender, auditTally, storage, pull, metrics } =
     foundation;
   const { tenants } = pools;
   const { bucket, servedFiles, artifacts } = storage;
@@ -296,15 +297,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     portal,
     tenants: new Tenants(pools.publisher),
     publicBase: storage.publicBase,
-    endpoints: new Endpoints({
-      tenants,
-      guard,
-      secretBox,
-      maxEndpointsPerTenant: config.maxEndpointsPerTenant,
-      queue,
-      refusals,
-      log,
-    }),
+    endpoints: new Endpoints({ tenants, guard, secretBox, maxEndpointsPerTenant, queue, refusals, log }),
     deliveryLog,
     eventLog: new EventLog(tenants),
     deliveryStats: new DeliveryStats(tenants),
@@ -314,13 +307,13 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       log: deliveryLog,
       secretBox,
       sender,
-      waits: foundation.pull.waits,
+      waits: pull.waits,
       catalog,
       supersede: supersedeDispatches,
       refusals,
       artifacts,
     }),
-    fetches: foundation.pull.fetches,
+    fetches: pull.fetches,
     replays: new Replays({ tenants, secretBox, removeDispatches: removeReplayed }),
     sendAgain: makeSendAgain({ tenants, secretBox, dispatchOnce: insertOnce }),
     publisher,
