@@ -36,6 +36,7 @@ import * as objects from "../src/storage/rows/stored-object-store.ts";
 import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
 import * as portalQueries from "./support/portal-queries.ts";
+import * as pullQueries from "./support/pull-queries.ts";
 import * as tenantQueries from "./support/tenant-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
@@ -142,6 +143,7 @@ const asTenant: Record<string, Run> = {
   "searchSlice, by event": (db, rows) => searched(db, rows, { eventId: rows.eventId, times: {} }),
   "searchSlice, by status": (db, rows) => searched(db, rows, { status: "failed", times: {} }),
   ...statsQueries.asTenant,
+  ...pullQueries.asTenant,
   readDeliveries: (db, rows) =>
     deliveries.readDeliveries(db, rows.tenantId, { keys: keysOf(rows), maxBodyBytes: 1024 }),
   readDeliveryHeads: (db, rows) => deliveries.readDeliveryHeads(db, rows.tenantId, keysOf(rows)),
@@ -160,6 +162,7 @@ const asTenant: Record<string, Run> = {
   resumeDispatches: (db, rows) => hold.resumeDispatches(db, rows, null),
   endDispatches: (db, rows) => hold.endDispatches(db, rows, null),
   supersedeDispatches: (db, rows) => hold.supersedeDispatches(db, rows),
+  completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait", "tenant"),
 };
 
 const asWorker: Record<string, Run> = {
@@ -223,6 +226,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, haltedReason: null }),
   ...storageAcrossTenants,
   ...statsQueries.acrossTenants,
+  ...pullQueries.acrossTenants,
   ...portalQueries.acrossTenants,
   ...tenantQueries.acrossTenants,
   parkDispatches: (db) => claim.parkDispatches(db, []),

@@ -54,7 +54,7 @@ export function makePullParts(options: PullPartsOptions) {
         lease: leaseHeld,
         nextInMs: nextHeldInMs,
         findLeased: findHeldByLease,
-        complete: (transaction, attempts) => completeAttempts(transaction, attempts, "wait"),
+        complete: (transaction, attempts) => completeAttempts(transaction, attempts, "wait", "tenant"),
         notify: notifyFetchers,
       },
       health: makeEndpointHealth({ db, queue, log, disableAfterMs, metrics }),

@@ -24,11 +24,13 @@ import { storageTenantId } from "../../src/storage/rows/storage-ids.ts";
 export type Rows = {
   tenantId: TenantId;
   endpointId: EndpointId;
+  /** A temporary endpoint without dispatches, whose hour is over. */
+  temporaryId: EndpointId;
   eventId: EventId;
   /** Leased to {@link LEASE_OWNER}; three more dispatches are due, held and parked. */
   leasedId: DeliveryId;
   deliveryId: DeliveryId;
-  /** A retry by a person that is being sent. */
+  /** A retry by a person that a client can fetch. */
   personSendId: DeliveryId;
   key: string;
   /** An artifact that is available and past its deadline; a second one, of the next attempt, waits for its upload. */
@@ -90,6 +92,7 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
   const rows: Rows = {
     tenantId: tenant(name),
     endpointId: newEndpointId(),
+    temporaryId: newEndpointId(),
     eventId: newEventId(),
     leasedId: newDeliveryId(),
     deliveryId: newDeliveryId(),
@@ -107,6 +110,12 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at, unsettled)
       VALUES ($1, $2, 'https://example.com/', '{*}', '\\x0102030405060708', now(), now(), true)`,
     [tenantId, endpointId],
+  );
+  await admin.query(
+    `INSERT INTO postern.endpoints
+        (tenant_id, id, url, events, secret, created_at, updated_at, mode, temporary_until)
+      VALUES ($1, $2, 'https://example.com/', '{document.signed}', '\\x0102030405060708', now(), now(), 'pull', now())`,
+    [tenantId, rows.temporaryId],
   );
   await admin.query("INSERT INTO postern.events VALUES ($1, $2, $3, $4, 3)", [
     tenantId,
@@ -130,8 +139,9 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     [tenantId, endpointId, rows.deliveryId, eventId, EVENT_TYPE],
   );
   await admin.query(
-    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt, request_headers)
-      VALUES ($1, $2, $3, $4, $5, 'retry', 2, '{}')`,
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt, request_headers,
+        delivery_label)
+      VALUES ($1, $2, $3, $4, $5, 'retry', 2, '{}', 'label')`,
     [tenantId, endpointId, rows.personSendId, eventId, EVENT_TYPE],
   );
   await admin.query(

@@ -19,10 +19,12 @@ const KEPT = {
 };
 const FIRST_EXTRA = 13;
 
-type Kind = { goesOn: boolean; keeps: boolean };
+/** As which role it runs: for workers of all tenants, or for one tenant's clients. */
+type Role = "worker" | "tenant";
+type Kind = { goesOn: boolean; keeps: boolean; role: Role };
 
 /** The attempts as a table, of the columns that their kind needs. */
-function givenSql({ goesOn, keeps }: Kind): string {
+function givenSql({ goesOn, keeps }: Omit<Kind, "role">): string {
   const extras = [...(goesOn ? [NEXT] : []), ...(keeps ? [KEPT] : [])];
   const arrays = extras.flatMap(({ types }) => types).map((type, n) => `, $${FIRST_EXTRA + n}::${type}`);
   const columns = extras.map((extra) => `, ${extra.columns}`);
@@ -72,13 +74,14 @@ export async function completeAttempts(
   db: Db,
   attempts: readonly CompletedLease[],
   whenLocked: "skip" | "wait",
+  role: Role = "worker",
 ): Promise<Set<DeliveryId>> {
   const goesOn = attempts.some((attempt) => attempt.nextDelayMs !== null);
   const keeps = attempts.some((attempt) => attempt.toKeep !== null);
-  const shape = `${goesOn ? "going-on" : "last"}${keeps ? "-keeping" : ""}-${whenLocked}`;
+  const shape = `${goesOn ? "going-on" : "last"}${keeps ? "-keeping" : ""}-${whenLocked}-${role}`;
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: `complete-attempts-${shape}`,
-    text: completeAttemptsSql({ goesOn, keeps }, whenLocked),
+    text: completeAttemptsSql({ goesOn, keeps, role }, whenLocked),
     values: [
       ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
       attempts.map((attempt) => attempt.status),
@@ -127,13 +130,26 @@ function readyGoingOnSql(kind: Kind, whenLocked: "skip" | "wait"): string {
     )`;
 }
 
+const OF_DISPATCH = /* sql */ `locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, d.held,
+        locked.may_go_on AND NOT d.superseded AS goes_on`;
+const DONE: Record<Role, string> = {
+  worker: /* sql */ `done AS (
+      DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")} RETURNING ${OF_DISPATCH}
+    )`,
+  // Not by a join: the policy compares the tenant with a constant, by which all of its rows could be read for one.
+  tenant: /* sql */ `deleted AS (
+      DELETE FROM postern.dispatches
+      WHERE tenant_id = ANY ($1) AND endpoint_id = ANY ($2) AND id = ANY (ARRAY(SELECT id FROM locked))
+      RETURNING id, event_id, event_type, attempt, once, replay_id, held, superseded
+    ), done AS (
+      SELECT ${OF_DISPATCH} FROM locked JOIN deleted d ON d.id = locked.id
+    )`,
+};
+
 function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
   return /* sql */ `WITH ${kind.goesOn ? readyGoingOnSql(kind, whenLocked) : readyLastSql(kind)}, locked AS MATERIALIZED (
       ${withLeased("ready", whenLocked)}
-    ), done AS (
-      DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
-      RETURNING locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, d.held, locked.may_go_on AND NOT d.superseded AS goes_on
-    ), logged AS (
+    ), ${DONE[kind.role]}, logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
          response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id)

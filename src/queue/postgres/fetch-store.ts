@@ -40,16 +40,17 @@ const LEASE_HELD = /* sql */ `WITH fresh AS MATERIALIZED (
       ), taken AS MATERIALIZED (
         SELECT * FROM sized WHERE size_so_far <= $4 OR place = 1
       ), leased AS (
+        -- Not by a join: the policy compares the tenant with a constant, by which all of its rows could be read for one.
         UPDATE postern.dispatches d SET lease_owner = $5, claimable_at = now() + $6 * interval '1 ms'
-        FROM taken WHERE ${isRowOf("taken")}
-        RETURNING d.id, d.event_id, d.event_type, d.attempt, ${DISPATCH_TRIGGER} AS trigger, d.replay_id, taken.place
+        WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM taken))
+        RETURNING d.id, d.event_id, d.event_type, d.attempt, ${DISPATCH_TRIGGER} AS trigger, d.replay_id
       )
       SELECT leased.id, leased.event_id AS "eventId", leased.event_type AS "eventType", leased.attempt, leased.trigger,
         leased.replay_id AS "replayId", e.body, now() AS "leasedAt"
-      FROM leased LEFT JOIN LATERAL (
+      FROM taken JOIN leased ON leased.id = taken.id LEFT JOIN LATERAL (
         SELECT body FROM postern.events WHERE id = leased.event_id AND tenant_id = $1 OFFSET 0
       ) AS e ON true
-      ORDER BY leased.place`;
+      ORDER BY taken.place`;
 
 /**
  * Leases due dispatches of a pull endpoint to a client: fresh ones before

@@ -105,7 +105,8 @@ export const holdPendingDispatches: FollowSlice = async (db, endpoint, after) =>
 /** A client's lease outlives the change: only once it has ended may a worker claim the dispatch. */
 export const resumeDispatches: FollowSlice = async (db, endpoint, after) => {
   const last = await changeSlice(db, endpoint, after, {
-    which: "held",
+    // As a number, or PostgreSQL may read the whole index of held dispatches for each slice.
+    which: /* sql */ `held::int = 1`,
     // Claimable from now on: the time on hold does not count as waiting for a worker.
     change: (theLocked) => /* sql */ `resumed AS (
         UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now()) WHERE ${theLocked}

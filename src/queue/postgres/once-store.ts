@@ -5,7 +5,8 @@ import type { OnceDispatch, ReplayPage } from "../once.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
 
 // Of the endpoint that the transaction has locked.
-const IS_PULL = /* sql */ `(SELECT mode = 'pull' FROM postern.endpoints WHERE tenant_id = $1 AND id = $2)`;
+const IS_PULL = /* sql */ `coalesce(
+        (SELECT mode = 'pull' FROM postern.endpoints WHERE tenant_id = $1 AND id = $2), false)`;
 // Heard on commit, and once however many rows say it. Parked ones are found by the lanes.
 const NOTIFY = /* sql */ `CASE WHEN held THEN pg_notify('${FETCH_CHANNEL}', endpoint_id::text)
         WHEN NOT parked THEN pg_notify('${WAKE_CHANNEL}', '') END`;
