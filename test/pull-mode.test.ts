@@ -248,8 +248,10 @@ describe("the log of a pull endpoint", () => {
   });
 
   it("keeps the bodies that a tenant keeps", async () => {
-    const settings = { keep_request_bodies: true };
-    const changed = await service.call("PATCH", "/api/storage/settings", { json: settings });
+    const settings = { keep_response_bodies: false, artifact_days: null };
+    const keep = (isOn: boolean) =>
+      service.call("PUT", "/api/storage/settings", { json: { ...settings, keep_request_bodies: isOn } });
+    const changed = await keep(true);
     assert.equal(changed.status, 200, changed.text);
     await publishMany(1);
     const lease = await client.lease();
@@ -262,7 +264,7 @@ describe("the log of a pull endpoint", () => {
       );
       return rowCount === 1;
     });
-    await service.call("PATCH", "/api/storage/settings", { json: { keep_request_bodies: false } });
+    await keep(false);
   });
 
   it("ends what nobody fetched for as long as the log is kept", async () => {

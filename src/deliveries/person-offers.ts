@@ -14,9 +14,6 @@ import { insertPersonSend, type PersonSend } from "./person-send-store.ts";
 
 export { ackOffers, leaseOffers, noteOfferHeaders } from "./person-offer-store.ts";
 
-/** As long as an attempt of Postern's own may take. */
-const PATIENCE_MS = 15_000;
-
 export type Offered = {
   /** When a client fetched it; null where none did. */
   sentAt: Date | null;
@@ -29,14 +26,21 @@ export type Offered = {
   latencyMs: number;
 };
 
+export type OfferServices = {
+  tenants: TenantPool;
+  waits: FetchWaits;
+  /** For how long its person waits: as for a receiver's answer. */
+  attemptTimeoutMs: number;
+};
+
 /** Waits for its outcome. The row stays, for the caller to replace by the delivery. */
 export async function offerToClients(
-  { tenants, waits }: { tenants: TenantPool; waits: FetchWaits },
+  { tenants, waits, attemptTimeoutMs }: OfferServices,
   send: PersonSend,
   deliveryLabel: string,
 ): Promise<Offered> {
   const db = tenants.of(send.tenantId);
-  const endsAtMs = performance.now() + PATIENCE_MS;
+  const endsAtMs = performance.now() + attemptTimeoutMs;
   const watch = waits.watch(send.id);
   try {
     await insertPersonSend(db, send);
@@ -46,18 +50,18 @@ export async function offerToClients(
       if (leftMs > 0) await watch.next(leftMs);
       else await withdrawOffer(db, send);
       const state = await readOffer(db, send);
-      if (leftMs <= 0 || state === null || state.ackedAt !== null) return outcomeOf(state);
+      if (leftMs <= 0 || state === null || state.ackedAt !== null) return outcomeOf(state, attemptTimeoutMs);
     }
   } finally {
     watch.end();
   }
 }
 
-function outcomeOf(state: OfferState | null): Offered {
+function outcomeOf(state: OfferState | null, attemptTimeoutMs: number): Offered {
   const { leasedAt = null, ackedAt = null, refusal = null, requestHeaders = {} } = state ?? {};
   const fetched = { sentAt: leasedAt, requestHeaders, refusal };
   if (leasedAt === null || ackedAt === null)
-    return { ...fetched, isDelivered: false, error: "timeout", latencyMs: PATIENCE_MS };
+    return { ...fetched, isDelivered: false, error: "timeout", latencyMs: attemptTimeoutMs };
   const latencyMs = ackedAt.getTime() - leasedAt.getTime();
   const isDelivered = refusal === null;
   return { ...fetched, isDelivered, error: isDelivered ? null : "refused", latencyMs };

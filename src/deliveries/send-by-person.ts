@@ -6,7 +6,6 @@ import { recordDone } from "../audit/audit.ts";
 import type { Caller } from "../audit/audit-entry.ts";
 import type { UrlRefusals } from "../audit/url-refusals.ts";
 import type { Db } from "../database/pool.ts";
-import type { TenantPool } from "../database/tenant-pool.ts";
 import { noteDelivered } from "../endpoints/endpoint-health.ts";
 import { readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
 import type { LiveCatalog } from "../events/live-catalog.ts";
@@ -22,7 +21,6 @@ import {
   type EventId,
   type TenantId,
 } from "../shared/id.ts";
-import type { FetchWaits } from "../queue/fetch-waits.ts";
 import type { BodiesToKeep } from "../queue/queue.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
@@ -30,7 +28,7 @@ import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { VERSION } from "../shared/version.ts";
 import type { Delivery, NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
-import { offerToClients } from "./person-offers.ts";
+import { offerToClients, type OfferServices } from "./person-offers.ts";
 import { deletePersonSend, insertPersonSend, type PersonSend } from "./person-send-store.ts";
 import type { DeliveryLog } from "./log.ts";
 
@@ -57,13 +55,10 @@ type Sent = Pick<
 /** `data` absent: the catalog's example. */
 export type TestInput = { eventType: string; data?: unknown };
 
-type PersonSendServices = {
-  tenants: TenantPool;
+type PersonSendServices = OfferServices & {
   log: DeliveryLog;
   secretBox: SecretBox;
   sender: Sender;
-  /** For pull endpoints. */
-  waits: FetchWaits;
   catalog: LiveCatalog;
   /** Within the transaction that logs the event as delivered: no further automatic attempt follows. */
   supersede: (

@@ -307,7 +307,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       log: deliveryLog,
       secretBox,
       sender,
-      waits: pull.waits,
+      ...pull.offers,
       catalog,
       supersede: supersedeDispatches,
       refusals,

@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { RolePools } from "../database/role-pools.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { removeAbandoned } from "../endpoints/temporary.ts";
+import { ATTEMPT_TIMEOUT_MS, type SenderLimits } from "../outbound/send.ts";
 import { endLeases } from "../pull/ended-leases.ts";
 import { Fetches } from "../pull/fetches.ts";
 import { completeAttempts } from "../queue/postgres/complete-store.ts";
@@ -33,6 +34,7 @@ type PullPartsOptions = {
   artifacts: Pick<ArtifactKeeper, "choose">;
   log: Log;
   metrics: Metrics;
+  senderLimits?: Partial<SenderLimits>;
 };
 
 export function makePullParts(options: PullPartsOptions) {
@@ -45,6 +47,8 @@ export function makePullParts(options: PullPartsOptions) {
   const ending = { db, notify: notifyFetchers, artifacts, retryDelayMs, metrics };
   return {
     waits,
+    /** What persons' tests and retries wait by. */
+    offers: { waits, attemptTimeoutMs: options.senderLimits?.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS },
     fetches: new Fetches({
       ...options,
       tenants,
