@@ -92,7 +92,7 @@ describe("docs/how-to/develop-a-receiver.md", () => {
         .filter((line) => line.startsWith("{"));
       return found.length === 10 && found.map((line) => JSON.parse(line));
     });
-    assert.deepEqual(lines.map(({ event_id }) => event_id).sort(), ids.slice(2));
+    assert.deepEqual(new Set(lines.map(({ event_id }) => event_id)), new Set(ids.slice(2)));
     assert.ok(
       lines.every(({ status, error, type }) => status === 204 && error === null && type === "invoice.paid"),
     );

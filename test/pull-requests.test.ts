@@ -128,14 +128,15 @@ describe("POST /api/webhooks/:id/leases", () => {
   });
 });
 
+const ok = () => ({ lease_id: lease.lease_id, acks: [{ id: eventId }] });
+
 describe("POST /api/webhooks/:id/acks", () => {
-  const ok = () => ({ lease_id: lease.lease_id, acks: [{ id: eventId }] });
   const invalid: [string, () => unknown, string][] = [
     ["no lease", () => ({ acks: [{ id: eventId }] }), "lease_id"],
     ["a lease that is no id", () => ({ ...ok(), lease_id: "x" }), "lease_id"],
     ["no acks", () => ({ lease_id: lease.lease_id }), "acks"],
     ["empty acks", () => ({ ...ok(), acks: [] }), "acks"],
-    ["1,001 acks", () => ({ ...ok(), acks: Array(1001).fill({ id: eventId }) }), "acks"],
+    ["1,001 acks", () => ({ ...ok(), acks: Array.from({ length: 1001 }, () => ({ id: eventId })) }), "acks"],
     [
       "an event named twice",
       () => ({ ...ok(), acks: [{ id: eventId }, { id: eventId, error: "x" }] }),

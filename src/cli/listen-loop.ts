@@ -4,7 +4,7 @@ import { z } from "zod";
 import { eventsAnswer } from "../api/event-schemas.ts";
 import { leaseObject } from "../api/pull-schemas.ts";
 import { endpointObject } from "../api/schemas.ts";
-import { makeForwarder, type Forwarded } from "../outbound/forward.ts";
+import { makeForwarder, type Forwarded, type Forwarder } from "../outbound/forward.ts";
 import { isSuccess } from "../outbound/response.ts";
 import { ApiRefusalError, NoAnswerError, type ApiClient } from "./api-client.ts";
 
@@ -41,13 +41,12 @@ export async function listenTo(api: ApiClient, listening: Listening): Promise<vo
   const named = { ...input, description: "postern listen" };
   const made = created.parse(JSON.parse(await api.call("POST", "/api/webhooks", JSON.stringify(named))));
   const path = `/api/webhooks/${made.endpoint.id}`;
-  const tell = (text: string): void => void process.stderr.write(`${text}\n`);
   tell(`forwarding ${patterns.join(", ")} to ${forward.href}; Ctrl-C ends`);
   if (secret === undefined) tell(`signing secret: ${made.secret}`);
   const forwarder = makeForwarder(forward, ANSWER_LIMIT_MS);
   try {
     if (replayed > 0) await sendPast(api, made.endpoint.id, { patterns, count: replayed });
-    await forwardUntil(stopping, api, { path, isJson, tell, forward: forwarder.forward, at: forward });
+    await forwardUntil(stopping, api, { path, isJson, forwarder, at: forward });
   } finally {
     forwarder.close();
     await api.call("DELETE", path).catch((error: unknown) => {
@@ -62,13 +61,12 @@ type Forwarding = {
   /** The endpoint's. */
   path: string;
   isJson: boolean;
-  tell: (text: string) => void;
-  forward: (headers: Readonly<Record<string, string>>, body: string) => Promise<Forwarded>;
+  forwarder: Forwarder;
   at: URL;
 };
 
 async function forwardUntil(signal: AbortSignal, api: ApiClient, forwarding: Forwarding): Promise<void> {
-  const { path, tell } = forwarding;
+  const { path } = forwarding;
   let isAway = false;
   while (!signal.aborted) {
     try {
@@ -82,7 +80,7 @@ async function forwardUntil(signal: AbortSignal, api: ApiClient, forwarding: For
     } catch (error) {
       if (signal.aborted) return;
       if (!isPassing(error)) throw error;
-      if (!isAway) tell(`${String(error.message).split("\n")[0]}; trying again each second`);
+      if (!isAway) tell(`${error.message.split("\n")[0]}; trying again each second`);
       isAway = true;
       await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -108,9 +106,9 @@ async function acknowledge(
   });
 }
 
-async function forwardOne(event: FetchedEvent, { forward, isJson, tell, at }: Forwarding): Promise<Ack> {
+async function forwardOne(event: FetchedEvent, { forwarder, isJson, at }: Forwarding): Promise<Ack> {
   const startedAtMs = performance.now();
-  const outcome = await forward(event.headers, event.body);
+  const outcome = await forwarder.forward(event.headers, event.body);
   const ms = Math.round(performance.now() - startedAtMs);
   const isDelivered = outcome.kind === "answered" && isSuccess(outcome.status);
   console.log(isJson ? jsonLine(event, outcome, ms) : plainLine(event, outcome, ms));
@@ -118,6 +116,11 @@ async function forwardOne(event: FetchedEvent, { forward, isJson, tell, at }: Fo
   if (isDelivered) return { id: event.id };
   const error = outcome.kind === "failed" ? outcome.code : `${outcome.status} ${outcome.body}`;
   return { id: event.id, error: error.replaceAll("\0", "").trim().slice(0, SHOWN_CHARACTERS) };
+}
+
+/** For people; what programs read goes to standard output. */
+function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
 }
 
 function plainLine({ event_type, event_id, id }: FetchedEvent, outcome: Forwarded, ms: number): string {
