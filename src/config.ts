@@ -85,6 +85,10 @@ const SETTINGS = {
     about: "failed authentications of an address a minute, before it gets 429 instead of 401; 0: any number",
     fallback: "600",
   },
+  PORTAL_FRAME_ANCESTORS: {
+    about: "origins of pages that may show the portal in a frame, comma-separated; absent: none",
+    fallback: "",
+  },
   TRUSTED_PROXIES: {
     about: "ranges of the proxies whose X-Forwarded-For tells a caller's address; absent: it is not read",
     fallback: "",
@@ -130,6 +134,8 @@ export type Config = Readonly<{
   retentionDays: number;
   /** How many a minute; 0 is off. */
   rateLimits: Readonly<{ writes: number; dispatches: number; fetches: number; authentications: number }>;
+  /** Origins, as a content security policy names them. */
+  portalFrameAncestors: readonly string[];
   trustedProxies: readonly string[];
   metricsToken: string | undefined;
   tracing: ReturnType<typeof tracingOptions>;
@@ -156,6 +162,14 @@ const list = z.string().transform((text) =>
 );
 
 const cidr = z.union([z.cidrv4(), z.cidrv6()], { error: "must be ranges such as 10.0.0.0/8 or fd00::/8" });
+
+// As in a content security policy; a wildcard stands for subdomains alone.
+const frameAncestor = z
+  .string()
+  .regex(
+    /^https?:\/\/(?:\*\.)?(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?$/,
+    "must be origins such as https://app.example.com or https://*.example.com",
+  );
 
 // An address, since a name would need a name server to be found.
 const nameServer = z
@@ -216,6 +230,7 @@ const schema = z.object({
   RATE_LIMIT_DISPATCHES: integer(0, 1_000_000),
   RATE_LIMIT_FETCHES: integer(0, 1_000_000),
   RATE_LIMIT_AUTH: integer(0, 1_000_000),
+  PORTAL_FRAME_ANCESTORS: list.pipe(z.array(frameAncestor)),
   TRUSTED_PROXIES: list.pipe(z.array(cidr)),
   METRICS_TOKEN: z.string().min(1).optional(),
   ...tracingFields,
@@ -292,6 +307,7 @@ export function readConfig(env: Environment): Config {
       fetches: values.RATE_LIMIT_FETCHES,
       authentications: values.RATE_LIMIT_AUTH,
     },
+    portalFrameAncestors: values.PORTAL_FRAME_ANCESTORS,
     trustedProxies: values.TRUSTED_PROXIES,
     metricsToken: values.METRICS_TOKEN,
     tracing: tracingOptions(values),

@@ -5,9 +5,10 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it, type TestContext } from "node:test";
+import { afterEach, describe, it, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { tokenObject } from "../src/api/portal-schemas.ts";
 import { endpointObject, listedDeliveryObject, publishedObject } from "../src/api/schemas.ts";
 import type { Environment } from "../src/config.ts";
 import { ndjsonRows, unpack } from "./support/exports.ts";
@@ -21,6 +22,12 @@ const created = z.object({ endpoint: endpointObject });
 const endpointList = z.object({ endpoints: z.array(endpointObject) });
 const deliveryList = z.object({ deliveries: z.array(listedDeliveryObject) });
 
+const weekOfEndpoints = z.object({
+  endpoints: z.array(z.object({ delivered: z.int(), failed: z.int(), pending: z.int() })),
+});
+const weekOfCauses = z.object({ causes: z.array(z.object({ cause: z.string() })) });
+const audited = z.object({ entries: z.array(z.object({ action: z.string() })) });
+
 /** A data folder that goes with the test. */
 async function makeDataDir(context: TestContext): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), "postern-demo-"));
@@ -30,8 +37,12 @@ async function makeDataDir(context: TestContext): Promise<string> {
   return dataDir;
 }
 
-function startDemo(dataDir: string, env: Environment = {}): Promise<Program> {
-  return startProgram(["up", "--demo"], { PORT: "0", DATA_DIR: dataDir, ...env });
+let started: Program[] = [];
+
+async function startDemo(dataDir: string, env: Environment = {}): Promise<Program> {
+  const demo = await startProgram(["up", "--demo"], { PORT: "0", DATA_DIR: dataDir, ...env });
+  started.push(demo);
+  return demo;
 }
 
 /** The lines of calls that the welcome text tells the newcomer to paste. */
@@ -64,7 +75,7 @@ async function followWelcome(demo: Program): Promise<{ id: string }> {
   assert.match(demo.output(), /^receiver: invoice\.paid arrived, signature right: .*"inv_1"/m);
   const delivery = await eventually(async () => {
     const { deliveries } = deliveryList.parse(await paste(demo, readLine));
-    return deliveries.find(({ status }) => status !== "pending");
+    return deliveries.find(({ event_id, status }) => event_id === event.id && status !== "pending");
   });
   assert.deepEqual(
     [delivery.status, delivery.event_id, delivery.endpoint_id],
@@ -80,6 +91,12 @@ async function listEndpoints(demo: Program): Promise<string[]> {
 }
 
 describe("postern up --demo", () => {
+  // One that a failed test left would keep this file from ending.
+  afterEach(async () => {
+    for (const demo of started) await demo.end("SIGKILL");
+    started = [];
+  });
+
   it("leads from three pasted lines to a delivery in the log, and one Ctrl-C ends it", async (context) => {
     const database = await createTestDatabase();
     context.after(() => database.drop());
@@ -120,8 +137,12 @@ describe("postern up --demo", () => {
     assert.deepEqual(await first.end("SIGINT"), { code: 0, signal: null });
 
     const second = await startDemo(dataDir);
-    assert.deepEqual(await listEndpoints(second), [endpoint.id]);
-    const readLine = linesToPaste(second)[2];
+    const [newest, ...others] = await listEndpoints(second);
+    assert.deepEqual([newest, others.length], [endpoint.id, 4]);
+    const readLine = `${linesToPaste(second)[2]}?endpoint_id=${endpoint.id}`.replace(
+      /( -H .*)(\?.*)$/,
+      "$2$1",
+    );
     assert.equal(deliveryList.parse(await paste(second, readLine)).deliveries.length, 1);
     assert.deepEqual(await second.end("SIGINT"), { code: 0, signal: null });
   });
@@ -138,12 +159,40 @@ describe("postern up --demo", () => {
     const { stdout } = await run("bash", ["-c", line?.replace("log.zip", archive) ?? "false"], {
       env: { PATH: process.env["PATH"] },
     });
-    assert.match(stdout, /^1 deliveries in \d+ bytes/);
+    assert.match(stdout, /^\d+ deliveries in \d+ bytes/);
     const files = await unpack(await readFile(archive));
-    assert.deepEqual(
-      ndjsonRows(files).map((row) => row["event_type"]),
-      ["invoice.paid"],
-    );
+    const types = ndjsonRows(files).map((row) => row["event_type"]);
+    assert.equal(types.filter((type) => type === "invoice.paid").length, 1);
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("begins with a week of four endpoints, an export and an audit log, and goes on by itself", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const demo = await startDemo(await makeDataDir(context), { DATABASE_URL: database.url });
+    assert.doesNotMatch(demo.output(), /demonstration: no/);
+    const [, , readLine = ""] = linesToPaste(demo);
+    const read = (path: string) => paste(demo, readLine.replace("/api/deliveries", path));
+
+    const { endpoints } = weekOfEndpoints.parse(await read("'/api/stats/endpoints?window=7d'"));
+    assert.equal(endpoints.length, 4);
+    const total = endpoints.reduce((sum, { delivered, failed }) => sum + delivered + failed, 0);
+    assert.ok(total > 18_000 && total < 23_000, `${total} attempts`);
+    assert.ok(endpoints.every(({ delivered, failed }) => delivered > 0 && failed > 0));
+    assert.ok(endpoints.some(({ pending }) => pending > 0));
+    const { causes } = weekOfCauses.parse(await read("/api/stats/causes"));
+    const found = new Set(causes.map(({ cause }) => cause));
+    for (const cause of ["connect", "http_500", "http_503", "reset"]) assert.ok(found.has(cause), cause);
+
+    const { exports } = z.object({ exports: z.array(z.unknown()) }).parse(await read("/api/storage/exports"));
+    assert.equal(exports.length, 1);
+    const { entries } = audited.parse(await read("/api/audit"));
+    assert.equal(entries.filter(({ action }) => action === "endpoint.created").length, 4);
+
+    const newest = async () => deliveryList.parse(await read("'/api/deliveries?limit=1'")).deliveries[0]?.id;
+    const earlier = await newest();
+    await eventually(async () => (await newest()) !== earlier);
+    assert.doesNotMatch(demo.output(), /^receiver:|WRONG|"level":(?:40|50|60)|Error/m);
     assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
   });
 
@@ -169,6 +218,39 @@ describe("postern up --demo", () => {
       const isFine = command[0] === "doctor" ? !/^fail {2}(?!name servers)/m.test(output) : code === 0;
       assert.ok(isFine, `${command.join(" ")}: ${output}`);
     }
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("prints a link that opens the portal as often as one likes, from this machine", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const demo = await startDemo(await makeDataDir(context), { DATABASE_URL: database.url });
+    const [, code] = /^ {2}Portal +http:\S+\/portal#code=(\S+)$/m.exec(demo.output()) ?? [];
+    assert.ok(code !== undefined, demo.output());
+    for (let n = 0; n < 2; n++) {
+      const opened = await demo.call("POST", "/api/portal/sessions", { as: null, json: { code } });
+      const { token } = tokenObject.parse(opened.body);
+      const headers = { authorization: `Bearer ${token}` };
+      const { body } = await demo.call("GET", "/api/session", { as: null, headers });
+      const { tenant, role } = z.object({ tenant: z.string(), role: z.string() }).parse(body);
+      assert.deepEqual({ tenant, role }, { tenant: "demo", role: "owner" });
+    }
+    const wrong = { code: `${code.slice(0, -1)}${code.endsWith("A") ? "B" : "A"}` };
+    assert.equal((await demo.call("POST", "/api/portal/sessions", { as: null, json: wrong })).status, 401);
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("takes that link from no other machine", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const demo = await startDemo(await makeDataDir(context), {
+      DATABASE_URL: database.url,
+      TRUSTED_PROXIES: "127.0.0.0/8",
+    });
+    const [, code] = /#code=(\S+)$/m.exec(demo.output()) ?? [];
+    const headers = { "x-forwarded-for": "192.0.2.7" };
+    const { status } = await demo.call("POST", "/api/portal/sessions", { as: null, json: { code }, headers });
+    assert.equal(status, 401);
     assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
   });
 

@@ -37,7 +37,7 @@ describeQueueContract("in PostgreSQL", async () => {
         [tenantId, endpointId, to],
       );
     },
-    addToOutbox: (event) => addToOutbox(database.pool, event),
+    addToOutbox: (event) => addToOutbox(database.pool, [event]),
     async endLeases() {
       await database.pool.query(
         "UPDATE postern.dispatches SET claimable_at = now() WHERE lease_owner IS NOT NULL",

@@ -10,6 +10,7 @@ import type { ServingRole } from "../src/database/session-settings.ts";
 import { findNewestAttempt } from "../src/deliveries/event-log-store.ts";
 import { ackOffers, leaseOffers } from "../src/deliveries/person-offer-store.ts";
 import { loadTargets, lockEndpoint } from "../src/endpoints/endpoint-store.ts";
+import { sumExhausted, takeFailing } from "../src/endpoints/notice-store.ts";
 import { acceptEvents, findEarlierEvents } from "../src/queue/postgres/accept-store.ts";
 import {
   claimDispatches,
@@ -58,6 +59,7 @@ const BY_KEY: Ways = {
   workers: ["first_lease_id"],
   replays: ["tenant_id", "id"],
   person_sends: ["tenant_id", "endpoint_id", "id"],
+  exhausted_events: ["tenant_id", "endpoint_id"],
 };
 
 /** What is asked of the store for all of `batch` at once: as whom, and how it finds rows other than by their key. */
@@ -112,6 +114,19 @@ const STATEMENTS: Record<string, Case> = {
         db,
         batch.map((rows) => ({ ...completed(rows), nextDelayMs: null })),
         "skip",
+      ),
+  },
+  "take failing endpoints": {
+    as: WORKER,
+    run: (db) => takeFailing(db, { afterMs: [1000, 2000], without: ["endpoint.*"], limit: 500 }),
+    also: { endpoints: ["failing_since"] },
+  },
+  "sum exhausted events": {
+    as: WORKER,
+    run: (db, batch) =>
+      sumExhausted(
+        db,
+        batch.map((rows) => ({ ...rows, url: "https://example.com/", isDeleted: false })),
       ),
   },
   "claim bodies to keep": {

@@ -10,7 +10,7 @@ import { checkTidy } from "./tidy.ts";
 
 const root = dirname(import.meta.dirname);
 // Given to the tools by name: without a path oxlint walks node_modules.
-const folders = ["src", "test", "tools", "bench", "receivers"].filter((folder) =>
+const folders = ["src", "test", "tools", "bench", "receivers", "portal/src", "portal/test"].filter((folder) =>
   existsSync(join(root, folder)),
 );
 
@@ -18,6 +18,7 @@ type Check = { name: string; run: () => string[] };
 
 const checks: Check[] = [
   { name: "types", run: () => tool("tsc", ["--noEmit", "--project", "."]) },
+  { name: "types of the portal", run: () => tool("tsc", ["--noEmit", "--project", "portal"]) },
   { name: "lint", run: () => tool("oxlint", ["--type-aware", "--deny-warnings", ...folders]) },
   { name: "format (npm run format mends it)", run: () => tool("oxfmt", ["--check", ...folders]) },
   { name: "directions of imports", run: () => checkDirections(folders) },

@@ -1,55 +1,81 @@
 /**
  * Installs the dependencies when they are absent or older than the lockfile.
+ * With `--portal` those of the portal too, at the same time, and builds it when
+ * its sources changed.
  *
  * Runs before every npm script of the project, on whatever Node the machine
  * has (20 or newer), so it imports nothing but Node itself. The scripts that
  * follow run on the Node 24 that this installs into node_modules/.bin.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stampFile = join(root, "node_modules", ".postern-installed");
-const lockHash = createHash("sha256")
-  .update(readFileSync(join(root, "package-lock.json")))
-  .update(`${process.platform} ${process.arch}`)
-  .digest("hex");
+const hasPortal = process.argv.includes("--portal");
+const ownNode = join(root, "node_modules", ".bin", "node");
 
-function readStamp() {
-  try {
-    return readFileSync(stampFile, "utf8");
-  } catch {
-    return "";
+const folders = [root, ...(hasPortal ? [join(root, "portal")] : [])].filter((folder) => !isInstalled(folder));
+if (folders.length > 0) {
+  console.log("Installing dependencies (once, about a minute) …");
+  const statuses = await Promise.all(folders.map(npmCi));
+  if (statuses.some((status) => status !== 0)) {
+    fail("npm ci failed. Check that the npm registry can be reached, then run the same command again.");
+  }
+  if (folders.includes(root)) requireNode24();
+  for (const folder of folders) writeFileSync(stampFile(folder), lockHash(folder));
+}
+if (hasPortal) {
+  const { error } = spawnSync(ownNode, ["--version"]);
+  // Where no Node is packaged for this machine, this one is new enough.
+  const node = error === undefined ? ownNode : process.execPath;
+  const { status } = spawnSync(node, [join(root, "tools", "portal.ts")], { stdio: "inherit" });
+  if (status !== 0) process.exit(1);
+}
+
+async function npmCi(folder) {
+  // No dependency needs its install script; not running any is the safer default.
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const [status] = await once(spawn("npm", args, { cwd: folder, stdio: "inherit" }), "close");
+  return status;
+}
+
+function requireNode24() {
+  const version = spawnSync(ownNode, ["--version"], { encoding: "utf8" });
+  const major = Number(/^v(\d+)/.exec(version.stdout ?? process.version)?.[1]);
+  if (version.error && Number(process.versions.node.split(".")[0]) < 24) {
+    fail(
+      `Postern runs on Node 24. No build of it is packaged for ${process.platform}-${process.arch}: install Node 24 and run the same command again.`,
+    );
+  }
+  if (!version.error && major < 24) {
+    fail(`Expected Node 24 in node_modules/.bin, found ${version.stdout.trim()}.`);
   }
 }
 
-if (readStamp() !== lockHash) {
-  console.log("Installing dependencies (once, about a minute) …");
-  // No dependency needs its install script; not running any is the safer default.
-  const result = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: root,
-    stdio: "inherit",
-  });
-  if (result.status !== 0) {
-    console.error(
-      "npm ci failed. Check that the npm registry can be reached, then run the same command again.",
-    );
-    process.exit(1);
+function isInstalled(folder) {
+  try {
+    return readFileSync(stampFile(folder), "utf8") === lockHash(folder);
+  } catch {
+    return false;
   }
-  const version = spawnSync(join(root, "node_modules", ".bin", "node"), ["--version"], { encoding: "utf8" });
-  const major = Number(/^v(\d+)/.exec(version.stdout ?? process.version)?.[1]);
-  if (version.error && Number(process.versions.node.split(".")[0]) < 24) {
-    console.error(
-      `Postern runs on Node 24. No build of it is packaged for ${process.platform}-${process.arch}: install Node 24 and run the same command again.`,
-    );
-    process.exit(1);
-  }
-  if (!version.error && major < 24) {
-    console.error(`Expected Node 24 in node_modules/.bin, found ${version.stdout.trim()}.`);
-    process.exit(1);
-  }
-  writeFileSync(stampFile, lockHash);
+}
+
+function stampFile(folder) {
+  return join(folder, "node_modules", ".postern-installed");
+}
+
+function lockHash(folder) {
+  return createHash("sha256")
+    .update(readFileSync(join(folder, "package-lock.json")))
+    .update(`${process.platform} ${process.arch}`)
+    .digest("hex");
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
 }

@@ -16,6 +16,7 @@ import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
 import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
+import { prepareChromium } from "../portal/test/support/chromium.ts";
 import { runChecks } from "./check.ts";
 import { preparePython } from "./suite/python.ts";
 
@@ -29,11 +30,14 @@ const TEST_LIMIT_MS = 120_000;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const files = globSync(["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts"], {
-    cwd: root,
-    // Packages that tests alone need bring tests of their own.
-    exclude: ["**/node_modules/**"],
-  })
+  const files = globSync(
+    ["src/**/*.test.ts", "test/**/*.test.ts", "tools/**/*.test.ts", "portal/test/**/*.test.ts"],
+    {
+      cwd: root,
+      // Packages that tests alone need bring tests of their own.
+      exclude: ["**/node_modules/**"],
+    },
+  )
     .map((file) => file.replaceAll("\\", "/"))
     .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
     .sort();
@@ -57,6 +61,10 @@ async function main(): Promise<number> {
     for (const [language, why] of Object.entries(await prepareApiTools(console.log))) {
       if (why !== null) console.log(`${why}: the client in ${language} is not tested.`);
     }
+  }
+  if (files.some((file) => file.includes("portal"))) {
+    const why = prepareChromium(console.log);
+    if (why !== null) console.log(`${why}: the portal is not tested in a browser.`);
   }
   // Two test files at once would make the same environment twice.
   if (files.some((file) => file.includes("/storage-lifecycle-"))) preparePython(root, console.log);

@@ -14,6 +14,7 @@ import { fileRoutes } from "./routes/files.ts";
 import { searchRoutes, sessionRoutes, urlCheckRoutes } from "./routes/lookups.ts";
 import { logStreamRoute } from "./routes/log-stream.ts";
 import { operationRoutes } from "./routes/operations.ts";
+import { portalAppRoutes, servePortalFiles } from "./routes/portal-app.ts";
 import { portalCodeRoutes, portalSessionRoutes } from "./routes/portal.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { pullRoutes } from "./routes/pull.ts";
@@ -60,6 +61,13 @@ export async function mountApiRoutes(
       withOtherMethods(reference, () => referenceRoutes(reference));
     },
     { prefix: basePath },
+  );
+  await app.register(
+    async (portal) => {
+      await servePortalFiles(portal);
+      withOtherMethods(portal, () => portalAppRoutes(portal, services, basePath));
+    },
+    { prefix: `${basePath}/portal` },
   );
   /** For a tenant's users. */
   async function mount(path: string, addRoutes: (routes: FastifyInstance) => void): Promise<void> {

@@ -1,5 +1,7 @@
 /** The document's introduction, tags and components, and the requests that receivers get. */
 import { z } from "zod";
+import { serviceEvents } from "../events/built-in-catalog.ts";
+import type { CatalogEntry } from "../events/catalog-entry.ts";
 import { publishOneSchema } from "../events/publish.ts";
 import { VERSION } from "../shared/version.ts";
 import { deliveryExample, eventInputExample } from "./examples.ts";
@@ -151,7 +153,7 @@ export function openApiHead(basePath: string) {
           },
         },
       },
-      webhooks: { event: { post: eventRequest() }, test: { post: testRequest() } },
+      webhooks: { event: { post: eventRequest() }, test: { post: testRequest() }, ...ownRequests() },
     },
   };
 }
@@ -184,6 +186,33 @@ function eventRequest() {
       "410": {
         description:
           "Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery.",
+      },
+    },
+  };
+}
+
+/** Postern's own events, each with the schema of its data. */
+function ownRequests() {
+  return Object.fromEntries(serviceEvents.map((entry) => [entry.type, { post: ownRequest(entry) }]));
+}
+
+function ownRequest({ type, title, description, payloadShape, schema }: CatalogEntry) {
+  const { parameters, requestBody, ...request } = eventRequest();
+  const { schema: body, example } = requestBody.content["application/json"];
+  const properties = { ...z.object({ properties: z.looseObject({}) }).parse(body).properties };
+  return {
+    ...request,
+    operationId: `receive.${type}`.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    summary: title,
+    description: `${description} To endpoints that subscribe to it, and with \`OPERATOR_TENANT\` also to that tenant's, with a \`tenant_id\` in \`data\`.`,
+    parameters,
+    requestBody: {
+      ...requestBody,
+      content: {
+        "application/json": {
+          schema: { ...body, properties: { ...properties, event: { const: type }, data: schema } },
+          example: { ...z.looseObject({}).parse(example), event: type, data: payloadShape },
+        },
       },
     },
   };

@@ -47,6 +47,7 @@ export type ApiServices = {
   guard: Pick<Guard, "parse" | "pin">;
   sessions: SessionVerifier;
   portal: PortalSessions;
+  portalFrameAncestors: readonly string[];
   tenants: Tenants;
   /** Where clients reach the API, without a slash at its end. */
   publicBase: () => string;

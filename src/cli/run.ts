@@ -12,6 +12,7 @@ import { createPool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { openCatalog, type CatalogFile } from "../events/live-catalog.ts";
+import type { StandingCode } from "../portal/portal-sessions.ts";
 import type { Role } from "../service/parts.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -153,6 +154,7 @@ export async function startRoles(
     isDemo?: boolean;
     waitMs?: number;
     extraCaPems?: readonly string[];
+    standingCode?: StandingCode;
   },
 ): Promise<{ service: Service; databaseUrl: string } & Stoppable> {
   tellDatabase(config, options.isDemo === true, options.log);
@@ -168,6 +170,7 @@ export async function startRoles(
       roles: new Set(options.roles),
       log: options.log,
       ...(options.extraCaPems === undefined ? {} : { extraCaPems: options.extraCaPems }),
+      ...(options.standingCode === undefined ? {} : { standingCode: options.standingCode }),
     });
     return {
       service,

@@ -1,4 +1,6 @@
+import { serviceEvents } from "../events/built-in-catalog.ts";
 import type { Catalog } from "../events/catalog.ts";
+import { groupOf } from "./week.ts";
 
 const MOVED = `
 The receiver's usual port is taken by another program, so it has one of its own
@@ -26,6 +28,20 @@ export function sampleEvent(
   return { type, pattern: dot === -1 ? type : `${type.slice(0, dot)}.*`, data: payloadShape };
 }
 
+/** Events of the demonstration's own endpoints: of other kinds than the printed lines publish. */
+export function liveSamples(
+  { entries, faultsOf }: Pick<Catalog, "entries" | "faultsOf">,
+  printed: SampleEvent,
+): { type: string; data: Record<string, unknown> }[] {
+  const own = new Set(serviceEvents.map(({ type }) => type));
+  return entries
+    .filter(
+      ({ type, deprecated }) => !deprecated && !own.has(type) && groupOf(type) !== groupOf(printed.type),
+    )
+    .filter(({ type, payloadShape }) => faultsOf(type, payloadShape).length === 0)
+    .map(({ type, payloadShape }) => ({ type, data: payloadShape }));
+}
+
 /** JSON that may stand between single quotes of a shell, and of SQL. */
 function quotable(value: unknown): string {
   return JSON.stringify(value).replaceAll(
@@ -39,9 +55,10 @@ function doubleQuotable(text: string): string {
   return text.replaceAll(/["\\]/g, (one) => `\\${one}`);
 }
 
-/** What `npm start` prints: everything a newcomer needs to see a webhook arrive. */
-export function welcomeText(at: {
+type Welcome = {
   apiUrl: string;
+  /** Opens the portal on this machine. */
+  portalCode: string;
   receiver: { url: string; isMoved: boolean };
   secretsFile: string;
   /** Holds the tokens and the database's URL. */
@@ -51,24 +68,20 @@ export function welcomeText(at: {
   today: string;
   tenant: string;
   sample: SampleEvent;
-}): string {
+};
+
+/** What `npm start` prints: everything a newcomer needs to see a webhook arrive. */
+export function welcomeText(at: Welcome): string {
   const user = '-H "Authorization: Bearer $USER_TOKEN"';
   const service = '-H "Authorization: Bearer $SERVICE_TOKEN"';
   const { type, pattern, data } = at.sample;
   const endpoint = JSON.stringify({ url: at.receiver.url, events: [pattern] });
-  const event = quotable({ type, data });
-  const sqlData = doubleQuotable(quotable(data));
+  const [event, sqlData] = [quotable({ type, data }), doubleQuotable(quotable(data))];
   const folder = at.dataDir === null ? "" : `DATA_DIR='${at.dataDir}' `;
   return `
-Postern is running.
+${addresses(at)}
+Four endpoints have a week of history, and get an event every three seconds.
 
-  API          ${at.apiUrl}
-  Health       ${at.apiUrl}/health
-  Reference    ${at.apiUrl}/reference  (the API, to read and to try; also as /openapi.json)
-  Receiver     ${at.receiver.url}  (a demonstration; it prints what arrives)
-  Secrets      ${at.secretsFile}  (made for this demonstration; only you can read it)
-  Tokens       ${at.envFile}  (for 12 hours; a tenant's user and a service)
-${at.receiver.isMoved ? MOVED : ""}
 Try it in another terminal. Each of these is one line to paste.
 
 First, the tokens:
@@ -97,4 +110,17 @@ ${folder}npm run -s postern -- storage export --tenant ${at.tenant} --from ${at.
 
 Ctrl-C stops everything; the next start finds the data again.
 `;
+}
+
+function addresses(at: Welcome): string {
+  return `Postern is running.
+
+  Portal       ${at.apiUrl}/portal#code=${at.portalCode}
+  API          ${at.apiUrl}
+  Health       ${at.apiUrl}/health
+  Reference    ${at.apiUrl}/reference  (the API, to read and to try; also as /openapi.json)
+  Receiver     ${at.receiver.url}  (a demonstration; it prints what arrives)
+  Secrets      ${at.secretsFile}  (made for this demonstration; only you can read it)
+  Tokens       ${at.envFile}  (for 12 hours; a tenant's user and a service)
+${at.receiver.isMoved ? MOVED : ""}`;
 }

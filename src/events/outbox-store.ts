@@ -2,14 +2,20 @@ import type { Db } from "../database/pool.ts";
 import type { OutboxEvent } from "../queue/queue.ts";
 import { WAKE_CHANNEL } from "../queue/channels.ts";
 
-/** Workers hear of it when the transaction commits. */
-export async function addToOutbox(db: Db, event: OutboxEvent): Promise<void> {
+/** Workers hear of them when the transaction commits. */
+export async function addToOutbox(db: Db, events: readonly OutboxEvent[]): Promise<void> {
   await db.query(
     /* sql */ `WITH added AS (
-        INSERT INTO postern.outbox (id, tenant_id, type, body) VALUES ($1, $2, $3, $4)
+        INSERT INTO postern.outbox (id, tenant_id, type, body)
+        SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
       )
       SELECT pg_notify('${WAKE_CHANNEL}', '')`,
-    [event.id, event.tenantId, event.type, event.body],
+    [
+      events.map(({ id }) => id),
+      events.map(({ tenantId }) => tenantId),
+      events.map(({ type }) => type),
+      events.map(({ body }) => body),
+    ],
   );
 }
 

@@ -65,6 +65,7 @@ export function makeOutbox(services: {
     const fault = faultOf(event, catalog);
     // Its key was claimed by postern.publish.
     if (fault === null) {
+      if (isServiceType(event.type)) metrics.ownEvents.inc({ type: event.type });
       const copy = operatorTenant === null ? null : copyFor(operatorTenant, event);
       return (copy === null ? [event] : [event, copy]).map(toAccept);
     }

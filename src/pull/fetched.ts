@@ -1,4 +1,5 @@
 /** How attempts end that clients make by fetching: an acknowledgement, a refusal, or a lease that runs out. Pure. */
+import { isServiceType } from "../events/built-in-catalog.ts";
 import type { EndedLease } from "../queue/fetching.ts";
 import type { BodiesToKeep, CompletedLease } from "../queue/queue.ts";
 
@@ -31,6 +32,7 @@ export function completeFetched(
   const isDelivered = outcome.kind === "delivered";
   const isSent = outcome.kind !== "gone";
   const mayGoOn = isSent && !isDelivered && !lease.once;
+  const nextDelayMs = mayGoOn ? retryDelayMs(lease.attempt) : null;
   const { leasedAt } = lease;
   return {
     dispatch: lease,
@@ -42,7 +44,9 @@ export function completeFetched(
     responseBody: outcome.kind === "refused" ? outcome.reason : null,
     latencyMs: isSent ? Math.max(0, now.getTime() - leasedAt.getTime()) : 0,
     error: outcome.kind === "refused" || outcome.kind === "timeout" ? outcome.kind : null,
-    nextDelayMs: mayGoOn ? retryDelayMs(lease.attempt) : null,
+    nextDelayMs,
+    // Of events of Postern's own nothing is told: that would be one more of them.
+    exhausted: mayGoOn && nextDelayMs === null && !isServiceType(lease.eventType),
     toKeep: isSent ? toKeep : null,
   };
 }

@@ -22,6 +22,7 @@ export type FetchedDispatch = {
 export type EndedLease = EndpointKey & {
   id: DeliveryId;
   leaseId: string;
+  eventType: string;
   attempt: number;
   /** Asked for by a person: no attempt follows it. */
   once: boolean;

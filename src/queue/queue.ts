@@ -131,6 +131,8 @@ export type CompletedAttempt = {
   error: string | null;
   /** Milliseconds from now until the next attempt; null when there is none. */
   nextDelayMs: number | null;
+  /** The last automatic attempt of its event failed, and the tenant is to be told. */
+  exhausted: boolean;
   /** Noted in the same step; null: nothing. */
   toKeep: BodiesToKeep | null;
 };

@@ -44,7 +44,7 @@ import type { OwnLane, Presence } from "../queue/queue.ts";
 import { Replays } from "../replays/replays.ts";
 import { makeReplayWorker } from "../replays/replay-worker.ts";
 import { makeOwnTokens } from "../portal/own-tokens.ts";
-import { PortalSessions } from "../portal/portal-sessions.ts";
+import { PortalSessions, type StandingCode } from "../portal/portal-sessions.ts";
 import { Tenants } from "../tenants/tenants.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
@@ -74,6 +74,8 @@ export type ServiceOptions = {
   log: Log;
   /** Roots to trust beside Node's own; only the demonstration has one. */
   extraCaPems?: readonly string[];
+  /** Opens the portal as often as one likes, from this machine; only the demonstration has one. */
+  standingCode?: StandingCode;
   /** Other than usual; only tests, which cannot wait so long, have them. */
   httpLimits?: Partial<HttpLimits>;
   senderLimits?: Partial<SenderLimits>;
@@ -253,6 +255,7 @@ function workerBackground(
       log,
       metrics,
       retentionDays: config.retentionDays,
+      disableAfterMs: config.disableAfterMs,
     }),
     makeReplayWorker({
       db: pools.worker,
@@ -287,14 +290,12 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
   const { bucket, servedFiles, artifacts } = storage;
   const refusals = makeUrlRefusals({ tenants, log });
   const deliveryLog = new DeliveryLog(tenants);
-  const tokens = makeOwnTokens(config.encryptionKeys);
-  const portal = new PortalSessions({ db: pools.publisher, tokens });
   return {
     installation: describeInstallation(config),
     findKey: (tenantId, key) => findEventOfKey(pools.publisher, tenantId, key),
     guard,
-    sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }),
-    portal,
+    ...makeSessions(options, foundation),
+    portalFrameAncestors: config.portalFrameAncestors,
     tenants: new Tenants(pools.publisher),
     publicBase: storage.publicBase,
     endpoints: new Endpoints({ tenants, guard, secretBox, maxEndpointsPerTenant, queue, refusals, log }),
@@ -331,6 +332,15 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     rateLimits: config.rateLimits,
     metricsToken: config.metricsToken,
     readiness: makeProcessReadiness(options, foundation),
+  };
+}
+
+function makeSessions({ config, standingCode }: ServiceOptions, { pools }: Foundation) {
+  const tokens = makeOwnTokens(config.encryptionKeys);
+  const portal = new PortalSessions({ db: pools.publisher, tokens, standingCode: standingCode ?? null });
+  return {
+    sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }),
+    portal,
   };
 }
 

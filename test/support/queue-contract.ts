@@ -39,6 +39,7 @@ function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): Comple
     latencyMs: 1,
     error: null,
     nextDelayMs,
+    exhausted: false,
     toKeep: null,
   };
 }

@@ -66,6 +66,7 @@ export const completed = (rows: Rows) => ({
   latencyMs: 1,
   error: null,
   nextDelayMs: 1000,
+  exhausted: true,
   toKeep: { requestBody: true, responseBody: Buffer.from("answer"), days: null },
 });
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ALL_TENANTS, type PortalGrant } from "../../portal/portal-session.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { grantingOf, portalSessionOf, requirePortalSession, requireTenant, serviceOf } from "../access.ts";
+import { callerAddress } from "../caller-address.ts";
 import { describeRoute } from "../openapi.ts";
 import { parse } from "../parse.ts";
 import {
@@ -79,7 +80,9 @@ export function portalSessionRoutes(app: FastifyInstance, { portal, sessions }: 
     },
     async (request, reply) => {
       const { code } = parse(openInput, request.body);
-      return reply.code(201).send(tokenView(await portal.open(code)));
+      return reply
+        .code(201)
+        .send(tokenView(await portal.open(code, { requestId: request.id, address: callerAddress(request) })));
     },
   );
 

@@ -93,9 +93,9 @@ export async function findHeldByLease(
   const { rows } = await db.query<EndedLease>({
     name: "find-held-by-lease",
     text: /* sql */ `SELECT d.tenant_id AS "tenantId", d.endpoint_id AS "endpointId", d.id, d.lease_owner AS "leaseId",
-        d.attempt, d.once, d.leased_at AS "leasedAt"
+        d.event_type AS "eventType", d.attempt, d.once, d.leased_at AS "leasedAt"
       FROM unnest($3::uuid[]) AS given (id) CROSS JOIN LATERAL (
-        SELECT tenant_id, endpoint_id, id, lease_owner, attempt, once,
+        SELECT tenant_id, endpoint_id, id, lease_owner, event_type, attempt, once,
           claimable_at - $5 * interval '1 ms' AS leased_at
         FROM postern.dispatches
         WHERE tenant_id = $1 AND endpoint_id = $2 AND id = given.id AND lease_owner = $4 AND claimable_at > now()
@@ -111,7 +111,7 @@ export async function findEndedLeases(db: Db): Promise<{ leases: EndedLease[]; m
   const { rows } = await db.query<EndedLease>({
     name: "find-ended-leases",
     text: /* sql */ `SELECT tenant_id AS "tenantId", endpoint_id AS "endpointId", id, lease_owner AS "leaseId",
-        attempt, once, claimable_at - $2 * interval '1 ms' AS "leasedAt"
+        event_type AS "eventType", attempt, once, claimable_at - $2 * interval '1 ms' AS "leasedAt"
       FROM postern.dispatches WHERE held AND lease_owner IS NOT NULL AND claimable_at <= now()
       ORDER BY claimable_at LIMIT $1`,
     values: [ENDED_AT_ONCE, CLIENT_LEASE_MS],

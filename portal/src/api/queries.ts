@@ -1,0 +1,33 @@
+/** What several pages read. Each page has its own queries beside it. */
+import { queryOptions } from "@tanstack/react-query";
+import { api, bodyOf } from "./client.ts";
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: ({ signal }) => bodyOf(api.GET("/api/session", { signal })),
+  staleTime: 300_000,
+});
+
+export const endpointsQuery = queryOptions({
+  queryKey: ["endpoints"],
+  queryFn: async ({ signal }) => (await bodyOf(api.GET("/api/webhooks", { signal }))).endpoints,
+});
+
+export const eventTypesQuery = queryOptions({
+  queryKey: ["event-types"],
+  queryFn: ({ signal }) => bodyOf(api.GET("/api/webhooks/events", { signal })),
+  staleTime: 60_000,
+});
+
+export const endpointStatsQuery = queryOptions({
+  queryKey: ["stats", "endpoints", "24h"],
+  queryFn: ({ signal }) =>
+    bodyOf(api.GET("/api/stats/endpoints", { signal, params: { query: { window: "24h" } } })),
+});
+
+export function endpointQuery(id: string) {
+  return queryOptions({
+    queryKey: ["endpoints", id],
+    queryFn: ({ signal }) => bodyOf(api.GET("/api/webhooks/{id}", { signal, params: { path: { id } } })),
+  });
+}

@@ -1,0 +1,85 @@
+/** Numbers, times and spans in this person's language and time zone. */
+import { useMemo, useSyncExternalStore } from "react";
+import { useDisplay, type Display } from "./display.ts";
+
+export type Format = ReturnType<typeof makeFormat>;
+
+export function useFormat(): Format {
+  const display = useDisplay();
+  return useMemo(() => makeFormat(display), [display]);
+}
+
+export function makeFormat({ locale, zone }: Display) {
+  const timeZone = zone === "utc" ? { timeZone: "UTC" } : {};
+  // A German or British reader of the English texts expects their own browser's dates.
+  const tag = navigator.languages.find((one) => one.startsWith(locale)) ?? locale;
+  const number = new Intl.NumberFormat(tag);
+  const compact = new Intl.NumberFormat(tag, { notation: "compact", maximumFractionDigits: 1 });
+  const percent = new Intl.NumberFormat(tag, { style: "percent", maximumFractionDigits: 1 });
+  const relative = new Intl.RelativeTimeFormat(tag, { numeric: "auto", style: "short" });
+  const dateTime = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "medium", ...timeZone });
+  const date = new Intl.DateTimeFormat(tag, { dateStyle: "medium", ...timeZone });
+  const shortDate = new Intl.DateTimeFormat(tag, { day: "numeric", month: "short", ...timeZone });
+  const clock = new Intl.DateTimeFormat(tag, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    ...timeZone,
+  });
+  const shortClock = new Intl.DateTimeFormat(tag, {
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    ...timeZone,
+  });
+  return {
+    number: (value: number) => number.format(value),
+    compact: (value: number) => compact.format(value),
+    /** Never rounded to 100 % or 0 % that it is not. */
+    percent(share: number) {
+      const shown = share > 0.999 && share < 1 ? 0.999 : share > 0 && share < 0.001 ? 0.001 : share;
+      return percent.format(shown);
+    },
+    dateTime: (at: Date) => `${dateTime.format(at)}${zone === "utc" ? " UTC" : ""}`,
+    date: (at: Date) => date.format(at),
+    shortDate: (at: Date) => shortDate.format(at),
+    clock: (at: Date) => clock.format(at),
+    shortClock: (at: Date) => shortClock.format(at),
+    milliseconds: (ms: number) =>
+      ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 100) / 10)} s`,
+    /** For example "3 min. ago". */
+    ago(at: Date, now: Date) {
+      const seconds = (at.getTime() - now.getTime()) / 1000;
+      const distance = Math.abs(seconds);
+      if (distance < 60) return relative.format(Math.round(seconds), "second");
+      if (distance < 3600) return relative.format(Math.round(seconds / 60), "minute");
+      if (distance < 86_400) return relative.format(Math.round(seconds / 3600), "hour");
+      return relative.format(Math.round(seconds / 86_400), "day");
+    },
+  };
+}
+
+const TICK_MS = 10_000;
+let now = new Date();
+const tickers = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** The time, a little behind: it moves every ten seconds, for all who ask together. */
+export function useNow(): Date {
+  return useSyncExternalStore(subscribeNow, () => now);
+}
+
+function subscribeNow(listener: () => void): () => void {
+  tickers.add(listener);
+  timer ??= setInterval(() => {
+    now = new Date();
+    for (const ticker of tickers) ticker();
+  }, TICK_MS);
+  return () => {
+    tickers.delete(listener);
+    if (tickers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}

@@ -1,0 +1,171 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useMemo, useState, type ReactNode } from "react";
+import type { EventType } from "../api/client.ts";
+import { eventTypesQuery } from "../api/queries.ts";
+import { useFormat } from "../display/format.ts";
+import { useTexts } from "../texts/texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { SearchInput } from "../ui/field.tsx";
+import { Loading } from "../ui/states.tsx";
+import { texts } from "./event-picker-texts.ts";
+
+type PickerProps = { label: string; patterns: readonly string[]; onChange: (patterns: string[]) => void };
+
+/** Chooses patterns: everything, all of a prefix, or types one by one. */
+export function EventPicker({ label, patterns, onChange }: PickerProps) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const types = useQuery(eventTypesQuery);
+  const [q, setQ] = useState("");
+  const groups = useMemo(() => groupsOf(types.data ?? [], q), [types.data, q]);
+  const known = useMemo(
+    () => new Set((types.data ?? []).flatMap(({ type }) => [type, prefixOf(type)])),
+    [types.data],
+  );
+  const hasAll = patterns.includes("*");
+  const others = types.data === undefined ? [] : patterns.filter((one) => one !== "*" && !known.has(one));
+  const toggle = (pattern: string, isChosen: boolean): void =>
+    onChange(isChosen ? [...patterns, pattern] : patterns.filter((one) => one !== pattern));
+  return (
+    <fieldset>
+      <legend className="mb-1 font-medium">{label}</legend>
+      <div className="overflow-hidden rounded-lg border border-line">
+        <div className="border-b border-line bg-surface px-3 py-2">
+          <Check isChecked={hasAll} onChange={(isChosen) => onChange(isChosen ? ["*"] : [])}>
+            <span className="font-medium">{t.all}</span> <span className="text-muted">{t.allAbout}</span>
+          </Check>
+        </div>
+        {!hasAll && (
+          <>
+            <SearchInput
+              label={t.search}
+              value={q}
+              onChange={({ target }) => setQ(target.value)}
+              className="m-2"
+            />
+            <div className="relative max-h-80 overflow-y-auto border-t border-line" tabIndex={-1}>
+              {types.isPending && <Loading />}
+              {types.isError && <p className="p-4 text-bad">{t.failed}</p>}
+              {types.data !== undefined && groups.length === 0 && <p className="p-4 text-muted">{t.none}</p>}
+              {groups.map((group) => (
+                <Group key={group.name} {...group} patterns={patterns} onToggle={toggle} />
+              ))}
+              {others.length > 0 && (
+                <GroupFrame name={t.others}>
+                  {others.map((pattern) => (
+                    <Check key={pattern} isChecked onChange={() => toggle(pattern, false)}>
+                      <code className="font-mono text-sm">{pattern}</code>
+                    </Check>
+                  ))}
+                </GroupFrame>
+              )}
+            </div>
+          </>
+        )}
+        <div className="flex min-h-9 items-center justify-between gap-2 border-t border-line bg-sunken px-3 py-1 text-sm text-muted">
+          <span role="status">
+            {patterns.length === 0 ? t.nothing : t.chosen(format.number(patterns.length), patterns.length)}
+          </span>
+          {patterns.length > 0 && (
+            <Button small kind="quiet" onClick={() => onChange([])}>
+              {t.clear}
+            </Button>
+          )}
+        </div>
+      </div>
+    </fieldset>
+  );
+}
+
+type GroupOf = { name: string; types: readonly EventType[] };
+type GroupProps = GroupOf & {
+  patterns: readonly string[];
+  onToggle: (pattern: string, isChosen: boolean) => void;
+};
+
+function Group({ name, types, patterns, onToggle }: GroupProps) {
+  const t = useTexts(texts);
+  const prefixes = [...new Set(types.map(({ type }) => prefixOf(type)))];
+  return (
+    <GroupFrame name={name}>
+      {prefixes.map((prefix) => (
+        <div key={prefix}>
+          {prefix.endsWith(".*") && (
+            <Check isChecked={patterns.includes(prefix)} onChange={(isChosen) => onToggle(prefix, isChosen)}>
+              {t.prefix(prefix.slice(0, -2))} <code className="font-mono text-sm text-muted">{prefix}</code>
+            </Check>
+          )}
+          {types
+            .filter(({ type }) => prefixOf(type) === prefix)
+            .map(({ type, title, deprecated }) => (
+              <div key={type} className="pl-6">
+                <Check
+                  isChecked={patterns.includes(type) || patterns.includes(prefix)}
+                  isDisabled={patterns.includes(prefix)}
+                  onChange={(isChosen) => onToggle(type, isChosen)}
+                >
+                  <code className="font-mono text-sm">{type}</code>{" "}
+                  <span className="text-muted">
+                    {title}
+                    {deprecated && <Badge tone="wait">{t.deprecated}</Badge>}
+                  </span>
+                </Check>
+              </div>
+            ))}
+        </div>
+      ))}
+    </GroupFrame>
+  );
+}
+
+function GroupFrame({ name, children }: { name: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <div role="group" aria-labelledby={id}>
+      <p
+        id={id}
+        className="sticky top-0 z-10 border-b border-line bg-sunken px-3 py-1 text-xs font-medium text-muted"
+      >
+        {name}
+      </p>
+      <div className="px-3 py-1">{children}</div>
+    </div>
+  );
+}
+
+type CheckProps = {
+  isChecked: boolean;
+  isDisabled?: boolean;
+  onChange: (isChecked: boolean) => void;
+  children: ReactNode;
+};
+
+function Check({ isChecked, isDisabled = false, onChange, children }: CheckProps) {
+  return (
+    <label className={`flex items-baseline gap-2.5 py-1 ${isDisabled ? "text-muted" : ""}`}>
+      <input
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        onChange={({ target }) => onChange(target.checked)}
+        className="size-3.5 shrink-0 translate-y-0.5"
+      />
+      <span className="min-w-0 wrap-anywhere">{children}</span>
+    </label>
+  );
+}
+
+/** `invoice.*` for `invoice.paid`; the type itself where it has no dot. */
+function prefixOf(type: string): string {
+  const dot = type.indexOf(".");
+  return dot === -1 ? type : `${type.slice(0, dot)}.*`;
+}
+
+function groupsOf(types: readonly EventType[], q: string): GroupOf[] {
+  const part = q.trim().toLowerCase();
+  const found = types.filter(({ type, title, description, group }) =>
+    [type, title, description, group].some((text) => text.toLowerCase().includes(part)),
+  );
+  return [...Map.groupBy(found, ({ group }) => group)].map(([name, types]) => ({ name, types }));
+}

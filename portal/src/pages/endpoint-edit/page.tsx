@@ -1,0 +1,53 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { api, bodyOf } from "../../api/client.ts";
+import { endpointQuery } from "../../api/queries.ts";
+import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
+import type { requestOf } from "../../endpoints/endpoint-input.ts";
+import { BackLink } from "../../shell/back-link.tsx";
+import { Page } from "../../shell/page.tsx";
+import { useTexts } from "../../texts/texts.ts";
+import { Failed, Loading } from "../../ui/states.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { UrlText } from "../../ui/url-text.tsx";
+import { texts } from "./texts.ts";
+
+const route = getRouteApi("/endpoints/$endpointId/edit");
+export const page = createLazyRoute("/endpoints/$endpointId/edit")({ component: EditEndpointPage });
+
+function EditEndpointPage() {
+  const t = useTexts(texts);
+  const { endpointId } = route.useParams();
+  const { data, error, refetch } = useQuery(endpointQuery(endpointId));
+  const navigate = useNavigate();
+  const change = useMutation({
+    mutationFn: (body: ReturnType<typeof requestOf>) =>
+      bodyOf(api.PATCH("/api/webhooks/{id}", { params: { path: { id: endpointId } }, body })),
+    onSuccess() {
+      toast({ title: t.saved });
+      void navigate({ to: "/endpoints/$endpointId", params: { endpointId } });
+    },
+  });
+  const back = (
+    <BackLink to="/endpoints/$endpointId" params={{ endpointId }}>
+      {t.back}
+    </BackLink>
+  );
+  return (
+    <Page title={t.title} above={back} about={data && <UrlText url={data.endpoint.url} />}>
+      {data !== undefined ? (
+        <EndpointForm
+          key={endpointId}
+          endpoint={data.endpoint}
+          isBusy={change.isPending}
+          error={change.error}
+          onSubmit={(request) => change.mutate(request)}
+        />
+      ) : error === null ? (
+        <Loading />
+      ) : (
+        <Failed error={error} onRetry={() => void refetch()} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,7 @@
+import { createRoute } from "@tanstack/react-router";
+import { root } from "../../root.ts";
+
+export const route = createRoute({
+  getParentRoute: () => root,
+  path: "/endpoints/$endpointId/edit",
+}).lazy(() => import("./page.tsx").then(({ page }) => page));

@@ -1,0 +1,156 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useLayoutEffect, useRef, useState } from "react";
+import type { Endpoint } from "../../api/client.ts";
+import { useFormat } from "../../display/format.ts";
+import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
+import type { EndpointState, EndpointStats } from "../../endpoints/endpoint-state.ts";
+import { StateBadge } from "../../endpoints/state-badge.tsx";
+import { texts as endpointTexts } from "../../endpoints/texts.ts";
+import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useTexts } from "../../texts/texts.ts";
+import { Sparkline } from "../../ui/sparkline.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { UrlText } from "../../ui/url-text.tsx";
+import { texts } from "./texts.ts";
+
+export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState };
+
+const COLUMNS = "md:grid md:grid-cols-[minmax(0,1fr)_6.5rem_6.5rem_7.5rem_2rem] md:items-center md:gap-5";
+const ROW_PX = 68;
+
+/** A thousand endpoints are as quick as ten: only rows in sight are made. */
+export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; hasStats: boolean }) {
+  const t = useTexts(texts);
+  const place = useRef<HTMLUListElement>(null);
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
+  const rows = useWindowVirtualizer({
+    count: listed.length,
+    estimateSize: () => ROW_PX,
+    overscan: 8,
+    scrollMargin: offset,
+    getItemKey: (index) => listed[index]?.endpoint.id ?? index,
+  });
+  useRowKeys(listed, (index) => rows.scrollToIndex(index));
+  return (
+    <div className="rounded-xl border border-line bg-surface">
+      <div
+        aria-hidden
+        className={`hidden border-b border-line px-4 py-2 text-xs font-medium text-muted ${COLUMNS}`}
+      >
+        <span>{t.endpoint}</span>
+        <span>{t.day}</span>
+        <span className="text-right">{t.rate}</span>
+        <span>{t.last}</span>
+      </div>
+      <ul ref={place} className="relative" style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, start, key }) => {
+          const one = listed[index];
+          return (
+            one !== undefined && (
+              <li
+                key={key}
+                ref={rows.measureElement}
+                data-index={index}
+                aria-posinset={index + 1}
+                aria-setsize={listed.length}
+                className="absolute inset-x-0 top-0 border-b border-line last:border-b-0 has-[a:focus-visible]:bg-hover hover:bg-hover"
+                style={{ transform: `translateY(${start - offset}px)` }}
+              >
+                <Row {...one} hasStats={hasStats} />
+              </li>
+            )
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean }) {
+  const own = useTexts(endpointTexts);
+  const events = endpoint.events.includes("*") ? own.allEvents : endpoint.events.join(", ") || own.noEvents;
+  return (
+    <div className={`relative px-4 py-3 ${COLUMNS}`}>
+      <div className="min-w-0 pr-10 md:pr-0">
+        <div className="flex items-center gap-2">
+          <Link
+            to="/endpoints/$endpointId"
+            params={{ endpointId: endpoint.id }}
+            data-row
+            className="min-w-0 truncate outline-none after:absolute after:inset-0 focus-visible:after:rounded-lg focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+          >
+            <UrlText url={endpoint.url} />
+          </Link>
+          {hasStats && <StateBadge state={state} />}
+        </div>
+        <p className="truncate text-sm text-muted">
+          {endpoint.description !== null && endpoint.description !== "" && `${endpoint.description} · `}
+          <span translate="no">{events}</span>
+        </p>
+      </div>
+      <div className="mt-2 flex items-center gap-4 empty:hidden md:contents">
+        {stats === undefined ? null : <Day stats={stats} />}
+      </div>
+      <div className="absolute top-2.5 right-2 md:relative md:top-auto md:right-auto md:col-start-5">
+        <EndpointActions endpoint={endpoint} />
+      </div>
+    </div>
+  );
+}
+
+function Day({ stats }: { stats: NonNullable<Listed["stats"]> }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const last = newest(stats.last_delivered_at, stats.last_failed_at);
+  return (
+    <>
+      <Sparkline series={stats.series} />
+      <div className="tabular text-right text-sm">
+        {stats.success_rate === null ? (
+          <span className="text-muted">{t.noAttempts}</span>
+        ) : (
+          <span title={t.rateAbout(format.percent(stats.success_rate))}>
+            {format.percent(stats.success_rate)}
+          </span>
+        )}
+        {stats.pending > 0 && (
+          <div className="text-xs text-wait">{t.pending(format.number(stats.pending))}</div>
+        )}
+      </div>
+      <div className="tabular text-sm text-muted">{last === null ? t.never : <Ago at={last} />}</div>
+    </>
+  );
+}
+
+function newest(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return one > other ? one : other;
+}
+
+/** `j` and `k` move through the rows, also those that are not made yet. */
+function useRowKeys(listed: readonly Listed[], scrollTo: (index: number) => void): void {
+  const t = useTexts(texts);
+  const navigate = useNavigate();
+  const current = useRef(-1);
+  const go = (step: number): void => {
+    const focused = document.activeElement?.closest("[data-index]")?.getAttribute("data-index");
+    const from = focused === null || focused === undefined ? current.current : Number(focused);
+    const index = Math.min(listed.length - 1, Math.max(0, from + step));
+    current.current = index;
+    scrollTo(index);
+    requestAnimationFrame(() => {
+      document.querySelector<HTMLElement>(`[data-index="${index}"] [data-row]`)?.focus();
+    });
+  };
+  const open = (): void => {
+    const endpointId = listed[current.current]?.endpoint.id;
+    if (endpointId !== undefined) void navigate({ to: "/endpoints/$endpointId", params: { endpointId } });
+  };
+  useShortcuts([
+    { key: "j", about: t.next, run: () => go(1) },
+    { key: "k", about: t.previous, run: () => go(-1) },
+    { key: "o", about: t.open, run: open },
+  ]);
+}

@@ -1,0 +1,140 @@
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useMemo, useRef, type RefObject } from "react";
+import { endpointsQuery, endpointStatsQuery } from "../../api/queries.ts";
+import type { Endpoint } from "../../api/client.ts";
+import { useFormat } from "../../display/format.ts";
+import { isDisabled, stateOf, type EndpointStats } from "../../endpoints/endpoint-state.ts";
+import { usePermissions } from "../../session/permissions.ts";
+import { Page } from "../../shell/page.tsx";
+import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useTexts } from "../../texts/texts.ts";
+import { Button, LinkButton } from "../../ui/button.tsx";
+import { SearchInput, Segments } from "../../ui/field.tsx";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { EndpointList, type Listed } from "./endpoint-list.tsx";
+import { texts } from "./texts.ts";
+
+const route = getRouteApi("/endpoints");
+export const page = createLazyRoute("/endpoints")({ component: EndpointsPage });
+
+function EndpointsPage() {
+  const t = useTexts(texts);
+  const { mayWrite } = usePermissions();
+  const endpoints = useQuery(endpointsQuery);
+  const stats = useQuery(endpointStatsQuery);
+  const listed = useMemo(
+    () => withStats(endpoints.data ?? [], stats.data?.endpoints ?? []),
+    [endpoints.data, stats.data],
+  );
+  const filter = useRef<HTMLInputElement>(null);
+  const navigate = useNavigate();
+  useShortcuts([
+    { key: "/", about: t.focusFilter, run: () => filter.current?.focus() },
+    ...(mayWrite ? [{ key: "n", about: t.new, run: () => void navigate({ to: "/endpoints/new" }) }] : []),
+  ]);
+  const add = mayWrite && (
+    <LinkButton kind="primary" icon="plus" to="/endpoints/new">
+      {t.add}
+    </LinkButton>
+  );
+  return (
+    <Page title={t.title} about={t.about} actions={add}>
+      {endpoints.isPending ? (
+        <Loading />
+      ) : endpoints.data === undefined ? (
+        <Failed error={endpoints.error} onRetry={() => void endpoints.refetch()} />
+      ) : listed.length === 0 ? (
+        <Empty icon="endpoints" title={t.emptyTitle} action={add}>
+          {t.empty}
+        </Empty>
+      ) : (
+        <Filtered listed={listed} hasStats={stats.data !== undefined} filter={filter} />
+      )}
+    </Page>
+  );
+}
+
+type FilteredProps = { listed: Listed[]; hasStats: boolean; filter: RefObject<HTMLInputElement | null> };
+
+function Filtered({ listed, hasStats, filter }: FilteredProps) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { q = "", state = "all" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const found = useMemo(
+    () => listed.filter((one) => isFound(one, q) && isIn(one, state)),
+    [listed, q, state],
+  );
+  const countOf = (wanted: StateFilter): string =>
+    format.number(listed.filter((one) => isFound(one, q) && isIn(one, wanted)).length);
+  const options = (["all", "enabled", "failing", "disabled"] as const).map((value) => ({
+    value,
+    label: t[value],
+    count: countOf(value),
+  }));
+  const set = (change: { q?: string; state?: StateFilter }): void => {
+    const next = { q, state, ...change };
+    const search: ReturnType<typeof route.useSearch> = {};
+    if (next.q !== "") search.q = next.q;
+    if (next.state !== "all") search.state = next.state;
+    void navigate({ search, replace: true });
+  };
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <SearchInput
+          ref={filter}
+          label={t.filter}
+          value={q}
+          onChange={({ target }) => set({ q: target.value })}
+          className="min-w-0 flex-1 basis-60 sm:max-w-sm"
+        />
+        <div className="max-w-full overflow-x-auto">
+          <Segments
+            label={t.states}
+            value={state}
+            options={options}
+            onChoose={(value) => set({ state: value })}
+          />
+        </div>
+      </div>
+      <p className="sr-only" role="status">
+        {t.list(format.number(found.length), found.length)}
+      </p>
+      {found.length === 0 ? (
+        <Empty
+          icon="filter"
+          title={t.noneTitle}
+          action={<Button onClick={() => set({ q: "", state: "all" })}>{t.showAll}</Button>}
+        >
+          {t.none}
+        </Empty>
+      ) : (
+        <EndpointList listed={found} hasStats={hasStats} />
+      )}
+    </>
+  );
+}
+
+type StateFilter = "all" | "enabled" | "failing" | "disabled";
+
+function isIn({ state }: Listed, wanted: StateFilter): boolean {
+  if (wanted === "all") return true;
+  if (wanted === "failing") return state === "failing";
+  return isDisabled(state) === (wanted === "disabled");
+}
+
+function isFound({ endpoint }: Listed, q: string): boolean {
+  const part = q.trim().toLowerCase();
+  const { id, url, description, events } = endpoint;
+  return [id, url, description ?? "", ...events].some((text) => text.toLowerCase().includes(part));
+}
+
+function withStats(endpoints: readonly Endpoint[], stats: readonly EndpointStats[]): Listed[] {
+  const byId = new Map(stats.map((one) => [one.endpoint_id, one]));
+  return endpoints.map((endpoint) => {
+    const own = byId.get(endpoint.id);
+    return { endpoint, stats: own, state: stateOf(endpoint, own) };
+  });
+}

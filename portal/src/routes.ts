@@ -1,0 +1,17 @@
+/** Every page, a line for its import and a line in the list. Both merge by themselves (.gitattributes). */
+import { root } from "./root.ts";
+import { route as endpoint } from "./pages/endpoint/route.ts";
+import { route as endpointEdit } from "./pages/endpoint-edit/route.ts";
+import { route as endpointNew } from "./pages/endpoint-new/route.ts";
+import { route as endpoints } from "./pages/endpoints/route.ts";
+import { route as home } from "./pages/home/route.ts";
+
+const pages = {
+  endpoint,
+  endpointEdit,
+  endpointNew,
+  endpoints,
+  home,
+};
+
+export const routeTree = root.addChildren(pages);

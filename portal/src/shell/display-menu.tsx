@@ -1,0 +1,35 @@
+import { lazy } from "react";
+import { useTexts } from "../texts/texts.ts";
+import { Icon } from "../ui/icon.tsx";
+import { LazyMenu } from "../ui/lazy-menu.tsx";
+import { texts } from "./texts.ts";
+
+const OpenDisplayMenu = lazy(() =>
+  import("./display-menu-open.tsx").then(({ OpenDisplayMenu }) => ({ default: OpenDisplayMenu })),
+);
+
+export function DisplayMenu({
+  onShowShortcuts,
+  isCompact,
+}: {
+  onShowShortcuts: () => void;
+  isCompact: boolean;
+}) {
+  const t = useTexts(texts);
+  return (
+    <LazyMenu
+      {...(isCompact && { label: t.display })}
+      className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-hover hover:text-ink data-popup-open:bg-hover data-popup-open:text-ink"
+      render={(trigger) => (
+        <OpenDisplayMenu
+          trigger={trigger}
+          side={isCompact ? "bottom" : "top"}
+          onShowShortcuts={onShowShortcuts}
+        />
+      )}
+    >
+      <Icon name="display" />
+      {!isCompact && t.display}
+    </LazyMenu>
+  );
+}

@@ -1,0 +1,52 @@
+import { Link, useRouter, type AnyRoute } from "@tanstack/react-router";
+import { useSessionState } from "../session/gate.tsx";
+import { useTexts } from "../texts/texts.ts";
+import { Icon } from "../ui/icon.tsx";
+import { texts } from "./texts.ts";
+
+type Nav = NonNullable<AnyRoute["options"]["staticData"]>["nav"];
+export type NavEntry = { to: string; nav: NonNullable<Nav> };
+
+/** The pages that this session may open, as their routes say. */
+export function useNavEntries(): NavEntry[] {
+  const router = useRouter();
+  const state = useSessionState();
+  const isOperator = state.kind === "open" && state.claims.isOperator;
+  const routes: AnyRoute[] = Object.values(router.routesById);
+  return routes
+    .flatMap((route) => {
+      const nav = route.options.staticData?.nav;
+      return nav === undefined ? [] : [{ to: String(route.fullPath), nav }];
+    })
+    .filter(({ nav }) => (nav.audience === "operator") === isOperator)
+    .sort((one, other) => one.nav.order - other.nav.order);
+}
+
+export function Navigation({ onChoose }: { onChoose?: () => void }) {
+  const t = useTexts(texts);
+  return (
+    <nav aria-label={t.navigation}>
+      <ul className="flex flex-col gap-0.5">
+        {useNavEntries().map((entry) => (
+          <Entry key={entry.to} {...entry} {...(onChoose && { onChoose })} />
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Entry({ to, nav, onChoose }: NavEntry & { onChoose?: () => void }) {
+  const { label } = useTexts(nav.label);
+  return (
+    <li>
+      <Link
+        to={to}
+        onClick={onChoose}
+        className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-ink aria-[current=page]:[&_svg]:text-accent"
+      >
+        <Icon name={nav.icon} />
+        {label}
+      </Link>
+    </li>
+  );
+}

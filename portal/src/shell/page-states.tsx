@@ -1,0 +1,25 @@
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
+import { useTexts } from "../texts/texts.ts";
+import { Failed, Loading } from "../ui/states.tsx";
+import { Page } from "./page.tsx";
+import { texts } from "./texts.ts";
+
+export function PagePending() {
+  return <Loading />;
+}
+
+/** For a page that cannot be shown at all, such as one whose script did not arrive. */
+export function PageError({ error, reset }: ErrorComponentProps) {
+  const t = useTexts(texts);
+  const router = useRouter();
+  const retry = (): void => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <Page title={t.product}>
+      <Failed error={error} onRetry={retry} />
+    </Page>
+  );
+}

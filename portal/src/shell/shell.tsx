@@ -1,0 +1,134 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useRouter } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { sessionQuery } from "../api/queries.ts";
+import { useSessionState } from "../session/gate.tsx";
+import { useTexts } from "../texts/texts.ts";
+import { Icon } from "../ui/icon.tsx";
+import { DisplayMenu } from "./display-menu.tsx";
+import { Navigation } from "./navigation.tsx";
+import { OutageBanner } from "./outage-banner.tsx";
+import { ShortcutHelp } from "./shortcut-help.tsx";
+import { useShortcutKeys, useShortcuts } from "./shortcuts.ts";
+import { texts } from "./texts.ts";
+
+const MAIN = "content";
+
+export function Shell() {
+  const t = useTexts(texts);
+  const [hasHelp, setHasHelp] = useState(false);
+  useShortcutKeys();
+  useShortcuts([{ key: "?", about: t.help, run: () => setHasHelp(true), isEverywhere: true }]);
+  useFocusOnNavigation();
+  const showHelp = (): void => setHasHelp(true);
+  return (
+    <>
+      <a
+        href={`#${MAIN}`}
+        className="fixed top-2 left-2 z-50 -translate-y-16 rounded-md bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
+        onClick={(event) => {
+          event.preventDefault();
+          document.querySelector<HTMLElement>("h1")?.focus();
+        }}
+      >
+        {t.skip}
+      </a>
+      <div className="lg:grid lg:grid-cols-[14.5rem_minmax(0,1fr)]">
+        <TopBar onShowShortcuts={showHelp} />
+        <Sidebar onShowShortcuts={showHelp} />
+        <main id={MAIN} className="min-w-0">
+          <OutageBanner />
+          <Outlet />
+        </main>
+      </div>
+      <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />
+    </>
+  );
+}
+
+/** A change of page is heard: the new title has the focus. Filters of the same page leave the focus alone. */
+function useFocusOnNavigation(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe("onRendered", ({ pathChanged, fromLocation }) => {
+        if (!pathChanged || fromLocation === undefined) return;
+        document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+      }),
+    [router],
+  );
+}
+
+function Sidebar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
+  return (
+    <header className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-surface px-3 py-4 lg:flex">
+      <Who />
+      <div className="flex-1">
+        <Navigation />
+      </div>
+      <DisplayMenu isCompact={false} onShowShortcuts={onShowShortcuts} />
+    </header>
+  );
+}
+
+function TopBar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
+  const t = useTexts(texts);
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <header className="sticky top-0 z-30 flex items-center gap-2 border-b border-line bg-surface px-3 py-2 lg:hidden">
+      <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
+        <Dialog.Trigger
+          aria-label={t.openNavigation}
+          className="flex size-9 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
+        >
+          <Icon name="menu" className="size-5" />
+        </Dialog.Trigger>
+        <Dialog.Portal>
+          <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)]" />
+          <Dialog.Popup
+            aria-label={t.navigation}
+            className="fixed inset-y-0 left-0 z-40 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-surface px-3 py-4 outline-none"
+          >
+            <div className="mb-4">
+              <Who />
+            </div>
+            <Navigation onChoose={() => setIsOpen(false)} />
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+      <span className="flex-1 font-semibold">{t.product}</span>
+      <DisplayMenu isCompact onShowShortcuts={onShowShortcuts} />
+    </header>
+  );
+}
+
+/** Whose webhooks these are, and who looks at them. */
+function Who() {
+  const t = useTexts(texts);
+  const state = useSessionState();
+  const isOperator = state.kind === "open" && state.claims.isOperator;
+  const { data } = useQuery({ ...sessionQuery, enabled: !isOperator });
+  const mayWrite = data?.permissions.includes("settings:write") === true;
+  const about = isOperator
+    ? t.operator
+    : data === undefined
+      ? ""
+      : mayWrite
+        ? t.role(data.role ?? "")
+        : t.readOnly;
+  return (
+    <div className="flex items-center gap-2.5 px-2">
+      <span
+        aria-hidden
+        className="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent font-semibold text-on-accent"
+      >
+        {(data?.tenant ?? t.product).slice(0, 1).toUpperCase()}
+      </span>
+      <div className="min-w-0 leading-tight">
+        <p className="truncate font-semibold">{data?.tenant ?? t.product}</p>
+        <p className="truncate text-xs text-muted">{about}&nbsp;</p>
+      </div>
+    </div>
+  );
+}

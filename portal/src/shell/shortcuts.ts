@@ -1,0 +1,72 @@
+/** Keys of the page that is shown, and the help that lists them. */
+import { useEffect, useRef, useSyncExternalStore } from "react";
+
+export type Shortcut = { key: string; about: string; run: () => void; isEverywhere?: boolean };
+
+let shortcuts: readonly Shortcut[] = [];
+const listeners = new Set<() => void>();
+
+/** Takes these keys while the component is shown. Not while a person types, nor with Ctrl, Alt or Meta. */
+export function useShortcuts(own: readonly Shortcut[]): void {
+  const latest = useRef(own);
+  latest.current = own;
+  const keys = own.map(({ key, about }) => `${key} ${about}`).join("\n");
+  useEffect(() => {
+    const registered = latest.current.map(({ key, about, isEverywhere = false }, place) => ({
+      key,
+      about,
+      isEverywhere,
+      run: () => latest.current[place]?.run(),
+    }));
+    change([...shortcuts, ...registered]);
+    return () => change(shortcuts.filter((one) => !registered.some(({ run }) => run === one.run)));
+  }, [keys]);
+}
+
+export function useKnownShortcuts(): readonly Shortcut[] {
+  return useSyncExternalStore(subscribe, () => shortcuts);
+}
+
+/** Listens for all shortcuts; once, in the shell. */
+export function useShortcutKeys(): void {
+  useEffect(() => {
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (isTyping(event.target)) return;
+  // What opened last is asked first.
+  const found = shortcuts.findLast(({ key }) => key === event.key);
+  if (found === undefined || (isInDialog() && found.isEverywhere === true)) return;
+  event.preventDefault();
+  found.run();
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (
+    target.isContentEditable ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement
+  )
+    return true;
+  if (target instanceof HTMLInputElement) return target.type !== "checkbox" && target.type !== "radio";
+  return target.closest('[role="menu"],[role="listbox"]') !== null;
+}
+
+function isInDialog(): boolean {
+  return document.querySelector('[role="dialog"],[role="alertdialog"]') !== null;
+}
+
+function change(next: readonly Shortcut[]): void {
+  shortcuts = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -1,0 +1,19 @@
+import { lazy } from "react";
+import { Icon } from "./icon.tsx";
+import { LazyMenu } from "./lazy-menu.tsx";
+import type { Action } from "./menu.tsx";
+
+const OpenMenu = lazy(() => import("./action-menu-open.tsx").then(({ OpenMenu }) => ({ default: OpenMenu })));
+
+/** Three dots, and behind them what one can do with the thing beside. */
+export function ActionMenu({ label, actions }: { label: string; actions: readonly Action[] }) {
+  return (
+    <LazyMenu
+      label={label}
+      className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink data-popup-open:bg-hover"
+      render={(trigger) => <OpenMenu trigger={trigger} actions={actions} />}
+    >
+      <Icon name="more" />
+    </LazyMenu>
+  );
+}

@@ -1,0 +1,26 @@
+import { useState } from "react";
+import { useTexts } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
+import { texts } from "./texts.ts";
+import { toast } from "./toast.tsx";
+
+const SHOWN_MS = 2000;
+
+export function CopyButton({ text, label, small = true }: { text: string; label?: string; small?: boolean }) {
+  const t = useTexts(texts);
+  const [isCopied, setIsCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setIsCopied(true);
+      setTimeout(() => setIsCopied(false), SHOWN_MS);
+    } catch {
+      toast({ title: t.notCopied, isBad: true });
+    }
+  };
+  return (
+    <Button small={small} icon={isCopied ? "check" : "copy"} onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? t.copied : (label ?? t.copy)}</span>
+    </Button>
+  );
+}

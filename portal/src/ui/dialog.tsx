@@ -1,0 +1,104 @@
+/** A dialog over the page; `AskDialog` for what needs a second thought. */
+import { Dialog as Base } from "@base-ui/react/dialog";
+import type { ReactNode } from "react";
+import { useTexts } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+import { texts } from "./texts.ts";
+
+type DialogProps = {
+  isOpen: boolean;
+  onClose: () => void;
+  title: string;
+  about?: ReactNode;
+  children?: ReactNode;
+  footer?: ReactNode;
+  /** Neither Escape nor a click beside it closes the dialog: what it shows is not shown again. */
+  isFirm?: boolean;
+};
+
+export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm = false }: DialogProps) {
+  const t = useTexts(texts);
+  return (
+    <Base.Root
+      open={isOpen}
+      disablePointerDismissal={isFirm}
+      onOpenChange={(open, details) => {
+        if (isFirm && details.reason === "escape-key") return details.cancel();
+        if (!open) onClose();
+      }}
+    >
+      <Base.Portal>
+        <Base.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        <Base.Popup className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 -translate-y-1/2 flex-col overflow-hidden rounded-xl border border-line bg-raised shadow-raised transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0">
+          <div className="flex items-start gap-3 px-5 pt-4.5 pb-3">
+            <Base.Title className="flex-1 text-lg font-semibold text-balance wrap-anywhere">
+              {title}
+            </Base.Title>
+            {!isFirm && (
+              <Base.Close
+                aria-label={t.close}
+                className="-mr-1.5 rounded p-1 text-muted hover:bg-hover hover:text-ink"
+              >
+                <Icon name="close" />
+              </Base.Close>
+            )}
+          </div>
+          <div className="overflow-y-auto px-5 pb-5">
+            {about !== undefined && (
+              <Base.Description render={<div />} className="text-muted">
+                {about}
+              </Base.Description>
+            )}
+            {children}
+          </div>
+          {footer !== undefined && (
+            <div className="flex flex-wrap justify-end gap-2 border-t border-line bg-sunken px-5 py-3">
+              {footer}
+            </div>
+          )}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+type AskProps = {
+  isOpen: boolean;
+  onClose: () => void;
+  onYes: () => void;
+  title: string;
+  about: ReactNode;
+  yes: string;
+  isDanger?: boolean;
+  isBusy?: boolean;
+};
+
+export function AskDialog({
+  isOpen,
+  onClose,
+  onYes,
+  title,
+  about,
+  yes,
+  isDanger = false,
+  isBusy = false,
+}: AskProps) {
+  const t = useTexts(texts);
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={title}
+      about={about}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.cancel}</Button>
+          <Button kind={isDanger ? "danger" : "primary"} isBusy={isBusy} onClick={onYes}>
+            {yes}
+          </Button>
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,78 @@
+import { useId, type InputHTMLAttributes, type ReactNode, type Ref } from "react";
+import { Icon } from "./icon.tsx";
+
+export const INPUT =
+  "h-8.5 w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-ink aria-invalid:border-bad";
+
+type FieldProps = {
+  label: string;
+  about?: ReactNode;
+  error?: string | undefined;
+  children: (wiring: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => ReactNode;
+};
+
+/** A labelled control with its explanation and what is wrong with it. */
+export function Field({ label, about, error, children }: FieldProps) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+      </label>
+      {children({ id, "aria-describedby": `${id}-about ${id}-error`, "aria-invalid": error !== undefined })}
+      <div id={`${id}-about`} className="mt-1 text-sm text-muted empty:hidden">
+        {about}
+      </div>
+      <div id={`${id}-error`} role="alert" className="mt-1 text-sm text-bad empty:hidden">
+        {error}
+      </div>
+    </div>
+  );
+}
+
+type SearchProps = InputHTMLAttributes<HTMLInputElement> & { label: string; ref?: Ref<HTMLInputElement> };
+
+export function SearchInput({ label, className = "", ...rest }: SearchProps) {
+  return (
+    <div className={`relative ${className}`}>
+      <Icon
+        name="search"
+        className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-faint"
+      />
+      <input type="search" aria-label={label} placeholder={label} {...rest} className={`${INPUT} pl-8`} />
+    </div>
+  );
+}
+
+type SegmentsProps<Value extends string> = {
+  label: string;
+  value: Value;
+  options: readonly { value: Value; label: string; count?: string }[];
+  onChoose: (value: Value) => void;
+};
+
+/** A choice of few, all in sight. */
+export function Segments<Value extends string>({ label, value, options, onChoose }: SegmentsProps<Value>) {
+  const name = useId();
+  return (
+    <fieldset className="inline-flex rounded-md border border-line bg-sunken p-0.5">
+      <legend className="sr-only">{label}</legend>
+      {options.map((option) => (
+        <label
+          key={option.value}
+          className="rounded px-2.5 py-1 text-sm whitespace-nowrap text-muted select-none hover:text-ink has-checked:bg-surface has-checked:text-ink has-checked:shadow-[0_1px_2px_var(--shadow)] has-focus-visible:outline-2 has-focus-visible:outline-accent"
+        >
+          <input
+            type="radio"
+            name={name}
+            checked={option.value === value}
+            onChange={() => onChoose(option.value)}
+            className="sr-only"
+          />
+          {option.label}
+          {option.count !== undefined && <span className="tabular ml-1.5 text-faint">{option.count}</span>}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,83 @@
+/** What stands in place of content: loading, nothing there, an error, no permission. */
+import type { ReactNode } from "react";
+import { asApiError, type ApiError } from "../api/client.ts";
+import { useTexts } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
+import { Icon, type IconName } from "./icon.tsx";
+import { Spinner } from "./spinner.tsx";
+import { texts } from "./texts.ts";
+
+export function Loading() {
+  const t = useTexts(texts);
+  return (
+    <div role="status" className="flex items-center justify-center gap-2 p-10 text-muted">
+      <Spinner />
+      {t.loading}
+    </div>
+  );
+}
+
+type EmptyProps = { icon: IconName; title: string; children?: ReactNode; action?: ReactNode };
+
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <div className="flex flex-col items-center px-6 py-14 text-center">
+      <span className="mb-3 flex size-10 items-center justify-center rounded-full bg-hover text-muted">
+        <Icon name={icon} className="size-5" />
+      </span>
+      <p className="text-lg font-semibold text-balance">{title}</p>
+      {children !== undefined && <div className="mt-1 max-w-md text-muted text-pretty">{children}</div>}
+      {action !== undefined && <div className="mt-5">{action}</div>}
+    </div>
+  );
+}
+
+export function useErrorText() {
+  const t = useTexts(texts);
+  return (error: ApiError): { title: string; about: string } => {
+    switch (error.kind) {
+      case "network":
+      case "outage":
+        return { title: t.networkTitle, about: t.network };
+      case "forbidden":
+        return { title: t.forbiddenTitle, about: t.forbidden };
+      case "absent":
+        return { title: t.absentTitle, about: t.absent };
+      case "limited":
+        return { title: t.limitedTitle, about: t.limited(error.retryAfterS) };
+      case "refused":
+        return {
+          title: t.refusedTitle,
+          about: [error.message, ...error.issues.map(({ message }) => message)].join(". "),
+        };
+      default:
+        return { title: t.faultTitle, about: t.fault };
+    }
+  };
+}
+
+/** For a query that has no data to show. */
+export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const t = useTexts(texts);
+  const known = asApiError(error);
+  const { title, about } = useErrorText()(known);
+  const icon = known.kind === "forbidden" ? "key" : known.kind === "absent" ? "search" : "alert";
+  const canRetry = onRetry !== undefined && known.kind !== "forbidden" && known.kind !== "absent";
+  return (
+    <div role="alert">
+      <Empty
+        icon={icon}
+        title={title}
+        {...(canRetry && {
+          action: (
+            <Button icon="retry" onClick={onRetry}>
+              {t.tryAgain}
+            </Button>
+          ),
+        })}
+      >
+        {about}
+      </Empty>
+    </div>
+  );
+}

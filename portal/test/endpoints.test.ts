@@ -1,0 +1,160 @@
+/** The list of endpoints, and what one does with an endpoint: add, change, enable, disable, delete. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { z } from "zod";
+import { endpointObject } from "../../src/api/schemas.ts";
+import { eventually, PRODUCER } from "../../test/support/service.ts";
+import { describePortal, type Portal } from "./support/portal.ts";
+
+const created = z.object({ endpoint: endpointObject, secret: z.string() });
+const list = z.object({ endpoints: z.array(endpointObject) });
+
+describePortal(
+  "the portal's endpoints",
+  {
+    respond: ({ path }) => ({ status: path === "/fails" ? 500 : 200 }),
+    env: { RETRY_SCHEDULE: "0s", MAX_ENDPOINTS_PER_TENANT: "2000", RATE_LIMIT_WRITES: "0" },
+  },
+  (portal) => {
+    it("says what to do where there is no endpoint yet", async () => {
+      const { page, inspect } = await portal().open("/endpoints", { grant: { tenant_id: "empty" } });
+      await page.getByText("No endpoint yet").waitFor();
+      assert.equal(await page.title(), "Endpoints · Webhooks");
+      await inspect("endpoints-empty");
+    });
+
+    it("adds one whose URL is checked while one types, and shows its secret once", async () => {
+      const { page, inspect } = await portal().open("/endpoints");
+      await page.getByRole("link", { name: "Add endpoint" }).first().click();
+      const url = page.getByLabel("URL", { exact: true });
+      await url.fill("http://10.0.0.1/hooks");
+      await page.getByText("It must begin with https://").waitFor();
+      await url.fill(new URL("/works", portal().service.receiver.url).href);
+      await page.getByText("This URL may be used.").waitFor();
+      await page.getByLabel("Description").fill("Books invoices");
+      await page.getByLabel("Search event types").fill("invoice");
+      await page.getByLabel("Everything of invoice").check();
+      await inspect("endpoint-new");
+      await page.getByRole("button", { name: "Create endpoint" }).click();
+      const secret = await page.getByLabel("Signing secret", { exact: true }).textContent();
+      assert.match(secret ?? "", /^whsec_/);
+      // A mistaken Escape must not hide what is shown once.
+      await page.keyboard.press("Escape");
+      await inspect("endpoint-secret");
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      await page.getByRole("heading", { level: 1, name: /works$/ }).waitFor();
+      const [endpoint] = await endpointsOf(portal(), "acme");
+      assert.deepEqual(endpoint?.events, ["invoice.*"]);
+      assert.equal(endpoint?.description, "Books invoices");
+      assert.ok(!(await page.content()).includes(secret ?? ""));
+      await inspect("endpoint");
+    });
+
+    it("lists them with their state and their success of a day", async () => {
+      await addEndpoint(portal(), "/fails");
+      await portal().service.call("POST", "/api/events", {
+        as: PRODUCER,
+        json: { type: "invoice.paid", data: { n: 1 } },
+      });
+      await eventually(async () => {
+        const { body } = await portal().service.call("GET", "/api/stats/endpoints");
+        const { endpoints } = z
+          .object({ endpoints: z.array(z.object({ delivered: z.number(), failed: z.number() })) })
+          .parse(body);
+        return endpoints.every(({ delivered, failed }) => delivered + failed === 1);
+      });
+      const { page, inspect } = await portal().open("/endpoints");
+      const failing = page.getByRole("listitem").filter({ hasText: "/fails" });
+      await failing.getByText("Failing").waitFor();
+      await failing.getByText("0%").waitFor();
+      await page.getByRole("listitem").filter({ hasText: "/works" }).getByText("Active").waitFor();
+      await inspect("endpoints");
+      await page.locator("label", { hasText: "Failing" }).click();
+      assert.match(page.url(), /state=failing/);
+      assert.equal(await page.getByRole("main").getByRole("listitem").count(), 1);
+      await page.reload();
+      await failing.waitFor();
+      assert.equal(await page.getByRole("main").getByRole("listitem").count(), 1);
+    });
+
+    it("disables with a warning, and enables by Undo", async () => {
+      const { page, inspect } = await portal().open("/endpoints");
+      const row = page.getByRole("listitem").filter({ hasText: "/works" });
+      await row.getByRole("button", { name: /Actions for/ }).click();
+      await page.getByRole("menuitem", { name: "Disable" }).click();
+      await page.getByText("Attempts that are due are held").waitFor();
+      await inspect("endpoint-disable");
+      await page.getByRole("button", { name: "Disable endpoint" }).click();
+      await row.getByText("Disabled").waitFor();
+      const isEnabled = async () =>
+        (await endpointsOf(portal(), "acme")).find(({ url }) => url.endsWith("/works"))?.enabled;
+      assert.equal(await isEnabled(), false);
+      await inspect("endpoints-disabled");
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("is enabled").waitFor();
+      assert.equal(await isEnabled(), true);
+      await inspect();
+    });
+
+    it("deletes after it has said what that means", async () => {
+      const endpoint = await addEndpoint(portal(), "/deleted");
+      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}`);
+      await page.getByRole("button", { name: /Actions for/ }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await page.getByText("There is no way back").waitFor();
+      await inspect("endpoint-delete");
+      await page.getByRole("button", { name: "Delete endpoint" }).click();
+      await page.getByRole("heading", { level: 1, name: "Endpoints" }).waitFor();
+      assert.ok(!(await endpointsOf(portal(), "acme")).some(({ id }) => id === endpoint.id));
+      await inspect();
+    });
+
+    it("changes one and leaves alone what was not touched, masked headers too", async () => {
+      const endpoint = await addEndpoint(portal(), "/changed", {
+        headers: { authorization: "Bearer secret-of-the-receiver", "x-team": "books" },
+        metadata: { plan: "gold" },
+      });
+      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}/edit`);
+      await page.getByLabel("Description").fill("Changed");
+      await inspect("endpoint-edit");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The endpoint is saved").waitFor();
+      const { id: _id, updated_at: _at, description, ...rest } = endpoint;
+      const after = (await endpointsOf(portal(), "acme")).find(({ id }) => id === endpoint.id);
+      assert.equal(description, null);
+      assert.equal(after?.description, "Changed");
+      assert.deepEqual({ ...after, ...rest }, after);
+    });
+
+    it("scrolls through a thousand", async () => {
+      for (let batch = 0; batch < 20; batch++) {
+        await Promise.all(
+          Array.from({ length: 50 }, (_, n) => addEndpoint(portal(), `/many/${batch * 50 + n}`, {}, "many")),
+        );
+      }
+      const { page, inspect } = await portal().open("/endpoints", { grant: { tenant_id: "many" } });
+      await page.getByText("/many/999").waitFor();
+      assert.ok((await page.getByRole("main").getByRole("listitem").count()) < 60);
+      await page.keyboard.press("j");
+      await page.keyboard.press("End");
+      await page.getByText("/many/0", { exact: true }).waitFor();
+      await inspect("endpoints-many");
+      await page.getByLabel("Filter by URL").fill("many/77");
+      await page.getByText("/many/777").waitFor();
+      assert.equal(await page.getByRole("main").getByRole("listitem").count(), 11);
+    });
+  },
+);
+
+async function endpointsOf(portal: Portal, tid: string) {
+  const answer = await portal.service.call("GET", "/api/webhooks", {
+    as: { type: "user", tid, sub: "ada", role: "owner" },
+  });
+  return list.parse(answer.body).endpoints;
+}
+
+async function addEndpoint(portal: Portal, path: string, members: object = {}, tid = "acme") {
+  const json = { url: new URL(path, portal.service.receiver.url).href, events: ["*"], ...members };
+  const as = { type: "user", tid, sub: "ada", role: "owner" };
+  return created.parse((await portal.service.call("POST", "/api/webhooks", { as, json })).body).endpoint;
+}

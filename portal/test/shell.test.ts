@@ -1,0 +1,76 @@
+/** What every page has: languages, themes, times, keys, and a way for those who see or point little. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { describePortal } from "./support/portal.ts";
+
+const FOCUSED = "document.activeElement.textContent";
+
+describePortal("the portal's shell", {}, (portal) => {
+  it("speaks the language of the browser, and that which one chooses", async () => {
+    const { page, inspect } = await portal().open("/endpoints", { locale: "de-DE" });
+    await page.getByText("Noch kein Endpunkt").waitFor();
+    assert.equal(await page.locator("html").getAttribute("lang"), "de");
+    await inspect("endpoints-empty-german");
+    await page.getByRole("button", { name: "Anzeige" }).click();
+    await page.getByRole("menuitemradio", { name: "English" }).click();
+    await page.getByText("No endpoint yet").waitFor();
+    await inspect("display");
+    await page.reload();
+    await page.getByText("No endpoint yet").waitFor();
+  });
+
+  it("keeps a theme of one's own against that of the system", async () => {
+    const { page } = await portal().open("/endpoints");
+    await page.emulateMedia({ colorScheme: "light" });
+    const canvas = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+    const light = await canvas();
+    await page.getByRole("button", { name: "Display" }).click();
+    await page.getByRole("menuitemradio", { name: "Dark" }).click();
+    assert.notEqual(await canvas(), light);
+    await page.reload();
+    await page.getByText("No endpoint yet").waitFor();
+    assert.notEqual(await canvas(), light);
+  });
+
+  it("lists its keys by ?, and gives the focus to the title of each new page", async () => {
+    const { page, inspect } = await portal().open("/endpoints");
+    await page.getByText("No endpoint yet").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await inspect("shortcuts");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("n");
+    await page.getByRole("heading", { name: "Add endpoint" }).waitFor();
+    await page.waitForFunction(`${FOCUSED} === "Add endpoint"`);
+    await inspect();
+  });
+
+  it("is skipped by its first link", async () => {
+    const { page } = await portal().open("/endpoints");
+    await page.getByText("No endpoint yet").waitFor();
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(FOCUSED), "Skip to content");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(FOCUSED), "Endpoints");
+  });
+
+  it("has its list of pages behind a button on a phone", async () => {
+    const { page, inspect } = await portal().open("/endpoints/new", { size: "phone" });
+    await page.getByRole("button", { name: "Open the list of pages" }).click();
+    await page.getByRole("dialog", { name: "Pages" }).waitFor();
+    await inspect();
+    await page.getByRole("link", { name: "Endpoints" }).click();
+    await page.getByText("No endpoint yet").waitFor();
+    await inspect();
+  });
+
+  it("says that a page or an endpoint is not there", async () => {
+    const { page, inspect } = await portal().open("/nowhere", { expects: /status of 404/ });
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await inspect("not-found");
+    await page.goto(`${portal().service.url}/portal/endpoints/01a203c6-056c-7067-a3a3-42e963912f1f`);
+    await page.getByText("It was deleted, is older").waitFor();
+    await inspect();
+  });
+});

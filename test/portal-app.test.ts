@@ -1,0 +1,111 @@
+/** The portal's page and assets as the program serves them, and the code of the demonstration. */
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { get as httpGet, type IncomingMessage } from "node:http";
+import { basename, join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { buildPortal, firstViewBytes, MAX_FIRST_VIEW_BYTES } from "../tools/portal.ts";
+import { startTestService, type TestService } from "./support/service.ts";
+
+describe("the portal's page", () => {
+  let service: TestService;
+  let script: string;
+  before(async () => {
+    const folder = await buildPortal(() => undefined);
+    script = basename(globSync(join(folder, "assets", "index-*.js"))[0] ?? "");
+    service = await startTestService({
+      env: { BASE_PATH: "/hooks", PORTAL_FRAME_ANCESTORS: "https://app.example.com" },
+    });
+  });
+  after(() => service.stop());
+
+  const get = (path: string, options: RequestInit = {}) => fetch(`${service.url}${path}`, options);
+
+  it("stands under the base path, and answers each path of the app", async () => {
+    for (const path of [
+      "/portal",
+      "/portal/",
+      "/portal/endpoints",
+      "/portal/endpoints/x/y?tab=1",
+      "/portal/no.such",
+    ]) {
+      const answer = await get(path);
+      assert.equal(answer.status, 200, path);
+      assert.equal(answer.headers.get("content-type"), "text/html; charset=utf-8");
+      assert.match(await answer.text(), /<base href="\/hooks\/portal\/" \/>/);
+    }
+    assert.equal((await fetch(new URL("/portal", service.url))).status, 404);
+  });
+
+  it("has a policy that leaves out everything but this origin, and names who may frame it", async () => {
+    const answer = await get("/portal");
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    const parts = policy.split("; ");
+    for (const part of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+      "frame-ancestors https://app.example.com",
+      "require-trusted-types-for 'script'",
+    ]) {
+      assert.ok(parts.includes(part), `${part} in ${policy}`);
+    }
+    assert.doesNotMatch(policy, /unsafe|\*/);
+    assert.equal(answer.headers.get("cache-control"), "no-cache");
+    assert.equal(answer.headers.get("set-cookie"), null);
+  });
+
+  it("answers HEAD, and refuses to be written to", async () => {
+    const answer = await get("/portal/endpoints", { method: "HEAD" });
+    assert.equal(answer.status, 200);
+    assert.equal(await answer.text(), "");
+    const refused = await get("/portal", { method: "POST" });
+    assert.equal(refused.status, 405);
+    assert.equal(refused.headers.get("allow"), "GET, HEAD");
+  });
+
+  it("has assets that never change, compressed as the caller takes them", async () => {
+    const path = `/portal/assets/${script}`;
+    const plain = await get(path, { headers: { "Accept-Encoding": "identity" } });
+    assert.equal(plain.status, 200);
+    assert.match(plain.headers.get("cache-control") ?? "", /max-age=31536000.*immutable/);
+    assert.match(plain.headers.get("content-type") ?? "", /^(?:text|application)\/javascript/);
+    const text = await plain.text();
+    for (const [encoding, unpack] of [
+      ["br", brotliDecompressSync],
+      ["gzip", gunzipSync],
+    ] as const) {
+      const { headers, body } = await getAsIs(service, path, encoding);
+      assert.equal(headers["content-encoding"], encoding);
+      assert.equal(unpack(body).toString(), text);
+    }
+    assert.equal((await get(path, { method: "HEAD" })).status, 200);
+  });
+
+  it("answers 404 for an asset that is not there, and shows nothing else of the folder", async () => {
+    for (const name of ["missing.js", "", "..%2fmanifest.json", "../manifest.json", "%00", "a/b.js", ".."]) {
+      const { statusCode } = await getAsIs(service, `/portal/assets/${name}`, "identity");
+      assert.equal(statusCode, 404, name);
+    }
+    const { statusCode, headers } = await getAsIs(service, "/portal/manifest.json", "identity");
+    assert.deepEqual([statusCode, headers["content-type"]], [200, "text/html; charset=utf-8"]);
+  });
+
+  it("has a first view that is small", async () => {
+    const bytes = await firstViewBytes();
+    assert.ok(bytes <= MAX_FIRST_VIEW_BYTES, `${bytes} bytes, gzipped`);
+  });
+});
+
+/** Neither decompressed nor with its path put in order. */
+async function getAsIs(service: TestService, path: string, encoding: string) {
+  const { hostname, port, pathname } = new URL(service.url);
+  const options = { hostname, port, path: `${pathname}${path}`, headers: { "Accept-Encoding": encoding } };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+    httpGet(options, resolve).on("error", reject),
+  );
+  return { statusCode: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
+}
