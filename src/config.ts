@@ -77,10 +77,7 @@ const SETTINGS = {
     about: "tests, retries and replays that a tenant may ask for a minute; 0: any number",
     fallback: "300",
   },
-  RATE_LIMIT_FETCHES: {
-    about: "leases and acknowledgements of clients that a tenant may make a minute; 0: any number",
-    fallback: "12000",
-  },
+  RATE_LIMIT_FETCHES: { about: "calls of a tenant's clients a minute; 0: any number", fallback: "12000" },
   RATE_LIMIT_AUTH: {
     about: "failed authentications of an address a minute, before it gets 429 instead of 401; 0: any number",
     fallback: "600",

@@ -26,13 +26,7 @@ import {
   resumeDispatches,
   supersedeDispatches,
 } from "../src/queue/postgres/follow-store.ts";
-import {
-  endUnfetched,
-  findEndedLeases,
-  findHeldByLease,
-  leaseHeld,
-  nextHeldInMs,
-} from "../src/queue/postgres/fetch-store.ts";
+import * as fetching from "../src/queue/postgres/fetch-store.ts";
 import { removeReplayed } from "../src/queue/postgres/once-store.ts";
 import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
 import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
@@ -197,8 +191,8 @@ const STATEMENTS: Record<string, Case> = {
     as: TENANT,
     run: async (db, batch) => {
       await leaseOffers(db, endpointOf(batch), LEASE_OWNER, 100);
-      await leaseHeld(db, endpointOf(batch), LEASE_OWNER, { dispatches: 100, bodyBytes: 1e6 });
-      await nextHeldInMs(db, endpointOf(batch));
+      await fetching.leaseHeld(db, endpointOf(batch), LEASE_OWNER, { dispatches: 100, bodyBytes: 1e6 });
+      await fetching.nextHeldInMs(db, endpointOf(batch));
     },
     also: { ...ofEndpoint, person_sends: ["tenant_id", "endpoint_id"] },
   },
@@ -208,19 +202,19 @@ const STATEMENTS: Record<string, Case> = {
       const { tenantId, endpointId, leasedId } = endpointOf(batch);
       const endpoint = { tenantId, endpointId };
       await ackOffers(db, endpoint, LEASE_OWNER, [{ id: leasedId, refusal: null }]);
-      await findHeldByLease(db, endpoint, LEASE_OWNER, [leasedId]);
+      await fetching.findHeldByLease(db, endpoint, LEASE_OWNER, [leasedId]);
       await completeAttempts(db, [completed(endpointOf(batch))], "wait", "tenant");
     },
     also: { person_sends: ["tenant_id", "endpoint_id"] },
   },
   "find ended leases of clients": {
     as: WORKER,
-    run: (db) => findEndedLeases(db),
+    run: (db) => fetching.findEndedLeases(db),
     also: { dispatches: ["claimable_at"] },
   },
   "end what nobody fetched": {
     as: WORKER,
-    run: (db) => endUnfetched(db, 30),
+    run: (db) => fetching.endUnfetched(db, 30),
     also: { ...ofEndpoint, endpoints: [] },
   },
   "free leases of dead": {

@@ -32,7 +32,7 @@ const PARTITIONS_EVERY_MS = 600_000;
 
 export type Upkeep = { start(): void; stop(): Promise<void> };
 
-export function makeUpkeep(services: {
+type UpkeepServices = {
   db: Pool;
   deadWorkers: DeadWorkers;
   pull: PullParts["upkeep"];
@@ -41,7 +41,9 @@ export function makeUpkeep(services: {
   metrics: Metrics;
   retentionDays: number;
   disableAfterMs: number;
-}): Upkeep {
+};
+
+export function makeUpkeep(services: UpkeepServices): Upkeep {
   const { db, log, metrics, pull } = services;
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
@@ -65,7 +67,6 @@ export function makeUpkeep(services: {
         repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
         repeat(END_LEASES_EVERY_MS, "end_leases", () => untilNoneLeft(pull.endLeases)),
         repeat(TIDY_EVERY_MS, "remove_abandoned_endpoints", pull.removeAbandoned),
-        repeat(PARTITIONS_EVERY_MS, "end_unfetched", () => untilNoneLeft(pull.endUnfetched)),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
         repeat(TELL_EVERY_MS, "tell_of_endpoints", () => untilNoneLeft(makeEndpointNotices(services))),
@@ -83,7 +84,7 @@ export function makeUpkeep(services: {
             signal: stopping.signal,
           }),
         ),
-        ...Object.entries(forgetting(services.retentionDays)).map(([name, some]) =>
+        ...Object.entries(forgetting(services)).map(([name, some]) =>
           repeat(PARTITIONS_EVERY_MS, name, () => untilNoneLeft(some)),
         ),
       ]);
@@ -96,8 +97,9 @@ export function makeUpkeep(services: {
 }
 
 /** What goes some rows at a time, by the name of the work: each answers whether there may be more. */
-function forgetting(retentionDays: number): Record<string, (db: Pool) => Promise<boolean>> {
+function forgetting({ retentionDays, pull }: UpkeepServices): Record<string, (db: Pool) => Promise<boolean>> {
   return {
+    end_unfetched: pull.endUnfetched,
     forget_idempotency_keys: deleteOldIdempotencyKeys,
     forget_statistics: (db) => forgetOldStats(db, retentionDays),
     forget_endpoints: (db) => forgetDeletedEndpoints(db, retentionDays),
