@@ -10,7 +10,14 @@ type Run = (db: Db, rows: Rows) => Promise<unknown>;
 
 const LIMITS = { dispatches: 10, bodyBytes: 1e6 };
 const sendOf = ({ tenantId, endpointId, personSendId: id }: Rows) => ({ tenantId, endpointId, id });
-const temporaryOf = ({ tenantId, temporaryId }: Rows) => ({ tenantId, endpointId: temporaryId });
+
+/** Its hour is over. */
+async function makeTemporary(db: Db, { tenantId, endpointId }: Rows): Promise<void> {
+  await db.query(
+    "UPDATE postern.endpoints SET mode = 'pull', temporary_until = now() WHERE tenant_id = $1 AND id = $2",
+    [tenantId, endpointId],
+  );
+}
 
 export const asTenant: Record<string, Run> = {
   leaseHeld: (db, rows) => fetching.leaseHeld(db, rows, LEASE_OWNER, LIMITS),
@@ -25,8 +32,14 @@ export const asTenant: Record<string, Run> = {
   },
   readOffer: (db, rows) => offers.readOffer(db, sendOf(rows)),
   withdrawOffer: (db, rows) => offers.withdrawOffer(db, sendOf(rows)),
-  extendTemporary: (db, rows) => temporary.extendTemporary(db, temporaryOf(rows)),
-  lockAbandoned: (db, rows) => temporary.lockAbandoned(db, temporaryOf(rows)),
+  extendTemporary: async (db, rows) => {
+    await makeTemporary(db, rows);
+    await temporary.extendTemporary(db, rows);
+  },
+  lockAbandoned: async (db, rows) => {
+    await makeTemporary(db, rows);
+    return temporary.lockAbandoned(db, rows);
+  },
 };
 
 export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {

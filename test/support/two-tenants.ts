@@ -24,8 +24,6 @@ import { storageTenantId } from "../../src/storage/rows/storage-ids.ts";
 export type Rows = {
   tenantId: TenantId;
   endpointId: EndpointId;
-  /** A temporary endpoint without dispatches, whose hour is over. */
-  temporaryId: EndpointId;
   eventId: EventId;
   /** Leased to {@link LEASE_OWNER}; three more dispatches are due, held and parked. */
   leasedId: DeliveryId;
@@ -93,7 +91,6 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
   const rows: Rows = {
     tenantId: tenant(name),
     endpointId: newEndpointId(),
-    temporaryId: newEndpointId(),
     eventId: newEventId(),
     leasedId: newDeliveryId(),
     deliveryId: newDeliveryId(),
@@ -111,12 +108,6 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at, unsettled)
       VALUES ($1, $2, 'https://example.com/', '{*}', '\\x0102030405060708', now(), now(), true)`,
     [tenantId, endpointId],
-  );
-  await admin.query(
-    `INSERT INTO postern.endpoints
-        (tenant_id, id, url, events, secret, created_at, updated_at, mode, temporary_until)
-      VALUES ($1, $2, 'https://example.com/', '{document.signed}', '\\x0102030405060708', now(), now(), 'pull', now())`,
-    [tenantId, rows.temporaryId],
   );
   await admin.query("INSERT INTO postern.events VALUES ($1, $2, $3, $4, 3)", [
     tenantId,
