@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { generateSigningSecret } from "../src/outbound/signature.ts";
-import { blocksOf, commandsOf, openShell, type Shell } from "./support/commands.ts";
 import { startExample, type ExampleReceiver } from "./support/example-receivers.ts";
+import { blocksOf, commandsOf, folderOfCommand, runShell } from "./support/how-to.ts";
 import { runProgram, startTask } from "./support/program.ts";
 import { clientOf } from "./support/pull.ts";
 import { eventually, MEMBER, OWNER, startTestService, type TestService } from "./support/service.ts";
@@ -15,22 +16,25 @@ import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts
 
 let service: TestService;
 let webhooks: Webhooks;
-let shell: Shell;
+let folder: string;
 const tasks = new Set<ReturnType<typeof startTask>>();
 
 before(async () => {
   service = await startTestService({ env: { RETRY_SCHEDULE: "0s,1h" } });
   webhooks = webhooksOf(service);
-  shell = await openShell(service.env);
+  folder = await folderOfCommand();
 });
 after(async () => {
   await Promise.all([...tasks].map((task) => task.end("SIGKILL")));
-  await shell.close();
   await service.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {
   for (const { id } of await webhooks.list()) await webhooks.remove(id);
 });
+
+const shell = (command: string, variables: Record<string, string>) =>
+  runShell(command, { folder, env: { ...service.env, ...variables } });
 
 /** Starts `postern listen` and waits until its endpoint is there. */
 async function listen(args: readonly string[], env: Record<string, string | undefined> = service.env) {
@@ -67,7 +71,7 @@ describe("docs/how-to/develop-a-receiver.md", () => {
       ["pull", "https://example.com/listen", ["invoice.*"]],
     );
     const command = (publishing ?? "").replace("postern publish", `postern publish --url ${service.url}`);
-    const published = await shell.run(command, {});
+    const published = await shell(command, {});
     const { id } = JSON.parse(published.stdout);
     await eventually(async () => receiver.accepted(id) === 1);
     const [delivered] = await webhooks.waitFor(endpoint.id, "delivered");
@@ -180,14 +184,14 @@ describe("docs/how-to/receive-behind-a-firewall.md", () => {
     const [create, fetching, acknowledge, ...others] = await commandsOf("receive-behind-a-firewall.md");
     assert.equal(others.length, 0);
     const variables = { POSTERN: service.url, TOKEN: await service.token(OWNER) };
-    const made = JSON.parse((await shell.run(create ?? "", variables)).stdout);
+    const made = JSON.parse((await shell(create ?? "", variables)).stdout);
     const ENDPOINT: string = made.endpoint.id;
     await publish(service, { type: "invoice.paid" });
     await publish(service, { type: "invoice.paid" });
-    const lease = JSON.parse((await shell.run(fetching ?? "", { ...variables, ENDPOINT })).stdout);
+    const lease = JSON.parse((await shell(fetching ?? "", { ...variables, ENDPOINT })).stdout);
     const [one, other] = lease.events;
     const given = { ...variables, ENDPOINT, LEASE: lease.lease_id, ID: one.id, OTHER: other.id };
-    const acked = JSON.parse((await shell.run(acknowledge ?? "", given)).stdout);
+    const acked = JSON.parse((await shell(acknowledge ?? "", given)).stdout);
     assert.deepEqual(acked, { delivered: 1, failed: 1, late: [] });
   });
 

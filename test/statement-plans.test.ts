@@ -93,6 +93,20 @@ const STATEMENTS: Record<string, Case> = {
       ),
     also: { endpoints: ["tenant_id"] },
   },
+  "accept versions": {
+    as: PUBLISHER,
+    run: (db, batch) =>
+      acceptEvents(
+        db,
+        batch.map((rows, n) => ({
+          ...event(rows, n % 2 === 0 ? null : `new ${n}`),
+          version: 2,
+          others: { "1": "{}" },
+        })),
+        { leaseId: LEASE_OWNER, parked: [], firstDelayMs: 0 },
+      ),
+    also: { endpoints: ["tenant_id"] },
+  },
   "find earlier": {
     as: PUBLISHER,
     run: (db, batch) =>

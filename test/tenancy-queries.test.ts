@@ -226,7 +226,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   removeOldAudit: (db) => audit.removeOldAudit(db),
   isOutboxEmpty: (db) => relay.isOutboxEmpty(db),
   takeFromOutbox: (db) => relay.takeFromOutbox(db, ["invoice.paid"], { events: 10, bodyBytes: 1024 }),
-  mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
+  mirrorEventTypes: (db) =>
+    outbox.mirrorEventTypes(db, [{ type: "invoice.paid", newest: 2, needed: [1], others: [1] }]),
   beat: (db) => heartbeats.beat(db, { id: randomUUID(), name: "test" }),
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
   findLockHolders: (db) => heartbeats.findLockHolders(db),

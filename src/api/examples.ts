@@ -39,6 +39,8 @@ export const secretExample = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw1nbAv2VKcTU=
 
 export const eventTypeExample: z.infer<typeof catalogEntryObject> = {
   type: "invoice.paid",
+  version: 1,
+  preview: false,
   title: "Invoice paid",
   description: "An invoice was paid in full.",
   group: "Invoices",
@@ -87,6 +89,7 @@ export const listedDeliveryExample: z.infer<typeof listedDeliveryObject> = {
   endpoint_id: ENDPOINT_ID,
   event_id: EVENT_ID,
   event_type: "invoice.paid",
+  event_version: 1,
   trigger: "event",
   replay_id: null,
   status: "failed",
@@ -118,6 +121,7 @@ export const leaseExample: z.infer<typeof leaseObject> = {
       id: DELIVERY_ID,
       event_id: EVENT_ID,
       event_type: "invoice.paid",
+      event_version: 1,
       trigger: "event",
       replay_id: null,
       attempt: 1,

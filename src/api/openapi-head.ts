@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { serviceEvents } from "../events/built-in-catalog.ts";
 import type { CatalogEntry } from "../events/catalog-entry.ts";
-import { publishOneSchema } from "../events/publish.ts";
+import { publishOneSchema } from "../events/publish-input.ts";
 import { VERSION } from "../shared/version.ts";
 import { deliveryExample, eventInputExample } from "./examples.ts";
 import { ackedObject, leaseObject } from "./pull-schemas.ts";

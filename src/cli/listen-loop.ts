@@ -156,9 +156,11 @@ async function sendPast(
 ): Promise<void> {
   const newest = new Set<string>();
   for (const pattern of patterns) {
-    const type = pattern === "*" ? "" : `&type=${encodeURIComponent(pattern)}`;
+    // An event has all of its versions.
+    const [type = ""] = pattern.split("@");
+    const filter = type === "*" ? "" : `&type=${encodeURIComponent(type)}`;
     const { events } = eventsAnswer.parse(
-      JSON.parse(await api.call("GET", `/api/events?limit=${count}${type}`)),
+      JSON.parse(await api.call("GET", `/api/events?limit=${count}${filter}`)),
     );
     for (const { id } of events) newest.add(id);
   }

@@ -14,6 +14,7 @@ export type FetchedSend = {
   webhookId: EventId | DeliveryId;
   deliveryLabel: string;
   eventType: string;
+  version: number;
   trigger: Extract<DeliveryTrigger, "retry" | "test">;
   attempt: number;
   body: string;
@@ -54,7 +55,8 @@ export async function leaseOffers(
       UPDATE postern.person_sends s SET lease_id = $3, leased_at = now() FROM found
       WHERE s.tenant_id = $1 AND s.endpoint_id = $2 AND s.id = found.id
       RETURNING s.id, s.event_id AS "eventId", coalesce(s.event_id, s.test_id) AS "webhookId",
-        s.delivery_label AS "deliveryLabel", s.event_type AS "eventType", s.trigger, s.attempt,
+        s.delivery_label AS "deliveryLabel", s.event_type AS "eventType", coalesce(s.version, 1) AS version,
+        s.trigger, s.attempt,
         coalesce(s.request_body, '{}') AS body, s.leased_at AS "leasedAt"`,
     values: [tenantId, endpointId, leaseId, limit],
   });

@@ -50,7 +50,7 @@ export type LiveService = {
   apiUrl: string;
   databaseUrl: string;
   retryScheduleMs: readonly number[];
-  catalog: Pick<Catalog, "entries" | "faultsOf">;
+  catalog: Pick<Catalog, "types" | "faultsOf">;
   /** The event of the printed lines: what lives here takes none of its kind. */
   sample: SampleEvent;
 };

@@ -96,7 +96,7 @@ function ownPatterns(catalog: Catalog): string[] {
   const matching = (isOwn: boolean) =>
     catalog.entries
       .filter(({ type }) => isServiceType(type) === isOwn)
-      .flatMap(({ type }) => patternsMatching(type));
+      .flatMap(({ type, version }) => patternsMatching(type, [version]));
   const others = new Set(matching(false));
   return [...new Set(matching(true))].filter((pattern) => !others.has(pattern));
 }

@@ -8,7 +8,8 @@ function entry(
   title: string,
   about: [string, Record<string, unknown>],
 ): CatalogEntry {
-  return { type, title, description: about[0], group, payloadShape: about[1], deprecated: false };
+  const isNot = { preview: false, deprecated: false };
+  return { type, version: 1, title, description: about[0], group, payloadShape: about[1], ...isNot };
 }
 
 const invoice = { invoice_id: "inv_1042", customer_id: "cus_77", amount: 129_00, currency: "EUR" };

@@ -3,7 +3,10 @@ import type { OutboxEvent } from "../queue/queue.ts";
 import { WAKE_CHANNEL } from "../queue/channels.ts";
 
 /** Workers hear of them when the transaction commits. */
-export async function addToOutbox(db: Db, events: readonly OutboxEvent[]): Promise<void> {
+export async function addToOutbox(
+  db: Db,
+  events: readonly Pick<OutboxEvent, "id" | "tenantId" | "type" | "body">[],
+): Promise<void> {
   await db.query(
     /* sql */ `WITH added AS (
         INSERT INTO postern.outbox (id, tenant_id, type, body)
@@ -19,11 +22,26 @@ export async function addToOutbox(db: Db, events: readonly OutboxEvent[]): Promi
   );
 }
 
+/** A type as SQL knows it: `needed` are the versions that an event must have, `others` those that it may. */
+export type MirroredType = {
+  type: string;
+  newest: number;
+  needed: readonly number[];
+  others: readonly number[];
+};
+
 /** Makes `postern.publish` know exactly these types. */
-export async function mirrorEventTypes(db: Db, types: readonly string[]): Promise<void> {
+export async function mirrorEventTypes(db: Db, types: readonly MirroredType[]): Promise<void> {
   await db.query(
-    /* sql */ `WITH gone AS (DELETE FROM postern.event_types WHERE NOT type = ANY ($1::text[]))
-      INSERT INTO postern.event_types (type) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
-    [types],
+    /* sql */ `WITH given AS MATERIALIZED (
+        SELECT * FROM json_to_recordset($1) AS given (type text, newest smallint, needed smallint[], others smallint[])
+      ), gone AS (
+        DELETE FROM postern.event_types t WHERE NOT EXISTS (SELECT FROM given WHERE given.type = t.type)
+      )
+      INSERT INTO postern.event_types AS t (type, newest, needed, others)
+      SELECT type, newest, needed, others FROM given
+      ON CONFLICT (type) DO UPDATE SET newest = excluded.newest, needed = excluded.needed, others = excluded.others
+        WHERE (t.newest, t.needed, t.others) IS DISTINCT FROM (excluded.newest, excluded.needed, excluded.others)`,
+    [JSON.stringify(types)],
   );
 }

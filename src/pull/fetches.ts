@@ -37,6 +37,7 @@ export type FetchedEvent = {
   /** Null for a test. */
   eventId: EventId | null;
   eventType: string;
+  version: number;
   trigger: "event" | "auto_retry" | "retry" | "test";
   attempt: number;
   replayId: ReplayId | null;

@@ -10,6 +10,7 @@ export type FetchedDispatch = {
   id: DeliveryId;
   eventId: EventId;
   eventType: string;
+  version: number;
   attempt: number;
   trigger: "event" | "auto_retry" | "retry";
   replayId: ReplayId | null;

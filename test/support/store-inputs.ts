@@ -14,6 +14,7 @@ export const logged = ({ tenantId, endpointId, eventId }: Rows) => ({
   id: newDeliveryId(),
   testId: null,
   eventType: EVENT_TYPE,
+  version: 1,
   trigger: "retry" as const,
   status: "failed" as const,
   attempt: 2,
@@ -75,7 +76,9 @@ export const event = ({ tenantId }: Rows, idempotencyKey: string | null): NewEve
   tenantId,
   type: EVENT_TYPE,
   patterns: ["*"],
+  version: 1,
   body: BODY,
+  others: null,
   idempotencyKey,
 });
 

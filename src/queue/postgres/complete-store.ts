@@ -59,8 +59,8 @@ const COUNTED = /* sql */ `, counted AS (
 
 const FOLLOWED = /* sql */ `, followed AS (
       INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held)
-      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
+        (tenant_id, endpoint_id, id, event_id, event_type, version, attempt, due_at, claimable_at, held)
+      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, version, attempt + 1,
         now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms', held
       FROM done WHERE goes_on
     )`;
@@ -143,7 +143,7 @@ function readyGoingOnSql(kind: Kind, whenLocked: "skip" | "wait"): string {
     )`;
 }
 
-const OF_DISPATCH = /* sql */ `locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, d.held, d.superseded,
+const OF_DISPATCH = /* sql */ `locked.*, d.event_id, d.event_type, d.version, d.attempt, d.once, d.replay_id, d.held, d.superseded,
         locked.may_go_on AND NOT d.superseded AS goes_on`;
 const DONE: Record<Role, string> = {
   worker: /* sql */ `done AS (
@@ -153,7 +153,7 @@ const DONE: Record<Role, string> = {
   tenant: /* sql */ `deleted AS (
       DELETE FROM postern.dispatches
       WHERE tenant_id = ANY ($1) AND endpoint_id = ANY ($2) AND id = ANY (ARRAY(SELECT id FROM locked))
-      RETURNING id, event_id, event_type, attempt, once, replay_id, held, superseded
+      RETURNING id, event_id, event_type, version, attempt, once, replay_id, held, superseded
     ), done AS (
       SELECT ${OF_DISPATCH} FROM locked JOIN deleted d ON d.id = locked.id
     )`,
@@ -165,11 +165,11 @@ function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
     ), ${DONE[kind.role]}, logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id)
+         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id, version)
       SELECT tenant_id, endpoint_id, id, event_id, event_type,
         ${DISPATCH_TRIGGER}, status, attempt, request_headers::json,
         response_status, response_headers::json, response_body, latency_ms, error, sent_at,
-        replay_id
+        replay_id, version
       FROM done AS d
     )${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}${kind.exhausts ? COUNTED : ""}
     SELECT id FROM done`;

@@ -18,7 +18,7 @@ const WAITING = /* sql */ `tenant_id = $1 AND endpoint_id = $2 AND held AND NOT 
 
 /** Due dispatches, fresh or replayed, in the order of the index. */
 function dueSql(which: "IS NULL" | "IS NOT NULL", limit: string): string {
-  return /* sql */ `SELECT tenant_id, endpoint_id, id, event_id, replay_id, claimable_at FROM postern.dispatches
+  return /* sql */ `SELECT tenant_id, endpoint_id, id, event_id, version, replay_id, claimable_at FROM postern.dispatches
         WHERE ${WAITING} AND replay_id ${which} AND claimable_at <= now()
         ORDER BY replay_id NULLS FIRST, claimable_at, event_id LIMIT ${limit}
         FOR UPDATE SKIP LOCKED`;
@@ -33,7 +33,8 @@ const LEASE_HELD = /* sql */ `WITH fresh AS MATERIALIZED (
       ), sized AS MATERIALIZED (
         SELECT found.*, sum(coalesce(e.bytes, 0)) OVER oldest AS size_so_far, row_number() OVER oldest AS place
         FROM found LEFT JOIN LATERAL (
-          SELECT octet_length(body) AS bytes FROM postern.events WHERE id = found.event_id AND tenant_id = $1 OFFSET 0
+          SELECT octet_length(postern.body_of_version(body, version, versions, found.version)) AS bytes
+          FROM postern.events WHERE id = found.event_id AND tenant_id = $1 OFFSET 0
         ) AS e ON true
         WINDOW oldest AS (ORDER BY found.replay_id NULLS FIRST, found.claimable_at, found.event_id
           ROWS UNBOUNDED PRECEDING)
@@ -43,12 +44,14 @@ const LEASE_HELD = /* sql */ `WITH fresh AS MATERIALIZED (
         -- Not by a join: the policy compares the tenant with a constant, by which all of its rows could be read for one.
         UPDATE postern.dispatches d SET lease_owner = $5, claimable_at = now() + $6 * interval '1 ms'
         WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = ANY (ARRAY(SELECT id FROM taken))
-        RETURNING d.id, d.event_id, d.event_type, d.attempt, ${DISPATCH_TRIGGER} AS trigger, d.replay_id
+        RETURNING d.id, d.event_id, d.event_type, d.attempt, ${DISPATCH_TRIGGER} AS trigger, d.replay_id, d.version
       )
-      SELECT leased.id, leased.event_id AS "eventId", leased.event_type AS "eventType", leased.attempt, leased.trigger,
+      SELECT leased.id, leased.event_id AS "eventId", leased.event_type AS "eventType",
+        coalesce(leased.version, 1) AS version, leased.attempt, leased.trigger,
         leased.replay_id AS "replayId", e.body, now() AS "leasedAt"
       FROM taken JOIN leased ON leased.id = taken.id LEFT JOIN LATERAL (
-        SELECT body FROM postern.events WHERE id = leased.event_id AND tenant_id = $1 OFFSET 0
+        SELECT postern.body_of_version(body, version, versions, leased.version) AS body
+        FROM postern.events WHERE id = leased.event_id AND tenant_id = $1 OFFSET 0
       ) AS e ON true
       ORDER BY taken.place`;
 
@@ -135,13 +138,14 @@ export async function endUnfetched(db: Db, retentionDays: number): Promise<numbe
         ) AS d WHERE e.mode = 'pull' AND e.deleted_at IS NULL LIMIT $2
       ), ended AS (
         DELETE FROM postern.dispatches d USING old WHERE ${isRowOf("old")}
-        RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, d.once, d.replay_id
+        RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, d.once, d.replay_id,
+          d.version
       )
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers, latency_ms,
-         error, replay_id)
+         error, replay_id, version)
       SELECT tenant_id, endpoint_id, id, event_id, event_type, ${DISPATCH_TRIGGER}, 'failed', attempt, '{}', 0,
-        'not_fetched', replay_id
+        'not_fetched', replay_id, version
       FROM ended AS d`,
     [retentionDays, UNFETCHED_AT_ONCE],
   );

@@ -16,13 +16,14 @@ export async function insertOnce(
   db: Db,
   dispatch: OnceDispatch,
 ): Promise<{ id: DeliveryId; dueAt: Date } | null> {
-  const { tenantId, endpointId, eventId, eventType, attempt } = dispatch;
+  const { tenantId, endpointId, eventId, eventType, version, attempt } = dispatch;
   const { rows } = await db.query<{ id: DeliveryId; dueAt: Date }>(
     /* sql */ `INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once, held)
-      SELECT $1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true, ${IS_PULL}
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once, version, held)
+      SELECT $1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true,
+        nullif($6::smallint, 1), ${IS_PULL}
       RETURNING id, due_at AS "dueAt", ${NOTIFY}`,
-    [tenantId, endpointId, eventId, eventType, attempt],
+    [tenantId, endpointId, eventId, eventType, attempt, version],
   );
   return rows[0] ?? null;
 }
@@ -34,10 +35,11 @@ export async function insertReplayed(
 ): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at,
-        claimable_at, once, parked, replay_id, held)
+        claimable_at, once, parked, replay_id, version, held)
       SELECT $1, $2, postern.uuid_v7(), event_id, event_type, least(attempt, 32767), now(), now(), true, true, $3,
-        ${IS_PULL}
-      FROM unnest($4::uuid[], $5::text[], $6::integer[]) AS given (event_id, event_type, attempt)
+        nullif(version, 1), ${IS_PULL}
+      FROM unnest($4::uuid[], $5::text[], $6::integer[], $7::smallint[])
+        AS given (event_id, event_type, attempt, version)
       RETURNING ${NOTIFY}`,
     [
       tenantId,
@@ -46,6 +48,7 @@ export async function insertReplayed(
       events.map((event) => event.eventId),
       events.map((event) => event.eventType),
       events.map((event) => event.attempt),
+      events.map((event) => event.version),
     ],
   );
 }
