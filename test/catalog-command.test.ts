@@ -182,6 +182,14 @@ describe("postern catalog import", () => {
     }
   });
 
+  it("takes a version from a webhook's name", async () => {
+    const text = `webhooks:\n${webhook("a.b@2", "{}")}${webhook("a.b", "{}")}`;
+    const { output } = await catalog(["import", await write("versions.yaml", text)]);
+    const file = await write("from-versions.yaml", output.slice(0, output.indexOf("versions.yaml")));
+    assert.match((await catalog(["check", file])).output, /types in [0-9]+ versions/);
+    assert.match(output, /^- type: a\.b\n {2}title: a\.b@2\n(?:.*\n)*? {2}version: 2\n- type: a\.b\n/);
+  });
+
   it("refuses what is no event type, each with its line, and prints nothing", async () => {
     const text =
       "webhooks:\n" +

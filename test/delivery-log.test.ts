@@ -175,6 +175,7 @@ describe("a pending delivery", () => {
       endpoint_id: endpoint.id,
       event_id: event.id,
       event_type: "document.uploaded",
+      event_version: 1,
       trigger: "event",
       replay_id: null,
       status: "pending",

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it, type TestContext } from "node:test";
+import { afterEach, describe, it, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { tokenObject } from "../src/api/portal-schemas.ts";
@@ -22,6 +22,12 @@ const created = z.object({ endpoint: endpointObject });
 const endpointList = z.object({ endpoints: z.array(endpointObject) });
 const deliveryList = z.object({ deliveries: z.array(listedDeliveryObject) });
 
+const weekOfEndpoints = z.object({
+  endpoints: z.array(z.object({ delivered: z.int(), failed: z.int(), pending: z.int() })),
+});
+const weekOfCauses = z.object({ causes: z.array(z.object({ cause: z.string() })) });
+const audited = z.object({ entries: z.array(z.object({ action: z.string() })) });
+
 /** A data folder that goes with the test. */
 async function makeDataDir(context: TestContext): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), "postern-demo-"));
@@ -31,8 +37,12 @@ async function makeDataDir(context: TestContext): Promise<string> {
   return dataDir;
 }
 
-function startDemo(dataDir: string, env: Environment = {}): Promise<Program> {
-  return startProgram(["up", "--demo"], { PORT: "0", DATA_DIR: dataDir, ...env });
+let started: Program[] = [];
+
+async function startDemo(dataDir: string, env: Environment = {}): Promise<Program> {
+  const demo = await startProgram(["up", "--demo"], { PORT: "0", DATA_DIR: dataDir, ...env });
+  started.push(demo);
+  return demo;
 }
 
 /** The lines of calls that the welcome text tells the newcomer to paste. */
@@ -65,7 +75,7 @@ async function followWelcome(demo: Program): Promise<{ id: string }> {
   assert.match(demo.output(), /^receiver: invoice\.paid arrived, signature right: .*"inv_1"/m);
   const delivery = await eventually(async () => {
     const { deliveries } = deliveryList.parse(await paste(demo, readLine));
-    return deliveries.find(({ status }) => status !== "pending");
+    return deliveries.find(({ event_id, status }) => event_id === event.id && status !== "pending");
   });
   assert.deepEqual(
     [delivery.status, delivery.event_id, delivery.endpoint_id],
@@ -81,6 +91,12 @@ async function listEndpoints(demo: Program): Promise<string[]> {
 }
 
 describe("postern up --demo", () => {
+  // One that a failed test left would keep this file from ending.
+  afterEach(async () => {
+    for (const demo of started) await demo.end("SIGKILL");
+    started = [];
+  });
+
   it("leads from three pasted lines to a delivery in the log, and one Ctrl-C ends it", async (context) => {
     const database = await createTestDatabase();
     context.after(() => database.drop());
@@ -121,8 +137,12 @@ describe("postern up --demo", () => {
     assert.deepEqual(await first.end("SIGINT"), { code: 0, signal: null });
 
     const second = await startDemo(dataDir);
-    assert.deepEqual(await listEndpoints(second), [endpoint.id]);
-    const readLine = linesToPaste(second)[2];
+    const [newest, ...others] = await listEndpoints(second);
+    assert.deepEqual([newest, others.length], [endpoint.id, 4]);
+    const readLine = `${linesToPaste(second)[2]}?endpoint_id=${endpoint.id}`.replace(
+      /( -H .*)(\?.*)$/,
+      "$2$1",
+    );
     assert.equal(deliveryList.parse(await paste(second, readLine)).deliveries.length, 1);
     assert.deepEqual(await second.end("SIGINT"), { code: 0, signal: null });
   });
@@ -139,12 +159,40 @@ describe("postern up --demo", () => {
     const { stdout } = await run("bash", ["-c", line?.replace("log.zip", archive) ?? "false"], {
       env: { PATH: process.env["PATH"] },
     });
-    assert.match(stdout, /^1 deliveries in \d+ bytes/);
+    assert.match(stdout, /^\d+ deliveries in \d+ bytes/);
     const files = await unpack(await readFile(archive));
-    assert.deepEqual(
-      ndjsonRows(files).map((row) => row["event_type"]),
-      ["invoice.paid"],
-    );
+    const types = ndjsonRows(files).map((row) => row["event_type"]);
+    assert.equal(types.filter((type) => type === "invoice.paid").length, 1);
+    assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
+  });
+
+  it("begins with a week of four endpoints, an export and an audit log, and goes on by itself", async (context) => {
+    const database = await createTestDatabase();
+    context.after(() => database.drop());
+    const demo = await startDemo(await makeDataDir(context), { DATABASE_URL: database.url });
+    assert.doesNotMatch(demo.output(), /demonstration: no/);
+    const [, , readLine = ""] = linesToPaste(demo);
+    const read = (path: string) => paste(demo, readLine.replace("/api/deliveries", path));
+
+    const { endpoints } = weekOfEndpoints.parse(await read("'/api/stats/endpoints?window=7d'"));
+    assert.equal(endpoints.length, 4);
+    const total = endpoints.reduce((sum, { delivered, failed }) => sum + delivered + failed, 0);
+    assert.ok(total > 18_000 && total < 23_000, `${total} attempts`);
+    assert.ok(endpoints.every(({ delivered, failed }) => delivered > 0 && failed > 0));
+    assert.ok(endpoints.some(({ pending }) => pending > 0));
+    const { causes } = weekOfCauses.parse(await read("/api/stats/causes"));
+    const found = new Set(causes.map(({ cause }) => cause));
+    for (const cause of ["connect", "http_500", "http_503", "reset"]) assert.ok(found.has(cause), cause);
+
+    const { exports } = z.object({ exports: z.array(z.unknown()) }).parse(await read("/api/storage/exports"));
+    assert.equal(exports.length, 1);
+    const { entries } = audited.parse(await read("/api/audit"));
+    assert.equal(entries.filter(({ action }) => action === "endpoint.created").length, 4);
+
+    const newest = async () => deliveryList.parse(await read("'/api/deliveries?limit=1'")).deliveries[0]?.id;
+    const earlier = await newest();
+    await eventually(async () => (await newest()) !== earlier);
+    assert.doesNotMatch(demo.output(), /^receiver:|WRONG|"level":(?:40|50|60)|Error/m);
     assert.deepEqual(await demo.end("SIGINT"), { code: 0, signal: null });
   });
 

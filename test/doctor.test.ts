@@ -1,5 +1,6 @@
 /** `postern doctor`, as an operator runs it. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,6 +83,30 @@ describe("postern doctor", () => {
         /^not applied yet: \d+ files \(0001_webhooks\.sql, .*, …\)$/,
       );
     } finally {
+      await empty.drop();
+    }
+  });
+
+  it("sees that the database's user may not make roles, and says what an administrator runs", async () => {
+    const empty = await createTestDatabase({ migrated: false });
+    const user = `no_maker_${randomBytes(4).toString("hex")}`;
+    try {
+      await database.pool.query(`CREATE ROLE ${user} LOGIN PASSWORD 'pass'`);
+      const url = new URL(empty.url);
+      url.username = user;
+      url.password = "pass";
+      const { code, lines } = await examine({ DATABASE_URL: url.href });
+      assert.equal(code, 1);
+      assert.deepEqual(faults(lines), [
+        ["roles", "fail"],
+        ["schema", "warn"],
+      ]);
+      assert.match(
+        lines.find(({ check }) => check === "roles")?.fix ?? "",
+        new RegExp(`GRANT postern_owner TO ${user};`),
+      );
+    } finally {
+      await database.pool.query(`DROP ROLE IF EXISTS ${user}`);
       await empty.drop();
     }
   });

@@ -33,6 +33,7 @@ const EXPORTED_MEMBERS = [
   "endpoint_id",
   "event_id",
   "event_type",
+  "event_version",
   "trigger",
   "replay_id",
   "status",

@@ -161,6 +161,7 @@ function outcomeOf(dispatch: LeasedDispatch, responseBody: string): CompletedAtt
     latencyMs: 1,
     error: null,
     nextDelayMs: null,
+    exhausted: false,
     toKeep: null,
   };
 }

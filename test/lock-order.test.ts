@@ -71,6 +71,7 @@ const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
       latencyMs: 1,
       error: null,
       nextDelayMs: null,
+      exhausted: false,
       toKeep: null,
     })),
     "wait",

@@ -11,7 +11,7 @@ let database: TestDatabase;
 
 before(async () => {
   database = await createTestDatabase();
-  await mirrorEventTypes(database.pool, ["invoice.paid"]);
+  await mirrorEventTypes(database.pool, [{ type: "invoice.paid", newest: 1, needed: [], others: [] }]);
 });
 after(() => database.drop());
 
@@ -37,7 +37,7 @@ describeQueueContract("in PostgreSQL", async () => {
         [tenantId, endpointId, to],
       );
     },
-    addToOutbox: (event) => addToOutbox(database.pool, event),
+    addToOutbox: (event) => addToOutbox(database.pool, [event]),
     async endLeases() {
       await database.pool.query(
         "UPDATE postern.dispatches SET claimable_at = now() WHERE lease_owner IS NOT NULL",
@@ -56,7 +56,7 @@ describeQueueContract("in memory", async () => {
       if (endpoint !== undefined)
         Object.assign(endpoint, { enabled: to === "enabled", deleted: to === "deleted" });
     },
-    addToOutbox: async (event) => void queue.outbox.push(event),
+    addToOutbox: async (event) => void queue.outbox.push({ ...event, version: 1, others: null }),
     endLeases: async () => queue.endLeases(),
   };
 });

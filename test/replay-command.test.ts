@@ -1,17 +1,13 @@
 /** The commands of the pages on replays and on the support desk, as they stand there, and `postern replay` itself. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { rm } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
-import { promisify } from "node:util";
+import { commandsOf, folderOfCommand, runShell } from "./support/how-to.ts";
 import { steered } from "./support/receivers.ts";
 import { range, replaysOf, seedEvents } from "./support/replays.ts";
 import { OWNER, startTestService, type TestService } from "./support/service.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
-const ROOT = join(import.meta.dirname, "..");
 const receiver = steered();
 let service: TestService;
 let webhooks: Webhooks;
@@ -20,36 +16,12 @@ let folder: string;
 before(async () => {
   service = await startTestService({ respond: receiver.respond, env: { RETRY_SCHEDULE: "0s" } });
   webhooks = webhooksOf(service);
-  folder = await mkdtemp(join(tmpdir(), "postern-commands-"));
-  const postern = join(folder, "postern");
-  await writeFile(postern, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "src", "main.ts")}" "$@"\n`);
-  await chmod(postern, 0o755);
+  folder = await folderOfCommand();
 });
 after(async () => {
   await service.stop();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** The shell commands of a page, in their order. */
-async function commandsOf(page: string): Promise<string[]> {
-  const text = await readFile(join(ROOT, "docs", "how-to", page), "utf8");
-  return Array.from(text.matchAll(/^```sh\n([\s\S]*?)^```$/gm), ([, command = ""]) => command);
-}
-
-async function shell(command: string, variables: Record<string, string>) {
-  const env = {
-    ...process.env,
-    ...service.env,
-    ...variables,
-    PATH: `${folder}${delimiter}${process.env["PATH"] ?? ""}`,
-  };
-  const run = promisify(execFile)("sh", ["-c", command], { env }).catch((error: unknown) => ({
-    ...Object(error),
-    hasFailed: true,
-  }));
-  const { stdout, stderr, hasFailed = false } = await run;
-  return { stdout: String(stdout), stderr: String(stderr), hasFailed };
-}
 
 /** On this service, and in a range that is not of the page's day. */
 function here(command: string): string {
@@ -58,6 +30,9 @@ function here(command: string): string {
     .replace("postern replay", `postern replay --url ${service.url}`)
     .replace(/--from \S+ --to \S+/, `--from ${from} --to ${to}`);
 }
+
+const shell = (command: string, variables: Record<string, string>) =>
+  runShell(command, { folder, env: { ...service.env, ...variables } });
 
 async function failing(count: number): Promise<string> {
   const { endpoint } = await webhooks.create({ events: ["invoice.*"] });

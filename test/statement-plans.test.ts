@@ -9,6 +9,7 @@ import { createPool, type Db, type Pool, type PoolClient } from "../src/database
 import type { ServingRole } from "../src/database/session-settings.ts";
 import { findNewestAttempt } from "../src/deliveries/event-log-store.ts";
 import { loadTargets, lockEndpoint } from "../src/endpoints/endpoint-store.ts";
+import { sumExhausted, takeFailing } from "../src/endpoints/notice-store.ts";
 import { acceptEvents, findEarlierEvents } from "../src/queue/postgres/accept-store.ts";
 import {
   claimDispatches,
@@ -49,6 +50,7 @@ const BY_KEY: Ways = {
   bodies_to_keep: ["tenant_id", "delivery_id", "kind"],
   workers: ["first_lease_id"],
   replays: ["tenant_id", "id"],
+  exhausted_events: ["tenant_id", "endpoint_id"],
 };
 
 /** What is asked of the store for all of `batch` at once: as whom, and how it finds rows other than by their key. */
@@ -88,6 +90,20 @@ const STATEMENTS: Record<string, Case> = {
       ),
     also: { endpoints: ["tenant_id"] },
   },
+  "accept versions": {
+    as: PUBLISHER,
+    run: (db, batch) =>
+      acceptEvents(
+        db,
+        batch.map((rows, n) => ({
+          ...event(rows, n % 2 === 0 ? null : `new ${n}`),
+          version: 2,
+          others: { "1": "{}" },
+        })),
+        { leaseId: LEASE_OWNER, parked: [], firstDelayMs: 0 },
+      ),
+    also: { endpoints: ["tenant_id"] },
+  },
   "find earlier": {
     as: PUBLISHER,
     run: (db, batch) =>
@@ -103,6 +119,19 @@ const STATEMENTS: Record<string, Case> = {
         db,
         batch.map((rows) => ({ ...completed(rows), nextDelayMs: null })),
         "skip",
+      ),
+  },
+  "take failing endpoints": {
+    as: WORKER,
+    run: (db) => takeFailing(db, { afterMs: [1000, 2000], without: ["endpoint.*"], limit: 500 }),
+    also: { endpoints: ["failing_since"] },
+  },
+  "sum exhausted events": {
+    as: WORKER,
+    run: (db, batch) =>
+      sumExhausted(
+        db,
+        batch.map((rows) => ({ ...rows, url: "https://example.com/", isDeleted: false })),
       ),
   },
   "claim bodies to keep": {

@@ -35,20 +35,12 @@ import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
 import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
+import * as noticeQueries from "./support/notice-queries.ts";
 import * as portalQueries from "./support/portal-queries.ts";
 import * as tenantQueries from "./support/tenant-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
-import {
-  artifact,
-  completed,
-  event,
-  leased,
-  logged,
-  newEndpoint,
-  NOW,
-  secret,
-} from "./support/store-inputs.ts";
+import { artifact, completed, leased, logged, newEndpoint, NOW, secret } from "./support/store-inputs.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { randomUUID } from "node:crypto";
 import { BODY, BUCKET, LEASE_OWNER, seedTwoTenants, snapshot, type Rows } from "./support/two-tenants.ts";
@@ -131,7 +123,7 @@ const asTenant: Record<string, Run> = {
   replaceSecret: (db, { tenantId, endpointId }) =>
     endpoints.replaceSecret(db, tenantId, endpointId, { secret, graceSeconds: 60 }),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
-  setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
+  ...noticeQueries.asTenant,
   lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, "wait"),
   setSettled: (db, rows) => unsettled.setSettled(db, rows),
   listDeliveryIds: (db, rows) => pages.listDeliveryIds(db, rows, undefined, { range, offset: 0n, limit: 20 }),
@@ -173,7 +165,7 @@ const asWorker: Record<string, Run> = {
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),
-  setFailingSince: (db, rows) => endpoints.setFailingSince(db, rows, true),
+  ...noticeQueries.asWorker,
   setSettled: (db, rows) => unsettled.setSettled(db, rows),
   lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, "skip"),
   disableEndpoint: (db, rows) =>
@@ -189,10 +181,6 @@ const asWorker: Record<string, Run> = {
         ])
       ).values(),
     ].flatMap(({ claimed }) => claimed),
-  addToOutbox: (db, rows) => {
-    const { id, tenantId, type, body } = event(rows, null);
-    return outbox.addToOutbox(db, { id, tenantId, type, body });
-  },
   holdDispatches: (db, rows) => hold.holdDispatches(db, [leased(rows)], "wait"),
   completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait"),
 };
@@ -223,6 +211,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, haltedReason: null }),
   ...storageAcrossTenants,
   ...statsQueries.acrossTenants,
+  ...noticeQueries.acrossTenants,
   ...portalQueries.acrossTenants,
   ...tenantQueries.acrossTenants,
   parkDispatches: (db) => claim.parkDispatches(db, []),
@@ -233,7 +222,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   removeOldAudit: (db) => audit.removeOldAudit(db),
   isOutboxEmpty: (db) => relay.isOutboxEmpty(db),
   takeFromOutbox: (db) => relay.takeFromOutbox(db, ["invoice.paid"], { events: 10, bodyBytes: 1024 }),
-  mirrorEventTypes: (db) => outbox.mirrorEventTypes(db, ["invoice.paid"]),
+  mirrorEventTypes: (db) =>
+    outbox.mirrorEventTypes(db, [{ type: "invoice.paid", newest: 2, needed: [1], others: [1] }]),
   beat: (db) => heartbeats.beat(db, { id: randomUUID(), name: "test" }),
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
   findLockHolders: (db) => heartbeats.findLockHolders(db),

@@ -17,7 +17,7 @@ BEGIN
     WHERE c.relnamespace = 'postern'::regnamespace AND c.relkind = 'r' AND c.relname <> 'tenant_erasures'
     -- What makes new rows goes first: what is published, what is pending, what is counted.
     ORDER BY array_position(ARRAY['outbox', 'dispatches', 'person_sends', 'storage_exports', 'bodies_to_keep',
-        'tenant_settings', 'replays', 'portal_sessions', 'delivery_counts'], c.relname::text) NULLS LAST,
+        'tenant_settings', 'replays', 'portal_sessions', 'delivery_counts', 'exhausted_events'], c.relname::text) NULLS LAST,
       c.relname = 'endpoints', c.relname;
 END
 $$;

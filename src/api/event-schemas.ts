@@ -59,7 +59,16 @@ export const eventsAnswer = z
 
 export const eventAnswer = z
   .object({
-    event: z.object({ ...eventHead, body: z.string().describe("The exact text that every attempt sends.") }),
+    event: z.object({
+      ...eventHead,
+      body: z
+        .string()
+        .describe("The exact text that every attempt sends, but for endpoints of other versions."),
+      version: z.int().min(1).describe("The version of the type that `body` is."),
+      versions: z
+        .record(z.string(), z.string())
+        .describe("The exact texts for endpoints that name another version, by its number."),
+    }),
     endpoints: z.array(eventAt),
     is_partial: z
       .boolean()
@@ -70,7 +79,12 @@ export const eventAnswer = z
   .meta({
     examples: [
       {
-        event: { ...example, body: `{"id":"${EXAMPLE_ID}","event":"invoice.paid","data":{}}` },
+        event: {
+          ...example,
+          body: `{"id":"${EXAMPLE_ID}","event":"invoice.paid","data":{}}`,
+          version: 1,
+          versions: {},
+        },
         endpoints: [
           {
             endpoint_id: "019a2f00-0000-7000-8000-000000000001",
@@ -98,6 +112,7 @@ export const sentAnswer = z.object({ delivery: deliveryObject }).meta({
         endpoint_id: ENDPOINT_ID,
         event_id: EXAMPLE_ID,
         event_type: "invoice.paid",
+        event_version: 1,
         trigger: "retry",
         replay_id: null,
         status: "pending",
@@ -119,7 +134,12 @@ export const sentAnswer = z.object({ delivery: deliveryObject }).meta({
 
 export function eventView(story: EventStory): z.infer<typeof eventAnswer> {
   return {
-    event: { ...eventHeadView(story), body: story.body },
+    event: {
+      ...eventHeadView(story),
+      body: story.body,
+      version: story.version,
+      versions: { ...story.others },
+    },
     endpoints: story.endpoints.map(eventAtView),
     is_partial: story.isPartial,
   };

@@ -37,6 +37,8 @@ export const secretExample = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw1nbAv2VKcTU=
 
 export const eventTypeExample: z.infer<typeof catalogEntryObject> = {
   type: "invoice.paid",
+  version: 1,
+  preview: false,
   title: "Invoice paid",
   description: "An invoice was paid in full.",
   group: "Invoices",
@@ -83,6 +85,7 @@ export const listedDeliveryExample: z.infer<typeof listedDeliveryObject> = {
   endpoint_id: ENDPOINT_ID,
   event_id: EVENT_ID,
   event_type: "invoice.paid",
+  event_version: 1,
   trigger: "event",
   replay_id: null,
   status: "failed",

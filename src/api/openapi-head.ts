@@ -1,6 +1,8 @@
 /** The document's introduction, tags and components, and the requests that receivers get. */
 import { z } from "zod";
-import { publishOneSchema } from "../events/publish.ts";
+import { serviceEvents } from "../events/built-in-catalog.ts";
+import type { CatalogEntry } from "../events/catalog-entry.ts";
+import { publishOneSchema } from "../events/publish-input.ts";
 import { VERSION } from "../shared/version.ts";
 import { deliveryExample, eventInputExample } from "./examples.ts";
 import { replayCountObject, replayObject } from "./replay-schemas.ts";
@@ -147,7 +149,7 @@ export function openApiHead(basePath: string) {
           },
         },
       },
-      webhooks: { event: { post: eventRequest() }, test: { post: testRequest() } },
+      webhooks: { event: { post: eventRequest() }, test: { post: testRequest() }, ...ownRequests() },
     },
   };
 }
@@ -180,6 +182,33 @@ function eventRequest() {
       "410": {
         description:
           "Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery.",
+      },
+    },
+  };
+}
+
+/** Postern's own events, each with the schema of its data. */
+function ownRequests() {
+  return Object.fromEntries(serviceEvents.map((entry) => [entry.type, { post: ownRequest(entry) }]));
+}
+
+function ownRequest({ type, title, description, payloadShape, schema }: CatalogEntry) {
+  const { parameters, requestBody, ...request } = eventRequest();
+  const { schema: body, example } = requestBody.content["application/json"];
+  const properties = { ...z.object({ properties: z.looseObject({}) }).parse(body).properties };
+  return {
+    ...request,
+    operationId: `receive.${type}`.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    summary: title,
+    description: `${description} To endpoints that subscribe to it, and with \`OPERATOR_TENANT\` also to that tenant's, with a \`tenant_id\` in \`data\`.`,
+    parameters,
+    requestBody: {
+      ...requestBody,
+      content: {
+        "application/json": {
+          schema: { ...body, properties: { ...properties, event: { const: type }, data: schema } },
+          example: { ...z.looseObject({}).parse(example), event: type, data: payloadShape },
+        },
       },
     },
   };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ACTOR_TYPES, AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditEntry } from "../audit/audit-entry.ts";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS, type Delivery } from "../deliveries/delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
-import { catalogEntrySchema, type CatalogEntry } from "../events/catalog-entry.ts";
+import { catalogEntryMembers, type CatalogEntry } from "../events/catalog-entry.ts";
 import { idTimeMs } from "../shared/id.ts";
 
 const id = z.uuid().describe("UUIDv7, lower case.");
@@ -76,6 +76,7 @@ export const deliveryObject = z
     endpoint_id: id,
     event_id: id.nullable().describe("Null for a test."),
     event_type: z.string(),
+    event_version: z.int().min(1).describe("Version of the event type that the endpoint gets."),
     trigger: z.enum(DELIVERY_TRIGGERS),
     replay_id: id.nullable().describe("The replay that asked for it."),
     status: z.enum(DELIVERY_STATUSES),
@@ -108,6 +109,7 @@ export function deliveryView(delivery: Delivery): z.infer<typeof deliveryObject>
     endpoint_id: delivery.endpointId,
     event_id: delivery.eventId,
     event_type: delivery.eventType,
+    event_version: delivery.version,
     trigger: delivery.trigger,
     replay_id: delivery.replayId,
     status: delivery.status,
@@ -135,9 +137,7 @@ export function deliveryHeadView(delivery: Delivery): z.infer<typeof listedDeliv
   return head;
 }
 
-export const catalogEntryObject = catalogEntrySchema
-  .extend({ schema: z.record(z.string(), z.unknown()).optional(), deprecated: z.boolean() })
-  .meta({ id: "EventType" });
+export const catalogEntryObject = catalogEntryMembers.meta({ id: "EventType" });
 
 export function catalogEntryView(entry: CatalogEntry): z.infer<typeof catalogEntryObject> {
   return entry;

@@ -13,8 +13,11 @@ export const checkCommand = defineCommand({
     withClearErrors(async () => {
       const file = args.file ?? environment()["EVENT_CATALOG"];
       try {
-        const { entries } = await loadCatalog(file);
-        console.log(`${file ?? "the built-in catalog"}: ${entries.length} types, Postern's own included`);
+        const { entries, types } = await loadCatalog(file);
+        const versions = entries.length === types.size ? "" : ` in ${entries.length} versions`;
+        console.log(
+          `${file ?? "the built-in catalog"}: ${types.size} types${versions}, Postern's own included`,
+        );
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         // As compilers print faults, so that editors find their way.

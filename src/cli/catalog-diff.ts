@@ -43,6 +43,6 @@ async function running(tid: string, url: string | undefined): Promise<readonly C
 
 function describe(change: TypeChange): string {
   const head = `${change.kind.padEnd(12)}${change.type}`;
-  const lines = change.kind === "changed" ? change.effects.map(({ path, text }) => `  ${path} ${text}`) : [];
+  const lines = "effects" in change ? change.effects.map(({ path, text }) => `  ${path} ${text}`) : [];
   return [breaks(change) ? `${head}: breaks receivers` : head, ...lines].join("\n");
 }

@@ -7,6 +7,7 @@ import { nameDatabase } from "../database/database-name.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
+import { findRoleTrouble } from "../database/roles.ts";
 import { isSupported, OLDEST_POSTGRES, readServerVersion } from "../database/server-version.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { makeResolver } from "../outbound/resolver.ts";
@@ -88,6 +89,8 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
 async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
   const findings: Finding[] = [await checkServer(db, config)];
   if (findings.some(({ status }) => status === "fail")) return findings;
+  const trouble = await findRoleTrouble(db);
+  if (trouble !== null) findings.push({ check: "roles", status: "fail", ...trouble });
   const pending = await pendingMigrations(db, await loadMigrations());
   if (pending.length > 0) {
     const files = pending.map(({ file }) => file);

@@ -7,7 +7,8 @@ export const publish = defineCommand({
   meta: { name: "publish", description: "Publish an event through the API of a running Postern" },
   args: {
     type: { type: "positional", required: true, description: "Event type, for example invoice.paid" },
-    data: { type: "string", default: "{}", description: "The event's data as JSON" },
+    data: { type: "string", description: "The event's data as JSON; default: {}, or none with --versions" },
+    versions: { type: "string", description: 'Data of versions as JSON, by number: {"1": {}, "2": {}}' },
     tenant: { type: "string", required: true, description: "Tenant id" },
     id: { type: "string", description: "Idempotency key" },
     url: URL_ARGUMENT,
@@ -16,7 +17,7 @@ export const publish = defineCommand({
     withClearErrors(() =>
       printingRefusals(async () => {
         const session = { type: "service", tid: args.tenant, permissions: ["events:write"] };
-        const event = eventText(args.type, args.data, args.id);
+        const event = eventText(args);
         const api = await openApiClient(session, args.url);
         console.log(await api.call("POST", "/api/events", event));
       }),
@@ -24,12 +25,28 @@ export const publish = defineCommand({
 });
 
 /** The data go along as they were written: parsed and written again, long numbers would lose digits. */
-function eventText(type: string, data: string, id: string | undefined): string {
+function eventText(args: {
+  type: string;
+  data: string | undefined;
+  versions: string | undefined;
+  id: string | undefined;
+}): string {
+  const { type, versions, id, data = versions === undefined ? "{}" : undefined } = args;
+  const members = [
+    `"type":${JSON.stringify(type)}`,
+    ...member("data", data),
+    ...member("versions", versions),
+    ...(id === undefined ? [] : [`"id":${JSON.stringify(id)}`]),
+  ];
+  return `{${members.join(",")}}`;
+}
+
+function member(name: string, text: string | undefined): string[] {
+  if (text === undefined) return [];
   try {
-    JSON.parse(data);
+    JSON.parse(text);
   } catch {
-    throw new ConfigError("--data is not JSON");
+    throw new ConfigError(`--${name} is not JSON`);
   }
-  const key = id === undefined ? "" : `,"id":${JSON.stringify(id)}`;
-  return `{"type":${JSON.stringify(type)},"data":${data}${key}}`;
+  return [`"${name}":${text}`];
 }

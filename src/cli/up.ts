@@ -49,6 +49,9 @@ async function runDemo(env: Environment): Promise<void> {
   parts.push(roles);
   demo.connect({ databaseUrl: roles.databaseUrl, encryptionKeys: config.encryptionKeys });
   const apiUrl = `${roles.service.address}${config.basePath}`;
-  const sample = sampleEvent(read.catalog.current(), config.eventCatalogFile !== undefined);
-  console.log(await demo.welcome({ apiUrl, databaseUrl: roles.databaseUrl, sample }));
+  const { databaseUrl } = roles;
+  const catalog = read.catalog.current();
+  const sample = sampleEvent(catalog, config.eventCatalogFile !== undefined);
+  await demo.live({ apiUrl, databaseUrl, retryScheduleMs: config.retryScheduleMs, catalog, sample });
+  console.log(await demo.welcome({ apiUrl, databaseUrl, sample }));
 }

@@ -23,6 +23,8 @@ const NEEDS: readonly Need[] = [
   { role: "postern_producer", as: null },
 ];
 
+const MAY_NOT = "The user of DATABASE_URL may not make the database roles that Postern's queries run under";
+const REMEDY = "Let an administrator run this once, in any database of the server";
 const ROUNDS = 10;
 const INSUFFICIENT_PRIVILEGE = "42501";
 // duplicate_object, unique_violation, and what PostgreSQL calls an internal error: "tuple concurrently updated"
@@ -47,10 +49,19 @@ export async function ensureRoles(db: Db): Promise<void> {
       if (!RACE.has(code)) throw error;
     }
   }
-  throw new ConfigError(
-    "The user of DATABASE_URL may not make the database roles that Postern's queries run under. " +
-      `Let an administrator run this once, in any database of the server:\n\n${missing.map((text) => `${text};\n`).join("")}`,
+  const statements = missing.map((text) => `${text};\n`).join("");
+  throw new ConfigError(`${MAY_NOT}. ${REMEDY}:\n\n${statements}`);
+}
+
+/** What {@link ensureRoles} would fail with for want of a right, and what to do; null where it would not. */
+export async function findRoleTrouble(db: Db): Promise<{ detail: string; fix: string } | null> {
+  const missing = await missingStatements(db);
+  if (missing.length === 0) return null;
+  const { rows } = await db.query<{ may: boolean }>(
+    /* sql */ `SELECT rolsuper OR rolcreaterole AS may FROM pg_roles WHERE rolname = current_user`,
   );
+  if (rows[0]?.may === true) return null;
+  return { detail: MAY_NOT, fix: `${REMEDY}: ${missing.join("; ")};` };
 }
 
 type RoleState = {

@@ -24,6 +24,7 @@ type DeliveryRow = {
   event_id: EventId | null;
   test_id: DeliveryId | null;
   event_type: string;
+  version: number;
   trigger: DeliveryTrigger;
   status: DeliveryStatus;
   attempt: number;
@@ -41,23 +42,26 @@ type DeliveryRow = {
 
 // Both halves of the log in one shape; the body of an event's attempt stands with the event.
 // What a person's delivery superseded is not pending: no attempt is due, and one in flight shows once it is logged.
-const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type, d.trigger,
-    d.status, d.attempt, coalesce(d.request_body, e.body) AS request_body, d.request_headers,
-    d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, d.sent_at,
+const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type,
+    coalesce(d.version, 1) AS version, d.trigger, d.status, d.attempt,
+    coalesce(d.request_body, postern.body_of_version(e.body, e.version, e.versions, d.version)) AS request_body,
+    d.request_headers, d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, d.sent_at,
     d.replay_id, NULL::timestamptz AS due_at
   FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id`;
 
 const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, NULL::uuid AS test_id, d.event_type,
-    ${DISPATCH_TRIGGER} AS trigger, 'pending' AS status,
-    d.attempt::integer, e.body AS request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
+    coalesce(d.version, 1) AS version, ${DISPATCH_TRIGGER} AS trigger, 'pending' AS status,
+    d.attempt::integer, postern.body_of_version(e.body, e.version, e.versions, d.version) AS request_body,
+    NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
     NULL::timestamptz AS sent_at, d.replay_id, d.due_at
   FROM postern.dispatches d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
   WHERE NOT d.superseded`;
 
 // What a person sends at this moment: no worker will, and no time is set for it.
-const SENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type, d.trigger,
-    'pending' AS status, d.attempt, d.request_body, NULL::json AS request_headers, NULL::smallint AS response_status,
+const SENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type,
+    coalesce(d.version, 1) AS version, d.trigger, 'pending' AS status, d.attempt, d.request_body,
+    NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
     NULL::timestamptz AS sent_at, NULL::uuid AS replay_id, NULL::timestamptz AS due_at
   FROM postern.person_sends d`;
@@ -71,8 +75,8 @@ const OF_PAGE = /* sql */ `unnest($2::uuid[], $3::uuid[]) AS page (endpoint_id, 
     (${SENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
   ) AS found`;
 
-const HEAD = /* sql */ `tenant_id, found.endpoint_id, found.id, event_id, test_id, event_type, trigger, status, attempt,
-  request_headers, response_status, response_headers, latency_ms, error, sent_at, replay_id, due_at`;
+const HEAD = /* sql */ `tenant_id, found.endpoint_id, found.id, event_id, test_id, event_type, version, trigger, status,
+  attempt, request_headers, response_status, response_headers, latency_ms, error, sent_at, replay_id, due_at`;
 
 /**
  * The deliveries of a page, newest first. Bodies that exceed `maxBodyBytes`
@@ -204,8 +208,8 @@ export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<voi
   await db.query(
     /* sql */ `INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, status, attempt, request_body,
-         request_headers, response_status, response_headers, response_body, latency_ms, error, sent_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+         request_headers, response_status, response_headers, response_body, latency_ms, error, sent_at, version)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, nullif($18::smallint, 1))`,
     [
       delivery.tenantId,
       delivery.endpointId,
@@ -224,6 +228,7 @@ export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<voi
       delivery.latencyMs,
       delivery.error,
       delivery.sentAt,
+      delivery.version,
     ],
   );
 }
@@ -236,6 +241,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     eventId: row.event_id,
     testId: row.test_id,
     eventType: row.event_type,
+    version: row.version,
     trigger: row.trigger,
     status: row.status,
     attempt: row.attempt,

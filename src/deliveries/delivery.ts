@@ -20,6 +20,8 @@ export type Delivery = {
   /** The first test's delivery id; null for the attempts of an event. */
   testId: DeliveryId | null;
   eventType: string;
+  /** Of the event type. */
+  version: number;
   trigger: DeliveryTrigger;
   status: DeliveryStatus;
   attempt: number;

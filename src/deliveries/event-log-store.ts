@@ -55,15 +55,19 @@ export async function listEventSlice(
   return { found, looked: rows[0]?.looked ?? 0, lookedTo: rows[0]?.lookedTo ?? null };
 }
 
+/** The body of an event and its version, and those of its other versions by number; null: it has none. */
+export type EventBodies = { version: number; body: string; others: Readonly<Record<string, string>> | null };
+
 export async function findEvent(
   db: Db,
   tenantId: TenantId,
   id: EventId,
-): Promise<(EventHead & { body: string }) | null> {
-  const { rows } = await db.query<EventHead & { body: string }>({
+): Promise<(EventHead & EventBodies) | null> {
+  const { rows } = await db.query<EventHead & EventBodies>({
     name: "find-event",
-    text: /* sql */ `SELECT id, type, dispatch_count AS "dispatchCount", body FROM postern.events
-      WHERE id = $2 AND tenant_id = $1`,
+    text: /* sql */ `SELECT id, type, dispatch_count AS "dispatchCount", coalesce(version, 1) AS version, body,
+        versions AS others
+      FROM postern.events WHERE id = $2 AND tenant_id = $1`,
     values: [tenantId, id],
   });
   return rows[0] ?? null;
@@ -82,20 +86,20 @@ export type AttemptKeys = {
   isPartial: boolean;
 };
 
-/** The number of the newest attempt of an event that was made at an endpoint; null where none was. */
+/** The newest attempt of an event that was made at an endpoint; null where none was. */
 export async function findNewestAttempt(
   db: Db,
   at: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
-): Promise<number | null> {
-  const { rows } = await db.query<{ attempt: number }>({
+): Promise<{ attempt: number; version: number } | null> {
+  const { rows } = await db.query<{ attempt: number; version: number }>({
     name: "find-newest-attempt",
-    text: /* sql */ `SELECT attempt FROM (
-        SELECT d.id, d.attempt, d.endpoint_id FROM postern.deliveries d
+    text: /* sql */ `SELECT attempt, coalesce(version, 1) AS version FROM (
+        SELECT d.id, d.attempt, d.version, d.endpoint_id FROM postern.deliveries d
         WHERE d.event_id = $3 AND d.tenant_id = $1 AND d.id >= $4 OFFSET 0
       ) AS made WHERE endpoint_id = $2 ORDER BY id DESC LIMIT 1`,
     values: [at.tenantId, at.endpointId, at.eventId, lowestIdAt(idTimeMs(at.eventId) - DAY_MS)],
   });
-  return rows[0]?.attempt ?? null;
+  return rows[0] ?? null;
 }
 
 /** By how much the clocks of the database and of who accepted the event may differ. */

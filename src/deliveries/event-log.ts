@@ -9,6 +9,7 @@ import {
   findEvent,
   listEventSlice,
   type AttemptKey,
+  type EventBodies,
   type EventHead,
   type TypeFilter,
 } from "./event-log-store.ts";
@@ -45,7 +46,7 @@ export type EventAt = {
   attempts: Delivery[];
 };
 
-export type EventStory = EventHead & { body: string; endpoints: EventAt[]; isPartial: boolean };
+export type EventStory = EventHead & EventBodies & { endpoints: EventAt[]; isPartial: boolean };
 
 export class EventLog {
   readonly #tenants: TenantPool;

@@ -12,6 +12,7 @@ export type PersonSend = Pick<
   | "eventId"
   | "testId"
   | "eventType"
+  | "version"
   | "trigger"
   | "attempt"
   | "requestBody"
@@ -27,8 +28,9 @@ const LOST_AFTER_S = 45;
 export async function insertPersonSend(db: Db, send: PersonSend): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.person_sends
-        (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, attempt, request_body, request_headers)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, attempt, request_body, request_headers,
+         version)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, nullif($11::smallint, 1))`,
     [
       send.tenantId,
       send.endpointId,
@@ -40,6 +42,7 @@ export async function insertPersonSend(db: Db, send: PersonSend): Promise<void> 
       send.attempt,
       send.requestBody,
       JSON.stringify(send.requestHeaders ?? {}),
+      send.version,
     ],
   );
 }
@@ -63,9 +66,9 @@ export async function endInterruptedSends(db: Db): Promise<number> {
         DELETE FROM postern.person_sends WHERE id < postern.lowest_id_at(now() - make_interval(secs => $1)) RETURNING *
       )
       INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, status,
-        attempt, request_body, request_headers, latency_ms, error)
+        attempt, request_body, request_headers, latency_ms, error, version)
       SELECT tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, 'failed',
-        attempt, request_body, request_headers, 0, 'interrupted'
+        attempt, request_body, request_headers, 0, 'interrupted', version
       FROM ended`,
     [LOST_AFTER_S],
   );

@@ -4,12 +4,14 @@ import type { Caller } from "../audit/audit-entry.ts";
 import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { lockSendTarget } from "../endpoints/send-target.ts";
+import { versionFor } from "../events/subscription.ts";
 import type { OnceDispatch } from "../queue/once.ts";
+import { bodyOf } from "../queue/queue.ts";
 import type { DeliveryId, EndpointId, EventId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { Delivery } from "./delivery.ts";
-import { findEvent, findNewestAttempt } from "./event-log-store.ts";
+import { findEvent, findNewestAttempt, type EventBodies, type EventHead } from "./event-log-store.ts";
 
 export type SendAgainServices = {
   tenants: TenantPool;
@@ -36,17 +38,28 @@ export function makeSendAgain({ tenants, secretBox, dispatchOnce }: SendAgainSer
       const target = await lockSendTarget(transaction, secretBox, at);
       if (target === null) throw new Refusal("endpoint_not_found");
       if (!target.enabled) throw new Refusal("endpoint_disabled");
-      const attempt = ((await findNewestAttempt(transaction, at)) ?? 0) + 1;
-      const made = await dispatchOnce(transaction, { ...at, eventType: event.type, attempt });
+      const newest = await findNewestAttempt(transaction, at);
+      const version = newest?.version ?? versionOf(event, target.events);
+      const once = { ...at, eventType: event.type, version, attempt: (newest?.attempt ?? 0) + 1 };
+      const made = await dispatchOnce(transaction, once);
       if (made === null) throw new Error("an inserted row is answered");
       await recordDone(transaction, caller, {
         action: "event.sent",
         endpointId,
         details: { event_id: event.id, delivery_id: made.id },
       });
-      return pendingDelivery({ ...at, id: made.id, eventType: event.type, attempt }, event.body, made.dueAt);
+      return pendingDelivery({ ...once, id: made.id }, bodyOf(event, version), made.dueAt);
     });
   };
+}
+
+/** What the endpoint would have got; for one that does not subscribe to the event its newest version. */
+function versionOf(
+  { type, version, others }: EventHead & EventBodies,
+  subscription: readonly string[],
+): number {
+  const versions = [version, ...Object.keys(others ?? {}).map(Number)];
+  return versionFor(subscription, { type, newest: version, versions }) ?? version;
 }
 
 function pendingDelivery(

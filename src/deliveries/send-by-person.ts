@@ -9,8 +9,9 @@ import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { noteDelivered } from "../endpoints/endpoint-health.ts";
 import { readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
+import type { CatalogEntry } from "../events/catalog-entry.ts";
 import type { LiveCatalog } from "../events/live-catalog.ts";
-import { isSubscribed } from "../events/subscription.ts";
+import { versionFor } from "../events/subscription.ts";
 import { buildRequestHeaders, maskHeaders } from "../outbound/request-headers.ts";
 import { isSuccess, longBodyOf } from "../outbound/response.ts";
 import type { Sender } from "../outbound/send.ts";
@@ -45,7 +46,7 @@ type Sent = Pick<
   "sentAt" | "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
 >;
 
-/** `data` absent: the catalog's example. */
+/** `eventType` may name a version behind `@`. `data` absent: the catalog's example. */
 export type TestInput = { eventType: string; data?: unknown };
 
 type PersonSendServices = {
@@ -82,7 +83,7 @@ export class PersonSends {
     if (original.status !== "failed") throw new Refusal("delivery_not_failed");
     const target = await readSendTarget(tenants.of(tenantId), secretBox, original);
     if (target === null) throw new Refusal("endpoint_not_found");
-    const { endpointId: ofEndpoint, eventId: ofEvent, testId, eventType } = original;
+    const { endpointId: ofEndpoint, eventId: ofEvent, testId, eventType, version } = original;
     const intent = {
       tenantId,
       endpointId: ofEndpoint,
@@ -90,6 +91,7 @@ export class PersonSends {
       eventId: ofEvent,
       testId,
       eventType,
+      version,
       trigger: "retry" as const,
       attempt: original.attempt + 1,
       requestBody: original.requestBody ?? "{}",
@@ -124,26 +126,30 @@ export class PersonSends {
     tenantId: TenantId,
     endpointId: EndpointId | null,
     { eventType, data }: TestInput,
-  ): Promise<{ target: SendTarget; body: string }> {
-    const { tenants, secretBox, catalog } = this.#services;
-    const entry = catalog.current().find(eventType);
-    if (entry === undefined) throw new Refusal("unknown_event_type");
+  ): Promise<{ target: SendTarget; entry: CatalogEntry; body: string }> {
+    const { tenants, secretBox } = this.#services;
+    const catalog = this.#services.catalog.current();
+    const entry = catalog.find(eventType);
+    const known = entry === undefined ? undefined : catalog.types.get(entry.type);
+    if (entry === undefined || known === undefined) throw new Refusal("unknown_event_type");
     const target =
       endpointId === null
         ? null
         : await readSendTarget(tenants.of(tenantId), secretBox, { tenantId, endpointId });
     if (target === null) throw new Refusal("not_found");
-    if (!isSubscribed(target.events, eventType)) throw new Refusal("endpoint_not_subscribed");
-    const body = JSON.stringify({ event: eventType, data: data ?? entry.payloadShape, _test: true });
-    return { target, body };
+    const versions = { newest: known.newest.version, versions: [...known.versions.keys()] };
+    if (versionFor(target.events, { type: entry.type, ...versions }) !== entry.version)
+      throw new Refusal("endpoint_not_subscribed");
+    const body = JSON.stringify({ event: entry.type, data: data ?? entry.payloadShape, _test: true });
+    return { target, entry, body };
   }
 
   /** Sends the given data, or the catalog's example of the type. */
   async test(caller: Caller, endpointId: EndpointId | null, input: TestInput): Promise<Delivery> {
     const { tenants } = this.#services;
     const { tenantId } = caller;
-    const { eventType } = input;
-    const { target, body } = await this.composeTest(tenantId, endpointId, input);
+    const { target, entry, body } = await this.composeTest(tenantId, endpointId, input);
+    const { type: eventType, version } = entry;
     const id = newDeliveryId();
     const intent = {
       tenantId,
@@ -152,6 +158,7 @@ export class PersonSends {
       eventId: null,
       testId: id,
       eventType,
+      version,
       trigger: "test" as const,
       attempt: 1,
       requestBody: body,

@@ -1,9 +1,15 @@
-/** A receiver like one that a tenant would write: it verifies each request and says so. */
+/**
+ * A receiver like one that a tenant would write: it verifies each request and
+ * says so. Below its path are those of the demonstration's own endpoints, which
+ * answer each in its way and print nothing.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import type { DemoCertificates } from "./demo-certificates.ts";
+import { answerOf, BEHAVIOURS, type Behaviour } from "./week.ts";
 
 /** `isMoved`: another program had the preferred port. */
 export type DemoReceiver = { url: string; isMoved: boolean; stop(): Promise<void> };
@@ -16,6 +22,7 @@ type Options = DemoCertificates & {
   print: (line: string) => void;
 };
 
+const PATH = "/webhooks";
 /** A request older than that is a replay. */
 const MAX_AGE_S = 300;
 
@@ -28,7 +35,7 @@ export async function startDemoReceiver(options: Options): Promise<DemoReceiver>
   });
   const port = await listen(server, options.host, options.preferredPort);
   return {
-    url: `https://${options.host}:${port}/webhooks`,
+    url: `https://${options.host}:${port}${PATH}`,
     isMoved: port !== options.preferredPort,
     async stop() {
       server.close();
@@ -59,10 +66,24 @@ async function receive(request: IncomingMessage, response: ServerResponse, optio
   const body = Buffer.concat(chunks).toString("utf8");
   const secrets = await options.signingSecrets();
   const isRight = secrets.some((secret) => isSignedWith(secret, request, body));
+  const behaviour = BEHAVIOURS.find((name) => request.url === `${PATH}/${name}`);
+  if (behaviour !== undefined && isRight) return behave(behaviour, response);
   const type = String(request.headers["x-service-event"]);
   options.print(`receiver: ${type} arrived, signature ${isRight ? "right" : "WRONG"}: ${body}`);
   response.writeHead(isRight ? 200 : 401, { "content-type": "application/json" });
   response.end(JSON.stringify({ received: isRight }));
+}
+
+async function behave(behaviour: Behaviour, response: ServerResponse): Promise<void> {
+  const answer = answerOf(behaviour, { isLate: true, random: Math.random });
+  if (answer.status === null && answer.error !== "timeout") {
+    response.destroy();
+    return;
+  }
+  // Beyond the limit the sender gives up by itself.
+  await delay(answer.latencyMs * (answer.status === null ? 2 : 1), undefined, { ref: false });
+  response.writeHead(answer.status ?? 504, { "content-type": "application/json" });
+  response.end(answer.body);
 }
 
 function isSignedWith(secret: string, request: IncomingMessage, body: string): boolean {

@@ -6,23 +6,30 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { issueToken, type TokenClaims } from "../api/session-token.ts";
 import { dataDirOf, makeSecrets, type Environment } from "../config.ts";
+import type { Catalog } from "../events/catalog.ts";
 import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
 import { readTenantSecrets } from "../endpoints/send-target.ts";
 import { MAX_SESSION_MINUTES } from "../portal/portal-session.ts";
 import type { StandingCode } from "../portal/portal-sessions.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
+import type { Repeated } from "../shared/every.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
+import { makeCall } from "./demo-api.ts";
 import { makeDemoCertificates } from "./demo-certificates.ts";
 import { ENV_FILE, writeEnvFile } from "./demo-env.ts";
 import { startDemoReceiver } from "./demo-receiver.ts";
 import { keptSecrets, SECRETS_FILE, type DemoSecrets } from "./demo-secrets.ts";
-import { welcomeText, type SampleEvent } from "./welcome.ts";
+import { makeHistory } from "./history.ts";
+import { makeTraffic } from "./traffic.ts";
+import { liveSamples, welcomeText, type SampleEvent } from "./welcome.ts";
 
 const TOKEN_LIFE_MS = 12 * 3_600_000;
 const RECEIVER_HOST = "127.0.0.1";
 const RECEIVER_PORT = 8443;
 const TENANT = "demo";
+const OWNER: TokenClaims = { type: "user", tid: TENANT, sub: "you", role: "owner" };
+const PRODUCER: TokenClaims = { type: "service", tid: TENANT, sub: "app", permissions: ["events:write"] };
 
 export type Demo = {
   /** The environment with what the demonstration adds. */
@@ -32,9 +39,20 @@ export type Demo = {
   portalCode: StandingCode;
   /** From now on the receiver can look up which secrets its requests may be signed with. */
   connect(service: { databaseUrl: string; encryptionKeys: readonly Buffer[] }): void;
+  /** Makes the history of a first start, and publishes an event every three seconds from now on. */
+  live(service: LiveService): Promise<void>;
   /** Writes the tokens to a file, and says what to do with them. */
   welcome(service: { apiUrl: string; databaseUrl: string; sample: SampleEvent }): Promise<string>;
   stop(): Promise<void>;
+};
+
+export type LiveService = {
+  apiUrl: string;
+  databaseUrl: string;
+  retryScheduleMs: readonly number[];
+  catalog: Pick<Catalog, "types" | "faultsOf">;
+  /** The event of the printed lines: what lives here takes none of its kind. */
+  sample: SampleEvent;
 };
 
 export async function startDemo(env: Environment): Promise<Demo> {
@@ -47,31 +65,23 @@ export async function startDemo(env: Environment): Promise<Demo> {
   const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
   const certificates = await makeDemoCertificates(RECEIVER_HOST);
   const tenantId = demoTenant();
+  const secretsInUse = lookUpSecrets(tenantId);
+  let traffic: Repeated | null = null;
   const portalCode = makePortalCode(tenantId);
-  const service = Promise.withResolvers<{ tenants: TenantPool; secretBox: SecretBox }>();
-  let tenants: TenantPool | null = null;
   const receiver = await startDemoReceiver({
     ...certificates,
     host: RECEIVER_HOST,
     preferredPort: RECEIVER_PORT,
-    signingSecrets: async () => {
-      const { tenants, secretBox } = await service.promise;
-      return readTenantSecrets(tenants.of(tenantId), secretBox, tenantId);
-    },
+    signingSecrets: () => secretsInUse.read(),
     print: (line) => console.log(line),
   });
   return {
     env: demoEnvironment(env, secrets),
     caPem: certificates.caPem,
     portalCode,
-    connect({ databaseUrl, encryptionKeys }) {
-      tenants = createTenantPool({
-        url: databaseUrl,
-        poolSize: 1,
-        applicationName: "postern demo",
-        connectionTimeoutMs: 3000,
-      });
-      service.resolve({ tenants, secretBox: makeSecretBox(encryptionKeys) });
+    connect: (service) => secretsInUse.connect(service),
+    async live(service) {
+      traffic = await goLive(service, { secrets, tenantId, receiverUrl: receiver.url });
     },
     async welcome({ databaseUrl, ...shown }) {
       const envFile = join(dataDirOf(env), ENV_FILE);
@@ -88,10 +98,54 @@ export async function startDemo(env: Environment): Promise<Demo> {
       });
     },
     async stop() {
+      await traffic?.stop();
       await receiver.stop();
+      await secretsInUse.end();
+    },
+  };
+}
+
+/** Which secrets a request to the receiver may be signed with, from the service's database once it is there. */
+function lookUpSecrets(tenantId: TenantId) {
+  const service = Promise.withResolvers<{ tenants: TenantPool; secretBox: SecretBox }>();
+  let tenants: TenantPool | null = null;
+  return {
+    connect({ databaseUrl, encryptionKeys }: { databaseUrl: string; encryptionKeys: readonly Buffer[] }) {
+      tenants = createTenantPool({
+        url: databaseUrl,
+        poolSize: 1,
+        applicationName: "postern demo",
+        connectionTimeoutMs: 3000,
+      });
+      service.resolve({ tenants, secretBox: makeSecretBox(encryptionKeys) });
+    },
+    async read(): Promise<string[]> {
+      const { tenants, secretBox } = await service.promise;
+      return readTenantSecrets(tenants.of(tenantId), secretBox, tenantId);
+    },
+    async end(): Promise<void> {
       await tenants?.end();
     },
   };
+}
+
+/** Makes the history of a first start, and starts the traffic. */
+async function goLive(
+  { apiUrl, databaseUrl, retryScheduleMs, catalog, sample }: LiveService,
+  { secrets, tenantId, receiverUrl }: { secrets: DemoSecrets; tenantId: TenantId; receiverUrl: string },
+): Promise<Repeated> {
+  const samples = liveSamples(catalog, sample);
+  const call = makeCall(apiUrl, () => sign(secrets, OWNER));
+  try {
+    await makeHistory({ databaseUrl, tenantId, receiverUrl, samples, retryScheduleMs, call });
+  } catch (error) {
+    // A newcomer can do without it.
+    console.log(`demonstration: no history was made: ${String(error)}`);
+  }
+  const publish = makeCall(apiUrl, () => sign(secrets, PRODUCER));
+  const traffic = makeTraffic(samples, publish, (line) => console.log(line));
+  traffic.start();
+  return traffic;
 }
 
 function demoEnvironment(env: Environment, secrets: DemoSecrets): Environment {
@@ -100,15 +154,7 @@ function demoEnvironment(env: Environment, secrets: DemoSecrets): Environment {
 }
 
 async function makeTokens(secrets: DemoSecrets): Promise<{ USER_TOKEN: string; SERVICE_TOKEN: string }> {
-  return {
-    USER_TOKEN: await sign(secrets, { type: "user", tid: TENANT, sub: "you", role: "owner" }),
-    SERVICE_TOKEN: await sign(secrets, {
-      type: "service",
-      tid: TENANT,
-      sub: "app",
-      permissions: ["events:write"],
-    }),
-  };
+  return { USER_TOKEN: await sign(secrets, OWNER), SERVICE_TOKEN: await sign(secrets, PRODUCER) };
 }
 
 function sign(secrets: DemoSecrets, claims: TokenClaims): Promise<string> {

@@ -1,4 +1,7 @@
+import { serviceEvents } from "../events/built-in-catalog.ts";
 import type { Catalog } from "../events/catalog.ts";
+import type { CatalogEntry } from "../events/catalog-entry.ts";
+import { groupOf } from "./week.ts";
 
 const MOVED = `
 The receiver's usual port is taken by another program, so it has one of its own
@@ -11,19 +14,37 @@ export type SampleEvent = { type: string; pattern: string; data: Record<string, 
 
 /** The event of the printed lines: one of the built-in catalog, or of the operator's own. */
 export function sampleEvent(
-  catalog: Pick<Catalog, "entries" | "faultsOf">,
+  catalog: Pick<Catalog, "types" | "faultsOf">,
   isOwnCatalog: boolean,
 ): SampleEvent {
   if (!isOwnCatalog) {
     return { type: "invoice.paid", pattern: "invoice.*", data: { invoice_id: "inv_1", amount: 12900 } };
   }
-  const current = catalog.entries.filter(({ deprecated }) => !deprecated);
-  const entry =
-    current.find(({ type, payloadShape }) => catalog.faultsOf(type, payloadShape).length === 0) ?? current[0];
+  const current = plainEntries(catalog);
+  const entry = current.find((one) => catalog.faultsOf(one, one.payloadShape).length === 0) ?? current[0];
   if (entry === undefined) throw new Error("a catalog has at least the events of Postern itself");
   const { type, payloadShape } = entry;
   const dot = type.indexOf(".");
   return { type, pattern: dot === -1 ? type : `${type.slice(0, dot)}.*`, data: payloadShape };
+}
+
+/** Events of the demonstration's own endpoints: of other kinds than the printed lines publish. */
+export function liveSamples(
+  catalog: Pick<Catalog, "types" | "faultsOf">,
+  printed: SampleEvent,
+): { type: string; data: Record<string, unknown> }[] {
+  const own = new Set(serviceEvents.map(({ type }) => type));
+  return plainEntries(catalog)
+    .filter(({ type }) => !own.has(type) && groupOf(type) !== groupOf(printed.type))
+    .filter((entry) => catalog.faultsOf(entry, entry.payloadShape).length === 0)
+    .map(({ type, payloadShape }) => ({ type, data: payloadShape }));
+}
+
+/** Types that are published by their data alone. */
+function plainEntries({ types }: Pick<Catalog, "types">): CatalogEntry[] {
+  return [...types.values()]
+    .filter(({ newest, versions }) => versions.size === 1 && newest.version === 1 && !newest.deprecated)
+    .map(({ newest }) => newest);
 }
 
 /** JSON that may stand between single quotes of a shell, and of SQL. */
@@ -60,11 +81,12 @@ export function welcomeText(at: Welcome): string {
   const service = '-H "Authorization: Bearer $SERVICE_TOKEN"';
   const { type, pattern, data } = at.sample;
   const endpoint = JSON.stringify({ url: at.receiver.url, events: [pattern] });
-  const event = quotable({ type, data });
-  const sqlData = doubleQuotable(quotable(data));
+  const [event, sqlData] = [quotable({ type, data }), doubleQuotable(quotable(data))];
   const folder = at.dataDir === null ? "" : `DATA_DIR='${at.dataDir}' `;
   return `
 ${addresses(at)}
+Four endpoints have a week of history, and get an event every three seconds.
+
 Try it in another terminal. Each of these is one line to paste.
 
 First, the tokens:

@@ -1,7 +1,8 @@
 /**
  * Watches whether an endpoint still works. One that answers 410, or that has
  * only failed for `disableAfterMs`, is disabled, and its tenant is told by the
- * event `endpoint.disabled` in the same transaction.
+ * event `endpoint.disabled` in the same transaction. One that works again after
+ * an `endpoint.failing` (endpoint-notices.ts) is told of by `endpoint.recovered`.
  */
 import { recordAudit } from "../audit/audit.ts";
 import { POSTERN } from "../audit/audit-entry.ts";
@@ -12,7 +13,7 @@ import { publishOwn } from "../events/own-events.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { EndpointTarget } from "./endpoint.ts";
 import type { TargetKey } from "./send-target.ts";
-import { disableEndpoint, setFailingSince } from "./endpoint-store.ts";
+import { beginFailing, disableEndpoint, endFailing } from "./endpoint-store.ts";
 import { followChange, type Following } from "./follow-change.ts";
 
 type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "url" | "failingSince">;
@@ -27,9 +28,20 @@ export type EndpointHealth = {
   observe(endpoint: Observed, outcome: { status: "delivered" | "failed"; isGone: boolean }): Promise<boolean>;
 };
 
-/** A person delivered to the endpoint: it works. */
-export async function noteDelivered(db: Db, endpoint: TargetKey): Promise<void> {
-  await setFailingSince(db, endpoint, false);
+/** The endpoint works, as part of the caller's transaction: a person delivered to it. */
+export async function noteDelivered(transaction: Db, endpoint: TargetKey): Promise<void> {
+  // In this order: between the two, its tenant can be told of a failure, and not the other way round.
+  if ((await endFailing(transaction, endpoint, false)) === null) await tellRecovered(transaction, endpoint);
+}
+
+/** Notes that an endpoint works of which its tenant was told that it fails, and tells that. */
+async function tellRecovered(transaction: Db, { tenantId, endpointId }: TargetKey): Promise<void> {
+  const failed = await endFailing(transaction, { tenantId, endpointId }, true);
+  if (failed === null) return;
+  await publishOwn(transaction, tenantId, {
+    type: "endpoint.recovered",
+    data: { endpoint_id: endpointId, url: failed.url, failing_since: failed.failingSince.toISOString() },
+  });
 }
 
 export function makeEndpointHealth(
@@ -60,7 +72,9 @@ export function makeEndpointHealth(
   async function noteWorks(endpoint: Observed): Promise<void> {
     // After a note of its failing that is under way, for the later word counts.
     await failed.get(endpoint)?.catch(() => undefined);
-    await setFailingSince(db, endpoint, false);
+    // Of most failures nobody was told, and one statement ends them.
+    if ((await endFailing(db, endpoint, false)) !== null) return;
+    await inTransaction(db, (transaction) => tellRecovered(transaction, endpoint));
   }
 
   return {
@@ -70,8 +84,7 @@ export function makeEndpointHealth(
         await once(disabled, endpoint, () => disable(endpoint, isGone ? "gone" : "failing"));
         return true;
       }
-      if (status === "failed" && !isFailing)
-        await once(failed, endpoint, () => setFailingSince(db, endpoint, true));
+      if (status === "failed" && !isFailing) await once(failed, endpoint, () => beginFailing(db, endpoint));
       if (status === "delivered" && (isFailing || failed.has(endpoint)))
         await once(worked, endpoint, () => noteWorks(endpoint));
       return false;

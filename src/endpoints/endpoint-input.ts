@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { LiveCatalog } from "../events/live-catalog.ts";
-import { isPattern, SUBSCRIPTION_PATTERN } from "../events/subscription.ts";
+import { isPattern, SUBSCRIPTION_PATTERN, typesWithTwoVersions } from "../events/subscription.ts";
 import {
   HEADER_NAME_PATTERN,
   HEADER_VALUE_PATTERN,
@@ -40,7 +40,7 @@ const ownSecret = z
 export function endpointInputSchemas(catalog: LiveCatalog) {
   const pattern = z
     .string()
-    .max(255)
+    .max(259)
     .superRefine((value, context) => {
       if (!isPattern(value) || !catalog.current().knowsPattern(value)) {
         context.addIssue({ code: "custom", message: "unknown_event_type" });
@@ -54,8 +54,11 @@ export function endpointInputSchemas(catalog: LiveCatalog) {
       .min(1)
       .max(MAX_PATTERNS)
       .refine((patterns) => new Set(patterns).size === patterns.length, "must be unique")
+      .refine((patterns) => typesWithTwoVersions(patterns).length === 0, "must name one version of a type")
       .meta({ uniqueItems: true })
-      .describe("Event types, prefixes such as `invoice.*`, or `*` for all."),
+      .describe(
+        "Event types, prefixes such as `invoice.*`, or `*` for all: of each type its newest version that is no preview. `invoice.paid@2` is that version, and stays it, beside the others too.",
+      ),
     description: text.max(500).nullable(),
     enabled: z.boolean().describe("False holds pending attempts and accepts no new events."),
     rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts per second, for each worker process."),

@@ -242,17 +242,40 @@ export async function lockEndpoint(
   return rowCount === 1;
 }
 
-/** Notes when an endpoint began to fail, or that it works again; the first note of a kind counts. */
-export async function setFailingSince(
+/** Notes when an endpoint began to fail; the first note counts. */
+export async function beginFailing(
   db: Db,
   endpoint: { tenantId: TenantId; endpointId: EndpointId },
-  isFailing: boolean,
 ): Promise<void> {
   await db.query(
-    /* sql */ `UPDATE postern.endpoints SET failing_since = CASE WHEN $3 THEN now() END
-      WHERE tenant_id = $1 AND id = $2 AND (failing_since IS NULL) = $3`,
-    [endpoint.tenantId, endpoint.endpointId, isFailing],
+    /* sql */ `UPDATE postern.endpoints SET failing_since = now()
+      WHERE tenant_id = $1 AND id = $2 AND failing_since IS NULL`,
+    [endpoint.tenantId, endpoint.endpointId],
   );
+}
+
+/**
+ * Notes that an endpoint works again, if its tenant was told that it fails
+ * (`isTold`), or else if not. Null where it was not failing so.
+ */
+export async function endFailing(
+  db: Db,
+  endpoint: { tenantId: TenantId; endpointId: EndpointId },
+  isTold: boolean,
+): Promise<{ url: string; failingSince: Date } | null> {
+  const { rows } = await db.query<{ url: string; failingSince: Date }>(
+    /* sql */ `WITH failing AS MATERIALIZED (
+        SELECT tenant_id, id, url, failing_since FROM postern.endpoints
+        WHERE tenant_id = $1 AND id = $2 AND failing_since IS NOT NULL
+          AND coalesce(failing_told_at >= failing_since, false) = $3
+        FOR NO KEY UPDATE
+      )
+      UPDATE postern.endpoints e SET failing_since = NULL FROM failing AS f
+      WHERE e.tenant_id = $1 AND e.id = $2
+      RETURNING f.url, f.failing_since AS "failingSince"`,
+    [endpoint.tenantId, endpoint.endpointId, isTold],
+  );
+  return rows[0] ?? null;
 }
 
 /**

@@ -4,7 +4,8 @@ import { breaks, compareCatalogs } from "./catalog-changes.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
 function entry(type: string, members: Partial<CatalogEntry> = {}): CatalogEntry {
-  return { type, title: "T", description: "", group: "G", payloadShape: {}, deprecated: false, ...members };
+  const text = { title: "T", description: "", group: "G", payloadShape: {} };
+  return { type, version: 1, preview: false, deprecated: false, ...text, ...members };
 }
 
 /** What a change of one schema does, each effect in one text. */
@@ -25,6 +26,30 @@ function effects(before: CatalogEntry["schema"], after: CatalogEntry["schema"]):
 const typed = (type: unknown) => ({ properties: { a: { type } } });
 
 describe("comparing two catalogs", () => {
+  it("compares versions by their numbers, and what a type without one stands for", () => {
+    const was = { schema: { required: ["a"] } };
+    const before = [entry("a", was), entry("b"), entry("b", { version: 2 }), entry("c")];
+    const renewed = [
+      entry("a", was),
+      entry("a", { version: 2, schema: { required: ["b"] } }),
+      entry("b", { version: 2 }),
+      entry("c"),
+      entry("c", { version: 2, preview: true }),
+    ];
+    const changes = compareCatalogs(before, renewed);
+    assert.deepEqual(
+      changes.map((change) => [change.kind, change.type, breaks(change)]),
+      [
+        ["added", "a@2", false],
+        ["added", "c@2", false],
+        ["removed", "b@1", true],
+        ["newest", "a@2", true],
+      ],
+    );
+    const [, , , newest] = changes;
+    assert.deepEqual(newest?.kind === "newest" && newest.effects.map(({ path }) => path), ["data.a"]);
+  });
+
   it("names types that were added, removed and deprecated, and only a removed one breaks receivers", () => {
     const changes = compareCatalogs(
       [entry("same"), entry("gone"), entry("old"), entry("back", { deprecated: true })],

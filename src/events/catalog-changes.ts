@@ -4,15 +4,19 @@
  * have a type that it never had. docs/how-to/add-an-event-type.md has the rules.
  */
 import { isDeepStrictEqual } from "node:util";
+import { nameOf, newestOf } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
 /** `unclear`: the schemas differ in a keyword that the rules do not follow. */
 export type SchemaEffect = { path: string; text: string; verdict: "breaks" | "unclear" };
 
+/** `type` names the version too, where the type has several. */
 export type TypeChange =
   | { kind: "added" | "removed" | "deprecated" | "undeprecated"; type: string }
   /** No effects: the schema changed, and breaks nobody. */
-  | { kind: "changed"; type: string; effects: SchemaEffect[] };
+  | { kind: "changed"; type: string; effects: SchemaEffect[] }
+  /** Endpoints that name no version get another one; the effects are those on what they got. */
+  | { kind: "newest"; type: string; effects: SchemaEffect[] };
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -38,27 +42,48 @@ const UNFOLLOWED = [
 ];
 
 export function breaks(change: TypeChange): boolean {
-  if (change.kind === "changed") return change.effects.some(({ verdict }) => verdict === "breaks");
+  if (change.kind === "changed" || change.kind === "newest")
+    return change.effects.some(({ verdict }) => verdict === "breaks");
   return change.kind === "removed";
 }
 
-/** Changes by type, in the order of the new catalog; removed types come last. */
+/** Changes by version, in the order of the new catalog; then removed ones, and types with another newest version. */
 export function compareCatalogs(
   before: readonly CatalogEntry[],
   after: readonly CatalogEntry[],
 ): TypeChange[] {
-  const former = new Map(before.map((entry) => [entry.type, entry]));
-  const present = new Set(after.map(({ type }) => type));
+  const former = new Map(before.map((entry) => [nameOf(entry), entry]));
+  const present = new Set(after.map(nameOf));
+  const label = labelling([...before, ...after]);
   return [
-    ...after.flatMap((entry) => changesOf(former.get(entry.type), entry)),
+    ...after.flatMap((entry) => changesOf(former.get(nameOf(entry)), entry, label(entry))),
     ...before
-      .filter(({ type }) => !present.has(type))
-      .map(({ type }): TypeChange => ({ kind: "removed", type })),
+      .filter((entry) => !present.has(nameOf(entry)))
+      .map((entry): TypeChange => ({ kind: "removed", type: label(entry) })),
+    ...newestChanges(before, after),
   ];
 }
 
-function changesOf(before: CatalogEntry | undefined, after: CatalogEntry): TypeChange[] {
-  const { type } = after;
+/** A type's name is enough where it has the first version alone. */
+function labelling(entries: readonly CatalogEntry[]): (entry: CatalogEntry) => string {
+  const versioned = new Set(entries.filter(({ version }) => version > 1).map(({ type }) => type));
+  return (entry) => (versioned.has(entry.type) ? nameOf(entry) : entry.type);
+}
+
+function newestChanges(before: readonly CatalogEntry[], after: readonly CatalogEntry[]): TypeChange[] {
+  return [...new Set(after.map(({ type }) => type))].flatMap((type): TypeChange[] => {
+    const [former, present] = [newestIn(before, type), newestIn(after, type)];
+    if (former === undefined || present === undefined || former.version === present.version) return [];
+    const effects = effectsOf(former.schema, present.schema, "data");
+    return [{ kind: "newest", type: nameOf(present), effects }];
+  });
+}
+
+function newestIn(entries: readonly CatalogEntry[], type: string): CatalogEntry | undefined {
+  return newestOf(entries.filter((entry) => entry.type === type));
+}
+
+function changesOf(before: CatalogEntry | undefined, after: CatalogEntry, type: string): TypeChange[] {
   if (before === undefined) return [{ kind: "added", type }];
   const changes: TypeChange[] = [];
   if (before.deprecated !== after.deprecated) {

@@ -5,9 +5,10 @@
  */
 import { z } from "zod";
 import { ConfigError } from "../shared/config-error.ts";
-import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
+import { catalogEntrySchema } from "./catalog-entry.ts";
 import type { LinedFile } from "./catalog-file.ts";
 import { makeDataCheckCompiler } from "./data-check.ts";
+import { parseVersionedType } from "./subscription.ts";
 import { bundleSchema, resolveReference } from "./schema-references.ts";
 
 const object = z.record(z.string(), z.unknown());
@@ -28,7 +29,7 @@ const mediaShape = z.object({
 
 type Imported = {
   /** Without what a catalog file need not say. */
-  entries: Omit<CatalogEntry, "deprecated">[];
+  entries: z.input<typeof catalogEntrySchema>[];
   /** What is left to do by hand, one line each. */
   notes: string[];
 };
@@ -39,30 +40,38 @@ export function importWebhooks({ value, placeOf }: LinedFile): Imported {
   if (!document.success) throw new ConfigError(`${placeOf([])}: the document has no webhooks`);
   const faults: string[] = [];
   const imported: Imported = { entries: [], notes: [] };
-  for (const [type, item] of Object.entries(document.data.webhooks)) {
-    const place = placeOf(["webhooks", type]);
+  for (const [name, item] of Object.entries(document.data.webhooks)) {
+    const place = placeOf(["webhooks", name]);
     try {
-      const { entry, hasExample } = readWebhook(type, item, value);
+      const { entry, hasExample } = readWebhook(name, item, value);
       imported.entries.push(entry);
-      if (!hasExample) imported.notes.push(`${place}: ${type} has no example: write its payloadShape`);
+      if (!hasExample) imported.notes.push(`${place}: ${name} has no example: write its payloadShape`);
     } catch (error) {
-      faults.push(`${place}: ${type}: ${reasonOf(error)}`);
+      faults.push(`${place}: ${name}: ${reasonOf(error)}`);
     }
   }
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
   return imported;
 }
 
-function readWebhook(type: string, pathItem: unknown, document: unknown) {
+/** The name may have a version, as `invoice.paid@2`. */
+function readWebhook(name: string, pathItem: unknown, document: unknown) {
+  const { type, version } = parseVersionedType(name) ?? { type: name, version: null };
   const resolve = (node: unknown): unknown => resolveReference(document, node);
   const { post } = z.object({ post: z.unknown() }).parse(resolve(pathItem));
-  const { summary = type, description = "", tags, deprecated, requestBody } = operationShape.parse(post);
+  const { summary = name, description = "", tags, deprecated, requestBody } = operationShape.parse(post);
   const { content } = bodyShape.parse(resolve(requestBody));
   const media = mediaShape.parse(content["application/json"]);
   const schema = media.schema === undefined ? undefined : bundleSchema(document, media.schema);
   const example = exampleOf(media, schema, resolve);
-  const { deprecated: isDeprecated, ...entry } = catalogEntrySchema.parse({
+  const {
+    deprecated: isDeprecated,
+    preview: _,
+    version: number,
+    ...entry
+  } = catalogEntrySchema.parse({
     type,
+    version: version ?? 1,
     title: summary,
     description,
     group: tags?.[0] ?? "Events",
@@ -72,7 +81,11 @@ function readWebhook(type: string, pathItem: unknown, document: unknown) {
   });
   if (schema !== undefined) makeDataCheckCompiler()(schema);
   return {
-    entry: { ...entry, ...(isDeprecated ? { deprecated: true } : {}) },
+    entry: {
+      ...entry,
+      ...(number > 1 ? { version: number } : {}),
+      ...(isDeprecated ? { deprecated: true } : {}),
+    },
     hasExample: example !== undefined,
   };
 }

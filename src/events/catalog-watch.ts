@@ -15,7 +15,7 @@ export function makeCatalogWatch(services: { catalog: CatalogFile; log: Log; met
     metrics.catalogReads.inc({ outcome: found.kind });
     metrics.catalogRefused.set(catalog.isRefused() ? 1 : 0);
     if (found.kind === "read") {
-      log.info({ types: catalog.current().entries.length }, "the event catalog was read again");
+      log.info({ types: catalog.current().types.size }, "the event catalog was read again");
     } else {
       log.error({ fault: found.fault }, "the changed event catalog is refused; the one before it goes on");
     }

@@ -38,7 +38,7 @@ describe("the built-in catalog", () => {
     const catalog = await loadCatalog(undefined);
     assert.ok(catalog.entries.length >= 10);
     for (const { type, payloadShape } of catalog.entries) {
-      assert.deepEqual(catalog.faultsOf(type, payloadShape), []);
+      assert.deepEqual(catalog.faultsOf({ type, version: 1 }, payloadShape), []);
       assert.equal(catalog.find(type)?.type, type);
     }
   });
@@ -70,12 +70,27 @@ describe("a catalog file", () => {
   it("checks data against a type's schema, and names where it fails", async () => {
     const schema = "  schema: {type: object, properties: {lines: {type: array, items: {type: integer}}}}\n";
     const catalog = await loadCatalog(write(ENTRY + schema));
-    assert.deepEqual(catalog.faultsOf("order.placed", { lines: [1] }), []);
-    assert.deepEqual(catalog.faultsOf("order.placed", { lines: [1, "2"] }), [
+    assert.deepEqual(catalog.faultsOf({ type: "order.placed", version: 1 }, { lines: [1] }), []);
+    assert.deepEqual(catalog.faultsOf({ type: "order.placed", version: 1 }, { lines: [1, "2"] }), [
       { path: ["lines", "1"], message: "must be integer" },
     ]);
   });
 
+  it("finds the newest version that is no preview by the type, and each by its number", async () => {
+    const catalog = await loadCatalog(write(`${V2}${ENTRY}${V2.replace("2", "3")}  preview: true\n`));
+    const found = ["order.placed", "order.placed@1", "order.placed@2", "order.placed@3"];
+    assert.deepEqual(
+      found.map((name) => catalog.find(name)?.version),
+      [2, 1, 2, 3],
+    );
+    for (const name of ["order.placed@4", "order@1", "order.placed@", "order.placed@01", "toString"])
+      assert.equal(catalog.find(name), undefined, name);
+    for (const pattern of ["order.placed@1", "order.placed@3", "endpoint.disabled@1"])
+      assert.ok(catalog.knowsPattern(pattern), pattern);
+    assert.ok(!catalog.knowsPattern("order.placed@4"));
+  });
+
+  const V2 = `${ENTRY}  version: 2\n`;
   const faults: [string, string, RegExp][] = [
     ["text that is no YAML", `${ENTRY}- type: [`, /^FILE:6: /],
     [
@@ -88,6 +103,23 @@ describe("a catalog file", () => {
     ["no array", "type: order.placed", /^FILE:1: /],
     ["a type that stands twice", ENTRY + ENTRY, /^FILE:6: .*order\.placed.*twice/],
     ["a schema that is none", `${ENTRY}  schema: {type: 7}\n`, /^FILE:6: .*order\.placed/],
+    ["a version that stands twice", `${V2}${V2}${ENTRY}`, /^FILE:7: order\.placed@2 is listed twice$/],
+    ["a version that is none", V2.replace("2", "1000"), /^FILE:6: 0\.version /],
+    [
+      "a type without a version that is no preview",
+      `${V2}  preview: true\n`,
+      /^FILE:1: every version of order\.placed is a preview$/,
+    ],
+    [
+      "a time since when of what is not deprecated",
+      `${ENTRY}  deprecated_since: 2031-01-01\n`,
+      /^FILE:1: 0 .* deprecated$/,
+    ],
+    [
+      "a sunset without the day of the deprecation",
+      `${ENTRY}  deprecated: true\n  sunset: 2031-01-01\n`,
+      /^FILE:1: 0 a sunset needs deprecated_since$/,
+    ],
     ["an empty file", "", /^FILE:1: /],
   ];
   for (const [name, text, expected] of faults) {

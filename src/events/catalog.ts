@@ -1,21 +1,31 @@
 /**
  * The event catalog: the types that producers may publish and endpoints may
- * subscribe to. From the operator's file, or built in.
+ * subscribe to, each in one or more versions. From the operator's file, or built in.
  */
 import { ConfigError } from "../shared/config-error.ts";
 import { builtInCatalog, serviceEvents } from "./built-in-catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import type { CatalogSource } from "./catalog-file.ts";
 import type { DataCheck, DataFault } from "./data-check.ts";
-import { patternsMatching } from "./subscription.ts";
+import { parseVersionedType, patternsMatching, versionedType } from "./subscription.ts";
+
+/** A type and its versions. */
+export type CatalogType = {
+  /** What the type stands for without a version: the newest that is no preview. */
+  newest: CatalogEntry;
+  /** By number. */
+  versions: ReadonlyMap<number, CatalogEntry>;
+};
 
 export type Catalog = {
   entries: readonly CatalogEntry[];
-  find(type: string): CatalogEntry | undefined;
+  types: ReadonlyMap<string, CatalogType>;
+  /** An entry by its type, `a.b` for the newest version that is no preview, or `a.b@2`. */
+  find(name: string): CatalogEntry | undefined;
   /** True when the pattern matches at least one type of the catalog. */
   knowsPattern(pattern: string): boolean;
-  /** Faults of the data against the type's schema; empty when it has none or the data satisfy it. */
-  faultsOf(type: string, data: unknown): DataFault[];
+  /** Faults of the data against the schema of a version; empty when it has none or the data satisfy it. */
+  faultsOf(entry: Pick<CatalogEntry, "type" | "version">, data: unknown): DataFault[];
 };
 
 /**
@@ -31,26 +41,64 @@ export async function loadCatalog(file: string | undefined): Promise<Catalog> {
   return makeCatalog(readCatalogFile(file));
 }
 
+/** A version's name, which no other entry has. */
+export function nameOf({ type, version }: Pick<CatalogEntry, "type" | "version">): string {
+  return versionedType(type, version);
+}
+
 async function makeCatalog(source: CatalogSource): Promise<Catalog> {
-  const byType = new Map<string, CatalogEntry>();
-  const patterns = new Set<string>();
-  const own = serviceEvents.filter((event) => !source.entries.some((entry) => entry.type === event.type));
   const faults: string[] = [];
-  for (const [index, entry] of [...source.entries, ...own].entries()) {
-    if (byType.has(entry.type)) {
-      faults.push(`${source.placeOf([index, "type"])}: the type ${entry.type} is listed twice`);
-    }
-    byType.set(entry.type, entry);
-    for (const pattern of patternsMatching(entry.type)) patterns.add(pattern);
+  const own = serviceEvents.filter((event) => !source.entries.some((entry) => entry.type === event.type));
+  const entries = [...source.entries, ...own];
+  const byType = groupByType(entries, source, faults);
+  const types = new Map<string, CatalogType>();
+  const patterns = new Set<string>();
+  for (const [type, versions] of byType) {
+    const newest = newestOf([...versions.values()]);
+    if (newest !== undefined) types.set(type, { newest, versions });
+    else faults.push(`${placeOfType(source, type)}: every version of ${type} is a preview`);
+    for (const pattern of patternsMatching(type, [...versions.keys()])) patterns.add(pattern);
   }
   const checks = await compileChecks(source, faults);
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
   return {
-    entries: [...byType.values()],
-    find: (type) => byType.get(type),
+    entries,
+    types,
+    find(name) {
+      const { type = "", version = null } = parseVersionedType(name) ?? {};
+      const found = types.get(type);
+      return version === null ? found?.newest : found?.versions.get(version);
+    },
     knowsPattern: (pattern) => patterns.has(pattern),
-    faultsOf: (type, data) => checks.get(type)?.(data) ?? [],
+    faultsOf: (entry, data) => checks.get(nameOf(entry))?.(data) ?? [],
   };
+}
+
+/** Adds to `faults` what is listed twice. */
+function groupByType(
+  entries: readonly CatalogEntry[],
+  { placeOf }: CatalogSource,
+  faults: string[],
+): Map<string, Map<number, CatalogEntry>> {
+  const byType = new Map<string, Map<number, CatalogEntry>>();
+  for (const [index, entry] of entries.entries()) {
+    const versions = byType.get(entry.type) ?? new Map<number, CatalogEntry>();
+    if (versions.has(entry.version)) {
+      const what = entry.version === 1 ? `the type ${entry.type}` : nameOf(entry);
+      faults.push(`${placeOf([index, "type"])}: ${what} is listed twice`);
+    }
+    byType.set(entry.type, versions.set(entry.version, entry));
+  }
+  return byType;
+}
+
+/** Of the versions of one type; undefined where each is a preview. */
+export function newestOf(versions: readonly CatalogEntry[]): CatalogEntry | undefined {
+  return versions.filter(({ preview }) => !preview).toSorted((one, other) => other.version - one.version)[0];
+}
+
+function placeOfType({ entries, placeOf }: CatalogSource, type: string): string {
+  return placeOf([entries.findIndex((entry) => entry.type === type), "type"]);
 }
 
 /** Adds to `faults` what is no schema. */
@@ -62,13 +110,13 @@ async function compileChecks(
   if (entries.every((entry) => entry.schema === undefined)) return checks;
   const { makeDataCheckCompiler } = await import("./data-check.ts");
   const compile = makeDataCheckCompiler();
-  for (const [index, { type, schema }] of entries.entries()) {
-    if (schema === undefined) continue;
+  for (const [index, entry] of entries.entries()) {
+    if (entry.schema === undefined) continue;
     try {
-      checks.set(type, compile(schema));
+      checks.set(nameOf(entry), compile(entry.schema));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      faults.push(`${placeOf([index, "schema"])}: the schema of ${type} is not valid: ${reason}`);
+      faults.push(`${placeOf([index, "schema"])}: the schema of ${entry.type} is not valid: ${reason}`);
     }
   }
   return checks;

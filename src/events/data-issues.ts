@@ -1,15 +1,20 @@
 /** What is wrong with an event's data, as a caller who published them is told. */
 import type { Issue } from "../shared/refusal.ts";
 import type { Catalog } from "./catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
 import { brokenDataRule } from "./event-data.ts";
 
-/** Issues below `data`: of the rules for all data first, and only then of the type's schema. */
-export function dataIssues(type: string, data: unknown, catalog: Catalog): Issue[] {
+/** Issues below `at`: of the rules for all data first, and only then of the version's schema. */
+export function dataIssues(
+  entry: Pick<CatalogEntry, "type" | "version">,
+  data: unknown,
+  { catalog, at }: { catalog: Catalog; at: readonly string[] },
+): Issue[] {
   const rule = brokenDataRule(data);
-  if (rule !== null) return [{ path: ["data"], message: rule, code: rule }];
+  if (rule !== null) return [{ path: [...at], message: rule, code: rule }];
   return catalog
-    .faultsOf(type, data)
-    .map((fault) => ({ path: ["data", ...fault.path], message: fault.message, code: "schema" }));
+    .faultsOf(entry, data)
+    .map((fault) => ({ path: [...at, ...fault.path], message: fault.message, code: "schema" }));
 }
 
 /** Data are members by name, not a list. */

@@ -7,7 +7,15 @@ import { FanOut, ROWS_AT_ONCE } from "./fan-out.ts";
 function eventsOf(tenant: string, count: number): NewEvent[] {
   const tenantId = parseTenantId(tenant);
   assert.ok(tenantId !== null);
-  const same = { tenantId, type: "a.b", patterns: ["*"], body: "{}", idempotencyKey: null };
+  const same = {
+    tenantId,
+    type: "a.b",
+    patterns: ["*"],
+    version: 1,
+    body: "{}",
+    others: null,
+    idempotencyKey: null,
+  };
   return Array.from({ length: count }, () => ({ id: newEventId(), ...same }));
 }
 

@@ -2,22 +2,46 @@ import type { Db } from "../database/pool.ts";
 import type { OutboxEvent } from "../queue/queue.ts";
 import { WAKE_CHANNEL } from "../queue/wake-channel.ts";
 
-/** Workers hear of it when the transaction commits. */
-export async function addToOutbox(db: Db, event: OutboxEvent): Promise<void> {
+/** Workers hear of them when the transaction commits. */
+export async function addToOutbox(
+  db: Db,
+  events: readonly Pick<OutboxEvent, "id" | "tenantId" | "type" | "body">[],
+): Promise<void> {
   await db.query(
     /* sql */ `WITH added AS (
-        INSERT INTO postern.outbox (id, tenant_id, type, body) VALUES ($1, $2, $3, $4)
+        INSERT INTO postern.outbox (id, tenant_id, type, body)
+        SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
       )
       SELECT pg_notify('${WAKE_CHANNEL}', '')`,
-    [event.id, event.tenantId, event.type, event.body],
+    [
+      events.map(({ id }) => id),
+      events.map(({ tenantId }) => tenantId),
+      events.map(({ type }) => type),
+      events.map(({ body }) => body),
+    ],
   );
 }
 
+/** A type as SQL knows it: `needed` are the versions that an event must have, `others` those that it may. */
+export type MirroredType = {
+  type: string;
+  newest: number;
+  needed: readonly number[];
+  others: readonly number[];
+};
+
 /** Makes `postern.publish` know exactly these types. */
-export async function mirrorEventTypes(db: Db, types: readonly string[]): Promise<void> {
+export async function mirrorEventTypes(db: Db, types: readonly MirroredType[]): Promise<void> {
   await db.query(
-    /* sql */ `WITH gone AS (DELETE FROM postern.event_types WHERE NOT type = ANY ($1::text[]))
-      INSERT INTO postern.event_types (type) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
-    [types],
+    /* sql */ `WITH given AS MATERIALIZED (
+        SELECT * FROM json_to_recordset($1) AS given (type text, newest smallint, needed smallint[], others smallint[])
+      ), gone AS (
+        DELETE FROM postern.event_types t WHERE NOT EXISTS (SELECT FROM given WHERE given.type = t.type)
+      )
+      INSERT INTO postern.event_types AS t (type, newest, needed, others)
+      SELECT type, newest, needed, others FROM given
+      ON CONFLICT (type) DO UPDATE SET newest = excluded.newest, needed = excluded.needed, others = excluded.others
+        WHERE (t.newest, t.needed, t.others) IS DISTINCT FROM (excluded.newest, excluded.needed, excluded.others)`,
+    [JSON.stringify(types)],
   );
 }

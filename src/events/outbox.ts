@@ -11,13 +11,14 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { Catalog } from "./catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
 import type { LiveCatalog } from "./live-catalog.ts";
 import type { DataFault } from "./data-check.ts";
 import { brokenDataRule, type DataRule } from "./event-data.ts";
 import { patternsMatching } from "./subscription.ts";
 import { isServiceType } from "./built-in-catalog.ts";
 import { writeEvent } from "./new-event.ts";
-import { mirrorEventTypes } from "./outbox-store.ts";
+import { mirrorEventTypes, type MirroredType } from "./outbox-store.ts";
 
 /** A worker holds a take in memory; what is too much for it would be so for each that tries again. */
 const TAKE_LIMIT = { events: 500, bodyBytes: 8 * 1024 * 1024 };
@@ -39,7 +40,7 @@ export function makeCatalogAnnouncer(db: Pool, catalog: LiveCatalog): () => Prom
   return async () => {
     const inForce = catalog.current();
     if (inForce === announced && performance.now() < dueAt) return;
-    await mirrorEventTypes(db, typesOf(inForce));
+    await mirrorEventTypes(db, mirrored(inForce));
     announced = inForce;
     dueAt = performance.now() + ANNOUNCE_AGAIN_MS;
   };
@@ -65,6 +66,7 @@ export function makeOutbox(services: {
     const fault = faultOf(event, catalog);
     // Its key was claimed by postern.publish.
     if (fault === null) {
+      if (isServiceType(event.type)) metrics.ownEvents.inc({ type: event.type });
       const copy = operatorTenant === null ? null : copyFor(operatorTenant, event);
       return (copy === null ? [event] : [event, copy]).map(toAccept);
     }
@@ -81,7 +83,8 @@ export function makeOutbox(services: {
     // Should the relay be tried again, this is told again, of the same span.
     const traced = { eventId: event.id, eventType: event.type, tenantId: event.tenantId };
     tracing?.accepted(traced, { startedAtMs: Date.now() });
-    return { ...event, patterns: patternsMatching(event.type), idempotencyKey: null };
+    const versions = [event.version, ...Object.keys(event.others ?? {}).map(Number)];
+    return { ...event, patterns: patternsMatching(event.type, versions), idempotencyKey: null };
   }
 
   return {
@@ -89,7 +92,7 @@ export function makeOutbox(services: {
       // One catalog for both: an event whose type leaves meanwhile must have its ten minutes.
       const catalog = services.catalog.current();
       const { relayed, mayHaveMore } = await queue.relay({
-        types: typesOf(catalog),
+        types: [...catalog.types.keys()],
         limits: TAKE_LIMIT,
         judge: (event) => judge(event, catalog),
       });
@@ -103,7 +106,8 @@ export function makeOutbox(services: {
 function copyFor(operatorTenant: TenantId, { tenantId, type, body }: OutboxEvent): OutboxEvent | null {
   if (!isServiceType(type) || tenantId === operatorTenant) return null;
   const { data } = sentBody.parse(JSON.parse(body));
-  return { tenantId: operatorTenant, type, ...writeEvent(type, { tenant_id: tenantId, ...data }) };
+  const copy = writeEvent(type, { tenant_id: tenantId, ...data });
+  return { tenantId: operatorTenant, type, version: 1, others: null, ...copy };
 }
 
 type OutboxFault = {
@@ -119,20 +123,48 @@ type OutboxFault = {
  * with another catalog, as during an upgrade, have had time to take it.
  */
 function faultOf(event: OutboxEvent, catalog: Catalog): OutboxFault | null {
-  if (catalog.find(event.type) === undefined) {
+  if (!catalog.types.has(event.type)) {
     return { reason: "unknown_event_type", text: "has a type that the catalog lacks" };
   }
-  const { data } = sentBody.parse(JSON.parse(event.body));
+  const bodies: [version: number, body: string][] = [
+    [event.version, event.body],
+    ...Object.entries(event.others ?? {}).map(([version, body]): [number, string] => [Number(version), body]),
+  ];
+  for (const [version, body] of bodies) {
+    const fault = dataFaultOf({ type: event.type, version }, body, catalog);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function dataFaultOf(
+  entry: { type: string; version: number },
+  body: string,
+  catalog: Catalog,
+): OutboxFault | null {
+  const { data } = sentBody.parse(JSON.parse(body));
   // Before the schema, whose check follows the data as deep as they go.
   const rule = brokenDataRule(data);
   if (rule !== null) return { reason: rule, text: "holds data that no event may hold" };
   // An operator's catalog may define Postern's own types with a schema of its own, and they must not be lost to it.
-  if (isServiceType(event.type)) return null;
-  const faults = catalog.faultsOf(event.type, data);
+  if (isServiceType(entry.type)) return null;
+  const faults = catalog.faultsOf(entry, data);
   if (faults.length === 0) return null;
   return { reason: "schema", text: "breaks its type's schema", faults };
 }
 
-function typesOf(catalog: Catalog): string[] {
-  return catalog.entries.map(({ type }) => type);
+function mirrored(catalog: Catalog): MirroredType[] {
+  return Array.from(catalog.types, ([type, { newest, versions }]) => {
+    const others = [...versions.values()].filter((entry) => entry !== newest);
+    return {
+      type,
+      newest: newest.version,
+      needed: numbersOf(others.filter(({ preview }) => !preview)),
+      others: numbersOf(others),
+    };
+  });
+}
+
+function numbersOf(versions: readonly CatalogEntry[]): number[] {
+  return versions.map(({ version }) => version);
 }

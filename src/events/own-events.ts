@@ -7,10 +7,20 @@ import type { TenantId } from "../shared/id.ts";
 import { writeEvent } from "./new-event.ts";
 import { addToOutbox } from "./outbox-store.ts";
 
-export async function publishOwn(
+export type OwnEvent = { type: string; data: Readonly<Record<string, unknown>> };
+
+export async function publishOwn(transaction: Db, tenantId: TenantId, event: OwnEvent): Promise<void> {
+  await publishOwnEach(transaction, [{ tenantId, ...event }]);
+}
+
+/** In one statement. */
+export async function publishOwnEach(
   transaction: Db,
-  tenantId: TenantId,
-  { type, data }: { type: string; data: Readonly<Record<string, unknown>> },
+  events: readonly (OwnEvent & { tenantId: TenantId })[],
 ): Promise<void> {
-  await addToOutbox(transaction, { tenantId, type, ...writeEvent(type, data) });
+  if (events.length === 0) return;
+  await addToOutbox(
+    transaction,
+    events.map(({ tenantId, type, data }) => ({ tenantId, type, ...writeEvent(type, data) })),
+  );
 }

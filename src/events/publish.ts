@@ -1,5 +1,4 @@
 /** Accepts events from producers: checks them, gives them their ids and bytes, and makes them durable in groups. */
-import { z } from "zod";
 import {
   KeyReusedError,
   type AcceptedEvent,
@@ -16,12 +15,11 @@ import type { Catalog } from "./catalog.ts";
 import type { LiveCatalog } from "./live-catalog.ts";
 import { FanOut, ROWS_AT_ONCE } from "./fan-out.ts";
 import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked } from "./keyed-commits.ts";
-import { writeEvent } from "./new-event.ts";
-import { EVENT_TYPE_PATTERN, patternsMatching } from "./subscription.ts";
-import { dataIssues, isObject } from "./data-issues.ts";
-import { brokenTextRule } from "./event-data.ts";
+import { writeBody, writeEvent } from "./new-event.ts";
+import { patternsMatching } from "./subscription.ts";
+import type { PublishInput } from "./publish-input.ts";
+import { judgeVersions } from "./publish-versions.ts";
 
-export const MAX_EVENTS_PER_REQUEST = 1000;
 const MAX_EVENTS_PER_COMMIT = 1000;
 /** Events being accepted at one time, and the characters of their bodies; beyond, producers are told to wait. */
 const MAX_ACCEPTING = 20_000;
@@ -33,39 +31,6 @@ const MAX_ACCEPTING_BODY_SIZE = 64 * 1024 * 1024;
  */
 const ANSWER_LIMIT_MS = 8000;
 const RETRY_AFTER_S = 2;
-const MAX_KEY_CHARACTERS = 128;
-
-const publishedEvent = z.strictObject({
-  type: z.string().meta({ pattern: EVENT_TYPE_PATTERN }).describe("A type of the event catalog."),
-  // Not z.record, which makes a copy, and one without a member named __proto__.
-  data: z
-    .custom<Record<string, unknown>>(isObject, "must be an object")
-    .meta({ type: "object", additionalProperties: true })
-    .describe("The event itself. Integers of any size are sent with every digit."),
-  tenant_id: z
-    .string()
-    .refine((id) => parseTenantId(id) !== null, "must be 1 to 64 of A-Z, a-z, 0-9, _ and -")
-    .meta({ pattern: "^[A-Za-z0-9_-]{1,64}$" })
-    .optional()
-    .describe("The tenant; needed when the session's `tid` is `*`."),
-  id: z
-    .string()
-    .min(1)
-    .refine(isShortKey, `must have at most ${MAX_KEY_CHARACTERS} characters`)
-    .refine((key) => brokenTextRule(key) === null, "must be well-formed text without NUL")
-    .meta({ pattern: "^[^\\u0000]*$", maxLength: MAX_KEY_CHARACTERS })
-    .optional()
-    .describe("Idempotency key, unique per tenant for at least 24 hours."),
-});
-
-/** The body of a publish request is one event or an array of them. */
-export const publishOneSchema = publishedEvent.meta({ id: "NewEvent" });
-export const publishManySchema = z.array(publishOneSchema).min(1).max(MAX_EVENTS_PER_REQUEST);
-
-export type PublishInput = z.infer<typeof publishedEvent> & {
-  /** The same data where a double does not hold every digit of a number: what is written in their place. */
-  exactData?: unknown;
-};
 
 /** One event's answer: `isNew` is false when its idempotency key was used before with the same content. */
 export type Published = AcceptedEvent & { isNew: boolean };
@@ -115,7 +80,7 @@ class GroupingPublisher implements Publisher {
     sessionTenant: TenantId | null,
   ): Promise<Published[]> {
     const events = toNewEvents(input, sessionTenant, this.#services.catalog.current());
-    const bodySize = events.reduce((sum, event) => sum + event.body.length, 0);
+    const bodySize = events.reduce((sum, event) => sum + sizeOf(event), 0);
     if (
       this.#accepting + events.length > MAX_ACCEPTING ||
       this.#acceptingBodySize + bodySize > MAX_ACCEPTING_BODY_SIZE
@@ -208,9 +173,8 @@ class GroupingPublisher implements Publisher {
   }
 }
 
-/** In characters as PostgreSQL counts them, and JSON Schema: one outside the basic plane is one. */
-function isShortKey(key: string): boolean {
-  return key.length <= 2 * MAX_KEY_CHARACTERS && Array.from(key).length <= MAX_KEY_CHARACTERS;
+function sizeOf({ body, others }: NewEvent): number {
+  return Object.values(others ?? {}).reduce((sum, other) => sum + other.length, body.length);
 }
 
 function repeated(earlier: EarlierEvent | undefined): Published {
@@ -223,8 +187,6 @@ function acceptedOf(accepted: Map<EventId, AcceptedEvent>, event: NewEvent): Acc
   if (found === undefined) throw new Error("an event without a key was not accepted");
   return found;
 }
-
-const UNKNOWN_TYPE: Issue = { path: ["type"], message: "unknown_event_type", code: "unknown_event_type" };
 
 function toNewEvents(
   given: PublishInput | readonly PublishInput[],
@@ -242,33 +204,40 @@ function toNewEvents(
     if (sessionTenant !== null && tenantId !== sessionTenant) {
       throw new Refusal("forbidden", { reason: "the tenant of an event is not the tid of the token" });
     }
-    const isKnown = catalog.find(input.type) !== undefined;
-    const found = isKnown ? dataIssues(input.type, input.data, catalog) : [UNKNOWN_TYPE];
-    for (const { path, message, code } of found) issues.push({ path: [...at, ...path], message, code });
+    const judged = judgeVersions(input, catalog);
+    for (const { path, message, code } of judged.issues)
+      issues.push({ path: [...at, ...path], message, code });
     // What is refused is not written out: data nested beyond the limit would exhaust the stack.
-    if (found.length > 0) return null;
-    return toNewEvent({
-      type: input.type,
-      data: input.exactData ?? input.data,
-      tenantId,
-      key: input.id ?? null,
-    });
+    if (judged.issues.length > 0) return null;
+    return toNewEvent({ type: input.type, tenantId, key: input.id ?? null, ...judged });
   });
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });
   return events.filter((event) => event !== null);
 }
 
-function toNewEvent(given: {
+function toNewEvent({
+  type,
+  tenantId,
+  key,
+  newest,
+  versions,
+}: {
   type: string;
-  data: unknown;
   tenantId: TenantId;
   key: string | null;
+  newest: number;
+  versions: ReadonlyMap<number, unknown>;
 }): NewEvent {
+  const event = writeEvent(type, versions.get(newest));
+  const others = Array.from(versions).filter(([version]) => version !== newest);
+  const bodies = others.map(([version, data]) => [version, writeBody(event.id, type, data)] as const);
   return {
-    ...writeEvent(given.type, given.data),
-    tenantId: given.tenantId,
-    type: given.type,
-    patterns: patternsMatching(given.type),
-    idempotencyKey: given.key,
+    ...event,
+    tenantId,
+    type,
+    patterns: patternsMatching(type, [...versions.keys()]),
+    version: newest,
+    others: bodies.length === 0 ? null : Object.fromEntries(bodies),
+    idempotencyKey: key,
   };
 }

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { isEventTypeName, isPattern, isSubscribed, patternsMatching } from "./subscription.ts";
+import { isEventTypeName, isPattern, patternsMatching, versionFor } from "./subscription.ts";
+
+const isSubscribed = (subscription: string[], type: string): boolean =>
+  versionFor(subscription, { type, newest: 1, versions: [1] }) === 1;
 
 const segments = fc.array(fc.stringMatching(/^[a-zA-Z0-9_]{1,4}$/), { minLength: 1, maxLength: 5 });
 
@@ -35,10 +38,38 @@ describe("a subscription", () => {
           two.length < one.length && two.every((segment, index) => segment === one[index]);
         assert.equal(isSubscribed([`${prefix}.*`], type), isProperPrefix);
         assert.equal(isSubscribed([prefix], type), prefix === type);
-        assert.equal(patternsMatching(type).length, one.length + 1);
+        assert.equal(patternsMatching(type).length, one.length + 2);
         assert.ok(patternsMatching(type).every(isPattern));
       }),
     );
+  });
+});
+
+describe("a subscription to a type with the versions 1, 2 and 3, of which 2 is the newest", () => {
+  const cases: [string[], number | null][] = [
+    [["*"], 2],
+    [["a.*"], 2],
+    [["a.b"], 2],
+    [["a.b@1"], 1],
+    [["a.b@2"], 2],
+    [["a.b@3"], 3],
+    [["a.b@4"], null],
+    [["a.b@4", "a.*"], 2],
+    [["*", "a.b@1"], 1],
+    [["a.b@1", "a.b"], 1],
+    [["a.b@1", "a.b@3"], 3],
+    [["a.c@1"], null],
+  ];
+  for (const [subscription, expected] of cases) {
+    it(`gets ${expected === null ? "none" : `version ${expected}`} with [${subscription.join(", ")}]`, () => {
+      assert.equal(versionFor(subscription, { type: "a.b", newest: 2, versions: [2, 1, 3] }), expected);
+    });
+  }
+
+  it("takes a version from 1 to 999 behind a whole type", () => {
+    for (const text of ["a@1", "a.b@999"]) assert.ok(isPattern(text) && !isEventTypeName(text), text);
+    for (const text of ["a@0", "a@01", "a@1000", "a@", "@1", "a.*@1", "*@1", "a@1.b", "a@1@1", "a@-1"])
+      assert.ok(!isPattern(text), text);
   });
 });
 

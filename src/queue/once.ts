@@ -2,7 +2,7 @@
 import type { EventId, ReplayId } from "../shared/id.ts";
 import type { EndpointKey } from "./queue.ts";
 
-export type OnceEvent = { eventId: EventId; eventType: string; attempt: number };
+export type OnceEvent = { eventId: EventId; eventType: string; version: number; attempt: number };
 
 export type OnceDispatch = EndpointKey & OnceEvent;
 

@@ -45,11 +45,23 @@ export type NewEvent = {
   id: EventId;
   tenantId: TenantId;
   type: string;
-  /** Every subscription pattern that matches the type. */
+  /** Every subscription pattern that matches the type, and each of its versions here. */
   patterns: readonly string[];
+  /** The version of `body`: the newest of the type, for endpoints that name none. */
+  version: number;
   body: string;
+  /** The bodies of other versions, by number; null: none. */
+  others: Readonly<Record<string, string>> | null;
   idempotencyKey: string | null;
 };
+
+/** The body of one of the versions that an event has. */
+export function bodyOf(
+  { version, body, others }: Pick<NewEvent, "version" | "body" | "others">,
+  wanted: number,
+): string {
+  return wanted === version ? body : (others?.[wanted] ?? body);
+}
 
 /** A dispatch whose lease this process holds. */
 export type LeasedDispatch = {
@@ -127,6 +139,8 @@ export type CompletedAttempt = {
   error: string | null;
   /** Milliseconds from now until the next attempt; null when there is none. */
   nextDelayMs: number | null;
+  /** The last automatic attempt of its event failed, and the tenant is to be told. */
+  exhausted: boolean;
   /** Noted in the same step; null: nothing. */
   toKeep: BodiesToKeep | null;
 };
@@ -156,7 +170,7 @@ export type Claimed = {
 export type Ask = ClaimLimits & EndpointKey;
 
 /** An event in the outbox: checked by nobody, or by SQL alone. */
-export type OutboxEvent = Pick<NewEvent, "id" | "tenantId" | "type" | "body">;
+export type OutboxEvent = Pick<NewEvent, "id" | "tenantId" | "type" | "version" | "body" | "others">;
 
 /** Limits of one relay, which takes at least one event, however large. */
 export type RelayLimits = { events: number; bodyBytes: number };

@@ -16,7 +16,12 @@ const FAILED = /* sql */ `SELECT DISTINCT event_id AS id FROM (
 const ACCEPTED = /* sql */ `SELECT e.id FROM postern.events e
   WHERE e.tenant_id COLLATE "C" = $1 AND e.id > $3 AND e.id < $4 ORDER BY e.id LIMIT $5`;
 
-type CandidateRow = Pick<Candidate, "eventId" | "eventType" | "isPending"> & {
+type CandidateRow = Pick<Candidate, "eventId" | "isPending"> & {
+  eventType: string | null;
+  /** Of its body, and of its other bodies. */
+  eventVersion: number | null;
+  otherVersions: number[] | null;
+} & {
   [Member in keyof NonNullable<Candidate["newest"]>]: NonNullable<Candidate["newest"]>[Member] | null;
 };
 
@@ -43,16 +48,19 @@ export async function readCandidates(
         SELECT d.event_id FROM postern.person_sends d
         WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.event_id IS NOT NULL
       )
-      SELECT page.id AS "eventId", event.type AS "eventType",
-        page.id IN (SELECT event_id FROM pending) AS "isPending", newest.status, newest.attempt, newest.error,
-        newest.response_status AS "responseStatus"
+      SELECT page.id AS "eventId", event.type AS "eventType", event.version AS "eventVersion",
+        event.others AS "otherVersions",
+        page.id IN (SELECT event_id FROM pending) AS "isPending", newest.status, newest.attempt, newest.version,
+        newest.error, newest.response_status AS "responseStatus"
       FROM page
       LEFT JOIN LATERAL (
-        SELECT type FROM postern.events WHERE id = page.id AND tenant_id = $1 OFFSET 0
+        SELECT type, coalesce(version, 1) AS version,
+          CASE WHEN versions IS NOT NULL THEN ARRAY(SELECT json_object_keys(versions)::integer) END AS others
+        FROM postern.events WHERE id = page.id AND tenant_id = $1 OFFSET 0
       ) AS event ON true
       LEFT JOIN LATERAL (
         SELECT * FROM (
-          SELECT d.id, d.endpoint_id, d.status, d.attempt, d.error, d.response_status FROM postern.deliveries d
+          SELECT d.id, d.endpoint_id, d.status, d.attempt, coalesce(d.version, 1) AS version, d.error, d.response_status FROM postern.deliveries d
           WHERE d.event_id = page.id AND d.tenant_id = $1 AND d.id >= $6 OFFSET 0
         ) AS made WHERE endpoint_id = $2 ORDER BY id DESC LIMIT 1
       ) AS newest ON true
@@ -74,7 +82,15 @@ export async function readCandidates(
 }
 
 function toCandidate(row: CandidateRow): Candidate {
-  const { eventId, eventType, isPending, status, attempt, error, responseStatus } = row;
-  const newest = status === null || attempt === null ? null : { status, attempt, error, responseStatus };
-  return { eventId, eventType, isPending, newest };
+  const { eventId, isPending, status, attempt, version, error, responseStatus } = row;
+  const newest =
+    status === null || attempt === null || version === null
+      ? null
+      : { status, attempt, version, error, responseStatus };
+  return { eventId, event: eventOf(row), isPending, newest };
+}
+
+function eventOf({ eventType: type, eventVersion: newest, otherVersions }: CandidateRow): Candidate["event"] {
+  if (type === null || newest === null) return null;
+  return { type, newest, versions: [newest, ...(otherVersions ?? [])] };
 }

@@ -22,7 +22,7 @@ import { makeRepeated } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { readCandidates } from "./candidate-store.ts";
-import { judge, type Candidate } from "./replay.ts";
+import { judge, versionToSend, type Candidate } from "./replay.ts";
 import {
   claimReplay,
   countOutcomes,
@@ -112,11 +112,13 @@ function pageOf(replay: LockedRun, candidates: readonly Candidate[], subscriptio
   const events: OnceEvent[] = [];
   let skipped = 0;
   for (const candidate of candidates) {
-    const { eventId, eventType, newest } = candidate;
+    const { eventId, event, newest } = candidate;
     const verdict = judge(candidate, replay, subscription);
     if (verdict === "skip") skipped++;
-    if (verdict === "send" && eventType !== null)
-      events.push({ eventId, eventType, attempt: (newest?.attempt ?? 0) + 1 });
+    if (verdict === "send" && event !== null) {
+      const version = versionToSend(candidate, subscription);
+      events.push({ eventId, eventType: event.type, version, attempt: (newest?.attempt ?? 0) + 1 });
+    }
   }
   return { events, skipped };
 }

@@ -6,6 +6,7 @@ import { causeOf, judge, type Candidate, type ReplayFilter } from "./replay.ts";
 const attempt = (given: Partial<NonNullable<Candidate["newest"]>>): Candidate["newest"] => ({
   status: "failed",
   attempt: 1,
+  version: 1,
   error: null,
   responseStatus: null,
   ...given,
@@ -19,15 +20,16 @@ const CANDIDATES = {
   missed: { newest: null },
   failedAndPending: { newest: attempt({ responseStatus: 500 }), isPending: true },
   firstPending: { newest: null, isPending: true },
-  failedAndGone: { newest: attempt({ responseStatus: 500 }), eventType: null },
-  notSubscribed: { newest: null, eventType: "customer.created" },
+  failedAndGone: { newest: attempt({ responseStatus: 500 }), event: null },
+  notSubscribed: { newest: null, event: { type: "customer.created", newest: 1, versions: [1] } },
 } as const;
 
 function verdicts(filter: Partial<ReplayFilter>): { send: string[]; skip: string[] } {
   const asked = { selection: "failed", eventType: null, cause: null, ...filter } as const;
   const names = (wanted: string): string[] =>
     Object.entries(CANDIDATES).flatMap(([name, given]) => {
-      const known = { eventId: newEventId(), eventType: "invoice.paid", isPending: false, ...given };
+      const event = { type: "invoice.paid", newest: 1, versions: [1] };
+      const known = { eventId: newEventId(), event, isPending: false, ...given };
       return judge(known, asked, ["invoice.*"]) === wanted ? [name] : [];
     });
   return { send: names("send"), skip: names("skip") };

@@ -1,6 +1,6 @@
 /** What a replay is, and which events it sends. Pure; the statements are in the stores. */
 import type { DeliveryStatus } from "../deliveries/delivery.ts";
-import { isSubscribed } from "../events/subscription.ts";
+import { versionFor, type TypeVersions } from "../events/subscription.ts";
 import type { EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
 
 export const REPLAY_SELECTIONS = ["failed", "missed", "all"] as const;
@@ -54,11 +54,12 @@ export type Replay = ReplayFilter & {
 export type Candidate = {
   eventId: EventId;
   /** Null where the event, and with it its body, is gone. */
-  eventType: string | null;
+  event: TypeVersions | null;
   isPending: boolean;
   newest: {
     status: DeliveryStatus;
     attempt: number;
+    version: number;
     error: string | null;
     responseStatus: number | null;
   } | null;
@@ -73,10 +74,19 @@ export function judge(
   { selection, eventType, cause }: Pick<ReplayFilter, "selection" | "eventType" | "cause">,
   subscription: Subscription,
 ): "send" | "skip" | "other" {
-  if (!isOfType(candidate.eventType, eventType)) return "other";
+  if (!isOfType(candidate.event?.type ?? null, eventType)) return "other";
   if (!isSelected(candidate, selection, subscription)) return "other";
   if (cause !== null && causeOf(candidate) !== cause) return "other";
-  return candidate.isPending || candidate.eventType === null ? "skip" : "send";
+  return candidate.isPending || candidate.event === null ? "skip" : "send";
+}
+
+/** The version to send: that of its newest attempt there, or else what the endpoint would have got. */
+export function versionToSend(
+  { newest, event }: Pick<Candidate, "newest" | "event">,
+  subscription: Subscription,
+): number {
+  if (newest !== null) return newest.version;
+  return event === null ? 1 : (versionFor(subscription, event) ?? event.newest);
 }
 
 function isOfType(type: string | null, wanted: string | null): boolean {
@@ -86,12 +96,12 @@ function isOfType(type: string | null, wanted: string | null): boolean {
 }
 
 function isSelected(
-  { newest, isPending, eventType }: Candidate,
+  { newest, isPending, event }: Candidate,
   selection: ReplaySelection,
   subscription: Subscription,
 ): boolean {
   const isMissed =
-    newest === null && !isPending && eventType !== null && isSubscribed(subscription, eventType);
+    newest === null && !isPending && event !== null && versionFor(subscription, event) !== null;
   if (selection === "missed") return isMissed;
   if (selection === "failed") return newest?.status === "failed";
   return newest !== null || isMissed;

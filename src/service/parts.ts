@@ -250,6 +250,7 @@ function workerBackground(
       log,
       metrics,
       retentionDays: config.retentionDays,
+      disableAfterMs: config.disableAfterMs,
     }),
     makeReplayWorker({
       db: pools.worker,

@@ -1,6 +1,7 @@
 /** What the worker does beside attempts: leases of dead workers, dispatches that follow their endpoint, partitions ahead, retention and old keys. */
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
+import { makeEndpointNotices } from "../endpoints/endpoint-notices.ts";
 import { forgetDeletedEndpoints } from "../endpoints/endpoint-store.ts";
 import { foldCounts, forgetOldStats } from "../deliveries/stats-store.ts";
 import { removeOldWatches } from "../deliveries/tail-store.ts";
@@ -23,6 +24,7 @@ const ANNOUNCE_EVERY_MS = 1000;
 const SETTLE_EVERY_MS = 1000;
 const END_SENDS_EVERY_MS = 2000;
 const FOLD_EVERY_MS = 5000;
+const TELL_EVERY_MS = 2000;
 const TIDY_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
 
@@ -35,6 +37,7 @@ export function makeUpkeep(services: {
   log: Log;
   metrics: Metrics;
   retentionDays: number;
+  disableAfterMs: number;
 }): Upkeep {
   const { db, log, metrics } = services;
   const stopping = new AbortController();
@@ -59,6 +62,7 @@ export function makeUpkeep(services: {
         repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
+        repeat(TELL_EVERY_MS, "tell_of_endpoints", () => untilNoneLeft(makeEndpointNotices(services))),
         repeat(FOLD_EVERY_MS, "fold_statistics", () => untilNoneLeft(foldCounts)),
         repeat(TIDY_EVERY_MS, "remove_watches", () => removeOldWatches(db)),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),

@@ -17,6 +17,8 @@ export async function every(
   }
 }
 
+export type Repeated = { start(): void; stop(): Promise<void> };
+
 /**
  * Such work between a start and a stop, which waits for the round under way.
  *
@@ -26,7 +28,7 @@ export function makeRepeated(
   ms: number,
   work: (signal: AbortSignal) => Promise<void>,
   failed: (error: unknown) => void,
-): { start(): void; stop(): Promise<void> } {
+): Repeated {
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: Promise<void> | null = null;

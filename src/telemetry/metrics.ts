@@ -150,6 +150,12 @@ export function makeMetrics() {
       labelNames: ["reason"] as const,
       registers,
     }),
+    ownEvents: new Counter({
+      name: "webhook_own_events_total",
+      help: "Events of Postern's own that were relayed to the queue, by type; without the operator's copies.",
+      labelNames: ["type"] as const,
+      registers,
+    }),
     deadWorkers: new Counter({
       name: "webhook_dead_workers_total",
       help: "Workers that this one found dead, and whose leases it freed.",

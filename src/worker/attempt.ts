@@ -1,5 +1,6 @@
 /** One attempt: signs the event with the endpoint's present settings, sends it, and judges the outcome. */
 import type { SendTarget } from "../endpoints/send-target.ts";
+import { isServiceType } from "../events/built-in-catalog.ts";
 import { longBodyOf } from "../outbound/response.ts";
 import { buildRequestHeaders, maskHeaders, withoutDerived } from "../outbound/request-headers.ts";
 import type { Sender } from "../outbound/send.ts";
@@ -57,7 +58,13 @@ export async function makeAttempt(
     longResponseBody: longBodyOf(outcome),
   });
   const requestHeaders = withoutDerived(maskHeaders(headers, target.masked));
-  return { completed: { dispatch, sentAt, requestHeaders, ...recorded, toKeep }, isGone };
+  const exhausted = exhausts(dispatch, verdict);
+  return { completed: { dispatch, sentAt, requestHeaders, ...recorded, exhausted, toKeep }, isGone };
+}
+
+/** Of events of Postern's own nothing is told: that would be one more of them. */
+function exhausts({ once, eventType }: LeasedDispatch, { status, nextDelayMs }: AttemptVerdict): boolean {
+  return status === "failed" && nextDelayMs === null && !once && !isServiceType(eventType);
 }
 
 /** For an endpoint that was deleted after its dispatch was leased: the attempt ends without a request. */
@@ -80,5 +87,5 @@ function failedUnsent(dispatch: LeasedDispatch, error: "endpoint_deleted" | null
     error,
     nextDelayMs: null,
   };
-  return { dispatch, sentAt: null, requestHeaders: {}, ...nothing, toKeep: null };
+  return { dispatch, sentAt: null, requestHeaders: {}, ...nothing, exhausted: false, toKeep: null };
 }

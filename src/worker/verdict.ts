@@ -4,7 +4,10 @@ import type { SendOutcome } from "../outbound/send.ts";
 import type { CompletedAttempt } from "../queue/queue.ts";
 import { nextDelayMs, parseRetryAfterMs } from "./retry-schedule.ts";
 
-export type AttemptVerdict = Omit<CompletedAttempt, "dispatch" | "sentAt" | "requestHeaders" | "toKeep"> & {
+export type AttemptVerdict = Omit<
+  CompletedAttempt,
+  "dispatch" | "sentAt" | "requestHeaders" | "exhausted" | "toKeep"
+> & {
   /** The receiver said that it is gone for good. */
   isGone: boolean;
 };

@@ -40,7 +40,7 @@ export const asTenant: Record<string, Run> = {
       tenantId,
       endpointId,
       replayId,
-      events: [{ eventId: newEventId(), eventType: EVENT_TYPE, attempt: 2 }],
+      events: [{ eventId: newEventId(), eventType: EVENT_TYPE, version: 1, attempt: 2 }],
     }),
   removeReplayed: (db, rows) => once.removeReplayed(db, rows),
   readCandidates: async (db, rows) =>
@@ -74,7 +74,7 @@ export const asTenant: Record<string, Run> = {
   findEvent: (db, { tenantId, eventId }) => events.findEvent(db, tenantId, eventId),
   lockEndpoint: (db, rows) => lockEndpoint(db, rows),
   findNewestAttempt: (db, rows) => events.findNewestAttempt(db, rows),
-  insertOnce: (db, rows) => once.insertOnce(db, { ...rows, eventType: EVENT_TYPE, attempt: 2 }),
+  insertOnce: (db, rows) => once.insertOnce(db, { ...rows, eventType: EVENT_TYPE, version: 2, attempt: 2 }),
   findAttempts: async (db, { tenantId, eventId }) =>
     (await events.findAttempts(db, { tenantId, eventId }, 100)).keys,
 };

@@ -17,7 +17,7 @@ export type QueueUnderTest = {
   addEndpoint(endpoint: EndpointKey): Promise<void>;
   /** Leaves the queue to follow. */
   changeEndpoint(endpoint: EndpointKey, to: "enabled" | "disabled" | "deleted"): Promise<void>;
-  addToOutbox(event: OutboxEvent): Promise<void>;
+  addToOutbox(event: Pick<OutboxEvent, "id" | "tenantId" | "type" | "body">): Promise<void>;
   /** As if a minute had passed. */
   endLeases(): Promise<void>;
 };
@@ -39,6 +39,7 @@ function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): Comple
     latencyMs: 1,
     error: null,
     nextDelayMs,
+    exhausted: false,
     toKeep: null,
   };
 }
@@ -49,7 +50,9 @@ function eventFor({ tenantId, endpointId }: EndpointKey): NewEvent {
     tenantId,
     type: "invoice.paid",
     patterns: [endpointId],
+    version: 1,
     body: "x".repeat(100),
+    others: null,
     idempotencyKey: null,
   };
 }

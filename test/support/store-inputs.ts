@@ -14,6 +14,7 @@ export const logged = ({ tenantId, endpointId, eventId }: Rows) => ({
   id: newDeliveryId(),
   testId: null,
   eventType: EVENT_TYPE,
+  version: 1,
   trigger: "retry" as const,
   status: "failed" as const,
   attempt: 2,
@@ -64,6 +65,7 @@ export const completed = (rows: Rows) => ({
   latencyMs: 1,
   error: null,
   nextDelayMs: 1000,
+  exhausted: true,
   toKeep: { requestBody: true, responseBody: Buffer.from("answer"), days: null },
 });
 
@@ -72,7 +74,9 @@ export const event = ({ tenantId }: Rows, idempotencyKey: string | null): NewEve
   tenantId,
   type: EVENT_TYPE,
   patterns: ["*"],
+  version: 1,
   body: BODY,
+  others: null,
   idempotencyKey,
 });
 

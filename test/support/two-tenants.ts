@@ -58,6 +58,7 @@ export const TENANT_TABLES = [
   "deliveries",
   "delivery_counts",
   "delivery_stats",
+  "exhausted_events",
   "log_watches",
   "person_sends",
   "replays",
@@ -129,6 +130,13 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
       VALUES ($1, $2, $3, $4, $5, 'event', 'failed', 1, '{}', 1)`,
     [tenantId, endpointId, rows.deliveryId, eventId, EVENT_TYPE],
   );
+  await admin.query(`INSERT INTO postern.exhausted_events VALUES ($1, $2, 1, $3, $4, $5)`, [
+    tenantId,
+    endpointId,
+    rows.deliveryId,
+    eventId,
+    EVENT_TYPE,
+  ]);
   await admin.query(
     `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt, request_headers)
       VALUES ($1, $2, $3, $4, $5, 'retry', 2, '{}')`,

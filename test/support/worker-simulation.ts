@@ -179,7 +179,9 @@ export class Simulation {
       tenantId: endpoint.tenantId,
       type: "a.b",
       patterns: [endpoint.id],
+      version: 1,
       body,
+      others: null,
       idempotencyKey: null,
     };
   }

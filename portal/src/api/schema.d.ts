@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * List the event catalog
-         * @description Which types an endpoint can subscribe to and a backend can publish, with an example of each type's data and its JSON Schema where it has one.
+         * @description Which types an endpoint can subscribe to and a backend can publish, with an example of each type's data and its JSON Schema where it has one. Each version of a type is an entry. `Deprecation` and `Sunset` say when the first of the deprecated versions was deprecated, and when the first of them ends.
          */
         get: operations["listEventTypes"];
         put?: never;
@@ -936,6 +936,186 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "endpoint.failing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Endpoint failing
+         * @description Nothing could be delivered to an endpoint for an hour, or for half of DISABLE_AFTER. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveEndpointFailing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "endpoint.recovered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Endpoint recovered
+         * @description An attempt succeeded at an endpoint of which endpoint.failing was told. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveEndpointRecovered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "endpoint.disabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Endpoint disabled
+         * @description An endpoint was disabled because it answered 410 or only failed for days. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveEndpointDisabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "delivery.exhausted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delivery exhausted
+         * @description The last automatic attempt of one or more events failed at an endpoint. At most once a minute for an endpoint. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveDeliveryExhausted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "replay.finished": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay finished
+         * @description All events of a replay were sent to their endpoint again, or it was deleted meanwhile. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveReplayFinished"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "storage.export.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export ready
+         * @description An export of the delivery log can be downloaded. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveStorageExportReady"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "storage.object.missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stored object missing
+         * @description A stored artifact is no longer in the object store. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveStorageObjectMissing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "storage.object.quarantined": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stored object quarantined
+         * @description Other bytes than those that were stored are in a stored artifact's place. It cannot be downloaded. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveStorageObjectQuarantined"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "storage.object.healed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stored object healed
+         * @description A stored artifact that was missing or quarantined is as it was, and can be downloaded again. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveStorageObjectHealed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -988,6 +1168,8 @@ export interface components {
             /** @description Null for a test. */
             event_id: string | null;
             event_type: string;
+            /** @description Version of the event type that the endpoint gets. */
+            event_version: number;
             /** @enum {string} */
             trigger: "event" | "retry" | "auto_retry" | "test";
             /** @description The replay that asked for it. */
@@ -1033,6 +1215,8 @@ export interface components {
             /** @description Null for a test. */
             event_id: string | null;
             event_type: string;
+            /** @description Version of the event type that the endpoint gets. */
+            event_version: number;
             /** @enum {string} */
             trigger: "event" | "retry" | "auto_retry" | "test";
             /** @description The replay that asked for it. */
@@ -1066,6 +1250,8 @@ export interface components {
         };
         EventType: {
             type: string;
+            version: number;
+            preview: boolean;
             title: string;
             description: string;
             group: string;
@@ -1073,10 +1259,15 @@ export interface components {
             payloadShape: {
                 [key: string]: unknown;
             };
+            /** @description JSON Schema 2020-12 that published data must satisfy. */
             schema?: {
                 [key: string]: unknown;
             };
             deprecated: boolean;
+            /** @description A date, or a time with its offset, ISO 8601. */
+            deprecated_since?: string;
+            /** @description When a deprecated version ends: a date, or a time with its offset. */
+            sunset?: string;
         };
         AuditEntry: {
             /**
@@ -1296,9 +1487,15 @@ export interface components {
         NewEvent: {
             /** @description A type of the event catalog. */
             type: string;
-            /** @description The event itself. Integers of any size are sent with every digit. */
-            data: {
+            /** @description The event itself, as the type's newest version that is no preview. Needed unless `versions` has that one. Integers of any size are sent with every digit. */
+            data?: {
                 [key: string]: unknown;
+            };
+            /** @description The same event as other versions of the type, by number: `{"1": {…}}`. Every version of the catalog is needed, but for previews. */
+            versions?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
             };
             /** @description The tenant; needed when the session's `tid` is `*`. */
             tenant_id?: string;
@@ -1329,7 +1526,7 @@ export interface components {
             endpoints: components["schemas"]["Endpoint"][];
         };
         CreateEndpointRequest: {
-            /** @description Event types, prefixes such as `invoice.*`, or `*` for all. */
+            /** @description Event types, prefixes such as `invoice.*`, or `*` for all: of each type its newest version that is no preview. `invoice.paid@2` is that version, and stays it, beside the others too. */
             events?: string[];
             description?: string | null;
             /** @description False holds pending attempts and accepts no new events. */
@@ -1364,7 +1561,7 @@ export interface components {
             recent_deliveries: components["schemas"]["Delivery"][];
         };
         UpdateEndpointRequest: {
-            /** @description Event types, prefixes such as `invoice.*`, or `*` for all. */
+            /** @description Event types, prefixes such as `invoice.*`, or `*` for all: of each type its newest version that is no preview. `invoice.paid@2` is that version, and stays it, beside the others too. */
             events?: string[];
             description?: string | null;
             /** @description False holds pending attempts and accepts no new events. */
@@ -1421,7 +1618,7 @@ export interface components {
         };
         TestEndpointRequest: {
             /**
-             * @description A type of the event catalog.
+             * @description A type of the event catalog: its newest version that is no preview, or one as in `invoice.paid@2`.
              * @example invoice.created
              */
             event_type: string;
@@ -1739,8 +1936,14 @@ export interface components {
                 deliveries: number;
                 /** Format: date-time */
                 created_at: string;
-                /** @description The exact text that every attempt sends. */
+                /** @description The exact text that every attempt sends, but for endpoints of other versions. */
                 body: string;
+                /** @description The version of the type that `body` is. */
+                version: number;
+                /** @description The exact texts for endpoints that name another version, by its number. */
+                versions: {
+                    [key: string]: string;
+                };
             };
             endpoints: {
                 /** Format: uuid */
@@ -1982,6 +2185,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "type": "invoice.paid",
+                     *         "version": 1,
+                     *         "preview": false,
                      *         "title": "Invoice paid",
                      *         "description": "An invoice was paid in full.",
                      *         "group": "Invoices",
@@ -2314,6 +2519,7 @@ export interface operations {
                      *           "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *           "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *           "event_type": "invoice.paid",
+                     *           "event_version": 1,
                      *           "trigger": "event",
                      *           "replay_id": null,
                      *           "status": "failed",
@@ -2881,6 +3087,7 @@ export interface operations {
                      *           "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *           "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *           "event_type": "invoice.paid",
+                     *           "event_version": 1,
                      *           "trigger": "event",
                      *           "replay_id": null,
                      *           "status": "failed",
@@ -2996,6 +3203,7 @@ export interface operations {
                      *         "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *         "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *         "event_type": "invoice.paid",
+                     *         "event_version": 1,
                      *         "trigger": "event",
                      *         "replay_id": null,
                      *         "status": "failed",
@@ -3110,6 +3318,7 @@ export interface operations {
                      *         "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *         "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *         "event_type": "invoice.paid",
+                     *         "event_version": 1,
                      *         "trigger": "retry",
                      *         "replay_id": null,
                      *         "status": "delivered",
@@ -3397,6 +3606,7 @@ export interface operations {
                      *           "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *           "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *           "event_type": "invoice.paid",
+                     *           "event_version": 1,
                      *           "trigger": "event",
                      *           "replay_id": null,
                      *           "status": "failed",
@@ -3505,6 +3715,7 @@ export interface operations {
                      *         "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *         "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *         "event_type": "invoice.paid",
+                     *         "event_version": 1,
                      *         "trigger": "event",
                      *         "replay_id": null,
                      *         "status": "failed",
@@ -6209,7 +6420,9 @@ export interface operations {
                      *         "type": "invoice.paid",
                      *         "deliveries": 1,
                      *         "created_at": "2026-01-31T10:00:00.000Z",
-                     *         "body": "{\"id\":\"019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e\",\"event\":\"invoice.paid\",\"data\":{}}"
+                     *         "body": "{\"id\":\"019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e\",\"event\":\"invoice.paid\",\"data\":{}}",
+                     *         "version": 1,
+                     *         "versions": {}
                      *       },
                      *       "endpoints": [
                      *         {
@@ -6319,6 +6532,7 @@ export interface operations {
                      *         "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *         "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *         "event_type": "invoice.paid",
+                     *         "event_version": 1,
                      *         "trigger": "retry",
                      *         "replay_id": null,
                      *         "status": "pending",
@@ -7432,6 +7646,681 @@ export interface operations {
         responses: {
             /** @description Any answer is logged and shown to the person. */
             default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveEndpointFailing: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "endpoint.failing",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "url": "https://hooks.example.com/postern",
+                 *         "failing_since": "2026-01-31T08:30:00.000Z",
+                 *         "disabled_after": "2026-02-05T08:30:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "endpoint.failing";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        url: string;
+                        /** Format: date-time */
+                        failing_since: string;
+                        /**
+                         * Format: date-time
+                         * @description The first failure after this disables the endpoint.
+                         */
+                        disabled_after: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveEndpointRecovered: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "endpoint.recovered",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "url": "https://hooks.example.com/postern",
+                 *         "failing_since": "2026-01-31T08:30:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "endpoint.recovered";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        url: string;
+                        /** Format: date-time */
+                        failing_since: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveEndpointDisabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "endpoint.disabled",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "url": "https://hooks.example.com/postern",
+                 *         "reason": "failing"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "endpoint.disabled";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        url: string;
+                        /** @enum {string} */
+                        reason: "failing" | "gone";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveDeliveryExhausted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "delivery.exhausted",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "url": "https://hooks.example.com/postern",
+                 *         "count": 3,
+                 *         "delivery_id": "019a2f00-0000-7000-8000-000000000004",
+                 *         "event_id": "019a2f00-0000-7000-8000-000000000005",
+                 *         "event_type": "invoice.paid"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "delivery.exhausted";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        url: string;
+                        /** @description Such events of the endpoint since the last notice. */
+                        count: number;
+                        /**
+                         * Format: uuid
+                         * @description Of the newest of them.
+                         */
+                        delivery_id: string;
+                        /** Format: uuid */
+                        event_id: string;
+                        event_type: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveReplayFinished: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "replay.finished",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "replay_id": "019a2f00-0000-7000-8000-000000000003",
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "status": "finished",
+                 *         "sent": 812,
+                 *         "delivered": 810,
+                 *         "failed": 2,
+                 *         "skipped": 0
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "replay.finished";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        replay_id: string;
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        /** @enum {string} */
+                        status: "finished" | "failed";
+                        sent: number;
+                        delivered: number;
+                        failed: number;
+                        skipped: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveStorageExportReady: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "storage.export.ready",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "export_id": "019a2f00-0000-7000-8000-000000000001",
+                 *         "object_id": "019a2f00-0000-7000-8000-000000000002",
+                 *         "expires_at": "2026-02-28T00:00:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "storage.export.ready";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        export_id: string;
+                        /** Format: uuid */
+                        object_id: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveStorageObjectMissing: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "storage.object.missing",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "object_id": "019a2f00-0000-7000-8000-000000000002",
+                 *         "delivery_id": "019a2f00-0000-7000-8000-000000000001",
+                 *         "attempt": 1,
+                 *         "kind": "export"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "storage.object.missing";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        object_id: string;
+                        /**
+                         * Format: uuid
+                         * @description For an export, the export's id.
+                         */
+                        delivery_id: string;
+                        attempt: number;
+                        /** @enum {string} */
+                        kind: "export" | "request_body" | "response_body";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveStorageObjectQuarantined: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "storage.object.quarantined",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "object_id": "019a2f00-0000-7000-8000-000000000002",
+                 *         "delivery_id": "019a2f00-0000-7000-8000-000000000001",
+                 *         "attempt": 1,
+                 *         "kind": "export"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "storage.object.quarantined";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        object_id: string;
+                        /**
+                         * Format: uuid
+                         * @description For an export, the export's id.
+                         */
+                        delivery_id: string;
+                        attempt: number;
+                        /** @enum {string} */
+                        kind: "export" | "request_body" | "response_body";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveStorageObjectHealed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "storage.object.healed",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "object_id": "019a2f00-0000-7000-8000-000000000002",
+                 *         "delivery_id": "019a2f00-0000-7000-8000-000000000001",
+                 *         "attempt": 1,
+                 *         "kind": "export"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "storage.object.healed";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        object_id: string;
+                        /**
+                         * Format: uuid
+                         * @description For an export, the export's id.
+                         */
+                        delivery_id: string;
+                        attempt: number;
+                        /** @enum {string} */
+                        kind: "export" | "request_body" | "response_body";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,7 +1,7 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import { z } from "zod";
 import { dataIssues, isObject } from "../../events/data-issues.ts";
-import { EVENT_TYPE_PATTERN } from "../../events/subscription.ts";
+import { VERSIONED_TYPE_PATTERN } from "../../events/subscription.ts";
 import type { Delivery } from "../../deliveries/delivery.ts";
 import { parseDeliveryId, parseEndpointId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -31,8 +31,10 @@ export function deliveryRoutes(
     event_type: z
       .string()
       .refine((type) => catalog.current().find(type) !== undefined, "unknown_event_type")
-      .meta({ pattern: EVENT_TYPE_PATTERN, examples: [catalog.current().entries[0]?.type] })
-      .describe("A type of the event catalog."),
+      .meta({ pattern: VERSIONED_TYPE_PATTERN, examples: [catalog.current().entries[0]?.type] })
+      .describe(
+        "A type of the event catalog: its newest version that is no preview, or one as in `invoice.paid@2`.",
+      ),
     data: z
       .custom<Record<string, unknown>>(isObject, "must be an object")
       .meta({ type: "object", additionalProperties: true })
@@ -46,7 +48,10 @@ export function deliveryRoutes(
 
   /** As it is sent: with every digit of its numbers. */
   function exactData(eventType: string, data: unknown, body: unknown): unknown {
-    const issues = dataIssues(eventType, data, catalog.current());
+    const current = catalog.current();
+    const entry = current.find(eventType);
+    if (entry === undefined) throw new Refusal("unknown_event_type");
+    const issues = dataIssues(entry, data, { catalog: current, at: ["data"] });
     if (issues.length > 0) throw new Refusal("validation_failed", { issues });
     const exact = withDigits(body);
     const sent = exact === null ? data : exactTest.parse(exact).data;

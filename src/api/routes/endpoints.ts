@@ -13,6 +13,7 @@ import {
   healthExample,
   secretExample,
 } from "../examples.ts";
+import { deprecationHeaders } from "../deprecation.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
 import { parse } from "../parse.ts";
 import {
@@ -60,12 +61,16 @@ export function endpointRoutes(
         tag: "Event types",
         summary: "List the event catalog",
         description:
-          "Which types an endpoint can subscribe to and a backend can publish, with an example of each type's data and its JSON Schema where it has one.",
+          "Which types an endpoint can subscribe to and a backend can publish, with an example of each type's data and its JSON Schema where it has one. Each version of a type is an entry. `Deprecation` and `Sunset` say when the first of the deprecated versions was deprecated, and when the first of them ends.",
         answers: { 200: z.array(catalogEntryObject) },
         examples: { 200: [[eventTypeExample]] },
       }),
     },
-    () => catalog.current().entries.map(catalogEntryView),
+    (_request, reply) => {
+      const { entries } = catalog.current();
+      void reply.headers(deprecationHeaders(entries));
+      return entries.map(catalogEntryView);
+    },
   );
 
   app.get(

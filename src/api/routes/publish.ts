@@ -1,11 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import {
-  publishManySchema,
-  publishOneSchema,
-  type Published,
-  type PublishInput,
-} from "../../events/publish.ts";
+import { publishManySchema, publishOneSchema, type PublishInput } from "../../events/publish-input.ts";
+import type { Published } from "../../events/publish.ts";
 import type { TracedEvent } from "../../telemetry/tracing.ts";
 import { serviceOf } from "../access.ts";
 import { eventInputExample, publishedExample } from "../examples.ts";
@@ -76,12 +72,14 @@ function tracedEvents(
   });
 }
 
-const exactEvents = z.array(z.object({ data: z.unknown() }));
+const exactEvents = z.array(
+  z.object({ data: z.unknown(), versions: z.record(z.string(), z.unknown()).optional() }),
+);
 
 /** Checked as doubles, sent with every digit. */
 function withExactData(input: PublishInput | PublishInput[], exact: unknown): PublishInput | PublishInput[] {
-  const data = exactEvents.parse([exact].flat()).map((event) => event.data);
-  const exactly = (event: PublishInput, index: number) => Object.assign(event, { exactData: data[index] });
+  const written = exactEvents.parse([exact].flat());
+  const exactly = (event: PublishInput, index: number) => Object.assign(event, { exact: written[index] });
   return Array.isArray(input) ? input.map(exactly) : exactly(input, 0);
 }
 

@@ -1,6 +1,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import {
+  bodyOf,
   LEASE_MS,
   type Acceptance,
   type EarlierEvent,
@@ -16,22 +17,39 @@ type AcceptedRow = {
   dispatch_id: DeliveryId | null;
   endpoint_id: EndpointId | null;
   parked: boolean | null;
+  /** Of events with versions; otherwise there is none. */
+  version?: number | null;
 };
 
-// Most events have no key. What claiming keys costs is paid even where there are none, so it is left out then.
-const ACCEPT_EVENTS = { plain: acceptEventsSql(false), keyed: acceptEventsSql(true) };
+/** What a statement is for beside plain events. Most have neither: what that costs is paid even where there is none, so it is left out then. */
+type Kind = { areKeyed: boolean; areVersioned: boolean };
 
-function acceptEventsSql(areKeyed: boolean): string {
+/** Which of the given events are accepted: all without a key, and those whose key was free. */
+function acceptedSql({ areKeyed, areVersioned }: Kind): string {
+  // Behind the parameters of keys, if there are any.
+  const first = areKeyed ? 11 : 9;
+  const versionArrays = areVersioned ? `, $${first}::smallint[], $${first + 1}::text[]` : "";
+  const versionColumns = areVersioned ? ", version, others" : "";
+  if (!areKeyed) {
+    return /* sql */ `accepted AS MATERIALIZED (
+    SELECT id, tenant_id, type, body, patterns::text[] AS patterns${versionColumns}
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]${versionArrays})
+      AS given (id, tenant_id, type, body, patterns${versionColumns})
+  )`;
+  }
+  const fingerprint = areVersioned
+    ? "postern.versions_fingerprint(type, body, version, others::json)"
+    : "postern.content_fingerprint(type, body)";
   // The limit is in force before the first key is claimed, and ends with the transaction.
-  const claimKeys = /* sql */ `patience AS MATERIALIZED (
+  return /* sql */ `patience AS MATERIALIZED (
     SELECT set_config('lock_timeout', coalesce($9::text, current_setting('lock_timeout')), true)
   ), given AS MATERIALIZED (
-    SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns
-    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $10::text[])
-      AS given (id, tenant_id, type, body, patterns, key)
+    SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns${versionColumns}
+    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $10::text[]${versionArrays})
+      AS given (id, tenant_id, type, body, patterns, key${versionColumns})
   ), claimed AS (
     INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
-    SELECT tenant_id, key, id, postern.content_fingerprint(type, body) FROM given WHERE key IS NOT NULL
+    SELECT tenant_id, key, id, ${fingerprint} FROM given WHERE key IS NOT NULL
     -- In one order everywhere: concurrent requests with the same keys wait for each other, never crosswise.
     ORDER BY tenant_id, key, id
     ON CONFLICT DO NOTHING
@@ -39,37 +57,66 @@ function acceptEventsSql(areKeyed: boolean): string {
   ), accepted AS MATERIALIZED (
     SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
   )`;
-  const takeAll = /* sql */ `accepted AS MATERIALIZED (
-    SELECT id, tenant_id, type, body, patterns::text[] AS patterns
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
-      AS given (id, tenant_id, type, body, patterns)
-  )`;
-  return /* sql */ `WITH ${areKeyed ? claimKeys : takeAll}, due AS MATERIALIZED (
+}
+
+function acceptEventsSql(kind: Kind): string {
+  const { areVersioned } = kind;
+  // Of an endpoint that names a version of the event; otherwise the event's own.
+  const named = /* sql */ `, CASE WHEN a.others IS NULL THEN a.version ELSE coalesce((
+        SELECT max(split_part(pattern, '@', 2)::smallint) FROM unnest(events) AS pattern
+        WHERE pattern ^@ (a.type || '@') AND pattern = ANY (a.patterns)), a.version) END AS version`;
+  const due = areVersioned ? ", due.version" : "";
+  const dueVersion = areVersioned ? ", e.version" : "";
+  const column = areVersioned ? ", version" : "";
+  // The first version is not written down: null stands for it.
+  const stored = areVersioned ? ", nullif(version, 1)" : "";
+  return /* sql */ `WITH ${acceptedSql(kind)}, due AS MATERIALIZED (
     SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
-      e.id = ANY ($6::uuid[]) AS parked
+      e.id = ANY ($6::uuid[]) AS parked${dueVersion}
     FROM accepted a CROSS JOIN LATERAL (
-      SELECT id FROM postern.endpoints
+      SELECT id${areVersioned ? named : ""} FROM postern.endpoints
       WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
       -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
       OFFSET 0
     ) AS e
   ), dispatched AS (
     INSERT INTO postern.dispatches
-      (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked)
+      (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked${column})
     SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $8 * interval '1 ms',
       now() + CASE WHEN $7::uuid IS NULL OR parked THEN $8 ELSE ${LEASE_MS} END * interval '1 ms',
-      CASE WHEN NOT parked THEN $7::uuid END, parked
+      CASE WHEN NOT parked THEN $7::uuid END, parked${stored}
     FROM due
   ), stored AS (
-    INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
-    SELECT tenant_id, id, type, body, coalesce(fan_out.count, 0)
+    INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count${areVersioned ? ", version, versions" : ""})
+    SELECT tenant_id, id, type, body, coalesce(fan_out.count, 0)${areVersioned ? `${stored}, others::json` : ""}
     FROM accepted LEFT JOIN (SELECT event_id, count(*) FROM due GROUP BY event_id) AS fan_out
       ON fan_out.event_id = accepted.id
   )
-  SELECT accepted.id AS event_id, due.id AS dispatch_id, due.endpoint_id, due.parked,
+  SELECT accepted.id AS event_id, due.id AS dispatch_id, due.endpoint_id, due.parked${due},
     -- Heard when this commits, and once however many rows say it.
     CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${WAKE_CHANNEL}', '') END
   FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
+}
+
+const ACCEPT_EVENTS = {
+  plain: acceptEventsSql({ areKeyed: false, areVersioned: false }),
+  keyed: acceptEventsSql({ areKeyed: true, areVersioned: false }),
+  versioned: acceptEventsSql({ areKeyed: false, areVersioned: true }),
+  "keyed-versioned": acceptEventsSql({ areKeyed: true, areVersioned: true }),
+};
+
+function shapeOf(events: readonly NewEvent[]): keyof typeof ACCEPT_EVENTS {
+  const areKeyed = events.some(({ idempotencyKey }) => idempotencyKey !== null);
+  const areVersioned = events.some(({ version, others }) => version !== 1 || others !== null);
+  if (areVersioned) return areKeyed ? "keyed-versioned" : "versioned";
+  return areKeyed ? "keyed" : "plain";
+}
+
+function versionArraysOf(events: readonly NewEvent[]): unknown[] {
+  return [
+    events.map(({ version }) => version),
+    events.map(({ others }) => (others === null ? null : JSON.stringify(others))),
+  ];
 }
 
 /**
@@ -94,11 +141,11 @@ export async function acceptEvents(
   },
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const isKeyed = events.some((event) => event.idempotencyKey !== null);
+  const shape = shapeOf(events);
   const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, events.map((event) => event.idempotencyKey)];
   const { rows } = await db.query<AcceptedRow>({
-    name: isKeyed ? "accept-keyed-events" : "accept-events",
-    text: isKeyed ? ACCEPT_EVENTS.keyed : ACCEPT_EVENTS.plain,
+    name: `accept-events-${shape}`,
+    text: ACCEPT_EVENTS[shape],
     values: [
       events.map((event) => event.id),
       events.map((event) => event.tenantId),
@@ -108,7 +155,8 @@ export async function acceptEvents(
       parked,
       leaseId,
       firstDelayMs,
-      ...(isKeyed ? keys : []),
+      ...(shape.startsWith("keyed") ? keys : []),
+      ...(shape.endsWith("versioned") ? versionArraysOf(events) : []),
     ],
   });
   return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });
@@ -123,7 +171,7 @@ function toAcceptance(
   const dispatchCounts = new Map<EventId, number>();
   const leased: LeasedDispatch[] = [];
   const parked = new Map<EndpointId, EndpointKey>();
-  for (const { event_id, dispatch_id, endpoint_id, parked: isParked } of rows) {
+  for (const { event_id, dispatch_id, endpoint_id, parked: isParked, version } of rows) {
     const event = given.get(event_id);
     if (event === undefined) continue;
     const hasDispatch = dispatch_id !== null && endpoint_id !== null;
@@ -137,7 +185,7 @@ function toAcceptance(
         endpointId: endpoint_id,
         eventId: event.id,
         eventType: event.type,
-        body: event.body,
+        body: bodyOf(event, version ?? event.version),
         attempt: 1,
         once: false,
         ...lease,
@@ -169,9 +217,10 @@ export async function findEarlierEvents(
 ): Promise<Map<EventId, EarlierEvent>> {
   const { rows } = await db.query<{ asked_id: EventId } & EarlierEvent>(
     /* sql */ `SELECT given.id AS asked_id, k.event_id AS id, coalesce(e.dispatch_count, 0) AS "dispatchCount",
-        k.fingerprint = postern.content_fingerprint(given.type, given.body) AS "sameContent"
-      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
-        AS given (id, tenant_id, type, body, key)
+        k.fingerprint = postern.versions_fingerprint(given.type, given.body, given.version, given.others::json)
+          AS "sameContent"
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[])
+        AS given (id, tenant_id, type, body, key, version, others)
       CROSS JOIN LATERAL (
         SELECT tenant_id, event_id, fingerprint FROM postern.idempotency_keys
         WHERE tenant_id = given.tenant_id AND key = given.key OFFSET 0
@@ -186,6 +235,7 @@ export async function findEarlierEvents(
       events.map((event) => event.type),
       events.map((event) => event.body),
       events.map((event) => event.idempotencyKey),
+      ...versionArraysOf(events),
     ],
   );
   return new Map(rows.map(({ asked_id, ...earlier }) => [asked_id, earlier]));

@@ -31,14 +31,16 @@ const LEASE = /* sql */ `leased AS (
     UPDATE postern.dispatches d
     SET lease_owner = $1, claimable_at = now() + $2 * interval '1 ms', parked = false
     FROM taken WHERE ${isRowOf("taken")}
-    RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, taken.due_at
+    RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, d.version, taken.due_at
   )`;
 // One look-up by key for each row, whatever the statistics say: see key-look-up.ts.
 const SIZE = /* sql */ `LEFT JOIN LATERAL (
-    SELECT octet_length(body) AS bytes FROM postern.events WHERE id = found.event_id OFFSET 0) AS e ON true`;
+    SELECT octet_length(postern.body_of_version(body, version, versions, found.version)) AS bytes
+    FROM postern.events WHERE id = found.event_id OFFSET 0) AS e ON true`;
 // Bodies are joined outside of the update: with an outer join to a partitioned table in it, PostgreSQL 18.4 has crashed.
 const WITH_BODY = /* sql */ `SELECT leased.*, e.body FROM leased LEFT JOIN LATERAL (
-    SELECT body FROM postern.events WHERE id = leased.event_id OFFSET 0) AS e ON true`;
+    SELECT postern.body_of_version(body, version, versions, leased.version) AS body
+    FROM postern.events WHERE id = leased.event_id OFFSET 0) AS e ON true`;
 
 /**
  * Leases due dispatches that no worker holds, the longest due first. Skips rows
@@ -55,7 +57,7 @@ export async function claimDispatches(
   const { rows } = await db.query<{ due: number } & (FoundRow | { id: null })>({
     name: "claim-dispatches",
     text: /* sql */ `WITH due AS MATERIALIZED (
-        SELECT tenant_id, endpoint_id, id, event_id, claimable_at AS due_at FROM postern.dispatches
+        SELECT tenant_id, endpoint_id, id, event_id, version, claimable_at AS due_at FROM postern.dispatches
         WHERE ${DUE} AND endpoint_id NOT IN (SELECT * FROM unnest($5::uuid[]))
         ORDER BY claimable_at LIMIT $3
         FOR UPDATE SKIP LOCKED
@@ -110,7 +112,7 @@ export async function pullDispatches(
       ), line AS MATERIALIZED (
         SELECT ask.body_bytes, line.*
         FROM ask CROSS JOIN LATERAL (
-          SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.due_at, d.replay_id FROM postern.dispatches d
+          SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.version, d.due_at, d.replay_id FROM postern.dispatches d
           WHERE d.tenant_id = ask.tenant_id AND d.endpoint_id = ask.endpoint_id AND d.parked AND NOT d.held
             AND NOT d.superseded
           ORDER BY d.replay_id NULLS FIRST, d.due_at, d.event_id LIMIT ask.dispatches

@@ -17,13 +17,15 @@ const KEPT = {
   columns: "keep_request, keep_response, keep_days",
   types: ["boolean[]", "bytea[]", "integer[]"],
 };
+// And for events whose last automatic attempt failed.
+const EXHAUSTED = { columns: "exhausted", types: ["boolean[]"] };
 const FIRST_EXTRA = 13;
 
-type Kind = { goesOn: boolean; keeps: boolean };
+type Kind = { goesOn: boolean; keeps: boolean; exhausts: boolean };
 
 /** The attempts as a table, of the columns that their kind needs. */
-function givenSql({ goesOn, keeps }: Kind): string {
-  const extras = [...(goesOn ? [NEXT] : []), ...(keeps ? [KEPT] : [])];
+function givenSql({ goesOn, keeps, exhausts }: Kind): string {
+  const extras = [...(goesOn ? [NEXT] : []), ...(keeps ? [KEPT] : []), ...(exhausts ? [EXHAUSTED] : [])];
   const arrays = extras.flatMap(({ types }) => types).map((type, n) => `, $${FIRST_EXTRA + n}::${type}`);
   const columns = extras.map((extra) => `, ${extra.columns}`);
   return `unnest(${ARRAYS}${arrays.join("")}) AS given (${COLUMNS}${columns.join("")})`;
@@ -45,10 +47,18 @@ const NOTED = /* sql */ `, noted AS (
       WHERE is_kept
     )`;
 
+const COUNTED = /* sql */ `, counted AS (
+      INSERT INTO postern.exhausted_events (tenant_id, endpoint_id, count, delivery_id, event_id, event_type)
+      SELECT DISTINCT ON (tenant_id, endpoint_id) tenant_id, endpoint_id,
+        count(*) OVER (PARTITION BY tenant_id, endpoint_id), id, event_id, event_type
+      FROM done WHERE exhausted AND NOT superseded
+      ORDER BY tenant_id, endpoint_id, id DESC
+    )`;
+
 const FOLLOWED = /* sql */ `, followed AS (
       INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, attempt + 1,
+        (tenant_id, endpoint_id, id, event_id, event_type, version, attempt, due_at, claimable_at)
+      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, version, attempt + 1,
         now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
       FROM done WHERE goes_on
     )`;
@@ -56,7 +66,8 @@ const FOLLOWED = /* sql */ `, followed AS (
 /**
  * In one statement: each dispatch whose lease is still the attempt's goes, its outcome
  * is logged under the same id, and the next attempt's dispatch comes where one
- * is due and nothing made it needless meanwhile. What is kept of it is noted.
+ * is due and nothing made it needless meanwhile. What is kept of it is noted, and
+ * exhausted events are counted.
  *
  * Endpoints that get a next attempt are locked before their dispatches are,
  * and dispatches in the order of their key: deleting an endpoint takes the same
@@ -75,10 +86,11 @@ export async function completeAttempts(
 ): Promise<Set<DeliveryId>> {
   const goesOn = attempts.some((attempt) => attempt.nextDelayMs !== null);
   const keeps = attempts.some((attempt) => attempt.toKeep !== null);
-  const shape = `${goesOn ? "going-on" : "last"}${keeps ? "-keeping" : ""}-${whenLocked}`;
+  const exhausts = attempts.some((attempt) => attempt.exhausted);
+  const shape = `${goesOn ? "going-on" : "last"}${keeps ? "-keeping" : ""}${exhausts ? "-exhausting" : ""}-${whenLocked}`;
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: `complete-attempts-${shape}`,
-    text: completeAttemptsSql({ goesOn, keeps }, whenLocked),
+    text: completeAttemptsSql({ goesOn, keeps, exhausts }, whenLocked),
     values: [
       ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
       attempts.map((attempt) => attempt.status),
@@ -93,6 +105,7 @@ export async function completeAttempts(
       attempts.map((attempt) => attempt.sentAt),
       ...(goesOn ? [attempts.map((attempt) => attempt.nextDelayMs)] : []),
       ...(keeps ? keptArrays(attempts) : []),
+      ...(exhausts ? [attempts.map(({ exhausted }) => exhausted)] : []),
     ],
   });
   return new Set(rows.map((row) => row.id));
@@ -132,16 +145,16 @@ function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
       ${withLeased("ready", whenLocked)}
     ), done AS (
       DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
-      RETURNING locked.*, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, locked.may_go_on AND NOT d.superseded AS goes_on
+      RETURNING locked.*, d.event_id, d.event_type, d.version, d.attempt, d.once, d.replay_id, d.superseded, locked.may_go_on AND NOT d.superseded AS goes_on
     ), logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id)
+         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id, version)
       SELECT tenant_id, endpoint_id, id, event_id, event_type,
         ${DISPATCH_TRIGGER}, status, attempt, request_headers::json,
         response_status, response_headers::json, response_body, latency_ms, error, sent_at,
-        replay_id
+        replay_id, version
       FROM done AS d
-    )${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}
+    )${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}${kind.exhausts ? COUNTED : ""}
     SELECT id FROM done`;
 }

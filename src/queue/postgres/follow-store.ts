@@ -121,13 +121,13 @@ export const endDispatches: FollowSlice = (db, endpoint, after) =>
     which: /* sql */ `NOT superseded`,
     change: (theLocked) => /* sql */ `ended AS (
         DELETE FROM postern.dispatches WHERE ${theLocked}
-        RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt, once, replay_id
+        RETURNING tenant_id, endpoint_id, id, event_id, event_type, attempt, once, replay_id, version
       ), logged AS (
         INSERT INTO postern.deliveries
           (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-           latency_ms, error, replay_id)
+           latency_ms, error, replay_id, version)
         SELECT tenant_id, endpoint_id, id, event_id, event_type,
-          ${DISPATCH_TRIGGER}, 'failed', attempt, '{}', 0, 'endpoint_deleted', replay_id
+          ${DISPATCH_TRIGGER}, 'failed', attempt, '{}', 0, 'endpoint_deleted', replay_id, version
         FROM ended AS d
       )`,
   });

@@ -9,13 +9,14 @@ export async function insertOnce(
   db: Db,
   dispatch: OnceDispatch,
 ): Promise<{ id: DeliveryId; dueAt: Date } | null> {
-  const { tenantId, endpointId, eventId, eventType, attempt } = dispatch;
+  const { tenantId, endpointId, eventId, eventType, version, attempt } = dispatch;
   const { rows } = await db.query<{ id: DeliveryId; dueAt: Date }>(
     /* sql */ `INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once)
-      VALUES ($1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true)
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once, version)
+      VALUES ($1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true,
+        nullif($6::smallint, 1))
       RETURNING id, due_at AS "dueAt", pg_notify('${WAKE_CHANNEL}', '')`,
-    [tenantId, endpointId, eventId, eventType, attempt],
+    [tenantId, endpointId, eventId, eventType, attempt, version],
   );
   return rows[0] ?? null;
 }
@@ -27,9 +28,11 @@ export async function insertReplayed(
 ): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at,
-        claimable_at, once, parked, replay_id)
-      SELECT $1, $2, postern.uuid_v7(), event_id, event_type, least(attempt, 32767), now(), now(), true, true, $3
-      FROM unnest($4::uuid[], $5::text[], $6::integer[]) AS given (event_id, event_type, attempt)`,
+        claimable_at, once, parked, replay_id, version)
+      SELECT $1, $2, postern.uuid_v7(), event_id, event_type, least(attempt, 32767), now(), now(), true, true, $3,
+        nullif(version, 1)
+      FROM unnest($4::uuid[], $5::text[], $6::integer[], $7::smallint[])
+        AS given (event_id, event_type, attempt, version)`,
     [
       tenantId,
       endpointId,
@@ -37,6 +40,7 @@ export async function insertReplayed(
       events.map((event) => event.eventId),
       events.map((event) => event.eventType),
       events.map((event) => event.attempt),
+      events.map((event) => event.version),
     ],
   );
 }

@@ -27,7 +27,7 @@ export async function takeFromOutbox(
   const { rows } = await db.query<OutboxEvent & { found: number }>(
     // The length of a stored text is known without reading it.
     /* sql */ `WITH found AS (
-        SELECT id, octet_length(body) AS bytes FROM postern.outbox
+        SELECT id, octet_length(body) + coalesce(octet_length(versions::text), 0) AS bytes FROM postern.outbox
         WHERE type = ANY ($1::text[]) OR id < postern.lowest_id_at(now() - interval '10 minutes')
         ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
       ), summed AS (
@@ -37,12 +37,20 @@ export async function takeFromOutbox(
       DELETE FROM postern.outbox AS o USING summed AS s
       -- An array keeps PostgreSQL from reading the whole outbox to join it.
       WHERE o.id = ANY (ARRAY[s.id]) AND (s.bytes <= $3 OR s.place = 1)
-      RETURNING o.id, o.tenant_id AS "tenantId", o.type, o.body, s.found`,
+      RETURNING o.id, o.tenant_id AS "tenantId", o.type, coalesce(o.version, 1) AS version, o.body,
+        o.versions AS others, s.found`,
     [types, limit.events, limit.bodyBytes],
   );
   const found = rows[0]?.found ?? 0;
   return {
-    events: rows.map(({ id, tenantId, type, body }) => ({ id, tenantId, type, body })),
+    events: rows.map(({ id, tenantId, type, version, body, others }) => ({
+      id,
+      tenantId,
+      type,
+      version,
+      body,
+      others,
+    })),
     mayHaveMore: found === limit.events || found > rows.length,
   };
 }

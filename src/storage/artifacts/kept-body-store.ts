@@ -57,7 +57,7 @@ export async function readRequestBody(
 ): Promise<string | null> {
   const { rows } = await db.query<{ body: string | null }>({
     name: "request-body-to-keep",
-    text: /* sql */ `SELECT coalesce(d.request_body, e.body) AS body
+    text: /* sql */ `SELECT coalesce(d.request_body, postern.body_of_version(e.body, e.version, e.versions, d.version)) AS body
       FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
       WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3`,
     values: [tenantId, endpointId, deliveryId],

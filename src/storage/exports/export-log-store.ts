@@ -71,18 +71,19 @@ export async function readLogPage(
       ), page AS MATERIALIZED (
         SELECT * FROM slice WHERE fits ORDER BY endpoint_id, id LIMIT $${values.push(page.limit)}
       ), sized AS (
-        SELECT page.*, coalesce(page.request_body, e.body) AS body,
+        SELECT page.*, coalesce(page.request_body, e.body) AS body, coalesce(page.version, 1) AS event_version,
           row_number() OVER (ORDER BY page.endpoint_id, page.id) AS place,
           sum(octet_length(coalesce(page.request_body, e.body, ''))) OVER (ORDER BY page.endpoint_id, page.id) AS bytes
         FROM page LEFT JOIN LATERAL (
-          SELECT body FROM postern.events e WHERE e.id = page.event_id AND e.tenant_id = page.tenant_id) e ON true
+          SELECT postern.body_of_version(e.body, e.version, e.versions, page.version) AS body
+          FROM postern.events e WHERE e.id = page.event_id AND e.tenant_id = page.tenant_id) e ON true
       ), slice_end AS (
         SELECT endpoint_id AS slice_endpoint, id AS slice_end,
           (SELECT count(*)::int FROM slice WHERE fits) AS fitting
         FROM slice ORDER BY endpoint_id DESC, id DESC LIMIT 1
       )
-      SELECT slice_endpoint, slice_end, fitting, id, endpoint_id, event_id, event_type, trigger, replay_id, status, attempt,
-        request_headers, body AS request_body, response_status, response_headers, response_body, latency_ms, error,
+      SELECT slice_endpoint, slice_end, fitting, id, endpoint_id, event_id, event_type, event_version, trigger, replay_id,
+        status, attempt, request_headers, body AS request_body, response_status, response_headers, response_body, latency_ms, error,
         sent_at
       FROM slice_end LEFT JOIN sized ON place = 1 OR bytes <= $${values.push(page.maxBodyBytes)}
       ORDER BY endpoint_id, id`,

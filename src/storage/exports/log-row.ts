@@ -8,6 +8,7 @@ export type LogRow = {
   endpoint_id: EndpointId;
   event_id: string | null;
   event_type: string;
+  event_version: number;
   trigger: string;
   replay_id: string | null;
   status: string;
@@ -28,6 +29,7 @@ export const LOG_COLUMNS = [
   "endpoint_id",
   "event_id",
   "event_type",
+  "event_version",
   "trigger",
   "replay_id",
   "status",
@@ -55,6 +57,7 @@ export function ndjsonLine(row: LogRow): string {
     endpoint_id: row.endpoint_id,
     event_id: row.event_id,
     event_type: row.event_type,
+    event_version: row.event_version,
     trigger: row.trigger,
     replay_id: row.replay_id,
     status: row.status,

@@ -17,6 +17,7 @@ const COLUMNS: Record<LogColumn, Column> = {
   endpoint_id: TEXT,
   event_id: TEXT_OR_NULL,
   event_type: TEXT,
+  event_version: NUMBER,
   trigger: TEXT,
   replay_id: TEXT_OR_NULL,
   status: TEXT,

@@ -35,7 +35,14 @@ export async function uploadObject(
   if (row.version_id !== NOT_UPLOADED) return row;
   const { key, size, sha256 } = row;
   const answer = await bucket.put({ key, size, sha256, open });
-  if (answer.code === "stored") return recordUpload(db, tenantId, row, answer);
+  if (answer.code === "stored") {
+    const recorded = await recordUpload(db, tenantId, row, answer);
+    // The tenant was erased meanwhile: nobody else knows of these bytes.
+    if (recorded === null && (await findObjectByKey(db, wanted)) === null) {
+      await bucket.deleteVersion({ key, versionId: answer.versionId });
+    }
+    return recorded;
+  }
   return adoptUpload(services, tenantId, row);
 }
 

@@ -7,7 +7,8 @@
  * where it is absent. It names the installation and a generation. Each pass
  * raises the generation, first in the database and then in the bucket, so the
  * mark is never ahead of the database that wrote it. A mark that is ahead
- * shows an older database, or a second copy of it.
+ * shows an older database, or a second copy of it. A pass that finds an object
+ * which only a newer database can know puts such a mark there on purpose.
  *
  * Nothing is deleted in a bucket unless its mark was read and is ours.
  */
@@ -20,6 +21,7 @@ import { parseJson } from "../../shared/parse-json.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
 import { ownerGeneration, ownerKey, OWNER_PREFIX } from "../bytes/own-keys.ts";
 import { parseObjectKey } from "../rules/object-key.ts";
+import type { ListedObject } from "../rules/reconcile-types.ts";
 import {
   addBucket,
   findRowIdentities,
@@ -47,8 +49,14 @@ const RENEWED_BY_ANOTHER =
   "Another process, or a second copy of this database, renewed the owner mark at the same moment: the next pass looks again";
 const READ_TRIES = 3;
 
-const mark = z.strictObject({ installation: z.uuid(), generation: z.int().min(1) });
-type Mark = z.infer<typeof mark>;
+const markContent = z.strictObject({
+  installation: z.uuid(),
+  generation: z.int().min(1),
+  /** The key of an object that only a newer database can know. */
+  unknown: z.string().optional(),
+});
+/** `at` is when it was written, by the clock of the store. */
+type Mark = z.infer<typeof markContent> & { at: string };
 
 /**
  * Reads the mark, and writes it where the bucket has none and is shown to be
@@ -73,6 +81,11 @@ export async function checkOwner(services: OwnerServices): Promise<string | null
   return trouble;
 }
 
+/** When the last pass began that began at the first key, by the store's clock; null without a mark. */
+export async function readLastBegin({ bucket }: OwnerServices): Promise<string | null> {
+  return (await readMark(bucket))?.at ?? null;
+}
+
 /** As {@link checkOwner}, and raises the generation. */
 export async function renewOwner(services: OwnerServices): Promise<string | null> {
   const { db, bucket } = services;
@@ -85,6 +98,22 @@ export async function renewOwner(services: OwnerServices): Promise<string | null
   }
   await dropMarksBelow(bucket, generation);
   return null;
+}
+
+/**
+ * Puts a mark into the bucket that is ahead of this database, because the object
+ * of that key shows that it is an older one. Answers what that means.
+ */
+export async function markAsNewer(services: OwnerServices, unknown: string): Promise<string> {
+  const { bucket } = services;
+  const known = await requireKnown(services);
+  await writeMark(bucket, { ...known, generation: known.generation + 1, unknown });
+  return (await checkOwner(services)) ?? unknownObject(unknown, bucket.name);
+}
+
+/** What an object means that was stored since the last pass, and that no row speaks of. */
+export function unknownObject(key: string, bucket: string): string {
+  return `The bucket ${bucket} has the object ${key}, which was stored since the last pass and of which this database has no row: it was restored from an older backup, or another installation stores objects there. ${REMEDY}, and then \`postern storage adopt\` to give such objects rows`;
 }
 
 /** Changes nothing. */
@@ -123,6 +152,7 @@ async function requireKnown({ db, bucket }: OwnerServices): Promise<KnownBucket>
 function troubleWith(found: Mark, known: KnownBucket, bucket: string): string | null {
   if (found.installation !== known.installationId) return foreign(found, bucket);
   if (found.generation <= known.generation) return null;
+  if (found.unknown !== undefined) return unknownObject(found.unknown, bucket);
   return `The bucket ${bucket} was compared ${found.generation} times, by its owner mark, and this database knows of ${known.generation}: it was restored from an older backup, or a second copy of it is in use. ${REMEDY}`;
 }
 
@@ -166,34 +196,42 @@ async function holdsOnlyKnown({ db, bucket }: OwnerServices): Promise<boolean> {
 async function readMark(bucket: Bucket): Promise<Mark | null> {
   // A pass that renews the mark meanwhile removes the one that was listed.
   for (let tries = 1; tries <= READ_TRIES; tries++) {
-    const last = (await ownerKeys(bucket)).at(-1);
+    const last = (await listMarks(bucket)).at(-1);
     if (last === undefined) return null;
-    const head = await bucket.head({ bucket: bucket.name, key: last, version_id: null });
+    const { key } = last;
+    const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
     if (!head.found || head.version_id === null) continue;
-    const opened = await bucket.get({ key: last, versionId: head.version_id });
+    const opened = await bucket.get({ key, versionId: head.version_id });
     if (!opened.found) continue;
-    const content = mark.safeParse(parseJson(await text(opened.body)));
-    if (content.success && content.data.generation === ownerGeneration(last)) return content.data;
-    throw new StoreUnavailableError(`the bucket's owner mark ${last} is not one that Postern writes`);
+    const content = markContent.safeParse(parseJson(await text(opened.body)));
+    if (content.success && content.data.generation === ownerGeneration(last.key)) {
+      return { ...content.data, at: last.last_modified };
+    }
+    throw new StoreUnavailableError(`the bucket's owner mark ${last.key} is not one that Postern writes`);
   }
   throw new StoreUnavailableError("the bucket's owner mark was renewed each time that it was read");
 }
 
-async function ownerKeys(bucket: Bucket): Promise<string[]> {
-  const keys: string[] = [];
-  for (let after: string | null = null; ; after = keys.at(-1) ?? null) {
+/** By generation. */
+async function listMarks(bucket: Bucket): Promise<ListedObject[]> {
+  const marks: ListedObject[] = [];
+  for (let after: string | null = null; ; after = marks.at(-1)?.key ?? null) {
     const page = await bucket.list({ after, limit: LISTED_AT_ONCE, prefix: OWNER_PREFIX });
-    keys.push(...page.objects.map(({ key }) => key).filter((key) => ownerGeneration(key) !== null));
-    if (!page.isTruncated || page.objects.length === 0) return keys;
+    marks.push(...page.objects.filter(({ key }) => ownerGeneration(key) !== null));
+    if (!page.isTruncated || page.objects.length === 0) return marks;
   }
 }
 
 /** False where there is one of this generation. */
 async function writeMark(
   bucket: Bucket,
-  { installationId, generation }: Pick<KnownBucket, "installationId" | "generation">,
+  {
+    installationId,
+    generation,
+    unknown,
+  }: Pick<KnownBucket, "installationId" | "generation"> & { unknown?: string },
 ): Promise<boolean> {
-  const bytes = Buffer.from(JSON.stringify({ installation: installationId, generation }));
+  const bytes = Buffer.from(JSON.stringify({ installation: installationId, generation, unknown }));
   const answer = await bucket.put({
     key: ownerKey(generation),
     size: bytes.length,
@@ -205,7 +243,7 @@ async function writeMark(
 
 /** The highest counts; those below are clutter. */
 async function dropMarksBelow(bucket: Bucket, generation: number): Promise<void> {
-  for (const key of await ownerKeys(bucket)) {
+  for (const { key } of await listMarks(bucket)) {
     if ((ownerGeneration(key) ?? generation) >= generation) continue;
     const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
     if (head.found && head.version_id !== null) {

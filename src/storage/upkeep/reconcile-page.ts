@@ -19,6 +19,7 @@ import type { ObjectDelete, OperationResult } from "../rules/mutations.ts";
 import { findHorizon } from "../rules/reconcile-classify.ts";
 import { reconcileObjects } from "../rules/reconcile-objects.ts";
 import type {
+  ListedObject,
   ReconcileEventType,
   ReconcileMutation,
   ReconcileObjectsInput,
@@ -50,6 +51,8 @@ export type PageOfPass = {
 
 export type JudgedPage = {
   input: ReconcileObjectsInput;
+  /** Of the page, as the store lists them. */
+  listed: ListedObject[];
   result: OperationResult<ReconcileObjectsOutput, ReconcileMutation>;
 };
 
@@ -94,7 +97,11 @@ export async function judgePage(services: ReconcileServices, page: PageOfPass): 
   input.marks = await listMarks(db, bucket.name, { after, upTo: horizon });
   await showHiddenVersions(bucket, input, horizon);
   withhold(input, page.examinedOrphans);
-  return { input, result: await reconcileObjects(input, { storage: confirmingHead(bucket) }) };
+  return {
+    input,
+    listed: listing.objects,
+    result: await reconcileObjects(input, { storage: confirmingHead(bucket) }),
+  };
 }
 
 /**

@@ -11,7 +11,14 @@ import {
   type Destruction,
 } from "./destruction.ts";
 import { finishUploads, type FinishedUploads, type FinishServices } from "./finish-uploads.ts";
-import { checkOwner, judgeOwner, renewOwner } from "./ownership.ts";
+import {
+  checkOwner,
+  judgeOwner,
+  markAsNewer,
+  readLastBegin,
+  renewOwner,
+  unknownObject,
+} from "./ownership.ts";
 import {
   applyPage,
   judgePage,
@@ -22,6 +29,7 @@ import {
 } from "./reconcile-page.ts";
 import { readCursor, writeCursor, type ReconcileCursor } from "./reconcile-store.ts";
 import { relinkLost } from "./relink-lost.ts";
+import { findUnknownObject } from "./unknown-object.ts";
 
 /** What a pass needs: to compare, and to finish what was left half done. */
 export type PassServices = ReconcileServices & FinishServices;
@@ -70,6 +78,8 @@ type Pass = {
   services: PassServices;
   options: PassOptions;
   page: PageOfPass;
+  /** When the last whole pass began, by the store's clock; null before the first. */
+  since: string | null;
   summary: PassSummary;
   destruction: Destruction[];
 };
@@ -87,7 +97,10 @@ export async function runPass(services: PassServices, options: PassOptions = {})
   if (cursor !== null && cursor.haltedReason !== null && !isAcknowledged) {
     return { ...summary, end: "halted", reason: cursor.haltedReason };
   }
-  const trouble = await renewOwner(services);
+  begun.since = await readLastBegin(services);
+  // A pass that goes on keeps the mark of its beginning: what it has passed by is judged by that time again.
+  const isResumed = cursor !== null && cursor.afterKey !== null;
+  const trouble = await (isResumed ? checkOwner(services) : renewOwner(services));
   if (trouble !== null) return { ...summary, end: "refused", reason: trouble };
   const orphans = await relinkLost(services, false);
   summary.relinked = orphans.relinked;
@@ -111,6 +124,7 @@ function beginPass(services: PassServices, options: PassOptions, cursor: Reconci
       approved: NOTHING,
       ...USUAL,
     },
+    since: null,
     summary: {
       end: "interrupted",
       reason: null,
@@ -133,6 +147,7 @@ async function runDry(
 ): Promise<PassSummary> {
   const begun = beginPass(services, options, cursor);
   begun.summary.reason = (await judgeOwner(services)) ?? cursor?.haltedReason ?? null;
+  begun.since = await readLastBegin(services);
   const { examined } = await relinkLost(services, true);
   begun.page = { ...begun.page, ...WHOLE, after: null, examinedOrphans: examined };
   return runPages(begun);
@@ -193,10 +208,16 @@ async function runPage(pass: Pass): Promise<JudgedPage | Stopped> {
         "the bucket's listing is out of order, or ends where it says that it goes on",
       );
     }
-    if (options.isDryRun === true || code === "HALTED") return judged;
-    // Another may have taken the bucket over since the last page.
-    const trouble = judged.result.mutations.length === 0 ? null : await checkOwner(services);
+    const unknown = pass.since === null ? null : await findUnknownObject(services, judged, pass.since);
+    if (options.isDryRun === true) {
+      if (unknown !== null) summary.reason ??= unknownObject(unknown, services.bucket.name);
+      return judged;
+    }
+    const trouble = await (unknown === null
+      ? recheckOwner(services, judged)
+      : markAsNewer(services, unknown));
     if (trouble !== null) return { stopped: { ...summary, end: "refused", reason: trouble } };
+    if (code === "HALTED") return judged;
     try {
       const deletes = await applyPage(services, judged, page.approved);
       summary.undeleted += await deleteObjects(services, judged, deletes);
@@ -206,6 +227,11 @@ async function runPage(pass: Pass): Promise<JudgedPage | Stopped> {
       if (!(error instanceof PageChangedError) || tries === TRIES_OF_A_PAGE) throw error;
     }
   }
+}
+
+/** Another may have taken the bucket over since the last page. */
+async function recheckOwner(services: PassServices, { result }: JudgedPage): Promise<string | null> {
+  return result.mutations.length === 0 ? null : checkOwner(services);
 }
 
 function count({ decisions }: ReconcileObjectsOutput, summary: PassSummary): void {

@@ -45,7 +45,7 @@ export async function relinkLost(services: Services, isDryRun: boolean): Promise
 type LostRow = { row: StoredObject; orphan: { key: string; versionId: string } };
 
 /** Null where no row misses the object's bytes, or where the object is gone. */
-async function findLostRow({ db, bucket }: Services, key: string): Promise<LostRow | null> {
+export async function findLostRow({ db, bucket }: Services, key: string): Promise<LostRow | null> {
   const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
   if (!head.found || head.version_id === null) return null;
   const { size, version_id: versionId } = head;
