@@ -26,7 +26,7 @@ const NAME = `postern-${VERSION}-${PLATFORM}`;
 /** Where a system has its own programs, and no Node of the checkout. */
 const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 /** Links to them are for whoever has the checkout. */
-const SOURCES = /^(\.|package\.json$|(src|test|tools|bench|suites|migrations)\b)/;
+const SOURCES = /^(\.|package\.json$|(src|portal|test|tools|bench|suites|migrations)\b)/;
 
 let folder: string;
 let unpacked: string;

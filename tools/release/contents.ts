@@ -5,15 +5,7 @@ import { join } from "node:path";
 import type { ReleaseFile } from "./archive.ts";
 import type { NodeFiles } from "./node-binary.ts";
 
-const FROM_CHECKOUT = [
-  "LICENSE",
-  "*.md",
-  "docs/**",
-  "deploy/**",
-  "receivers/**",
-  "portal/README.md",
-  "migrations/**/*.sql",
-];
+const FROM_CHECKOUT = ["LICENSE", "*.md", "docs/**", "deploy/**", "receivers/**", "migrations/**/*.sql"];
 
 const OWNER_MAY_EXECUTE = 0o100;
 

@@ -19,6 +19,12 @@ export const eventTypesQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** The types alone, each once: a type may have several versions. */
+export const typeNamesQuery = queryOptions({
+  ...eventTypesQuery,
+  select: (entries) => [...new Map(entries.map((entry) => [entry.type, entry])).values()],
+});
+
 export const endpointStatsQuery = queryOptions({
   queryKey: ["stats", "endpoints", "24h"],
   queryFn: ({ signal }) =>

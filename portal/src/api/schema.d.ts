@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * List the event catalog
-         * @description Which types an endpoint can subscribe to and a backend can publish, with an example of each type's data and its JSON Schema where it has one.
+         * @description Which types an endpoint can subscribe to and a backend can publish, with an example of each type's data and its JSON Schema where it has one. Each version of a type is an entry. `Deprecation` and `Sunset` say when the first of the deprecated versions was deprecated, and when the first of them ends.
          */
         get: operations["listEventTypes"];
         put?: never;
@@ -250,6 +250,46 @@ export interface paths {
          * @description Sends at once, with `_test: true`, and answers with the outcome, so it can take 15 seconds. The endpoint must subscribe to the type.
          */
         post: operations["testEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch due events of a pull endpoint; they are leased for 60 seconds
+         * @description Each event has the body and the headers that a request to a receiver would have: check its signature in the same way. Acknowledge it before the lease ends. Where no event is due, the call waits for up to `wait_s` seconds and then answers without events. Fresh events come before replayed ones, the longest due first; a test or retry of a person comes before both. At most 8 MiB of bodies come at once, and at least one event. Several clients may fetch: no event is leased twice at a time. 20 calls of a tenant may wait.
+         */
+        post: operations["leaseEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/acks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge leased events, or refuse them
+         * @description An event without `error` is delivered, and never fetched again. One with `error` has failed, with that text as the answer's body in the log, and is due again by the retry schedule. A lease may be acknowledged in parts. `late` names events that this lease has no more; where it has none of those named, the answer is 409. Neither changes anything for them.
+         */
+        post: operations["acknowledgeEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -936,6 +976,186 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "endpoint.failing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Endpoint failing
+         * @description Nothing could be delivered to an endpoint for an hour, or for half of DISABLE_AFTER. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveEndpointFailing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "endpoint.recovered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Endpoint recovered
+         * @description An attempt succeeded at an endpoint of which endpoint.failing was told. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveEndpointRecovered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "endpoint.disabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Endpoint disabled
+         * @description An endpoint was disabled because it answered 410 or only failed for days. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveEndpointDisabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "delivery.exhausted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delivery exhausted
+         * @description The last automatic attempt of one or more events failed at an endpoint. At most once a minute for an endpoint. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveDeliveryExhausted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "replay.finished": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay finished
+         * @description All events of a replay were sent to their endpoint again, or it was deleted meanwhile. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveReplayFinished"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "storage.export.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export ready
+         * @description An export of the delivery log can be downloaded. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveStorageExportReady"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "storage.object.missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stored object missing
+         * @description A stored artifact is no longer in the object store. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveStorageObjectMissing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "storage.object.quarantined": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stored object quarantined
+         * @description Other bytes than those that were stored are in a stored artifact's place. It cannot be downloaded. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveStorageObjectQuarantined"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "storage.object.healed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stored object healed
+         * @description A stored artifact that was missing or quarantined is as it was, and can be downloaded again. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         */
+        post: operations["receiveStorageObjectHealed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -950,6 +1170,13 @@ export interface components {
             description: string | null;
             enabled: boolean;
             disabled_reason: ("manual" | "gone" | "failing") | null;
+            /**
+             * @description Whether Postern sends its events, or a client fetches them.
+             * @enum {string}
+             */
+            mode: "push" | "pull";
+            /** @description Deleted after an hour without a call of its client. */
+            temporary: boolean;
             rate_limit: number | null;
             /** @description `[masked]` in place of the value of `authorization` and of each of `masked_headers`. */
             headers: {
@@ -988,6 +1215,8 @@ export interface components {
             /** @description Null for a test. */
             event_id: string | null;
             event_type: string;
+            /** @description Version of the event type that the endpoint gets. */
+            event_version: number;
             /** @enum {string} */
             trigger: "event" | "retry" | "auto_retry" | "test";
             /** @description The replay that asked for it. */
@@ -1007,7 +1236,7 @@ export interface components {
             /** @description The first 1,000 characters. */
             response_body: string | null;
             latency_ms: number;
-            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. */
+            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: nobody fetched it for as long as the log is kept. */
             error: string | null;
             /** @description Null unless pending. */
             next_attempt_at: string | null;
@@ -1033,6 +1262,8 @@ export interface components {
             /** @description Null for a test. */
             event_id: string | null;
             event_type: string;
+            /** @description Version of the event type that the endpoint gets. */
+            event_version: number;
             /** @enum {string} */
             trigger: "event" | "retry" | "auto_retry" | "test";
             /** @description The replay that asked for it. */
@@ -1052,7 +1283,7 @@ export interface components {
             /** @description The first 1,000 characters. */
             response_body?: string | null;
             latency_ms: number;
-            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. */
+            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: nobody fetched it for as long as the log is kept. */
             error: string | null;
             /** @description Null unless pending. */
             next_attempt_at: string | null;
@@ -1066,6 +1297,8 @@ export interface components {
         };
         EventType: {
             type: string;
+            version: number;
+            preview: boolean;
             title: string;
             description: string;
             group: string;
@@ -1073,10 +1306,21 @@ export interface components {
             payloadShape: {
                 [key: string]: unknown;
             };
+            /** @description JSON Schema 2020-12 that published data must satisfy. */
             schema?: {
                 [key: string]: unknown;
             };
             deprecated: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with offset.
+             */
+            deprecated_since?: string;
+            /**
+             * Format: date-time
+             * @description When a deprecated version ends, ISO 8601 with offset.
+             */
+            sunset?: string;
         };
         AuditEntry: {
             /**
@@ -1169,6 +1413,41 @@ export interface components {
             by_cause: {
                 [key: string]: number;
             };
+        };
+        Lease: {
+            /** @description Null where no event was due. */
+            lease_id: string | null;
+            /** @description When the lease ends. What is not acknowledged by then has failed with the error `timeout`. */
+            lease_until: string | null;
+            events: {
+                /**
+                 * Format: uuid
+                 * @description The attempt's id, as in the delivery log: what is acknowledged.
+                 */
+                id: string;
+                /** @description Null for a test. */
+                event_id: string | null;
+                event_type: string;
+                /** @description Version of the event type. */
+                event_version: number;
+                /** @enum {string} */
+                trigger: "event" | "retry" | "auto_retry" | "test";
+                replay_id: string | null;
+                attempt: number;
+                /** @description Those of a request to a receiver, static headers and signatures included. */
+                headers: {
+                    [key: string]: string;
+                };
+                /** @description The exact text that the signatures cover. Do not parse and write it again. */
+                body: string;
+            }[];
+        };
+        Acknowledged: {
+            delivered: number;
+            /** @description Refused by this call. */
+            failed: number;
+            /** @description Events that this lease does not have, or has no more: nothing was changed for them. */
+            late: string[];
         };
         OwnToken: {
             /** @description To be sent as `Authorization: Bearer …`. */
@@ -1296,9 +1575,15 @@ export interface components {
         NewEvent: {
             /** @description A type of the event catalog. */
             type: string;
-            /** @description The event itself. Integers of any size are sent with every digit. */
-            data: {
+            /** @description The event itself, as the type's newest version that is no preview. Needed unless `versions` has that one. Integers of any size are sent with every digit. */
+            data?: {
                 [key: string]: unknown;
+            };
+            /** @description The same event as other versions of the type, by number: `{"1": {…}}`. Every version of the catalog is needed, but for previews. */
+            versions?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
             };
             /** @description The tenant; needed when the session's `tid` is `*`. */
             tenant_id?: string;
@@ -1329,11 +1614,16 @@ export interface components {
             endpoints: components["schemas"]["Endpoint"][];
         };
         CreateEndpointRequest: {
-            /** @description Event types, prefixes such as `invoice.*`, or `*` for all. */
+            /** @description Event types, prefixes such as `invoice.*`, or `*` for all: of each type its newest version that is no preview. `invoice.paid@2` is that version, and stays it, beside the others too. */
             events?: string[];
             description?: string | null;
             /** @description False holds pending attempts and accepts no new events. */
             enabled?: boolean;
+            /**
+             * @description `push`: Postern sends the events to `url`. `pull`: they wait until a client fetches them with `POST /api/webhooks/{id}/leases`; `url` is where they go once it is `push` again.
+             * @enum {string}
+             */
+            mode?: "push" | "pull";
             /** @description Attempts per second, for each worker process. */
             rate_limit?: number | null;
             /** @description At most 20 static headers of every request to this endpoint. A masked one that is sent back as `[masked]` keeps its value. */
@@ -1353,6 +1643,8 @@ export interface components {
             url: string;
             /** @description An own signing secret: `whsec_` and the base64 of 24 to 64 bytes, or 16 to 128 printable ASCII characters, whose UTF-8 is then the key of both signatures. Absent or null: one is made. */
             secret?: string | null;
+            /** @description True: deleted after an hour without a call of its client. It must be `pull`, and stays so. */
+            temporary?: boolean;
         };
         CreateEndpointAnswer: {
             endpoint: components["schemas"]["Endpoint"];
@@ -1364,11 +1656,16 @@ export interface components {
             recent_deliveries: components["schemas"]["Delivery"][];
         };
         UpdateEndpointRequest: {
-            /** @description Event types, prefixes such as `invoice.*`, or `*` for all. */
+            /** @description Event types, prefixes such as `invoice.*`, or `*` for all: of each type its newest version that is no preview. `invoice.paid@2` is that version, and stays it, beside the others too. */
             events?: string[];
             description?: string | null;
             /** @description False holds pending attempts and accepts no new events. */
             enabled?: boolean;
+            /**
+             * @description `push`: Postern sends the events to `url`. `pull`: they wait until a client fetches them with `POST /api/webhooks/{id}/leases`; `url` is where they go once it is `push` again.
+             * @enum {string}
+             */
+            mode?: "push" | "pull";
             /** @description Attempts per second, for each worker process. */
             rate_limit?: number | null;
             /** @description At most 20 static headers of every request to this endpoint. A masked one that is sent back as `[masked]` keeps its value. */
@@ -1421,7 +1718,7 @@ export interface components {
         };
         TestEndpointRequest: {
             /**
-             * @description A type of the event catalog.
+             * @description A type of the event catalog: its newest version that is no preview, or one as in `invoice.paid@2`.
              * @example invoice.created
              */
             event_type: string;
@@ -1443,6 +1740,27 @@ export interface components {
             ok: true;
             /** @description The text that would be sent. */
             body: string;
+        };
+        LeaseEventsRequest: {
+            /**
+             * @description Events at most.
+             * @default 100
+             */
+            limit: number;
+            /**
+             * @description For how many seconds the call waits where no event is due.
+             * @default 0
+             */
+            wait_s: number;
+        };
+        AcknowledgeEventsRequest: {
+            lease_id: string;
+            acks: {
+                /** @description The `id` of a leased event. */
+                id: string;
+                /** @description Why it is refused: then the attempt has failed. Absent or null: it is delivered. */
+                error?: string | null;
+            }[];
         };
         SearchDeliveriesAnswer: {
             /** @description Everything created after this time was searched. Null if nothing older is left. */
@@ -1613,6 +1931,8 @@ export interface components {
                 writes_per_minute: number;
                 /** @description Tests, retries and checks of URLs; 0: any number. */
                 dispatches_per_minute: number;
+                /** @description Leases and acknowledgements of clients; 0: any number. */
+                fetches_per_minute: number;
                 /** @description How long deliveries are kept. */
                 retention_days: number;
             };
@@ -1739,8 +2059,14 @@ export interface components {
                 deliveries: number;
                 /** Format: date-time */
                 created_at: string;
-                /** @description The exact text that every attempt sends. */
+                /** @description The exact text that every attempt sends, but for endpoints of other versions. */
                 body: string;
+                /** @description The version of the type that `body` is. */
+                version: number;
+                /** @description The exact texts for endpoints that name another version, by its number. */
+                versions: {
+                    [key: string]: string;
+                };
             };
             endpoints: {
                 /** Format: uuid */
@@ -1982,6 +2308,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "type": "invoice.paid",
+                     *         "version": 1,
+                     *         "preview": false,
                      *         "title": "Invoice paid",
                      *         "description": "An invoice was paid in full.",
                      *         "group": "Invoices",
@@ -2075,6 +2403,8 @@ export interface operations {
                      *           "id": "019a2f00-0000-7000-8000-000000000001",
                      *           "enabled": true,
                      *           "disabled_reason": null,
+                     *           "mode": "push",
+                     *           "temporary": false,
                      *           "rate_limit": null,
                      *           "headers": {},
                      *           "masked_headers": [],
@@ -2180,6 +2510,8 @@ export interface operations {
                      *         "id": "019a2f00-0000-7000-8000-000000000001",
                      *         "enabled": true,
                      *         "disabled_reason": null,
+                     *         "mode": "push",
+                     *         "temporary": false,
                      *         "rate_limit": null,
                      *         "headers": {},
                      *         "masked_headers": [],
@@ -2302,6 +2634,8 @@ export interface operations {
                      *         "id": "019a2f00-0000-7000-8000-000000000001",
                      *         "enabled": true,
                      *         "disabled_reason": null,
+                     *         "mode": "push",
+                     *         "temporary": false,
                      *         "rate_limit": null,
                      *         "headers": {},
                      *         "masked_headers": [],
@@ -2314,6 +2648,7 @@ export interface operations {
                      *           "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *           "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *           "event_type": "invoice.paid",
+                     *           "event_version": 1,
                      *           "trigger": "event",
                      *           "replay_id": null,
                      *           "status": "failed",
@@ -2535,6 +2870,8 @@ export interface operations {
                      *         "id": "019a2f00-0000-7000-8000-000000000001",
                      *         "enabled": false,
                      *         "disabled_reason": "manual",
+                     *         "mode": "push",
+                     *         "temporary": false,
                      *         "rate_limit": null,
                      *         "headers": {},
                      *         "masked_headers": [],
@@ -2881,6 +3218,7 @@ export interface operations {
                      *           "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *           "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *           "event_type": "invoice.paid",
+                     *           "event_version": 1,
                      *           "trigger": "event",
                      *           "replay_id": null,
                      *           "status": "failed",
@@ -2996,6 +3334,7 @@ export interface operations {
                      *         "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *         "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *         "event_type": "invoice.paid",
+                     *         "event_version": 1,
                      *         "trigger": "event",
                      *         "replay_id": null,
                      *         "status": "failed",
@@ -3110,6 +3449,7 @@ export interface operations {
                      *         "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *         "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *         "event_type": "invoice.paid",
+                     *         "event_version": 1,
                      *         "trigger": "retry",
                      *         "replay_id": null,
                      *         "status": "delivered",
@@ -3346,6 +3686,292 @@ export interface operations {
             };
         };
     };
+    leaseEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An endpoint's id.
+                 * @example 019a2f00-0000-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "limit": 100,
+                 *       "wait_s": 20
+                 *     }
+                 */
+                "application/json": components["schemas"]["LeaseEventsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "lease_id": "7f2d9c1e-3a54-4b86-9d07-1c2b3a495867",
+                     *       "lease_until": "2026-01-31T10:01:00.018Z",
+                     *       "events": [
+                     *         {
+                     *           "id": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01",
+                     *           "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                     *           "event_type": "invoice.paid",
+                     *           "event_version": 1,
+                     *           "trigger": "event",
+                     *           "replay_id": null,
+                     *           "attempt": 1,
+                     *           "headers": {
+                     *             "Content-Type": "application/json",
+                     *             "X-Service-Event": "invoice.paid",
+                     *             "X-Service-Delivery": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01",
+                     *             "webhook-id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                     *             "webhook-timestamp": "1769853600",
+                     *             "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+                     *           },
+                     *           "body": "{\"id\":\"019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e\",\"event\":\"invoice.paid\",\"created_at\":\"2026-01-31T10:00:00.000Z\",\"data\":{\"invoice_id\":\"inv_1042\",\"amount\":12900}}"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Lease"];
+                };
+            };
+            /** @description Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    /** @description Why, as in RFC 6750: `error_description`. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    /** @description Why, as in RFC 6750: `error_description`. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Endpoint is not of mode pull; Endpoint is disabled */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description The limit that was reached, for example `"writes";q=1200;w=60`. Not when events are refused. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it, and when more is. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The endpoint's signing secret cannot be decrypted */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    acknowledgeEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An endpoint's id.
+                 * @example 019a2f00-0000-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "lease_id": "7f2d9c1e-3a54-4b86-9d07-1c2b3a495867",
+                 *       "acks": [
+                 *         {
+                 *           "id": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01"
+                 *         },
+                 *         {
+                 *           "id": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b02",
+                 *           "error": "ledger is closed"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AcknowledgeEventsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delivered": 1,
+                     *       "failed": 1,
+                     *       "late": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            /** @description Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    /** @description Why, as in RFC 6750: `error_description`. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    /** @description Why, as in RFC 6750: `error_description`. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The lease has ended */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description The limit that was reached, for example `"writes";q=1200;w=60`. Not when events are refused. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it, and when more is. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     searchDeliveries: {
         parameters: {
             query?: {
@@ -3397,6 +4023,7 @@ export interface operations {
                      *           "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *           "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *           "event_type": "invoice.paid",
+                     *           "event_version": 1,
                      *           "trigger": "event",
                      *           "replay_id": null,
                      *           "status": "failed",
@@ -3505,6 +4132,7 @@ export interface operations {
                      *         "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *         "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *         "event_type": "invoice.paid",
+                     *         "event_version": 1,
                      *         "trigger": "event",
                      *         "replay_id": null,
                      *         "status": "failed",
@@ -4610,6 +5238,7 @@ export interface operations {
                      *         "endpoints": 100,
                      *         "writes_per_minute": 1200,
                      *         "dispatches_per_minute": 300,
+                     *         "fetches_per_minute": 12000,
                      *         "retention_days": 30
                      *       },
                      *       "features": {
@@ -6209,7 +6838,9 @@ export interface operations {
                      *         "type": "invoice.paid",
                      *         "deliveries": 1,
                      *         "created_at": "2026-01-31T10:00:00.000Z",
-                     *         "body": "{\"id\":\"019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e\",\"event\":\"invoice.paid\",\"data\":{}}"
+                     *         "body": "{\"id\":\"019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e\",\"event\":\"invoice.paid\",\"data\":{}}",
+                     *         "version": 1,
+                     *         "versions": {}
                      *       },
                      *       "endpoints": [
                      *         {
@@ -6319,6 +6950,7 @@ export interface operations {
                      *         "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *         "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *         "event_type": "invoice.paid",
+                     *         "event_version": 1,
                      *         "trigger": "retry",
                      *         "replay_id": null,
                      *         "status": "pending",
@@ -7432,6 +8064,681 @@ export interface operations {
         responses: {
             /** @description Any answer is logged and shown to the person. */
             default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveEndpointFailing: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "endpoint.failing",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "url": "https://hooks.example.com/postern",
+                 *         "failing_since": "2026-01-31T08:30:00.000Z",
+                 *         "disabled_after": "2026-02-05T08:30:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "endpoint.failing";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        url: string;
+                        /** Format: date-time */
+                        failing_since: string;
+                        /**
+                         * Format: date-time
+                         * @description The first failure after this disables the endpoint.
+                         */
+                        disabled_after: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveEndpointRecovered: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "endpoint.recovered",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "url": "https://hooks.example.com/postern",
+                 *         "failing_since": "2026-01-31T08:30:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "endpoint.recovered";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        url: string;
+                        /** Format: date-time */
+                        failing_since: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveEndpointDisabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "endpoint.disabled",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "url": "https://hooks.example.com/postern",
+                 *         "reason": "failing"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "endpoint.disabled";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        url: string;
+                        /** @enum {string} */
+                        reason: "failing" | "gone";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveDeliveryExhausted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "delivery.exhausted",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "url": "https://hooks.example.com/postern",
+                 *         "count": 3,
+                 *         "delivery_id": "019a2f00-0000-7000-8000-000000000004",
+                 *         "event_id": "019a2f00-0000-7000-8000-000000000005",
+                 *         "event_type": "invoice.paid"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "delivery.exhausted";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        url: string;
+                        /** @description Such events of the endpoint since the last notice. */
+                        count: number;
+                        /**
+                         * Format: uuid
+                         * @description Of the newest of them.
+                         */
+                        delivery_id: string;
+                        /** Format: uuid */
+                        event_id: string;
+                        event_type: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveReplayFinished: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "replay.finished",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "replay_id": "019a2f00-0000-7000-8000-000000000003",
+                 *         "endpoint_id": "019a2f00-0000-7000-8000-000000000000",
+                 *         "status": "finished",
+                 *         "sent": 812,
+                 *         "delivered": 810,
+                 *         "failed": 2,
+                 *         "skipped": 0
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "replay.finished";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        replay_id: string;
+                        /** Format: uuid */
+                        endpoint_id: string;
+                        /** @enum {string} */
+                        status: "finished" | "failed";
+                        sent: number;
+                        delivered: number;
+                        failed: number;
+                        skipped: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveStorageExportReady: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "storage.export.ready",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "export_id": "019a2f00-0000-7000-8000-000000000001",
+                 *         "object_id": "019a2f00-0000-7000-8000-000000000002",
+                 *         "expires_at": "2026-02-28T00:00:00.000Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "storage.export.ready";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        export_id: string;
+                        /** Format: uuid */
+                        object_id: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveStorageObjectMissing: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "storage.object.missing",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "object_id": "019a2f00-0000-7000-8000-000000000002",
+                 *         "delivery_id": "019a2f00-0000-7000-8000-000000000001",
+                 *         "attempt": 1,
+                 *         "kind": "export"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "storage.object.missing";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        object_id: string;
+                        /**
+                         * Format: uuid
+                         * @description For an export, the export's id.
+                         */
+                        delivery_id: string;
+                        attempt: number;
+                        /** @enum {string} */
+                        kind: "export" | "request_body" | "response_body";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveStorageObjectQuarantined: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "storage.object.quarantined",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "object_id": "019a2f00-0000-7000-8000-000000000002",
+                 *         "delivery_id": "019a2f00-0000-7000-8000-000000000001",
+                 *         "attempt": 1,
+                 *         "kind": "export"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "storage.object.quarantined";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        object_id: string;
+                        /**
+                         * Format: uuid
+                         * @description For an export, the export's id.
+                         */
+                        delivery_id: string;
+                        attempt: number;
+                        /** @enum {string} */
+                        kind: "export" | "request_body" | "response_body";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveStorageObjectHealed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description `sha256=` and the hex HMAC-SHA-256, keyed with the whole secret, of `<timestamp>.<body>`. */
+                "X-Service-Signature": string;
+                /** @description Unix time in whole seconds. */
+                "X-Service-Timestamp": string;
+                /** @description The event type. */
+                "X-Service-Event": string;
+                /** @description The delivery's id; on the retry of a delivery, the id of the one that is retried. */
+                "X-Service-Delivery": string;
+                /** @description The event's id, the same on each attempt (Standard Webhooks). */
+                "webhook-id": string;
+                /** @description Unix time in whole seconds (Standard Webhooks). */
+                "webhook-timestamp": string;
+                /** @description `v1,<base64>`, a list while a rotated secret has grace (Standard Webhooks). */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                 *       "event": "storage.object.healed",
+                 *       "created_at": "2026-01-31T10:00:00.000Z",
+                 *       "data": {
+                 *         "object_id": "019a2f00-0000-7000-8000-000000000002",
+                 *         "delivery_id": "019a2f00-0000-7000-8000-000000000001",
+                 *         "attempt": 1,
+                 *         "kind": "export"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    id: string;
+                    /** @constant */
+                    event: "storage.object.healed";
+                    /** Format: date-time */
+                    created_at: string;
+                    data: {
+                        /** Format: uuid */
+                        object_id: string;
+                        /**
+                         * Format: uuid
+                         * @description For an export, the export's id.
+                         */
+                        delivery_id: string;
+                        attempt: number;
+                        /** @enum {string} */
+                        kind: "export" | "request_body" | "response_body";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Gone for good: the endpoint is disabled, unless it answers to a test or to the retry of a delivery. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Delivered. */
+            "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -46,6 +46,7 @@ export function DeliveryDrawer({ deliveryId, onClose, onMove }: DrawerProps) {
             <StatusBadge status={delivery.status} />
             <span className="truncate" translate="no">
               {delivery.event_type}
+              {delivery.event_version > 1 && `@${delivery.event_version}`}
             </span>
           </>
         )

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useMemo, useState, type ReactNode } from "react";
-import type { EventType } from "../api/client.ts";
 import { eventTypesQuery } from "../api/queries.ts";
 import { useFormat } from "../display/format.ts";
 import { useTexts } from "../texts/texts.ts";
@@ -8,6 +7,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { SearchInput } from "../ui/field.tsx";
 import { Loading } from "../ui/states.tsx";
+import { choicesOf, isMatch, prefixOf, type Choice } from "./event-choices.ts";
 import { texts } from "./event-picker-texts.ts";
 
 type PickerProps = { label: string; patterns: readonly string[]; onChange: (patterns: string[]) => void };
@@ -18,10 +18,11 @@ export function EventPicker({ label, patterns, onChange }: PickerProps) {
   const format = useFormat();
   const types = useQuery(eventTypesQuery);
   const [q, setQ] = useState("");
-  const groups = useMemo(() => groupsOf(types.data ?? [], q), [types.data, q]);
+  const choices = useMemo(() => choicesOf(types.data ?? []), [types.data]);
+  const groups = useMemo(() => groupsOf(choices, q), [choices, q]);
   const known = useMemo(
-    () => new Set((types.data ?? []).flatMap(({ type }) => [type, prefixOf(type)])),
-    [types.data],
+    () => new Set(choices.flatMap(({ pattern, entry }) => [pattern, prefixOf(entry.type)])),
+    [choices],
   );
   const hasAll = patterns.includes("*");
   const others = types.data === undefined ? [] : patterns.filter((one) => one !== "*" && !known.has(one));
@@ -78,41 +79,37 @@ export function EventPicker({ label, patterns, onChange }: PickerProps) {
   );
 }
 
-type GroupOf = { name: string; types: readonly EventType[] };
+type GroupOf = { name: string; choices: readonly Choice[] };
 type GroupProps = GroupOf & {
   patterns: readonly string[];
   onToggle: (pattern: string, isChosen: boolean) => void;
 };
 
-function Group({ name, types, patterns, onToggle }: GroupProps) {
+function Group({ name, choices, patterns, onToggle }: GroupProps) {
   const t = useTexts(texts);
-  const prefixes = [...new Set(types.map(({ type }) => prefixOf(type)))];
   return (
     <GroupFrame name={name}>
-      {prefixes.map((prefix) => (
+      {[...Map.groupBy(choices, ({ entry }) => prefixOf(entry.type))].map(([prefix, members]) => (
         <div key={prefix}>
           {prefix.endsWith(".*") && (
             <Check isChecked={patterns.includes(prefix)} onChange={(isChosen) => onToggle(prefix, isChosen)}>
               {t.prefix(prefix.slice(0, -2))} <code className="font-mono text-sm text-muted">{prefix}</code>
             </Check>
           )}
-          {types
-            .filter(({ type }) => prefixOf(type) === prefix)
-            .map(({ type, title, deprecated }) => (
-              <div key={type} className="pl-6">
-                <Check
-                  isChecked={patterns.includes(type) || patterns.includes(prefix)}
-                  isDisabled={patterns.includes(prefix)}
-                  onChange={(isChosen) => onToggle(type, isChosen)}
-                >
-                  <code className="font-mono text-sm">{type}</code>{" "}
-                  <span className="text-muted">
-                    {title}
-                    {deprecated && <Badge tone="wait">{t.deprecated}</Badge>}
-                  </span>
-                </Check>
-              </div>
-            ))}
+          {members.map(({ pattern, entry, isVersion }) => (
+            <div key={pattern} className={isVersion ? "pl-12" : "pl-6"}>
+              <Check
+                isChecked={patterns.includes(pattern) || (!isVersion && patterns.includes(prefix))}
+                isDisabled={!isVersion && patterns.includes(prefix)}
+                onChange={(isChosen) => onToggle(pattern, isChosen)}
+              >
+                <code className="font-mono text-sm">{pattern}</code>{" "}
+                <span className="text-muted">{isVersion ? t.staysVersion : entry.title}</span>{" "}
+                {entry.deprecated && <Badge tone="wait">{t.deprecated}</Badge>}{" "}
+                {entry.preview && <Badge tone="accent">{t.preview}</Badge>}
+              </Check>
+            </div>
+          ))}
         </div>
       ))}
     </GroupFrame>
@@ -156,16 +153,7 @@ function Check({ isChecked, isDisabled = false, onChange, children }: CheckProps
   );
 }
 
-/** `invoice.*` for `invoice.paid`; the type itself where it has no dot. */
-function prefixOf(type: string): string {
-  const dot = type.indexOf(".");
-  return dot === -1 ? type : `${type.slice(0, dot)}.*`;
-}
-
-function groupsOf(types: readonly EventType[], q: string): GroupOf[] {
-  const part = q.trim().toLowerCase();
-  const found = types.filter(({ type, title, description, group }) =>
-    [type, title, description, group].some((text) => text.toLowerCase().includes(part)),
-  );
-  return [...Map.groupBy(found, ({ group }) => group)].map(([name, types]) => ({ name, types }));
+function groupsOf(choices: readonly Choice[], q: string): GroupOf[] {
+  const found = choices.filter((choice) => isMatch(choice, q));
+  return [...Map.groupBy(found, ({ entry }) => entry.group)].map(([name, choices]) => ({ name, choices }));
 }

@@ -16,7 +16,7 @@ const LOOKS: Record<EndpointState, { tone: Tone; icon: IconName }> = {
 export function StateBadge({ state }: { state: EndpointState }) {
   const t = useTexts(texts);
   return (
-    <span title={t.reason[state]}>
+    <span title={t.reason[state]} className="inline-flex">
       <Badge {...LOOKS[state]}>{t.state[state]}</Badge>
     </span>
   );

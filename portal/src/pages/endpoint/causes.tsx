@@ -8,7 +8,7 @@ import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failed } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
-import type { EndpointRange } from "./route.ts";
+import type { EndpointRange } from "./range.ts";
 import { texts } from "./texts.ts";
 
 type Causes = Schemas["GetFailureCausesAnswer"]["causes"];

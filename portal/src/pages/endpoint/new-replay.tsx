@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
-import { eventTypesQuery } from "../../api/queries.ts";
+import { typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
 import { useFormat } from "../../display/format.ts";
 import { useTexts } from "../../texts/texts.ts";
@@ -43,7 +43,7 @@ export function NewReplay({ endpointId, select, cause, causes, onSelect, onClose
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();
   const { short } = useCauseTexts();
-  const { data: types = [] } = useQuery(eventTypesQuery);
+  const { data: types = [] } = useQuery(typeNamesQuery);
   const [wanted, setWanted] = useState({ time: "24h" as Time, type: "", cause: cause ?? "" });
   const request = useRequest(endpointId, { ...wanted, select });
   const count = useCount(request);

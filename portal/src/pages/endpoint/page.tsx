@@ -19,8 +19,8 @@ import { Failed, Loading } from "../../ui/states.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
 import { CauseList, useCauses } from "./causes.tsx";
 import { EndpointFacts } from "./endpoint-facts.tsx";
+import { RANGE_MS, RANGES } from "./range.ts";
 import { Replays } from "./replays.tsx";
-import type { EndpointRange } from "./route.ts";
 import { texts } from "./texts.ts";
 
 const NewReplay = lazy(() => import("./new-replay.tsx").then(({ NewReplay }) => ({ default: NewReplay })));
@@ -28,9 +28,6 @@ const NewReplay = lazy(() => import("./new-replay.tsx").then(({ NewReplay }) => 
 const route = getRouteApi("/endpoints/$endpointId");
 export const page = createLazyRoute("/endpoints/$endpointId")({ component: EndpointPage });
 
-const DAY_MS = 86_400_000;
-const RANGE_MS = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const;
-const RANGES: readonly EndpointRange[] = ["24h", "7d", "30d"];
 const MAX_PENDING = 10_000;
 
 function EndpointPage() {

@@ -27,7 +27,7 @@ export const texts = defineTexts({
     started: "The replay is running",
     none: "No replay yet.",
     status: { running: "Running", finished: "Finished", canceled: "Canceled", failed: "Failed" },
-    progress: (sent: string, total: string) => `${sent} of ${total} sent`,
+    progress: (done: string, total: string) => `${done} of ${total} done`,
     outcome: (delivered: string, failed: string, skipped: string) =>
       `${delivered} delivered, ${failed} failed, ${skipped} skipped`,
     cancel: "Cancel replay",
@@ -63,7 +63,7 @@ export const texts = defineTexts({
     started: "Die Wiederholung läuft",
     none: "Noch keine Wiederholung.",
     status: { running: "Läuft", finished: "Fertig", canceled: "Abgebrochen", failed: "Gescheitert" },
-    progress: (sent: string, total: string) => `${sent} von ${total} gesendet`,
+    progress: (done: string, total: string) => `${done} von ${total} erledigt`,
     outcome: (delivered: string, failed: string, skipped: string) =>
       `${delivered} zugestellt, ${failed} fehlgeschlagen, ${skipped} übergangen`,
     cancel: "Wiederholung abbrechen",

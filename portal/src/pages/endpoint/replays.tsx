@@ -1,5 +1,5 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -32,6 +32,7 @@ export function Replays({ endpointId, onNew }: { endpointId: string; onNew: () =
     refetchInterval: ({ state }) =>
       state.data?.replays.some(({ status }) => status === "running") === true ? WATCH_MS : false,
   });
+  useStatsAfter(data?.replays ?? []);
   const own = (data?.replays ?? []).filter((one) => one.endpoint_id === endpointId).slice(0, MAX_SHOWN);
   return (
     <section className="mt-8">
@@ -56,6 +57,17 @@ export function Replays({ endpointId, onNew }: { endpointId: string; onNew: () =
   );
 }
 
+/** The figures beside change with each replay that ends. */
+function useStatsAfter(replays: readonly Replay[]): void {
+  const queryClient = useQueryClient();
+  const running = replays.filter(({ status }) => status === "running").length;
+  const before = useRef(running);
+  useEffect(() => {
+    if (running < before.current) void queryClient.invalidateQueries({ queryKey: ["stats"] });
+    before.current = running;
+  }, [running, queryClient]);
+}
+
 function ReplayRow({ replay }: { replay: Replay }) {
   const t = useTexts(texts);
   const format = useFormat();
@@ -67,7 +79,7 @@ function ReplayRow({ replay }: { replay: Replay }) {
     <li className="px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <Badge tone={TONES[replay.status]}>{t.status[replay.status]}</Badge>
-        <span className="tabular">{t.progress(format.number(replay.sent), format.number(replay.total))}</span>
+        <span className="tabular">{t.progress(format.number(done), format.number(replay.total))}</span>
         <span className="tabular text-sm text-muted">{format.dateTime(new Date(replay.created_at))}</span>
         <span className="ml-auto">{isRunning && mayWrite && <CancelButton id={replay.id} />}</span>
       </div>

@@ -1,9 +1,8 @@
 import { createRoute } from "@tanstack/react-router";
 import { root } from "../../root.ts";
 import { oneOf, text } from "../../url/search.ts";
+import { RANGES } from "./range.ts";
 
-const RANGES = ["24h", "7d", "30d"] as const;
-export type EndpointRange = (typeof RANGES)[number];
 const SELECTS = ["failed", "missed", "all"] as const;
 
 /** `replay`: the dialog of a new replay is open, with these events chosen. */

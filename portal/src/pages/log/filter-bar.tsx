@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState, type FormEvent } from "react";
 import { api, bodyOf } from "../../api/client.ts";
-import { endpointsQuery, eventTypesQuery } from "../../api/queries.ts";
+import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
 import { useFormat } from "../../display/format.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -159,7 +159,7 @@ function CauseChoice({ search, span, onChange }: BarProps) {
 
 function TypeChoice({ search, onChange }: Omit<BarProps, "span">) {
   const t = useTexts(texts);
-  const { data: types = [] } = useQuery(eventTypesQuery);
+  const { data: types = [] } = useQuery(typeNamesQuery);
   const groups = Map.groupBy(types, ({ group }) => group);
   const isKnown = search.type === undefined || types.some(({ type }) => type === search.type);
   return (

@@ -103,7 +103,7 @@ function LogRow({ row, host, isOpen }: { row: Row; host: string | undefined; isO
       </time>
       <span className="col-start-2 row-start-1 flex min-w-0 items-baseline gap-2 md:col-auto md:row-auto">
         <span className="truncate font-medium" translate="no">
-          {row.event_type}
+          {typeOf(row)}
         </span>
         <Trigger row={row} />
       </span>
@@ -116,6 +116,11 @@ function LogRow({ row, host, isOpen }: { row: Row; host: string | undefined; isO
       </span>
     </Link>
   );
+}
+
+/** With its version where there is more than the first. */
+function typeOf({ event_type: type, event_version: version }: Row): string {
+  return version > 1 ? `${type}@${version}` : type;
 }
 
 function Trigger({ row }: { row: Row }) {

@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
@@ -122,21 +123,29 @@ function Fresh({ log, onReadAnew }: { log: ReturnType<typeof useLog>; onReadAnew
   const t = useTexts(texts);
   const format = useFormat();
   const { fresh, isGapped, take } = log;
+  const queryClient = useQueryClient();
   const show = (): void => {
     take();
+    void queryClient.invalidateQueries({ queryKey: ["stats"] });
     window.scrollTo({ top: 0 });
   };
+  // Without a height of its own: rows stay where they are when it comes.
   return (
-    <div role="status" className="sticky top-12 z-20 lg:top-2">
+    <div role="status" className="pointer-events-none sticky top-16 z-20 flex h-0 justify-center lg:top-3">
       {fresh.length > 0 && !isGapped && (
-        <Button kind="primary" className="mb-2 w-full shadow-raised" onClick={show}>
+        <Button
+          kind="primary"
+          icon="up"
+          className="pointer-events-auto -mt-4 rounded-full shadow-raised"
+          onClick={show}
+        >
           {t.fresh(format.number(fresh.length), fresh.length)}
         </Button>
       )}
       {isGapped && (
-        <p className="mb-2 flex items-center justify-between gap-2 rounded-md bg-wait-soft px-3 py-1.5 text-sm text-wait">
+        <p className="pointer-events-auto -mt-4 flex h-fit items-center gap-2 rounded-full border border-line bg-wait-soft py-1 pr-1 pl-4 text-sm text-wait shadow-raised">
           {t.gap}
-          <Button small icon="retry" onClick={onReadAnew}>
+          <Button small icon="retry" className="rounded-full" onClick={onReadAnew}>
             {t.reload}
           </Button>
         </p>
