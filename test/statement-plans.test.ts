@@ -8,7 +8,6 @@ import { after, before, describe, it } from "node:test";
 import { createPool, type Db, type Pool, type PoolClient } from "../src/database/pool.ts";
 import type { ServingRole } from "../src/database/session-settings.ts";
 import { findNewestAttempt } from "../src/deliveries/event-log-store.ts";
-import { ackOffers, leaseOffers } from "../src/deliveries/person-offer-store.ts";
 import { loadTargets, lockEndpoint } from "../src/endpoints/endpoint-store.ts";
 import { sumExhausted, takeFailing } from "../src/endpoints/notice-store.ts";
 import { acceptEvents, findEarlierEvents } from "../src/queue/postgres/accept-store.ts";
@@ -26,7 +25,6 @@ import {
   resumeDispatches,
   supersedeDispatches,
 } from "../src/queue/postgres/follow-store.ts";
-import * as fetching from "../src/queue/postgres/fetch-store.ts";
 import { removeReplayed } from "../src/queue/postgres/once-store.ts";
 import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
 import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
@@ -35,6 +33,7 @@ import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgre
 import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
 import { claimBodies } from "../src/storage/artifacts/kept-body-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
+import { CLIENT_STATEMENTS } from "./support/pull-statements.ts";
 import { planOf, statementsOf, type Reading } from "./support/plans.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { LEASE_OWNER, seedTwoTenants, type Rows } from "./support/two-tenants.ts";
@@ -201,36 +200,7 @@ const STATEMENTS: Record<string, Case> = {
     },
     also: { deliveries: ["event_id", "tenant_id"] },
   },
-  "lease to a client": {
-    as: TENANT,
-    run: async (db, batch) => {
-      await leaseOffers(db, endpointOf(batch), LEASE_OWNER, 100);
-      await fetching.leaseHeld(db, endpointOf(batch), LEASE_OWNER, { dispatches: 100, bodyBytes: 1e6 });
-      await fetching.nextHeldInMs(db, endpointOf(batch));
-    },
-    also: { ...ofEndpoint, person_sends: ["tenant_id", "endpoint_id"] },
-  },
-  "acknowledge of a client": {
-    as: TENANT,
-    run: async (db, batch) => {
-      const { tenantId, endpointId, leasedId } = endpointOf(batch);
-      const endpoint = { tenantId, endpointId };
-      await ackOffers(db, endpoint, LEASE_OWNER, [{ id: leasedId, refusal: null }]);
-      await fetching.findHeldByLease(db, endpoint, LEASE_OWNER, [leasedId]);
-      await completeAttempts(db, [completed(endpointOf(batch))], "wait", "tenant");
-    },
-    also: { person_sends: ["tenant_id", "endpoint_id"] },
-  },
-  "find ended leases of clients": {
-    as: WORKER,
-    run: (db) => fetching.findEndedLeases(db),
-    also: { dispatches: ["claimable_at"] },
-  },
-  "end what nobody fetched": {
-    as: WORKER,
-    run: (db) => fetching.endUnfetched(db, 30),
-    also: { ...ofEndpoint, endpoints: [] },
-  },
+  ...CLIENT_STATEMENTS,
   "free leases of dead": {
     as: WORKER,
     run: (db) => freeLeasesOfDead(db, LEASE_OWNER),
