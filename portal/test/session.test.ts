@@ -11,6 +11,8 @@ import { listen } from "../../test/support/tls-receiver.ts";
 import { freePort } from "../../test/support/versitygw.ts";
 import { codeUrl, describePortal } from "./support/portal.ts";
 
+const KEPT_TOKEN = 'JSON.parse(sessionStorage.getItem("postern.session")).token';
+
 describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal) => {
   it("begins with the code of the address, which it takes away, and outlives a reload", async () => {
     const { page, inspect } = await portal().open("/endpoints");
@@ -35,7 +37,7 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
   it("says what to do once it has ended elsewhere", async () => {
     const { page, inspect } = await portal().open("/endpoints", { expects: /status of 401/ });
     await page.getByText("No endpoint yet").waitFor();
-    const kept: unknown = await page.evaluate('JSON.parse(sessionStorage.getItem("postern.session")).token');
+    const kept: unknown = await page.evaluate(KEPT_TOKEN);
     const headers = { authorization: `Bearer ${String(kept)}` };
     await portal().service.call("DELETE", "/api/portal/sessions", { as: null, headers });
     await page.keyboard.press("n");
@@ -61,10 +63,10 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
   it("ends by Sign out, on the server too", async () => {
     const { page, inspect } = await portal().open("/endpoints");
     await page.getByRole("heading", { name: "Endpoints" }).waitFor();
-    const kept: unknown = await page.evaluate('JSON.parse(sessionStorage.getItem("postern.session")).token');
+    const kept: unknown = await page.evaluate(KEPT_TOKEN);
     await page.getByRole("button", { name: "Display" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
-    await page.getByText("Your session has ended").waitFor();
+    await page.getByText("You are signed out").waitFor();
     await eventually(async () => {
       const headers = { authorization: `Bearer ${String(kept)}` };
       return (await portal().service.call("GET", "/api/session", { as: null, headers })).status === 401;
@@ -131,10 +133,13 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
     const opened = page.waitForResponse(
       (answer) => answer.url().endsWith("/api/portal/sessions") && answer.request().method() === "POST",
     );
-    await frame.getByRole("button", { name: "Display" }).click();
-    await frame.getByRole("menuitem", { name: "Sign out" }).click();
+    const [inner] = page.frames().slice(1);
+    const kept: unknown = await inner?.evaluate(KEPT_TOKEN);
+    const headers = { authorization: `Bearer ${String(kept)}` };
+    await service.call("DELETE", "/api/portal/sessions", { as: null, headers });
+    await frame.getByRole("link", { name: "Add endpoint" }).first().click();
     assert.equal((await opened).status(), 201);
-    await frame.getByText("No endpoint yet").waitFor();
+    await frame.getByRole("heading", { name: "Add endpoint" }).waitFor();
 
     const refused = page.waitForEvent("console", (message) => message.text().includes("frame-ancestors"));
     await page.goto(`http://localhost:${port}/`);
