@@ -30,6 +30,8 @@ export function Gate({ children }: { children: ReactNode }): ReactNode {
       return <Notice title={t.absentTitle}>{t.absent}</Notice>;
     case "unopened":
       return <Notice title={t.unopenedTitle}>{t.unopened}</Notice>;
+    case "left":
+      return <Notice title={t.leftTitle}>{t.left}</Notice>;
     case "unreachable":
       return (
         <Notice title={t.unreachableTitle}>

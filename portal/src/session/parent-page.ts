@@ -3,9 +3,9 @@
  * frame-ancestors says which pages may be around this one, so the parent itself
  * is the check of origin.
  *
- * `{type: "postern:session", state}` tells the parent: "open", or "ended" when it
- * should ask its backend for a new code. The parent answers with
- * `{type: "postern:code", code}`.
+ * `{type: "postern:session", state}` tells the parent: "open", "left" after a
+ * person signed out, or "ended" when it should ask its backend for a new code.
+ * The parent answers with `{type: "postern:code", code}`.
  */
 import { openSession, sessionState, subscribeSession } from "./session.ts";
 
@@ -23,7 +23,7 @@ export function listenToParent(): void {
 function tell(): void {
   const { kind } = sessionState();
   if (kind === "opening") return;
-  const state = kind === "open" ? "open" : "ended";
+  const state = kind === "open" || kind === "left" ? kind : "ended";
   // Nothing of the session itself, so that any parent may read it.
   window.parent.postMessage({ type: "postern:session", state }, "*");
 }

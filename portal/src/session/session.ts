@@ -7,14 +7,15 @@ import { apiBase } from "../api/base.ts";
 
 export type Token = { token: string; expiresAt: number; endsAt: number };
 
-/** `unopened`: the code was not good. `ended`: there was a session. */
+/** `unopened`: the code was not good. `ended`: the session is over. `left`: the person ended it. */
 export type SessionState =
   | { kind: "absent" }
   | { kind: "opening" }
   | { kind: "open"; token: Token; claims: Claims }
   | { kind: "unopened" }
   | { kind: "unreachable"; code: string }
-  | { kind: "ended" };
+  | { kind: "ended" }
+  | { kind: "left" };
 
 /** What the token says of itself; the server alone verifies it. */
 export type Claims = { isOperator: boolean; id: string };
@@ -71,7 +72,7 @@ export function sessionRefused(token: string): void {
 export async function signOut(): Promise<void> {
   if (state.kind !== "open") return;
   const { token } = state.token;
-  end();
+  end("left");
   await fetch(`${apiBase}/api/portal/sessions`, { method: "DELETE", headers: bearer(token) }).catch(
     () => null,
   );
@@ -111,10 +112,10 @@ function renewAtEnd(token: Token): void {
   renewAt(token.endsAt);
 }
 
-function end(): void {
+function end(kind: "ended" | "left" = "ended"): void {
   clearTimeout(timer);
   forget();
-  change({ kind: "ended" });
+  change({ kind });
 }
 
 type Answer = { kind: "token"; token: Token } | { kind: "refused" } | { kind: "failed" };

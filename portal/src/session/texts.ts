@@ -9,9 +9,10 @@ export const texts = defineTexts({
     unopenedTitle: "This link was used already or is too old",
     unopened:
       "A link to the portal works once, within a minute. Go back to your application and open the portal from there again.",
+    leftTitle: "You are signed out",
+    left: "To come back, open the portal from your application again.",
     endedTitle: "Your session has ended",
-    ended:
-      "You are signed out, and nothing was lost. Go back to your application and open the portal from there again.",
+    ended: "Nothing was lost. Go back to your application and open the portal from there again.",
     unreachableTitle: "The service cannot be reached",
     unreachable: "Your link was not used. Check your connection and try again.",
     tryAgain: "Try again",
@@ -24,9 +25,11 @@ export const texts = defineTexts({
     unopenedTitle: "Dieser Link wurde schon benutzt oder ist zu alt",
     unopened:
       "Ein Link zum Portal gilt einmal und eine Minute lang. Kehren Sie zu Ihrer Anwendung zurück und öffnen Sie das Portal von dort noch einmal.",
+    leftTitle: "Sie sind abgemeldet",
+    left: "Um zurückzukommen, öffnen Sie das Portal noch einmal aus Ihrer Anwendung.",
     endedTitle: "Ihre Sitzung ist zu Ende",
     ended:
-      "Sie sind abgemeldet; verloren ging nichts. Kehren Sie zu Ihrer Anwendung zurück und öffnen Sie das Portal von dort noch einmal.",
+      "Verloren ging nichts. Kehren Sie zu Ihrer Anwendung zurück und öffnen Sie das Portal von dort noch einmal.",
     unreachableTitle: "Der Dienst ist nicht erreichbar",
     unreachable:
       "Ihr Link wurde nicht verbraucht. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",

@@ -50,6 +50,8 @@ export type OpenOptions = {
   locale?: string;
   /** Console errors that the flow is about, such as a refused request. */
   expects?: RegExp;
+  /** Another service than that of these tests. */
+  service?: TestService;
   /** False: without a session. */
   isSignedIn?: boolean;
 };
@@ -89,7 +91,8 @@ async function startPortal(executablePath: string, options: TestServiceOptions) 
   ]);
   return {
     service,
-    open: (path: string, openOptions: OpenOptions = {}) => openPage({ browser, service }, path, openOptions),
+    open: (path: string, openOptions: OpenOptions = {}) =>
+      openPage({ browser, service: openOptions.service ?? service }, path, openOptions),
     async stop() {
       await browser.close();
       await service.stop();

@@ -140,9 +140,10 @@ function Result({ row }: { row: Row }) {
   const { short } = useCauseTexts();
   const cause = causeOf(row);
   if (row.status === "pending") {
+    const next = new Date(row.next_attempt_at ?? row.created_at);
     return (
-      <span className="truncate text-wait">
-        {row.next_attempt_at === null ? "" : t.pendingAt(format.ago(new Date(row.next_attempt_at), now))}
+      <span className="truncate text-wait" title={format.dateTime(next)}>
+        {next <= now ? t.due : t.pendingAt(format.ago(next, now))}
       </span>
     );
   }

@@ -136,7 +136,7 @@ function Fresh({ log, onReadAnew }: { log: ReturnType<typeof useLog>; onReadAnew
         <Button
           kind="primary"
           icon="up"
-          className="pointer-events-auto -mt-4 rounded-full shadow-raised"
+          className="pointer-events-auto -mt-4 rounded-full! shadow-raised"
           onClick={show}
         >
           {t.fresh(format.number(fresh.length), fresh.length)}
@@ -145,7 +145,7 @@ function Fresh({ log, onReadAnew }: { log: ReturnType<typeof useLog>; onReadAnew
       {isGapped && (
         <p className="pointer-events-auto -mt-4 flex h-fit items-center gap-2 rounded-full border border-line bg-wait-soft py-1 pr-1 pl-4 text-sm text-wait shadow-raised">
           {t.gap}
-          <Button small icon="retry" className="rounded-full" onClick={onReadAnew}>
+          <Button small icon="retry" className="rounded-full!" onClick={onReadAnew}>
             {t.reload}
           </Button>
         </p>

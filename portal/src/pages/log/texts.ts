@@ -51,6 +51,7 @@ export const texts = defineTexts({
     manual: "by hand",
     replayed: "replay",
     pendingAt: (ago: string) => `next ${ago}`,
+    due: "due now",
   },
   de: {
     title: "Zustellungen",
@@ -104,5 +105,6 @@ export const texts = defineTexts({
     manual: "von Hand",
     replayed: "Wiederholung",
     pendingAt: (ago: string) => `nächster ${ago}`,
+    due: "jetzt fällig",
   },
 });
