@@ -1,6 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useLayoutEffect, useRef, useState } from "react";
+import { memo, useLayoutEffect, useRef, useState } from "react";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
@@ -68,7 +68,8 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
   );
 }
 
-function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean }) {
+/** Remembered: scrolling makes rows, and leaves those that are there. */
+const Row = memo(function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean }) {
   const own = useTexts(endpointTexts);
   const events = endpoint.events.includes("*") ? own.allEvents : endpoint.events.join(", ") || own.noEvents;
   return (
@@ -98,7 +99,7 @@ function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean 
       </div>
     </div>
   );
-}
+});
 
 function Day({ stats }: { stats: NonNullable<Listed["stats"]> }) {
   const t = useTexts(texts);
