@@ -7,6 +7,7 @@ import { nowMs } from "./http-stream.ts";
 import { readLog, seedLog } from "./log-tasks.ts";
 import { median, memoryMib, percentile } from "./measure.ts";
 import { noisyNeighbours } from "./noisy-neighbours.ts";
+import { fetching } from "./pull-task.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 
 export type Row = { task: string; [figure: string]: string | number };
@@ -259,6 +260,13 @@ async function keeping(stand: Stand): Promise<Row> {
   return burstRow("K burst, request bodies kept", runs);
 }
 
+async function pulling(stand: Stand): Promise<Row> {
+  const program = await stand.start("up", { RATE_LIMIT_FETCHES: "0" });
+  const figures = await fetching(stand, program);
+  await program.stop();
+  return { task: "P one client that fetches", ...figures };
+}
+
 function latencyFigures(latenciesMs: readonly number[]) {
   return {
     "p50 ms": round(percentile(latenciesMs, 0.5)),
@@ -284,6 +292,7 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   H2: (stand) => apart(stand, "H api and two workers", 2),
   N: noisyNeighbours,
   K: keeping,
+  P: pulling,
   X: (stand) => exporting(stand, ["ndjson", "csv"]),
   XP: (stand) => exporting(stand, ["parquet"]),
   batches: (stand) => repeatedBurst(stand, "H batches of 100", { count: 20_000, senders: 16, batch: 100 }),

@@ -46,7 +46,7 @@ describe("readConfig", () => {
       portalFrameAncestors: [],
       maxEndpointsPerTenant: 100,
       retentionDays: 30,
-      rateLimits: { writes: 1200, dispatches: 300, authentications: 600 },
+      rateLimits: { writes: 1200, dispatches: 300, fetches: 12_000, authentications: 600 },
       trustedProxies: [],
       metricsToken: undefined,
       logLevel: "info",

@@ -77,6 +77,7 @@ const SETTINGS = {
     about: "tests, retries and replays that a tenant may ask for a minute; 0: any number",
     fallback: "300",
   },
+  RATE_LIMIT_FETCHES: { about: "calls of a tenant's clients a minute; 0: any number", fallback: "12000" },
   RATE_LIMIT_AUTH: {
     about: "failed authentications of an address a minute, before it gets 429 instead of 401; 0: any number",
     fallback: "600",
@@ -129,7 +130,7 @@ export type Config = Readonly<{
   maxEndpointsPerTenant: number;
   retentionDays: number;
   /** How many a minute; 0 is off. */
-  rateLimits: Readonly<{ writes: number; dispatches: number; authentications: number }>;
+  rateLimits: Readonly<{ writes: number; dispatches: number; fetches: number; authentications: number }>;
   /** Origins, as a content security policy names them. */
   portalFrameAncestors: readonly string[];
   trustedProxies: readonly string[];
@@ -224,6 +225,7 @@ const schema = z.object({
   RETENTION_DAYS: integer(1, 3650),
   RATE_LIMIT_WRITES: integer(0, 1_000_000),
   RATE_LIMIT_DISPATCHES: integer(0, 1_000_000),
+  RATE_LIMIT_FETCHES: integer(0, 1_000_000),
   RATE_LIMIT_AUTH: integer(0, 1_000_000),
   PORTAL_FRAME_ANCESTORS: list.pipe(z.array(frameAncestor)),
   TRUSTED_PROXIES: list.pipe(z.array(cidr)),
@@ -299,6 +301,7 @@ export function readConfig(env: Environment): Config {
     rateLimits: {
       writes: values.RATE_LIMIT_WRITES,
       dispatches: values.RATE_LIMIT_DISPATCHES,
+      fetches: values.RATE_LIMIT_FETCHES,
       authentications: values.RATE_LIMIT_AUTH,
     },
     portalFrameAncestors: values.PORTAL_FRAME_ANCESTORS,

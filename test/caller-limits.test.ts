@@ -12,7 +12,12 @@ let proxied: TestService;
 let tenants = 0;
 
 before(async () => {
-  const env = { RATE_LIMIT_WRITES: "1", RATE_LIMIT_DISPATCHES: "1", RATE_LIMIT_AUTH: "1" };
+  const env = {
+    RATE_LIMIT_WRITES: "1",
+    RATE_LIMIT_DISPATCHES: "1",
+    RATE_LIMIT_FETCHES: "1",
+    RATE_LIMIT_AUTH: "1",
+  };
   service = await startTestService({ env: { ...env, METRICS_TOKEN: "a token" } });
   proxied = await startTestService({
     env: { ...env, RATE_LIMIT_WRITES: "0", TRUSTED_PROXIES: "127.0.0.0/8" },
@@ -144,7 +149,7 @@ describe("the limit on a tenant's changes", () => {
 });
 
 describe("every route that a tenant's user can change something by", () => {
-  it("has one of the two limits", async () => {
+  it("has one of the three limits", async () => {
     const document = await service.call("GET", "/openapi.json", { as: null });
     const paths: Record<string, object> = Object(document.body).paths;
     const changes = Object.entries(paths)
@@ -159,7 +164,7 @@ describe("every route that a tenant's user can change something by", () => {
         as: as("owner"),
         raw: "{",
       });
-      assert.match(limitOf(answer)[0] ?? "", /^"(writes|dispatches)";/, `${method} ${path}`);
+      assert.match(limitOf(answer)[0] ?? "", /^"(writes|dispatches|fetches)";/, `${method} ${path}`);
     }
   });
 });
@@ -173,6 +178,18 @@ describe("the limit on a tenant's tests and retries", () => {
     assert.deepEqual(limitOf(tested), ['"dispatches";q=1;w=60', '"dispatches";r=0;t=60']);
     assertLimited(await call("POST", `/${UNKNOWN_ID}/test`, { raw: HUGE }), "dispatches");
     assertLimited(await call("POST", `/${UNKNOWN_ID}/deliveries/${UNKNOWN_ID}/retry`), "dispatches");
+  });
+});
+
+describe("the limit on the calls of a tenant's clients", () => {
+  it("is one for leases and acknowledgements, and apart from changes", async () => {
+    const { call } = newTenant();
+    await call("DELETE", `/${UNKNOWN_ID}`);
+    const leased = await call("POST", `/${UNKNOWN_ID}/leases`, { json: {} });
+    assert.equal(leased.status, 404);
+    assert.deepEqual(limitOf(leased), ['"fetches";q=1;w=60', '"fetches";r=0;t=60']);
+    assertLimited(await call("POST", `/${UNKNOWN_ID}/leases`, { raw: HUGE }), "fetches");
+    assertLimited(await call("POST", `/${UNKNOWN_ID}/acks`, { json: {} }), "fetches");
   });
 });
 

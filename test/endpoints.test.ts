@@ -32,6 +32,8 @@ describe("POST /api/webhooks", () => {
       description: null,
       enabled: true,
       disabled_reason: null,
+      mode: "push",
+      temporary: false,
       rate_limit: null,
       headers: {},
       masked_headers: [],
@@ -51,6 +53,7 @@ describe("POST /api/webhooks", () => {
       events: ["invoice.*", "customer.created"],
       description: "süß 🍰",
       enabled: false,
+      mode: "pull",
       rate_limit: 1000,
       headers: { "X-Team": "billing" },
       masked_headers: [],
@@ -62,7 +65,7 @@ describe("POST /api/webhooks", () => {
       tenant_id: "globex",
     });
     const { id, created_at: _created, updated_at: _updated, ...rest } = endpoint;
-    assert.deepEqual(rest, { ...given, disabled_reason: "manual" });
+    assert.deepEqual(rest, { ...given, disabled_reason: "manual", temporary: false });
     assert.notEqual(id, UNKNOWN_ID);
     assert.deepEqual((await webhooks.detail(id)).endpoint, endpoint);
   });

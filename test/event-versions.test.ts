@@ -22,7 +22,7 @@ const CATALOG = `
 ${text}  payloadShape: { amount: 1 }
   schema: { type: object, required: [amount], properties: { amount: { type: integer } } }
   deprecated: true
-  deprecated_since: 2031-01-01
+  deprecated_since: 2031-01-01T00:00:00Z
   sunset: 2031-07-01T12:00:00+02:00
 - type: invoice.paid
   version: 2
@@ -262,6 +262,12 @@ describe("publishing", () => {
     const answer = await service.call("POST", "/api/events", { as: PRODUCER, raw });
     assert.equal(answer.status, 202, answer.text);
     const [sent] = await eventually(async () => sentTo("/digits").length === 1 && sentTo("/digits"));
+    const other = `{"type":"order.placed","data":{"n":1}}`;
+    const bare = raw.replace('"data":{"total":1},', "").replace('{"1"', '{"2":{"total":1},"1"');
+    const many = await service.call("POST", "/api/events", { as: PRODUCER, raw: `[${other},${bare}]` });
+    assert.equal(many.status, 202, many.text);
+    const [, second] = await eventually(async () => sentTo("/digits").length === 2 && sentTo("/digits"));
+    assert.ok(second?.body.includes("12345678901234567890"), second?.body);
     assert.ok(sent?.body.includes("12345678901234567890"), sent?.body);
     await webhooksOf(service).remove(id);
   });

@@ -123,7 +123,13 @@ describe("GET /api/webhooks/{id}/health", () => {
 });
 
 describe("GET /api/session", () => {
-  const limits = { endpoints: 100, writes_per_minute: 1200, dispatches_per_minute: 300, retention_days: 14 };
+  const limits = {
+    endpoints: 100,
+    writes_per_minute: 1200,
+    dispatches_per_minute: 300,
+    fetches_per_minute: 12_000,
+    retention_days: 14,
+  };
   const features = { private_targets: true, public_links: false };
 
   it("tells the tenant, the role, what it may do and the limits", async () => {

@@ -31,6 +31,8 @@ const ROUTES: [string, string, "settings:read" | "settings:write"][] = [
   ["POST", `/${UNKNOWN_ID}/deliveries/${UNKNOWN_ID}/retry`, "settings:write"],
   ["GET", `/${UNKNOWN_ID}/health`, "settings:read"],
   ["POST", `/${UNKNOWN_ID}/test`, "settings:write"],
+  ["POST", `/${UNKNOWN_ID}/leases`, "settings:write"],
+  ["POST", `/${UNKNOWN_ID}/acks`, "settings:write"],
 ];
 
 let service: TestService;

@@ -62,6 +62,7 @@ describe("POST /api/webhooks/:id/deliveries/:did/retry", () => {
       endpoint_id: endpoint.id,
       event_id: event.id,
       event_type: TYPE,
+      event_version: 1,
       trigger: "retry",
       replay_id: null,
       status: "delivered",

@@ -33,6 +33,7 @@ import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgre
 import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
 import { claimBodies } from "../src/storage/artifacts/kept-body-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
+import { CLIENT_STATEMENTS } from "./support/pull-statements.ts";
 import { planOf, statementsOf, type Reading } from "./support/plans.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { LEASE_OWNER, seedTwoTenants, type Rows } from "./support/two-tenants.ts";
@@ -50,6 +51,7 @@ const BY_KEY: Ways = {
   bodies_to_keep: ["tenant_id", "delivery_id", "kind"],
   workers: ["first_lease_id"],
   replays: ["tenant_id", "id"],
+  person_sends: ["tenant_id", "endpoint_id", "id"],
   exhausted_events: ["tenant_id", "endpoint_id"],
 };
 
@@ -198,6 +200,7 @@ const STATEMENTS: Record<string, Case> = {
     },
     also: { deliveries: ["event_id", "tenant_id"] },
   },
+  ...CLIENT_STATEMENTS,
   "free leases of dead": {
     as: WORKER,
     run: (db) => freeLeasesOfDead(db, LEASE_OWNER),

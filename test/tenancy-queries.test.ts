@@ -37,6 +37,7 @@ import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
 import * as noticeQueries from "./support/notice-queries.ts";
 import * as portalQueries from "./support/portal-queries.ts";
+import * as pullQueries from "./support/pull-queries.ts";
 import * as tenantQueries from "./support/tenant-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
@@ -134,6 +135,7 @@ const asTenant: Record<string, Run> = {
   "searchSlice, by event": (db, rows) => searched(db, rows, { eventId: rows.eventId, times: {} }),
   "searchSlice, by status": (db, rows) => searched(db, rows, { status: "failed", times: {} }),
   ...statsQueries.asTenant,
+  ...pullQueries.asTenant,
   readDeliveries: (db, rows) =>
     deliveries.readDeliveries(db, rows.tenantId, { keys: keysOf(rows), maxBodyBytes: 1024 }),
   readDeliveryHeads: (db, rows) => deliveries.readDeliveryHeads(db, rows.tenantId, keysOf(rows)),
@@ -152,6 +154,7 @@ const asTenant: Record<string, Run> = {
   resumeDispatches: (db, rows) => hold.resumeDispatches(db, rows, null),
   endDispatches: (db, rows) => hold.endDispatches(db, rows, null),
   supersedeDispatches: (db, rows) => hold.supersedeDispatches(db, rows),
+  completeAttempts: (db, rows) => complete.completeAttempts(db, [completed(rows)], "wait", "tenant"),
 };
 
 const asWorker: Record<string, Run> = {
@@ -211,6 +214,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
     reconcile.writeCursor(db, BUCKET, { runId: randomUUID(), afterKey: null, haltedReason: null }),
   ...storageAcrossTenants,
   ...statsQueries.acrossTenants,
+  ...pullQueries.acrossTenants,
   ...noticeQueries.acrossTenants,
   ...portalQueries.acrossTenants,
   ...tenantQueries.acrossTenants,

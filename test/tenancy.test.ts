@@ -3,7 +3,15 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { steered } from "./support/receivers.ts";
 import { OTHER_OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
-import { assertRefused, first, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
+import {
+  assertRefused,
+  first,
+  publish,
+  REFUSED,
+  UNKNOWN_ID,
+  webhooksOf,
+  type Webhooks,
+} from "./support/webhooks.ts";
 
 const receiver = steered();
 let service: TestService;
@@ -34,6 +42,8 @@ describe("another tenant", () => {
     ["POST", () => `/${endpointId}/test`, { event_type: "invoice.paid" }],
     ["GET", () => `/${endpointId}/deliveries/${deliveryId}`],
     ["POST", () => `/${endpointId}/deliveries/${deliveryId}/retry`],
+    ["POST", () => `/${endpointId}/leases`, {}],
+    ["POST", () => `/${endpointId}/acks`, { lease_id: UNKNOWN_ID, acks: [{ id: UNKNOWN_ID }] }],
   ];
   for (const [method, path, json] of refused) {
     it(`gets not found from ${method} ${path.toString().slice(6).replaceAll(/[`$]/g, "")}`, async () => {

@@ -59,6 +59,7 @@ describe("POST /api/webhooks/:id/test", () => {
       endpoint_id: endpoint.id,
       event_id: null,
       event_type: TYPE,
+      event_version: 1,
       trigger: "test",
       replay_id: null,
       status: "test",

@@ -1,5 +1,6 @@
 /**
- * How often a caller may call: changes, and tests and retries, of a tenant;
+ * How often a caller may call: changes, tests and retries, leases and their
+ * acknowledgements, of a tenant;
  * failed authentications of an address. Counted in the memory of this process.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -17,7 +18,7 @@ declare module "fastify" {
   }
 }
 
-type TenantLimit = "writes" | "dispatches";
+type TenantLimit = "writes" | "dispatches" | "fetches";
 type LimitName = TenantLimit | "authentications";
 
 /** How many a minute; 0 is off. */
@@ -40,6 +41,7 @@ export function makeCallerLimits(
   const buckets = {
     writes: bucketsFor(limits.writes),
     dispatches: bucketsFor(limits.dispatches),
+    fetches: bucketsFor(limits.fetches),
     authentications: bucketsFor(limits.authentications),
   };
 

@@ -12,6 +12,7 @@ import type {
   healthObject,
   listedDeliveryObject,
 } from "./schemas.ts";
+import type { ackedObject, leaseObject } from "./pull-schemas.ts";
 import type { replayCountObject, replayObject } from "./replay-schemas.ts";
 import type { artifactObject, exportObject, settingsObject } from "./storage-schemas.ts";
 
@@ -20,6 +21,7 @@ const EVENT_ID = "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e";
 const DELIVERY_ID = "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01";
 const EXPORT_ID = "019c1340-2f00-7b11-9c22-3d4e5f607182";
 const REPLAY_ID = "019c1341-4b10-7d22-8e33-4f5a6b7c8d9e";
+const LEASE_ID = "7f2d9c1e-3a54-4b86-9d07-1c2b3a495867";
 const OBJECT_ID = "019c1340-5a20-7c33-8d44-5e6f70819203";
 
 /** A path's parameters: what each is, and one. */
@@ -58,6 +60,8 @@ export const endpointExample: z.infer<typeof endpointObject> = {
   id: ENDPOINT_ID,
   enabled: true,
   disabled_reason: null,
+  mode: "push",
+  temporary: false,
   rate_limit: null,
   headers: {},
   masked_headers: [],
@@ -105,6 +109,41 @@ export const deliveryExample: z.infer<typeof deliveryObject> = {
   request_body: `{"id":"${EVENT_ID}","event":"invoice.paid","created_at":"2026-01-31T10:00:00.000Z","data":{"invoice_id":"inv_1042","amount":12900}}`,
   response_body: "out of order",
 };
+
+export const leaseInputExample = { limit: 100, wait_s: 20 };
+
+/** That event, as a client fetches it. */
+export const leaseExample: z.infer<typeof leaseObject> = {
+  lease_id: LEASE_ID,
+  lease_until: "2026-01-31T10:01:00.018Z",
+  events: [
+    {
+      id: DELIVERY_ID,
+      event_id: EVENT_ID,
+      event_type: "invoice.paid",
+      event_version: 1,
+      trigger: "event",
+      replay_id: null,
+      attempt: 1,
+      headers: {
+        "Content-Type": "application/json",
+        "X-Service-Event": "invoice.paid",
+        "X-Service-Delivery": DELIVERY_ID,
+        "webhook-id": EVENT_ID,
+        "webhook-timestamp": "1769853600",
+        "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+      },
+      body: deliveryExample.request_body ?? "",
+    },
+  ],
+};
+
+export const ackInputExample = {
+  lease_id: LEASE_ID,
+  acks: [{ id: DELIVERY_ID }, { id: "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b02", error: "ledger is closed" }],
+};
+
+export const ackExample: z.infer<typeof ackedObject> = { delivered: 1, failed: 1, late: [] };
 
 /** The retry of that delivery. */
 export const retriedExample: z.infer<typeof deliveryObject> = {

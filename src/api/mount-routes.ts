@@ -17,6 +17,7 @@ import { operationRoutes } from "./routes/operations.ts";
 import { portalAppRoutes, servePortalFiles } from "./routes/portal-app.ts";
 import { portalCodeRoutes, portalSessionRoutes } from "./routes/portal.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
+import { pullRoutes } from "./routes/pull.ts";
 import { publishRoutes } from "./routes/publish.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { statsRoutes } from "./routes/stats.ts";
@@ -84,6 +85,7 @@ export async function mountApiRoutes(
   await mount("webhooks", (routes) => {
     endpointRoutes(routes, services, logTurn);
     deliveryRoutes(routes, services, logTurn);
+    pullRoutes(routes, services);
   });
   await mount("deliveries", (routes) => {
     tenantDeliveryRoutes(routes, services, logTurn);

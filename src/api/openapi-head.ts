@@ -5,6 +5,7 @@ import type { CatalogEntry } from "../events/catalog-entry.ts";
 import { publishOneSchema } from "../events/publish-input.ts";
 import { VERSION } from "../shared/version.ts";
 import { deliveryExample, eventInputExample } from "./examples.ts";
+import { ackedObject, leaseObject } from "./pull-schemas.ts";
 import { replayCountObject, replayObject } from "./replay-schemas.ts";
 import { eventHeadObject } from "./event-schemas.ts";
 import { jsonSchema, namedJsonSchema } from "./json-schema.ts";
@@ -28,6 +29,7 @@ export const TAGS = {
   "Event types": "The catalog: which events there are, and what they carry.",
   Endpoints: "A tenant's receivers: URL, subscription, signing secret.",
   Deliveries: "The log of attempts, manual retries and tests.",
+  Pull: "Fetching events instead of receiving requests, for clients behind a firewall.",
   Statistics: "What deliveries add up to: over time, by endpoint, by cause of failure.",
   Events: "Publishing, for the operator's backend.",
   Replays: "Sending an endpoint again what failed there or what it missed, many events at once.",
@@ -72,7 +74,7 @@ Lists are newest first and take \`limit\`. A \`Link\` header with \`rel="next"\`
 
 ## Limits
 
-A body is at most 1 MiB. Changes, and tests and retries, are limited per tenant and minute, failed authentications per address. 429 has \`Retry-After\` in seconds, and \`RateLimit-Policy\` and \`RateLimit\` say which limit was reached.
+A body is at most 1 MiB. Changes, tests and retries, and leases with their acknowledgements, are limited per tenant and minute, failed authentications per address. 429 has \`Retry-After\` in seconds, and \`RateLimit-Policy\` and \`RateLimit\` say which limit was reached.
 
 ## Errors
 
@@ -102,6 +104,8 @@ function components(): Record<string, object> {
     EventHead: eventHeadObject,
     Replay: replayObject,
     ReplayCount: replayCountObject,
+    Lease: leaseObject,
+    Acknowledged: ackedObject,
     OwnToken: tokenObject,
     Tenant: tenantObject,
     TenantRows: tenantRowsObject,

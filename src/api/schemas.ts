@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ACTOR_TYPES, AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditEntry } from "../audit/audit-entry.ts";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS, type Delivery } from "../deliveries/delivery.ts";
-import type { Endpoint } from "../endpoints/endpoint.ts";
+import { ENDPOINT_MODES, type Endpoint } from "../endpoints/endpoint.ts";
 import { catalogEntryMembers, type CatalogEntry } from "../events/catalog-entry.ts";
 import { idTimeMs } from "../shared/id.ts";
 
@@ -17,6 +17,8 @@ export const endpointObject = z
     description: z.string().nullable(),
     enabled: z.boolean(),
     disabled_reason: z.enum(["manual", "gone", "failing"]).nullable(),
+    mode: z.enum(ENDPOINT_MODES).describe("Whether Postern sends its events, or a client fetches them."),
+    temporary: z.boolean().describe("Deleted after an hour without a call of its client."),
     rate_limit: z.int().nullable(),
     headers: z
       .record(z.string(), z.string())
@@ -36,6 +38,8 @@ export function endpointView(endpoint: Endpoint): z.infer<typeof endpointObject>
     description: endpoint.description,
     enabled: endpoint.enabled,
     disabled_reason: endpoint.disabledReason,
+    mode: endpoint.mode,
+    temporary: endpoint.temporary,
     rate_limit: endpoint.rateLimit,
     headers: endpoint.headers,
     masked_headers: endpoint.maskedHeaders,
@@ -91,7 +95,7 @@ export const deliveryObject = z
       .string()
       .nullable()
       .describe(
-        "Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent.",
+        "Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: nobody fetched it for as long as the log is kept.",
       ),
     next_attempt_at: instant.nullable().describe("Null unless pending."),
     sent_at: instant

@@ -10,6 +10,7 @@ import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { LiveCatalog } from "../events/live-catalog.ts";
 import type { Replays } from "../replays/replays.ts";
 import type { PortalSessions } from "../portal/portal-sessions.ts";
+import type { Fetches } from "../pull/fetches.ts";
 import type { Publisher } from "../events/publish.ts";
 import type { Guard } from "../outbound/guard.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
@@ -31,6 +32,7 @@ export type Installation = {
     endpoints: number;
     writes_per_minute: number;
     dispatches_per_minute: number;
+    fetches_per_minute: number;
     retention_days: number;
   };
   features: { private_targets: boolean; public_links: boolean };
@@ -57,6 +59,8 @@ export type ApiServices = {
   personSends: PersonSends;
   sendAgain: SendAgain;
   replays: Replays;
+  /** For clients of pull endpoints. */
+  fetches: Fetches;
   publisher: Publisher;
   catalog: LiveCatalog;
   downloads: Downloads;

@@ -1,6 +1,6 @@
-/** Calls to the API of a running Postern, for commands that sign their own session. */
+/** Calls to the API of a running Postern, for commands that sign their own session or are given a token. */
 import { issueToken } from "../api/session-token.ts";
-import type { Config } from "../config.ts";
+import { environment, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
@@ -19,8 +19,24 @@ export type ApiClient = {
    *
    * @param json the body, as JSON text.
    */
-  call(method: string, path: string, json?: string): Promise<string>;
+  call(method: string, path: string, json?: string, signal?: AbortSignal): Promise<string>;
 };
+
+export const TOKEN_VARIABLE = "POSTERN_TOKEN";
+
+/** Calls with the token of the environment; null where there is none. */
+export function openGivenClient(givenUrl: string | undefined): ApiClient | null {
+  const token = environment()[TOKEN_VARIABLE];
+  if (token === undefined) return null;
+  if (givenUrl === undefined)
+    throw new ConfigError(`--url is missing: where the Postern of ${TOKEN_VARIABLE} is`);
+  const hint = `the token of ${TOKEN_VARIABLE}`;
+  return clientOf(givenUrl.replace(/\/$/, ""), {
+    token: async () => token,
+    hint,
+    remedy: "Set it to a new one.",
+  });
+}
 
 /** @param claims of the session that the calls have; each call signs it anew. */
 export async function openApiClient(
@@ -32,26 +48,40 @@ export async function openApiClient(
   if (session.kind !== "secret") {
     throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
   }
-  const url = givenUrl ?? addressOf(config);
+  return clientOf(givenUrl ?? addressOf(config), {
+    token: () => issueToken(session.secret, { sub: "cli", ...claims }, TOKEN_LIFE_MS),
+    hint: "this command's token",
+    remedy: "Run the command with the SESSION_JWT_SECRET of that Postern, or name another with --url.",
+  });
+}
+
+type Authentication = { token: () => Promise<string>; hint: string; remedy: string };
+
+function clientOf(url: string, authentication: Authentication): ApiClient {
   return {
-    async call(method, path, json) {
-      const token = await issueToken(session.secret, { sub: "cli", ...claims }, TOKEN_LIFE_MS);
+    async call(method, path, json, signal) {
       const answer = await fetch(`${url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}` },
+        headers: { authorization: `Bearer ${await authentication.token()}` },
         ...(json === undefined ? {} : { body: json }),
+        ...(signal === undefined ? {} : { signal }),
       }).catch((error: unknown) => {
-        throw new ConfigError(
+        throw new NoAnswerError(
           `no answer from ${url}: ${reasonOf(error)}\nStart Postern there, or name its address with --url.`,
         );
       });
       const text = await answer.text();
-      if (answer.status === 401) throw new ApiRefusalError(text, unauthorizedHint(url, answer.headers));
-      if (!answer.ok) throw new ApiRefusalError(text);
+      const { status } = answer;
+      if (status === 401)
+        throw new ApiRefusalError(text, status, unauthorizedHint(url, answer.headers, authentication));
+      if (!answer.ok) throw new ApiRefusalError(text, status);
       return text;
     },
   };
 }
+
+/** Postern could not be reached. */
+export class NoAnswerError extends ConfigError {}
 
 /** `fetch` says only that it failed; why is in its cause. */
 export function reasonOf(error: unknown): string {
@@ -59,19 +89,21 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The answer says no more than "Unauthorized", which is right for strangers and too little for an operator. */
-function unauthorizedHint(url: string, headers: Headers): string {
+function unauthorizedHint(url: string, headers: Headers, { hint, remedy }: Authentication): string {
   const reason = /error_description="([^"]*)"/.exec(headers.get("www-authenticate") ?? "")?.[1];
   const why = reason === undefined ? "" : ` (${reason})`;
-  return `${url} does not accept this command's token${why}. Run the command with the SESSION_JWT_SECRET of that Postern, or name another with --url.`;
+  return `${url} does not accept ${hint}${why}. ${remedy}`;
 }
 
 /** What the API said no with, to be printed as it is. */
 export class ApiRefusalError extends Error {
   override readonly name = "ApiRefusalError";
+  readonly status: number;
   readonly hint: string | null;
 
-  constructor(answer: string, hint: string | null = null) {
+  constructor(answer: string, status: number, hint: string | null = null) {
     super(answer);
+    this.status = status;
     this.hint = hint;
   }
 }

@@ -19,6 +19,7 @@ export const commands = defineCommand({
     storage: () => import("./storage.ts").then((file) => file.storage),
     replay: () => import("./replay.ts").then((file) => file.replay),
     tenants: () => import("./tenants.ts").then((file) => file.tenants),
+    listen: () => import("./listen.ts").then((file) => file.listen),
     publish: () => import("./publish.ts").then((file) => file.publish),
   },
 });

@@ -128,12 +128,13 @@ export async function findAttempts(
         SELECT endpoint_id, max(id::text COLLATE "C")::uuid AS id FROM logged
         WHERE trigger IN ('event', 'auto_retry') GROUP BY endpoint_id
       ), own AS MATERIALIZED (
-        SELECT id, greatest(1, $3::bigint / count(*) OVER ()) AS most FROM postern.endpoints
+        SELECT id, mode = 'pull' AND enabled AS is_fetched, greatest(1, $3::bigint / count(*) OVER ()) AS most
+        FROM postern.endpoints
         WHERE tenant_id = $1 AND (deleted_at IS NULL OR unsettled)
       ), line AS MATERIALIZED (
         SELECT line.*, line.place = own.most AS is_last
         FROM own CROSS JOIN LATERAL (
-          SELECT d.endpoint_id, d.id, d.event_id, d.held, d.superseded, row_number() OVER (ORDER BY d.id) AS place
+          SELECT d.endpoint_id, d.id, d.event_id, d.held AND NOT own.is_fetched AS held, d.superseded, row_number() OVER (ORDER BY d.id) AS place
           FROM postern.dispatches d
           WHERE d.tenant_id = $1 AND d.endpoint_id = own.id
             AND d.id >= coalesce((SELECT id FROM ends WHERE endpoint_id = own.id), $5)

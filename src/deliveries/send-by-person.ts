@@ -6,7 +6,6 @@ import { recordDone } from "../audit/audit.ts";
 import type { Caller } from "../audit/audit-entry.ts";
 import type { UrlRefusals } from "../audit/url-refusals.ts";
 import type { Db } from "../database/pool.ts";
-import type { TenantPool } from "../database/tenant-pool.ts";
 import { noteDelivered } from "../endpoints/endpoint-health.ts";
 import { readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
 import type { CatalogEntry } from "../events/catalog-entry.ts";
@@ -30,6 +29,7 @@ import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import { VERSION } from "../shared/version.ts";
 import type { Delivery, NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
+import { offerToClients, type OfferServices } from "./person-offers.ts";
 import { deletePersonSend, insertPersonSend, type PersonSend } from "./person-send-store.ts";
 import type { DeliveryLog } from "./log.ts";
 
@@ -44,13 +44,19 @@ type Intent = Omit<PersonSend, "requestHeaders" | "requestBody"> & {
 type Sent = Pick<
   NewDelivery,
   "sentAt" | "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
->;
+> & {
+  /** The receiver answered, or a client acknowledged it. */
+  isAnswered: boolean;
+  isDelivered: boolean;
+  /** A row of `person_sends` is to be replaced. */
+  isNoted: boolean;
+  toKeep: BodiesToKeep | null;
+};
 
 /** `eventType` may name a version behind `@`. `data` absent: the catalog's example. */
 export type TestInput = { eventType: string; data?: unknown };
 
-type PersonSendServices = {
-  tenants: TenantPool;
+type PersonSendServices = OfferServices & {
   log: DeliveryLog;
   secretBox: SecretBox;
   sender: Sender;
@@ -98,7 +104,7 @@ export class PersonSends {
     };
     const labels = { deliveryLabel: original.id, webhookId: ofEvent ?? testId ?? original.id };
     const sent = await this.#send(caller, target, { ...intent, ...labels });
-    const isDelivered = sent.responseStatus !== null && isSuccess(sent.responseStatus);
+    const { isDelivered } = sent;
     const delivery: NewDelivery = {
       ...intent,
       ...sent,
@@ -168,7 +174,7 @@ export class PersonSends {
     const delivery: NewDelivery = {
       ...intent,
       ...sent,
-      status: sent.responseStatus === null ? "failed" : "test",
+      status: sent.isAnswered ? "test" : "failed",
     };
     await tenants.of(tenantId).transaction(async (transaction) => {
       await this.#record(transaction, delivery, sent);
@@ -185,7 +191,8 @@ export class PersonSends {
     caller: Caller,
     target: SendTarget,
     { deliveryLabel, webhookId, ...intent }: Intent,
-  ): Promise<Sent & { isNoted: boolean; toKeep: BodiesToKeep | null }> {
+  ): Promise<Sent> {
+    if (target.mode === "pull") return this.#offer(target, intent, deliveryLabel);
     const { tenants, sender, refusals, artifacts } = this.#services;
     const { attempt, requestBody: body, eventType, trigger: operation } = intent;
     const sentAt = new Date();
@@ -218,6 +225,8 @@ export class PersonSends {
     const answer = outcome.kind === "answered" ? outcome : null;
     return {
       isNoted,
+      isAnswered: answer !== null,
+      isDelivered: answer !== null && isSuccess(answer.status),
       toKeep,
       sentAt,
       requestHeaders,
@@ -227,6 +236,20 @@ export class PersonSends {
       latencyMs: outcome.latencyMs,
       error: outcome.kind === "failed" ? outcome.error : null,
     };
+  }
+
+  async #offer(
+    target: SendTarget,
+    intent: Omit<Intent, "deliveryLabel" | "webhookId">,
+    deliveryLabel: string,
+  ): Promise<Sent> {
+    const { artifacts } = this.#services;
+    const send = { ...intent, requestHeaders: {} };
+    const { isDelivered, refusal, ...offered } = await offerToClients(this.#services, send, deliveryLabel);
+    const toKeep = artifacts.choose(target.keeps, { attempt: intent.attempt, longResponseBody: null });
+    const nothing = { responseStatus: null, responseHeaders: null };
+    const answer = { isAnswered: isDelivered, isDelivered, responseBody: refusal };
+    return { isNoted: true, toKeep, ...nothing, ...answer, ...offered };
   }
 
   /** The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows. */

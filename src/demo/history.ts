@@ -29,7 +29,7 @@ export type HistoryOptions = {
 };
 
 /** With their retries about 20,000 attempts. */
-const EVENTS = 6_000;
+const EVENTS = 6_500;
 const ROLES: Readonly<Record<Behaviour, { description: string; answers: string }>> = {
   healthy: { description: "Accounting", answers: "answers at once" },
   slow: { description: "Data warehouse", answers: "takes its time, and sometimes too much" },

@@ -52,8 +52,8 @@ export type WeekOptions = {
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 168 * HOUR_MS;
-/** The dead endpoint answered before. Short of what disables an endpoint by default. */
-export const DEAD_FOR_MS = 43 * HOUR_MS;
+/** The dead endpoint answered before. */
+export const DEAD_FOR_MS = 9 * HOUR_MS;
 const TIMEOUT_MS = 15_000;
 
 export function makeWeek(options: WeekOptions): Week {

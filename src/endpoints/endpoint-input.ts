@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LiveCatalog } from "../events/live-catalog.ts";
 import { isPattern, SUBSCRIPTION_PATTERN, typesWithTwoVersions } from "../events/subscription.ts";
+import { ENDPOINT_MODES } from "./endpoint.ts";
 import {
   HEADER_NAME_PATTERN,
   HEADER_VALUE_PATTERN,
@@ -36,6 +37,22 @@ const ownSecret = z
     "An own signing secret: `whsec_` and the base64 of 24 to 64 bytes, or 16 to 128 printable ASCII characters, whose UTF-8 is then the key of both signatures. Absent or null: one is made.",
   );
 
+const url = z
+  .string()
+  .describe("A public HTTPS URL.")
+  .meta({ examples: ["https://hooks.example.com/postern"] });
+
+const mode = z
+  .enum(ENDPOINT_MODES)
+  .describe(
+    "`push`: Postern sends the events to `url`. `pull`: they wait until a client fetches them with `POST /api/webhooks/{id}/leases`; `url` is where they go once it is `push` again.",
+  );
+
+const temporary = z
+  .boolean()
+  .optional()
+  .describe("True: deleted after an hour without a call of its client. It must be `pull`, and stays so.");
+
 /** The schemas of create and update; which event patterns are valid is the catalog's to say. */
 export function endpointInputSchemas(catalog: LiveCatalog) {
   const pattern = z
@@ -61,6 +78,7 @@ export function endpointInputSchemas(catalog: LiveCatalog) {
       ),
     description: text.max(500).nullable(),
     enabled: z.boolean().describe("False holds pending attempts and accepts no new events."),
+    mode,
     rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts per second, for each worker process."),
     headers: z
       .record(headerName, z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }))
@@ -84,14 +102,14 @@ export function endpointInputSchemas(catalog: LiveCatalog) {
       )
       .describe("Strings of the tenant's own. Postern stores them and does nothing else with them."),
   };
-  const url = z
-    .string()
-    .describe("A public HTTPS URL.")
-    .meta({ examples: ["https://hooks.example.com/postern"] });
-
   const optional = z.object(fields).partial();
   return {
-    create: optional.extend({ url, secret: ownSecret }),
+    create: optional
+      .extend({ url, secret: ownSecret, temporary })
+      .refine((input) => input.temporary !== true || input.mode === "pull", {
+        path: ["mode"],
+        message: "must be pull for a temporary endpoint",
+      }),
     update: optional.extend({ url: url.optional() }),
   };
 }

@@ -1,8 +1,9 @@
 import type { Db } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import { maskedNames, maskHeaders } from "../outbound/request-headers.ts";
-import type { DisabledReason, Endpoint, EndpointChange, EndpointTarget } from "./endpoint.ts";
+import type { DisabledReason, Endpoint, EndpointChange, EndpointMode, EndpointTarget } from "./endpoint.ts";
 import type { StoredHeaders } from "./static-headers.ts";
+import { TEMPORARY_UNTIL } from "./temporary-store.ts";
 
 type EndpointRow = {
   tenant_id: TenantId;
@@ -12,6 +13,8 @@ type EndpointRow = {
   description: string | null;
   enabled: boolean;
   disabled_reason: DisabledReason | null;
+  mode: EndpointMode;
+  temporary: boolean;
   rate_limit: number | null;
   headers: Record<string, string>;
   masked_headers: string[];
@@ -20,8 +23,8 @@ type EndpointRow = {
   updated_at: Date;
 };
 
-const COLUMNS = /* sql */ `tenant_id, id, url, events, description, enabled, disabled_reason, rate_limit,
-  headers, masked_headers, metadata, created_at, updated_at`;
+const COLUMNS = /* sql */ `tenant_id, id, url, events, description, enabled, disabled_reason, mode,
+  temporary_until IS NOT NULL AS temporary, rate_limit, headers, masked_headers, metadata, created_at, updated_at`;
 
 export async function listEndpoints(db: Db, tenantId: TenantId): Promise<Endpoint[]> {
   const { rows } = await db.query<EndpointRow>(
@@ -57,15 +60,15 @@ export async function lockTenantEndpoints(db: Db, tenantId: TenantId): Promise<n
 }
 
 export type NewEndpoint = Pick<Endpoint, "tenantId" | "id" | "url" | "events" | "description" | "enabled"> &
-  Pick<Endpoint, "rateLimit" | "metadata"> & { secret: Buffer; stored: StoredHeaders };
+  Pick<Endpoint, "mode" | "temporary" | "rateLimit" | "metadata"> & { secret: Buffer; stored: StoredHeaders };
 
 export async function insertEndpoint(db: Db, endpoint: NewEndpoint): Promise<Endpoint> {
   const { rows } = await db.query<EndpointRow>(
     /* sql */ `INSERT INTO postern.endpoints
         (tenant_id, id, url, events, description, enabled, disabled_reason, rate_limit, headers, metadata,
-         secret, masked_headers, sealed_headers, created_at, updated_at)
-      VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6 THEN NULL ELSE 'manual' END, $7, $8, $9, $10, $11, $12,
-        date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
+         secret, masked_headers, sealed_headers, mode, temporary_until, created_at, updated_at)
+      VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6 THEN NULL ELSE 'manual' END, $7, $8, $9, $10, $11, $12, $13,
+        CASE WHEN $14 THEN ${TEMPORARY_UNTIL} END, date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
       RETURNING ${COLUMNS}`,
     [
       endpoint.tenantId,
@@ -80,6 +83,8 @@ export async function insertEndpoint(db: Db, endpoint: NewEndpoint): Promise<End
       endpoint.secret,
       endpoint.stored.maskedHeaders,
       endpoint.stored.sealedHeaders,
+      endpoint.mode,
+      endpoint.temporary,
     ],
   );
   return onlyEndpoint(rows);
@@ -98,8 +103,8 @@ export async function lockHeaders(db: Db, tenantId: TenantId, id: EndpointId): P
 /**
  * Changes the members given and answers the endpoint, or null where there is
  * none. Enabling clears the reason and the time since when it has failed;
- * disabling says `manual`. Both mark it `unsettled`: its pending dispatches are
- * to follow.
+ * disabling says `manual`. Both, and another mode, mark it `unsettled`: its
+ * pending dispatches are to follow.
  */
 export async function updateEndpoint(
   db: Db,
@@ -113,7 +118,8 @@ export async function updateEndpoint(
         events = coalesce($4, events),
         description = CASE WHEN $5 THEN $6 ELSE description END,
         enabled = coalesce($7, enabled),
-        unsettled = unsettled OR $7 IS NOT NULL,
+        mode = coalesce($14, mode),
+        unsettled = unsettled OR $7 IS NOT NULL OR coalesce($14, mode) <> mode,
         disabled_reason = CASE WHEN $7 THEN NULL WHEN NOT $7 THEN 'manual' ELSE disabled_reason END,
         failing_since = CASE WHEN $7 THEN NULL ELSE failing_since END,
         rate_limit = CASE WHEN $8 THEN $9 ELSE rate_limit END,
@@ -138,6 +144,7 @@ export async function updateEndpoint(
       change.metadata === undefined ? undefined : JSON.stringify(change.metadata),
       change.stored?.maskedHeaders,
       change.stored?.sealedHeaders,
+      change.mode,
     ],
   );
   return rows[0] === undefined ? null : toEndpoint(rows[0]);
@@ -191,7 +198,7 @@ export async function loadTargets(
 ): Promise<EndpointTarget[]> {
   const { rows } = await db.query<EndpointTarget>(
     /* sql */ `SELECT e.tenant_id AS "tenantId", e.id AS "endpointId", e.url, e.events, e.enabled,
-        e.rate_limit AS "rateLimit", e.headers, e.masked_headers AS "maskedHeaders",
+        e.mode, e.temporary_until AS "temporaryUntil", e.rate_limit AS "rateLimit", e.headers, e.masked_headers AS "maskedHeaders",
         e.sealed_headers AS "sealedHeaders", e.secret,
         e.failing_since AS "failingSince",
         CASE WHEN e.previous_secret_until > now() THEN e.previous_secret END AS "previousSecret",
@@ -201,7 +208,7 @@ export async function loadTargets(
       FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, id)
       -- Each by its key: a join may read all endpoints, when it was planned while there were few.
       CROSS JOIN LATERAL (
-        SELECT tenant_id, id, url, events, enabled, rate_limit, headers, masked_headers, sealed_headers, secret, previous_secret,
+        SELECT tenant_id, id, url, events, enabled, mode, temporary_until, rate_limit, headers, masked_headers, sealed_headers, secret, previous_secret,
           previous_secret_until, failing_since
         FROM postern.endpoints
         WHERE tenant_id = wanted.tenant_id AND id = wanted.id AND deleted_at IS NULL OFFSET 0
@@ -313,6 +320,8 @@ function toEndpoint(row: EndpointRow): Endpoint {
     description: row.description,
     enabled: row.enabled,
     disabledReason: row.disabled_reason,
+    mode: row.mode,
+    temporary: row.temporary,
     rateLimit: row.rate_limit,
     headers: maskHeaders(row.headers, maskedNames(row.masked_headers)),
     maskedHeaders: row.masked_headers,

@@ -3,6 +3,10 @@ import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
 
 export type DisabledReason = "manual" | "gone" | "failing";
 
+export const ENDPOINT_MODES = ["push", "pull"] as const;
+/** Whether Postern sends its events, or a client fetches them. */
+export type EndpointMode = (typeof ENDPOINT_MODES)[number];
+
 /** A tenant's endpoint as the API shows it; its secret is no part of it. */
 export type Endpoint = {
   tenantId: TenantId;
@@ -12,6 +16,9 @@ export type Endpoint = {
   description: string | null;
   enabled: boolean;
   disabledReason: DisabledReason | null;
+  mode: EndpointMode;
+  /** Deleted by Postern when no client calls for an hour. */
+  temporary: boolean;
   /** Deliveries a second, or null for no limit of its own. */
   rateLimit: number | null;
   /** Masked ones without their values. */
@@ -28,6 +35,7 @@ export type EndpointChange = {
   events?: string[] | undefined;
   description?: string | null | undefined;
   enabled?: boolean | undefined;
+  mode?: EndpointMode | undefined;
   rate_limit?: number | null | undefined;
   headers?: Record<string, string> | undefined;
   masked_headers?: string[] | undefined;
@@ -41,6 +49,9 @@ export type EndpointTarget = {
   url: string;
   events: string[];
   enabled: boolean;
+  mode: EndpointMode;
+  /** Null for one that is not temporary. */
+  temporaryUntil: Date | null;
   rateLimit: number | null;
   headers: Record<string, string>;
   maskedHeaders: string[];

@@ -34,6 +34,8 @@ export type EndpointServices = Following & {
   refusals: UrlRefusals;
 };
 
+type NewEndpointInput = EndpointChange & { url: string; temporary?: boolean | undefined } & OwnSecret;
+
 /** One that the tenant brings along; without it one is made. */
 type OwnSecret = { secret?: string | null | undefined };
 
@@ -64,7 +66,7 @@ export class Endpoints {
   }
 
   /** Answers the endpoint and, this once, its secret in plaintext. */
-  async create(caller: Caller, input: EndpointChange & { url: string } & OwnSecret) {
+  async create(caller: Caller, input: NewEndpointInput) {
     const { tenants, secretBox, maxEndpointsPerTenant } = this.#services;
     const { tenantId } = caller;
     const url = await this.#requireSafeUrl(caller, null, input.url);
@@ -82,6 +84,8 @@ export class Endpoints {
         events: input.events ?? ["*"],
         description: input.description ?? null,
         enabled: input.enabled ?? true,
+        mode: input.mode ?? "push",
+        temporary: input.temporary ?? false,
         rateLimit: input.rate_limit ?? null,
         stored,
         metadata: input.metadata ?? {},
@@ -108,13 +112,15 @@ export class Endpoints {
         if (former === null) return null;
         stored = changeHeaders(secretBox, { tenantId, endpointId: id }, former, change);
       }
+      if (change.mode === "push") await requireLasting(transaction, tenantId, id);
       const changed = await updateEndpoint(transaction, tenantId, id, { ...plain, url, stored });
       if (changed === null) return null;
       await recordChange(transaction, caller, id, { ...change, url });
       return changed;
     });
     if (endpoint === null) throw new Refusal("not_found");
-    if (change.enabled !== undefined) await followChange(this.#services, { tenantId, endpointId: id });
+    if (change.enabled !== undefined || change.mode !== undefined)
+      await followChange(this.#services, { tenantId, endpointId: id });
     return endpoint;
   }
 
@@ -165,6 +171,12 @@ export class Endpoints {
     await refusals.refused(caller, { endpointId: id, operation, url: text, rule });
     throw new Refusal("unsafe_url");
   }
+}
+
+/** It is temporary from its creation on, or never. */
+async function requireLasting(transaction: Db, tenantId: TenantId, id: EndpointId): Promise<void> {
+  const endpoint = await findEndpoint(transaction, tenantId, id);
+  if (endpoint?.temporary === true) throw new Refusal("endpoint_temporary");
 }
 
 /** Switching an endpoint on or off is told apart from what else was changed; of that only the names, and the URL. */

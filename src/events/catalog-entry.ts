@@ -3,7 +3,7 @@ import { isEventTypeName, MAX_VERSION } from "./subscription.ts";
 
 const exampleObject = z.record(z.string(), z.unknown());
 
-const instant = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+const instant = z.iso.datetime({ offset: true });
 
 const entryObject = z.object({
   type: z
@@ -26,8 +26,8 @@ const entryObject = z.object({
   payloadShape: exampleObject.describe("Example of the event's data; a test dispatch sends it."),
   schema: exampleObject.optional().describe("JSON Schema 2020-12 that published data must satisfy."),
   deprecated: z.boolean().default(false),
-  deprecated_since: instant.optional().describe("A date, or a time with its offset, ISO 8601."),
-  sunset: instant.optional().describe("When a deprecated version ends: a date, or a time with its offset."),
+  deprecated_since: instant.optional().describe("ISO 8601 with offset."),
+  sunset: instant.optional().describe("When a deprecated version ends, ISO 8601 with offset."),
 });
 
 export const catalogEntrySchema = entryObject

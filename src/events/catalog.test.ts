@@ -112,12 +112,12 @@ describe("a catalog file", () => {
     ],
     [
       "a time since when of what is not deprecated",
-      `${ENTRY}  deprecated_since: 2031-01-01\n`,
+      `${ENTRY}  deprecated_since: 2031-01-01T00:00:00Z\n`,
       /^FILE:1: 0 .* deprecated$/,
     ],
     [
       "a sunset without the day of the deprecation",
-      `${ENTRY}  deprecated: true\n  sunset: 2031-01-01\n`,
+      `${ENTRY}  deprecated: true\n  sunset: 2031-01-01T00:00:00Z\n`,
       /^FILE:1: 0 a sunset needs deprecated_since$/,
     ],
     ["an empty file", "", /^FILE:1: /],

@@ -1,6 +1,6 @@
 import type { Db } from "../database/pool.ts";
 import type { OutboxEvent } from "../queue/queue.ts";
-import { WAKE_CHANNEL } from "../queue/wake-channel.ts";
+import { WAKE_CHANNEL } from "../queue/channels.ts";
 
 /** Workers hear of them when the transaction commits. */
 export async function addToOutbox(

@@ -59,8 +59,11 @@ export type SenderOptions = {
   limits?: Partial<SenderLimits>;
 };
 
+/** From `send` to the end of the answer. */
+export const ATTEMPT_TIMEOUT_MS = 15_000;
+
 const DEFAULT_LIMITS: SenderLimits = {
-  attemptTimeoutMs: 15_000,
+  attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   connectTimeoutMs: 5_000,
   keepAliveTimeoutMs: 4_000,
   // undici would keep a connection as long as the receiver's Keep-Alive header asks.

@@ -51,7 +51,7 @@ export function makeQueueMonitor({
 }
 
 function show(depth: QueueDepth, metrics: Metrics): void {
-  for (const state of ["due", "leased", "parked", "scheduled", "held"] as const)
+  for (const state of ["due", "leased", "parked", "scheduled", "held", "unfetched"] as const)
     metrics.queueDepth.set({ state }, depth[state]);
   metrics.queueOldestAge.set(depth.oldestDueAgeS);
   metrics.queueLongestWait.set(depth.longestWaitS);

@@ -8,6 +8,7 @@ const QUIET = {
   parked: 0,
   scheduled: 0,
   held: 0,
+  unfetched: 0,
   oldestDueAgeS: 0,
   longestWaitS: 0,
   deadLeases: 0,

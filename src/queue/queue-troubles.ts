@@ -15,6 +15,8 @@ export type QueueDepth = {
   parked: number;
   scheduled: number;
   held: number;
+  /** At pull endpoints: due, scheduled, or leased to a client. */
+  unfetched: number;
   /** Since the oldest dispatch that may be claimed was due; 0 when there is none. */
   oldestDueAgeS: number;
   /** Since the dispatch that waits longest for a worker could be claimed; 0 when none waits. */

@@ -22,6 +22,10 @@
  * endpoint's lane pulls it when its turn comes, the oldest first. Parked is a
  * state of the row, not of a worker: any worker may pull it.
  *
+ * The dispatches of a pull endpoint are *held* from the start: no claim meets
+ * them, and a client leases them instead (`postgres/fetch-store.ts`). Of an
+ * endpoint's mode, as of whether it is enabled, the endpoint's row is the record.
+ *
  * What must be atomic with a change elsewhere leaves a mark in that change's
  * own transaction, and the queue acts on the mark afterwards, as often as it
  * takes: an event in the outbox, which `relay` moves; an endpoint that is
@@ -145,6 +149,11 @@ export type CompletedAttempt = {
   toKeep: BodiesToKeep | null;
 };
 
+/** Of it the queue needs to know only which lease it ends. */
+export type CompletedLease = Omit<CompletedAttempt, "dispatch"> & {
+  dispatch: Pick<LeasedDispatch, "tenantId" | "endpointId" | "id" | "leaseId">;
+};
+
 export type AcceptOptions = {
   /** Whether the new dispatches are leased to this process. */
   lease: boolean;
@@ -223,14 +232,14 @@ export type DispatchQueue = {
   /** Releases a lease; the dispatch may be claimed again after a delay that grows ({@link DEFER_MS}). */
   defer(dispatch: LeasedDispatch): Promise<void>;
   /**
-   * Holds the dispatches of disabled endpoints until they are enabled, and
-   * releases the others. Answers the ids that were still this process's.
+   * Holds the dispatches of endpoints that are disabled or pull, and releases the
+   * others. Answers the ids that were still this process's.
    * `whenLocked` as for {@link complete}.
    */
   hold(dispatches: readonly LeasedDispatch[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
   /**
-   * After an endpoint was enabled, disabled or deleted: its pending dispatches
-   * become claimable, are held, or end as failed deliveries. The state is read
+   * After an endpoint was enabled, disabled, deleted or got another mode: its pending
+   * dispatches become claimable, are held, or end as failed deliveries. The state is read
    * from the endpoint, under its lock, so that of two changes the later one
    * counts, in whatever order these calls come. A large backlog follows in part;
    * the rest, and what a process that died has not done, is upkeep's.

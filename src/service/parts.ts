@@ -59,6 +59,7 @@ import { makeMetrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { makeTargetCache } from "../worker/target-cache.ts";
 import { makeWorker, type Worker } from "../worker/worker.ts";
+import { makePullParts } from "./pull-parts.ts";
 import { makeStorageParts, reconcilingServices, storageWork } from "./storage-parts.ts";
 import { makeUpkeep } from "./upkeep.ts";
 
@@ -132,6 +133,7 @@ export async function makeParts(options: ServiceOptions) {
       await sender.close();
       guard.close();
       storage.bucket.close();
+      await foundation.pull.waits.close();
       await auditTally.close();
       await foundation.tracing?.close();
       await pools.close();
@@ -164,8 +166,10 @@ async function makeFoundation(options: ServiceOptions) {
   const lane: Lane = { worker: null, presence: null };
   const publisher = makePublisher({ queue, catalog, ownLane: ownLaneOf(lane) });
   const storage = await makeStorageParts({ config, tenants, worker: pools.worker, log, metrics });
+  const { artifacts } = storage;
   return {
     metrics,
+    pull: makePullParts({ ...options, pools, queue, secretBox, artifacts, metrics }),
     tracing: await openTracing(options),
     catalog,
     secretBox,
@@ -232,7 +236,7 @@ function makeAttemptWorker(
 /** The worker, what wakes it, and the upkeep of its tables. */
 function workerBackground(
   { config, databaseUrl, log }: ServiceOptions,
-  { pools, catalog, metrics }: Foundation,
+  { pools, catalog, metrics, pull }: Foundation,
   { worker, presence }: { worker: Worker; presence: WorkerPresence },
 ): Background[] {
   return [
@@ -246,6 +250,7 @@ function workerBackground(
     makeUpkeep({
       db: pools.worker,
       deadWorkers: makeDeadWorkers({ db: pools.worker, presence, log, metrics }),
+      pull: pull.upkeep,
       catalog,
       log,
       metrics,
@@ -278,7 +283,8 @@ function startedTogether(first: Background, second: Background): Background {
 
 function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiServices {
   const { config, log } = options;
-  const { pools, queue, catalog, secretBox, publisher, guard, sender, auditTally, storage, metrics } =
+  const { maxEndpointsPerTenant } = config;
+  const { pools, queue, catalog, secretBox, publisher, guard, sender, auditTally, storage, pull, metrics } =
     foundation;
   const { tenants } = pools;
   const { bucket, servedFiles, artifacts } = storage;
@@ -292,15 +298,7 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
     portalFrameAncestors: config.portalFrameAncestors,
     tenants: new Tenants(pools.publisher),
     publicBase: storage.publicBase,
-    endpoints: new Endpoints({
-      tenants,
-      guard,
-      secretBox,
-      maxEndpointsPerTenant: config.maxEndpointsPerTenant,
-      queue,
-      refusals,
-      log,
-    }),
+    endpoints: new Endpoints({ tenants, guard, secretBox, maxEndpointsPerTenant, queue, refusals, log }),
     deliveryLog,
     eventLog: new EventLog(tenants),
     deliveryStats: new DeliveryStats(tenants),
@@ -310,11 +308,13 @@ function makeApiServices(options: ServiceOptions, foundation: Foundation): ApiSe
       log: deliveryLog,
       secretBox,
       sender,
+      ...pull.offers,
       catalog,
       supersede: supersedeDispatches,
       refusals,
       artifacts,
     }),
+    fetches: pull.fetches,
     replays: new Replays({ tenants, secretBox, removeDispatches: removeReplayed }),
     sendAgain: makeSendAgain({ tenants, secretBox, dispatchOnce: insertOnce }),
     publisher,
@@ -351,6 +351,7 @@ function describeInstallation(config: Config): Installation {
       endpoints: config.maxEndpointsPerTenant,
       writes_per_minute: rateLimits.writes,
       dispatches_per_minute: rateLimits.dispatches,
+      fetches_per_minute: rateLimits.fetches,
       retention_days: config.retentionDays,
     },
     features: {

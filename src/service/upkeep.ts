@@ -1,4 +1,4 @@
-/** What the worker does beside attempts: leases of dead workers, dispatches that follow their endpoint, partitions ahead, retention and old keys. */
+/** What the worker does beside attempts: leases of dead workers and of clients, dispatches that follow their endpoint, partitions ahead, retention and old keys. */
 import { forgetOldAudit } from "../audit/audit.ts";
 import type { Pool } from "../database/pool.ts";
 import { makeEndpointNotices } from "../endpoints/endpoint-notices.ts";
@@ -17,9 +17,11 @@ import type { DeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { followAll } from "../queue/postgres/follow.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
 import { dropOldPartitions } from "../queue/postgres/retention.ts";
+import type { PullParts } from "./pull-parts.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
 
 const FREE_LEASES_EVERY_MS = 500;
+const END_LEASES_EVERY_MS = 500;
 const ANNOUNCE_EVERY_MS = 1000;
 const SETTLE_EVERY_MS = 1000;
 const END_SENDS_EVERY_MS = 2000;
@@ -30,16 +32,19 @@ const PARTITIONS_EVERY_MS = 600_000;
 
 export type Upkeep = { start(): void; stop(): Promise<void> };
 
-export function makeUpkeep(services: {
+type UpkeepServices = {
   db: Pool;
   deadWorkers: DeadWorkers;
+  pull: PullParts["upkeep"];
   catalog: LiveCatalog;
   log: Log;
   metrics: Metrics;
   retentionDays: number;
   disableAfterMs: number;
-}): Upkeep {
-  const { db, log, metrics } = services;
+};
+
+export function makeUpkeep(services: UpkeepServices): Upkeep {
+  const { db, log, metrics, pull } = services;
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
 
@@ -60,6 +65,8 @@ export function makeUpkeep(services: {
       running ??= Promise.all([
         repeat(ANNOUNCE_EVERY_MS, "announce_catalog", makeCatalogAnnouncer(db, services.catalog)),
         repeat(FREE_LEASES_EVERY_MS, "free_leases", () => services.deadWorkers.look()),
+        repeat(END_LEASES_EVERY_MS, "end_leases", () => untilNoneLeft(pull.endLeases)),
+        repeat(TIDY_EVERY_MS, "remove_abandoned_endpoints", pull.removeAbandoned),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
         repeat(TELL_EVERY_MS, "tell_of_endpoints", () => untilNoneLeft(makeEndpointNotices(services))),
@@ -77,7 +84,7 @@ export function makeUpkeep(services: {
             signal: stopping.signal,
           }),
         ),
-        ...Object.entries(forgetting(services.retentionDays)).map(([name, some]) =>
+        ...Object.entries(forgetting(services)).map(([name, some]) =>
           repeat(PARTITIONS_EVERY_MS, name, () => untilNoneLeft(some)),
         ),
       ]);
@@ -90,8 +97,9 @@ export function makeUpkeep(services: {
 }
 
 /** What goes some rows at a time, by the name of the work: each answers whether there may be more. */
-function forgetting(retentionDays: number): Record<string, (db: Pool) => Promise<boolean>> {
+function forgetting({ retentionDays, pull }: UpkeepServices): Record<string, (db: Pool) => Promise<boolean>> {
   return {
+    end_unfetched: pull.endUnfetched,
     forget_idempotency_keys: deleteOldIdempotencyKeys,
     forget_statistics: (db) => forgetOldStats(db, retentionDays),
     forget_endpoints: (db) => forgetDeletedEndpoints(db, retentionDays),

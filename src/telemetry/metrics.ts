@@ -86,6 +86,27 @@ export function makeMetrics() {
       labelNames: ["outcome"] as const,
       registers,
     }),
+    pullWaiting: new Gauge({
+      name: "webhook_pull_waiting",
+      help: "Clients of pull endpoints that wait for events at this process.",
+      registers,
+    }),
+    pullLeased: new Counter({
+      name: "webhook_pull_leased_total",
+      help: "Events leased to clients of pull endpoints.",
+      registers,
+    }),
+    pullAcks: new Counter({
+      name: "webhook_pull_acks_total",
+      help: "Acknowledgements of clients, by outcome: delivered, refused, late (their lease had ended).",
+      labelNames: ["outcome"] as const,
+      registers,
+    }),
+    pullExpired: new Counter({
+      name: "webhook_pull_expired_total",
+      help: "Events leased to clients that were not acknowledged in time.",
+      registers,
+    }),
     unusableSecrets: new Counter({
       name: "webhook_unusable_secrets_total",
       help: "Times that a stored signing secret did not open, by reason: form, key, altered.",
@@ -235,7 +256,7 @@ export function makeMetrics() {
     }),
     queueDepth: new Gauge({
       name: "webhook_queue_depth",
-      help: "Dispatches by state: due, leased, parked, scheduled, held.",
+      help: "Dispatches by state: due, leased, parked, scheduled, held, unfetched (at pull endpoints).",
       labelNames: ["state"] as const,
       registers,
     }),

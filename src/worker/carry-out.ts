@@ -119,7 +119,7 @@ export class CarryOut {
     if (!presence.isConfirmed() || !presence.covers(dispatch)) return { kind: "returned", reason: "unseen" };
     if (dispatch.leaseEndsMs - clock.nowMs() < LEASE_RESERVE_MS) return { kind: "returned", reason: "late" };
     if (target === null) return { kind: "over", completed: endpointDeleted(dispatch) };
-    if (!target.enabled) return { kind: "held" };
+    if (!target.enabled || target.mode === "pull") return { kind: "held" };
     if (this.#mustWait(dispatch, target)) return { kind: "in line again" };
     const result = await makeAttempt(dispatch, target, this.#services);
     await this.#aftermath(target, result);

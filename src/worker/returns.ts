@@ -8,7 +8,7 @@ import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
 export type ReturnReason = "no_room" | "late" | "unseen" | "stopping" | "withdrawn";
 
 export type Returns = {
-  /** Its endpoint is disabled. */
+  /** Its endpoint is disabled, or pull. */
   hold(dispatch: LeasedDispatch): Promise<void>;
   /** Never rejects: leases that cannot be released end by themselves. */
   release(

@@ -7,7 +7,11 @@ import { promisify } from "node:util";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-const FENCED = { sh: /^```sh\n([\s\S]*?)^```$/gm, yaml: /^```yaml\n([\s\S]*?)^```$/gm };
+const FENCED = {
+  sh: /^```sh\n([\s\S]*?)^```$/gm,
+  yaml: /^```yaml\n([\s\S]*?)^```$/gm,
+  js: /^```js\n([\s\S]*?)^```$/gm,
+};
 
 /** The blocks of one kind of a page, in their order. */
 export async function blocksOf(page: string, kind: keyof typeof FENCED): Promise<string[]> {

@@ -46,6 +46,7 @@ export function depthOf(rows: readonly MemoryRow[], nowMs: number): QueueDepth {
     parked: rows.filter(({ held, parked }) => parked && !held).length,
     scheduled: later.filter(({ leaseId }) => leaseId === null).length,
     held: rows.filter(({ held }) => held).length,
+    unfetched: 0,
     oldestDueAgeS: ageS(due.map(({ dueMs }) => dueMs)),
     longestWaitS: ageS(due.map(({ claimableMs }) => claimableMs)),
     deadLeases: 0,

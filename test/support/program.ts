@@ -73,6 +73,23 @@ export function startCommand(args: readonly string[], env: Environment) {
   };
 }
 
+/** Starts a command that runs until it is told to stop. */
+export function startTask(args: readonly string[], env: Environment) {
+  const { child, output, errors } = launch(MAIN, args, env);
+  const closed = once(child, "close");
+  return {
+    /** Both streams together, in no certain order. */
+    output,
+    errors,
+    /** Its exit code after the signal, or null where that killed it. */
+    async end(signal: NodeJS.Signals): Promise<number | null> {
+      child.kill(signal);
+      await closed;
+      return child.exitCode;
+    },
+  };
+}
+
 /** Starts a role and waits until it serves. */
 export async function startProgram(args: readonly string[], env: Environment, main = MAIN): Promise<Program> {
   const { child, output } = launch(main, args, env);

@@ -18,13 +18,13 @@ export function steered(): Steered {
 }
 
 /** What `X-Service-Signature` must be: keyed with the whole secret in UTF-8. */
-export function serviceSignature(secret: string, request: ReceivedRequest): string {
+export function serviceSignature(secret: string, request: Pick<ReceivedRequest, "headers" | "body">): string {
   const message = `${String(request.headers["x-service-timestamp"])}.${request.body.toString("utf8")}`;
   return `sha256=${createHmac("sha256", secret).update(message).digest("hex")}`;
 }
 
 /** One entry of `webhook-signature`: keyed with the decoded bytes of the secret, or a text of one's own as it is. */
-export function webhookSignature(secret: string, request: ReceivedRequest): string {
+export function webhookSignature(secret: string, request: Pick<ReceivedRequest, "headers" | "body">): string {
   const { headers } = request;
   const key = secret.startsWith("whsec_")
     ? Buffer.from(secret.slice("whsec_".length), "base64")

@@ -35,6 +35,8 @@ export const newEndpoint = ({ tenantId }: Rows) => ({
   events: ["*"],
   description: null,
   enabled: true,
+  mode: "push" as const,
+  temporary: false,
   rateLimit: null,
   stored: NO_HEADERS,
   metadata: {},

@@ -28,7 +28,7 @@ export type Rows = {
   /** Leased to {@link LEASE_OWNER}; three more dispatches are due, held and parked. */
   leasedId: DeliveryId;
   deliveryId: DeliveryId;
-  /** A retry by a person that is being sent. */
+  /** A retry by a person that a client can fetch. */
   personSendId: DeliveryId;
   key: string;
   /** An artifact that is available and past its deadline; a second one, of the next attempt, waits for its upload. */
@@ -138,8 +138,9 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     EVENT_TYPE,
   ]);
   await admin.query(
-    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt, request_headers)
-      VALUES ($1, $2, $3, $4, $5, 'retry', 2, '{}')`,
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt, request_headers,
+        delivery_label)
+      VALUES ($1, $2, $3, $4, $5, 'retry', 2, '{}', 'label')`,
     [tenantId, endpointId, rows.personSendId, eventId, EVENT_TYPE],
   );
   await admin.query(

@@ -235,6 +235,8 @@ export class Simulation {
       url: urlOf(endpointId),
       events: ["*"],
       enabled: true,
+      mode: "push",
+      temporaryUntil: null,
       rateLimit: endpoint.rateLimit ?? null,
       headers: {},
       masked: new Set(),

@@ -256,6 +256,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/webhooks/{id}/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch due events of a pull endpoint; they are leased for 60 seconds
+         * @description Each event has the body and the headers that a request to a receiver would have: check its signature in the same way. Acknowledge it before the lease ends. Where no event is due, the call waits for up to `wait_s` seconds and then answers without events. Fresh events come before replayed ones, the longest due first; a test or retry of a person comes before both. At most 8 MiB of bodies come at once, and at least one event. Several clients may fetch: no event is leased twice at a time. 20 calls of a tenant may wait.
+         */
+        post: operations["leaseEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/acks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge leased events, or refuse them
+         * @description An event without `error` is delivered, and never fetched again. One with `error` has failed, with that text as the answer's body in the log, and is due again by the retry schedule. A lease may be acknowledged in parts. `late` names events that this lease has no more; where it has none of those named, the answer is 409. Neither changes anything for them.
+         */
+        post: operations["acknowledgeEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deliveries": {
         parameters: {
             query?: never;
@@ -1130,6 +1170,13 @@ export interface components {
             description: string | null;
             enabled: boolean;
             disabled_reason: ("manual" | "gone" | "failing") | null;
+            /**
+             * @description Whether Postern sends its events, or a client fetches them.
+             * @enum {string}
+             */
+            mode: "push" | "pull";
+            /** @description Deleted after an hour without a call of its client. */
+            temporary: boolean;
             rate_limit: number | null;
             /** @description `[masked]` in place of the value of `authorization` and of each of `masked_headers`. */
             headers: {
@@ -1189,7 +1236,7 @@ export interface components {
             /** @description The first 1,000 characters. */
             response_body: string | null;
             latency_ms: number;
-            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. */
+            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: nobody fetched it for as long as the log is kept. */
             error: string | null;
             /** @description Null unless pending. */
             next_attempt_at: string | null;
@@ -1236,7 +1283,7 @@ export interface components {
             /** @description The first 1,000 characters. */
             response_body?: string | null;
             latency_ms: number;
-            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. */
+            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: nobody fetched it for as long as the log is kept. */
             error: string | null;
             /** @description Null unless pending. */
             next_attempt_at: string | null;
@@ -1264,9 +1311,15 @@ export interface components {
                 [key: string]: unknown;
             };
             deprecated: boolean;
-            /** @description A date, or a time with its offset, ISO 8601. */
+            /**
+             * Format: date-time
+             * @description ISO 8601 with offset.
+             */
             deprecated_since?: string;
-            /** @description When a deprecated version ends: a date, or a time with its offset. */
+            /**
+             * Format: date-time
+             * @description When a deprecated version ends, ISO 8601 with offset.
+             */
             sunset?: string;
         };
         AuditEntry: {
@@ -1360,6 +1413,41 @@ export interface components {
             by_cause: {
                 [key: string]: number;
             };
+        };
+        Lease: {
+            /** @description Null where no event was due. */
+            lease_id: string | null;
+            /** @description When the lease ends. What is not acknowledged by then has failed with the error `timeout`. */
+            lease_until: string | null;
+            events: {
+                /**
+                 * Format: uuid
+                 * @description The attempt's id, as in the delivery log: what is acknowledged.
+                 */
+                id: string;
+                /** @description Null for a test. */
+                event_id: string | null;
+                event_type: string;
+                /** @description Version of the event type. */
+                event_version: number;
+                /** @enum {string} */
+                trigger: "event" | "retry" | "auto_retry" | "test";
+                replay_id: string | null;
+                attempt: number;
+                /** @description Those of a request to a receiver, static headers and signatures included. */
+                headers: {
+                    [key: string]: string;
+                };
+                /** @description The exact text that the signatures cover. Do not parse and write it again. */
+                body: string;
+            }[];
+        };
+        Acknowledged: {
+            delivered: number;
+            /** @description Refused by this call. */
+            failed: number;
+            /** @description Events that this lease does not have, or has no more: nothing was changed for them. */
+            late: string[];
         };
         OwnToken: {
             /** @description To be sent as `Authorization: Bearer …`. */
@@ -1531,6 +1619,11 @@ export interface components {
             description?: string | null;
             /** @description False holds pending attempts and accepts no new events. */
             enabled?: boolean;
+            /**
+             * @description `push`: Postern sends the events to `url`. `pull`: they wait until a client fetches them with `POST /api/webhooks/{id}/leases`; `url` is where they go once it is `push` again.
+             * @enum {string}
+             */
+            mode?: "push" | "pull";
             /** @description Attempts per second, for each worker process. */
             rate_limit?: number | null;
             /** @description At most 20 static headers of every request to this endpoint. A masked one that is sent back as `[masked]` keeps its value. */
@@ -1550,6 +1643,8 @@ export interface components {
             url: string;
             /** @description An own signing secret: `whsec_` and the base64 of 24 to 64 bytes, or 16 to 128 printable ASCII characters, whose UTF-8 is then the key of both signatures. Absent or null: one is made. */
             secret?: string | null;
+            /** @description True: deleted after an hour without a call of its client. It must be `pull`, and stays so. */
+            temporary?: boolean;
         };
         CreateEndpointAnswer: {
             endpoint: components["schemas"]["Endpoint"];
@@ -1566,6 +1661,11 @@ export interface components {
             description?: string | null;
             /** @description False holds pending attempts and accepts no new events. */
             enabled?: boolean;
+            /**
+             * @description `push`: Postern sends the events to `url`. `pull`: they wait until a client fetches them with `POST /api/webhooks/{id}/leases`; `url` is where they go once it is `push` again.
+             * @enum {string}
+             */
+            mode?: "push" | "pull";
             /** @description Attempts per second, for each worker process. */
             rate_limit?: number | null;
             /** @description At most 20 static headers of every request to this endpoint. A masked one that is sent back as `[masked]` keeps its value. */
@@ -1640,6 +1740,27 @@ export interface components {
             ok: true;
             /** @description The text that would be sent. */
             body: string;
+        };
+        LeaseEventsRequest: {
+            /**
+             * @description Events at most.
+             * @default 100
+             */
+            limit: number;
+            /**
+             * @description For how many seconds the call waits where no event is due.
+             * @default 0
+             */
+            wait_s: number;
+        };
+        AcknowledgeEventsRequest: {
+            lease_id: string;
+            acks: {
+                /** @description The `id` of a leased event. */
+                id: string;
+                /** @description Why it is refused: then the attempt has failed. Absent or null: it is delivered. */
+                error?: string | null;
+            }[];
         };
         SearchDeliveriesAnswer: {
             /** @description Everything created after this time was searched. Null if nothing older is left. */
@@ -1810,6 +1931,8 @@ export interface components {
                 writes_per_minute: number;
                 /** @description Tests, retries and checks of URLs; 0: any number. */
                 dispatches_per_minute: number;
+                /** @description Leases and acknowledgements of clients; 0: any number. */
+                fetches_per_minute: number;
                 /** @description How long deliveries are kept. */
                 retention_days: number;
             };
@@ -2280,6 +2403,8 @@ export interface operations {
                      *           "id": "019a2f00-0000-7000-8000-000000000001",
                      *           "enabled": true,
                      *           "disabled_reason": null,
+                     *           "mode": "push",
+                     *           "temporary": false,
                      *           "rate_limit": null,
                      *           "headers": {},
                      *           "masked_headers": [],
@@ -2385,6 +2510,8 @@ export interface operations {
                      *         "id": "019a2f00-0000-7000-8000-000000000001",
                      *         "enabled": true,
                      *         "disabled_reason": null,
+                     *         "mode": "push",
+                     *         "temporary": false,
                      *         "rate_limit": null,
                      *         "headers": {},
                      *         "masked_headers": [],
@@ -2507,6 +2634,8 @@ export interface operations {
                      *         "id": "019a2f00-0000-7000-8000-000000000001",
                      *         "enabled": true,
                      *         "disabled_reason": null,
+                     *         "mode": "push",
+                     *         "temporary": false,
                      *         "rate_limit": null,
                      *         "headers": {},
                      *         "masked_headers": [],
@@ -2741,6 +2870,8 @@ export interface operations {
                      *         "id": "019a2f00-0000-7000-8000-000000000001",
                      *         "enabled": false,
                      *         "disabled_reason": "manual",
+                     *         "mode": "push",
+                     *         "temporary": false,
                      *         "rate_limit": null,
                      *         "headers": {},
                      *         "masked_headers": [],
@@ -3538,6 +3669,292 @@ export interface operations {
             /** @description The endpoint's signing secret cannot be decrypted */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    leaseEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An endpoint's id.
+                 * @example 019a2f00-0000-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "limit": 100,
+                 *       "wait_s": 20
+                 *     }
+                 */
+                "application/json": components["schemas"]["LeaseEventsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "lease_id": "7f2d9c1e-3a54-4b86-9d07-1c2b3a495867",
+                     *       "lease_until": "2026-01-31T10:01:00.018Z",
+                     *       "events": [
+                     *         {
+                     *           "id": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01",
+                     *           "event_id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                     *           "event_type": "invoice.paid",
+                     *           "event_version": 1,
+                     *           "trigger": "event",
+                     *           "replay_id": null,
+                     *           "attempt": 1,
+                     *           "headers": {
+                     *             "Content-Type": "application/json",
+                     *             "X-Service-Event": "invoice.paid",
+                     *             "X-Service-Delivery": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01",
+                     *             "webhook-id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
+                     *             "webhook-timestamp": "1769853600",
+                     *             "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+                     *           },
+                     *           "body": "{\"id\":\"019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e\",\"event\":\"invoice.paid\",\"created_at\":\"2026-01-31T10:00:00.000Z\",\"data\":{\"invoice_id\":\"inv_1042\",\"amount\":12900}}"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Lease"];
+                };
+            };
+            /** @description Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    /** @description Why, as in RFC 6750: `error_description`. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    /** @description Why, as in RFC 6750: `error_description`. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Endpoint is not of mode pull; Endpoint is disabled */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description The limit that was reached, for example `"writes";q=1200;w=60`. Not when events are refused. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it, and when more is. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The endpoint's signing secret cannot be decrypted */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    acknowledgeEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An endpoint's id.
+                 * @example 019a2f00-0000-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "lease_id": "7f2d9c1e-3a54-4b86-9d07-1c2b3a495867",
+                 *       "acks": [
+                 *         {
+                 *           "id": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01"
+                 *         },
+                 *         {
+                 *           "id": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b02",
+                 *           "error": "ledger is closed"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AcknowledgeEventsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delivered": 1,
+                     *       "failed": 1,
+                     *       "late": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            /** @description Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    /** @description Why, as in RFC 6750: `error_description`. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    /** @description Why, as in RFC 6750: `error_description`. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The lease has ended */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description The limit that was reached, for example `"writes";q=1200;w=60`. Not when events are refused. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it, and when more is. */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4821,6 +5238,7 @@ export interface operations {
                      *         "endpoints": 100,
                      *         "writes_per_minute": 1200,
                      *         "dispatches_per_minute": 300,
+                     *         "fetches_per_minute": 12000,
                      *         "retention_days": 30
                      *       },
                      *       "features": {

@@ -22,6 +22,7 @@ const sessionAnswer = z
       endpoints: z.int().describe("Endpoints that the tenant may have."),
       writes_per_minute: z.int().describe("Changes; 0: any number."),
       dispatches_per_minute: z.int().describe("Tests, retries and checks of URLs; 0: any number."),
+      fetches_per_minute: z.int().describe("Leases and acknowledgements of clients; 0: any number."),
       retention_days: z.int().describe("How long deliveries are kept."),
     }),
     features: z.object({
@@ -36,7 +37,13 @@ const sessionAnswer = z
         sub: "jo@acme.example",
         role: "admin",
         permissions: ["settings:read", "settings:write"],
-        limits: { endpoints: 100, writes_per_minute: 1200, dispatches_per_minute: 300, retention_days: 30 },
+        limits: {
+          endpoints: 100,
+          writes_per_minute: 1200,
+          dispatches_per_minute: 300,
+          fetches_per_minute: 12_000,
+          retention_days: 30,
+        },
         features: { private_targets: false, public_links: true },
       },
     ],

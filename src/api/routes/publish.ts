@@ -73,7 +73,7 @@ function tracedEvents(
 }
 
 const exactEvents = z.array(
-  z.object({ data: z.unknown(), versions: z.record(z.string(), z.unknown()).optional() }),
+  z.object({ data: z.unknown().optional(), versions: z.record(z.string(), z.unknown()).optional() }),
 );
 
 /** Checked as doubles, sent with every digit. */

@@ -9,13 +9,14 @@ import {
   type LeasedDispatch,
   type NewEvent,
 } from "../queue.ts";
-import { WAKE_CHANNEL } from "../wake-channel.ts";
+import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
 
 /** One for each dispatch, or for an event without any. */
 type AcceptedRow = {
   event_id: EventId;
   dispatch_id: DeliveryId | null;
   endpoint_id: EndpointId | null;
+  /** Null too where it is held, to be fetched. */
   parked: boolean | null;
   /** Of events with versions; otherwise there is none. */
   version?: number | null;
@@ -72,19 +73,19 @@ function acceptEventsSql(kind: Kind): string {
   const stored = areVersioned ? ", nullif(version, 1)" : "";
   return /* sql */ `WITH ${acceptedSql(kind)}, due AS MATERIALIZED (
     SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
-      e.id = ANY ($6::uuid[]) AS parked${dueVersion}
+      e.held, NOT e.held AND e.id = ANY ($6::uuid[]) AS parked${dueVersion}
     FROM accepted a CROSS JOIN LATERAL (
-      SELECT id${areVersioned ? named : ""} FROM postern.endpoints
+      SELECT id, mode = 'pull' AS held${areVersioned ? named : ""} FROM postern.endpoints
       WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
       -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
       OFFSET 0
     ) AS e
   ), dispatched AS (
     INSERT INTO postern.dispatches
-      (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked${column})
+      (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked, held${column})
     SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $8 * interval '1 ms',
-      now() + CASE WHEN $7::uuid IS NULL OR parked THEN $8 ELSE ${LEASE_MS} END * interval '1 ms',
-      CASE WHEN NOT parked THEN $7::uuid END, parked${stored}
+      now() + CASE WHEN $7::uuid IS NULL OR parked OR held THEN $8 ELSE ${LEASE_MS} END * interval '1 ms',
+      CASE WHEN NOT parked AND NOT held THEN $7::uuid END, parked, held${stored}
     FROM due
   ), stored AS (
     INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count${areVersioned ? ", version, versions" : ""})
@@ -92,9 +93,11 @@ function acceptEventsSql(kind: Kind): string {
     FROM accepted LEFT JOIN (SELECT event_id, count(*) FROM due GROUP BY event_id) AS fan_out
       ON fan_out.event_id = accepted.id
   )
-  SELECT accepted.id AS event_id, due.id AS dispatch_id, due.endpoint_id, due.parked${due},
+  SELECT accepted.id AS event_id, due.id AS dispatch_id, due.endpoint_id,
+    CASE WHEN NOT due.held THEN due.parked END AS parked${due},
     -- Heard when this commits, and once however many rows say it.
-    CASE WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${WAKE_CHANNEL}', '') END
+    CASE WHEN due.held THEN pg_notify('${FETCH_CHANNEL}', due.endpoint_id::text)
+      WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${WAKE_CHANNEL}', '') END
   FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
 }
 
@@ -176,7 +179,7 @@ function toAcceptance(
     if (event === undefined) continue;
     const hasDispatch = dispatch_id !== null && endpoint_id !== null;
     dispatchCounts.set(event_id, (dispatchCounts.get(event_id) ?? 0) + (hasDispatch ? 1 : 0));
-    if (!hasDispatch) continue;
+    if (!hasDispatch || isParked === null) continue;
     if (isParked) parked.set(endpoint_id, { tenantId: event.tenantId, endpointId: endpoint_id });
     else if (lease !== null) {
       leased.push({

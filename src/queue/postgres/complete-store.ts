@@ -3,7 +3,7 @@ import type { DeliveryId } from "../../shared/id.ts";
 import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
 import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
-import type { CompletedAttempt } from "../queue.ts";
+import type { CompletedLease } from "../queue.ts";
 
 const COLUMNS = `tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
         response_headers, response_body, latency_ms, error, sent_at`;
@@ -21,10 +21,12 @@ const KEPT = {
 const EXHAUSTED = { columns: "exhausted", types: ["boolean[]"] };
 const FIRST_EXTRA = 13;
 
-type Kind = { goesOn: boolean; keeps: boolean; exhausts: boolean };
+/** As which role it runs: for workers of all tenants, or for one tenant's clients. */
+type Role = "worker" | "tenant";
+type Kind = { goesOn: boolean; keeps: boolean; exhausts: boolean; role: Role };
 
 /** The attempts as a table, of the columns that their kind needs. */
-function givenSql({ goesOn, keeps, exhausts }: Kind): string {
+function givenSql({ goesOn, keeps, exhausts }: Omit<Kind, "role">): string {
   const extras = [...(goesOn ? [NEXT] : []), ...(keeps ? [KEPT] : []), ...(exhausts ? [EXHAUSTED] : [])];
   const arrays = extras.flatMap(({ types }) => types).map((type, n) => `, $${FIRST_EXTRA + n}::${type}`);
   const columns = extras.map((extra) => `, ${extra.columns}`);
@@ -57,9 +59,9 @@ const COUNTED = /* sql */ `, counted AS (
 
 const FOLLOWED = /* sql */ `, followed AS (
       INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, version, attempt, due_at, claimable_at)
+        (tenant_id, endpoint_id, id, event_id, event_type, version, attempt, due_at, claimable_at, held)
       SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, version, attempt + 1,
-        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms'
+        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms', held
       FROM done WHERE goes_on
     )`;
 
@@ -81,16 +83,17 @@ const FOLLOWED = /* sql */ `, followed AS (
  */
 export async function completeAttempts(
   db: Db,
-  attempts: readonly CompletedAttempt[],
+  attempts: readonly CompletedLease[],
   whenLocked: "skip" | "wait",
+  role: Role = "worker",
 ): Promise<Set<DeliveryId>> {
   const goesOn = attempts.some((attempt) => attempt.nextDelayMs !== null);
   const keeps = attempts.some((attempt) => attempt.toKeep !== null);
   const exhausts = attempts.some((attempt) => attempt.exhausted);
-  const shape = `${goesOn ? "going-on" : "last"}${keeps ? "-keeping" : ""}${exhausts ? "-exhausting" : ""}-${whenLocked}`;
+  const shape = `${goesOn ? "going-on" : "last"}${keeps ? "-keeping" : ""}${exhausts ? "-exhausting" : ""}-${whenLocked}-${role}`;
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: `complete-attempts-${shape}`,
-    text: completeAttemptsSql({ goesOn, keeps, exhausts }, whenLocked),
+    text: completeAttemptsSql({ goesOn, keeps, exhausts, role }, whenLocked),
     values: [
       ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
       attempts.map((attempt) => attempt.status),
@@ -111,7 +114,7 @@ export async function completeAttempts(
   return new Set(rows.map((row) => row.id));
 }
 
-function keptArrays(attempts: readonly CompletedAttempt[]): unknown[] {
+function keptArrays(attempts: readonly CompletedLease[]): unknown[] {
   return [
     attempts.map(({ toKeep }) => toKeep?.requestBody ?? false),
     attempts.map(({ toKeep }) => toKeep?.responseBody ?? null),
@@ -140,13 +143,26 @@ function readyGoingOnSql(kind: Kind, whenLocked: "skip" | "wait"): string {
     )`;
 }
 
+const OF_DISPATCH = /* sql */ `locked.*, d.event_id, d.event_type, d.version, d.attempt, d.once, d.replay_id, d.held, d.superseded,
+        locked.may_go_on AND NOT d.superseded AS goes_on`;
+const DONE: Record<Role, string> = {
+  worker: /* sql */ `done AS (
+      DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")} RETURNING ${OF_DISPATCH}
+    )`,
+  // Not by a join: the policy compares the tenant with a constant, by which all of its rows could be read for one.
+  tenant: /* sql */ `deleted AS (
+      DELETE FROM postern.dispatches
+      WHERE tenant_id = ANY ($1) AND endpoint_id = ANY ($2) AND id = ANY (ARRAY(SELECT id FROM locked))
+      RETURNING id, event_id, event_type, version, attempt, once, replay_id, held, superseded
+    ), done AS (
+      SELECT ${OF_DISPATCH} FROM locked JOIN deleted d ON d.id = locked.id
+    )`,
+};
+
 function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
   return /* sql */ `WITH ${kind.goesOn ? readyGoingOnSql(kind, whenLocked) : readyLastSql(kind)}, locked AS MATERIALIZED (
       ${withLeased("ready", whenLocked)}
-    ), done AS (
-      DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")}
-      RETURNING locked.*, d.event_id, d.event_type, d.version, d.attempt, d.once, d.replay_id, d.superseded, locked.may_go_on AND NOT d.superseded AS goes_on
-    ), logged AS (
+    ), ${DONE[kind.role]}, logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
          response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id, version)

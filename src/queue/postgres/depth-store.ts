@@ -10,7 +10,9 @@ export async function measureQueue(db: Db): Promise<QueueDepth> {
   const { rows } = await db.query<QueueDepth>(
     /* sql */ `WITH states AS (
         SELECT due_at, claimable_at, held, lease_owner, parked AND NOT held AND NOT superseded AS parked,
-          NOT held AND NOT superseded AND NOT parked AND claimable_at <= now() AS due
+          NOT held AND NOT superseded AND NOT parked AND claimable_at <= now() AS due,
+          held AND (tenant_id, endpoint_id) IN (
+            SELECT tenant_id, id FROM postern.endpoints WHERE mode = 'pull' AND deleted_at IS NULL) AS unfetched
         FROM postern.dispatches
       ), outbox AS NOT MATERIALIZED (
         SELECT id FROM postern.outbox WHERE type IN (SELECT type FROM postern.event_types)
@@ -20,7 +22,8 @@ export async function measureQueue(db: Db): Promise<QueueDepth> {
         count(*) FILTER (WHERE NOT held AND claimable_at > now() AND lease_owner IS NOT NULL)::int AS leased,
         count(*) FILTER (WHERE parked)::int AS parked,
         count(*) FILTER (WHERE NOT held AND NOT parked AND claimable_at > now() AND lease_owner IS NULL)::int AS scheduled,
-        count(*) FILTER (WHERE held)::int AS held,
+        count(*) FILTER (WHERE held AND NOT unfetched)::int AS held,
+        count(*) FILTER (WHERE unfetched)::int AS unfetched,
         coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due)), 0)::float8 AS "oldestDueAgeS",
         coalesce(extract(epoch FROM now() - min(claimable_at) FILTER (WHERE due)), 0)::float8 AS "longestWaitS",
         count(*) FILTER (WHERE due AND lease_owner IS NOT NULL

@@ -5,7 +5,7 @@ import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
 import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
 import type { EndpointKey, LeasedDispatch } from "../queue.ts";
-import { WAKE_CHANNEL } from "../wake-channel.ts";
+import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
 
 /** Dispatches per transaction: they and their endpoint stay locked for some ten milliseconds. */
 const SLICE = 5000;
@@ -23,7 +23,7 @@ export type FollowSlice = (
 ) => Promise<DeliveryId | null>;
 
 /**
- * Holds the dispatches whose endpoint is disabled and releases the others.
+ * Holds the dispatches whose endpoint is disabled or pull, and releases the others.
  * Returns the ids of both. The endpoint's row is locked, so a change that enables
  * it at the same moment either comes first, and the dispatch is not held, or
  * finds it held and resumes it. A dispatch of a deleted endpoint is only
@@ -42,22 +42,22 @@ export async function holdDispatches(
       ), endpoint AS MATERIALIZED (
         SELECT e.* FROM (SELECT DISTINCT tenant_id, endpoint_id FROM given ORDER BY 1, 2) AS wanted
         CROSS JOIN LATERAL (
-          SELECT tenant_id, id, NOT enabled AND deleted_at IS NULL AS is_disabled FROM postern.endpoints
+          SELECT tenant_id, id, (NOT enabled OR mode = 'pull') AND deleted_at IS NULL AS is_held FROM postern.endpoints
           WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
           FOR SHARE ${lockOption(whenLocked)}
         ) AS e
       ), ready AS MATERIALIZED (
         -- To sort all of them has every endpoint locked before the first dispatch.
-        SELECT given.*, endpoint.is_disabled FROM given
+        SELECT given.*, endpoint.is_held FROM given
         JOIN endpoint ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
         ORDER BY given.tenant_id, given.endpoint_id, given.id
       ), locked AS MATERIALIZED (
         ${withLeased("ready", whenLocked)}
       )
       UPDATE postern.dispatches d
-      SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = locked.is_disabled
+      SET lease_owner = NULL, claimable_at = greatest(d.due_at, now()), held = locked.is_held
       FROM locked WHERE ${isRowOf("locked")}
-      RETURNING d.id`,
+      RETURNING d.id, CASE WHEN locked.is_held THEN pg_notify('${FETCH_CHANNEL}', d.endpoint_id::text) END`,
     leaseArrays(dispatches),
   );
   return new Set(rows.map((row) => row.id));
@@ -91,17 +91,22 @@ async function changeSlice(
   return rows[0]?.id ?? null;
 }
 
-/** Holds the dispatches that no worker has leased. A worker holds its leased ones when it sees the endpoint disabled. */
-export const holdPendingDispatches: FollowSlice = (db, endpoint, after) =>
-  changeSlice(db, endpoint, after, {
+/** Holds the dispatches that no worker has leased. A worker holds its leased ones when it sees the endpoint disabled, or pull. */
+export const holdPendingDispatches: FollowSlice = async (db, endpoint, after) => {
+  const last = await changeSlice(db, endpoint, after, {
     // As a number, or PostgreSQL may read the whole index of claimable dispatches.
     which: /* sql */ `lease_owner IS NULL AND held::int = 0`,
     change: (theLocked) => /* sql */ `held AS (UPDATE postern.dispatches SET held = true WHERE ${theLocked})`,
   });
+  await notifyFetchers(db, [endpoint.endpointId]);
+  return last;
+};
 
+/** A client's lease outlives the change: only once it has ended may a worker claim the dispatch. */
 export const resumeDispatches: FollowSlice = async (db, endpoint, after) => {
   const last = await changeSlice(db, endpoint, after, {
-    which: "held",
+    // As a number, or PostgreSQL may read the whole index of held dispatches for each slice.
+    which: /* sql */ `held::int = 1`,
     // Claimable from now on: the time on hold does not count as waiting for a worker.
     change: (theLocked) => /* sql */ `resumed AS (
         UPDATE postern.dispatches SET held = false, claimable_at = greatest(claimable_at, now()) WHERE ${theLocked}
@@ -110,6 +115,13 @@ export const resumeDispatches: FollowSlice = async (db, endpoint, after) => {
   await db.query(/* sql */ `SELECT pg_notify('${WAKE_CHANNEL}', '')`);
   return last;
 };
+
+/** Clients that wait for these endpoints' events are told on commit. */
+export async function notifyFetchers(db: Db, endpoints: readonly EndpointId[]): Promise<void> {
+  await db.query(/* sql */ `SELECT pg_notify('${FETCH_CHANNEL}', id) FROM unnest($1::text[]) AS given (id)`, [
+    endpoints,
+  ]);
+}
 
 /**
  * Ends dispatches in flight too: their worker's outcome will find no dispatch to

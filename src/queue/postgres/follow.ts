@@ -1,6 +1,6 @@
 /**
- * An endpoint's pending dispatches follow its state: held while it is disabled,
- * claimable once it is enabled, ended once it is deleted.
+ * An endpoint's pending dispatches follow its state: held while it is disabled
+ * or pull, claimable once it is enabled and push, ended once it is deleted.
  *
  * Why nothing is left behind: the transaction that changes an endpoint marks it
  * `unsettled`. The mark goes in the transaction that makes its last dispatches
@@ -19,8 +19,8 @@ import { endDispatches, holdPendingDispatches, resumeDispatches, type FollowSlic
 import { findUnsettled, lockUnsettled, setSettled, type EndpointState } from "./unsettled-store.ts";
 
 const SLICES: Record<EndpointState, FollowSlice> = {
-  enabled: resumeDispatches,
-  disabled: holdPendingDispatches,
+  claimed: resumeDispatches,
+  held: holdPendingDispatches,
   deleted: endDispatches,
 };
 

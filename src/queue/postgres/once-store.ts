@@ -2,7 +2,14 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
 import type { OnceDispatch, ReplayPage } from "../once.ts";
-import { WAKE_CHANNEL } from "../wake-channel.ts";
+import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
+
+// Of the endpoint that the transaction has locked.
+const IS_PULL = /* sql */ `coalesce(
+        (SELECT mode = 'pull' FROM postern.endpoints WHERE tenant_id = $1 AND id = $2), false)`;
+// Heard on commit, and once however many rows say it. Parked ones are found by the lanes.
+const NOTIFY = /* sql */ `CASE WHEN held THEN pg_notify('${FETCH_CHANNEL}', endpoint_id::text)
+        WHEN NOT parked THEN pg_notify('${WAKE_CHANNEL}', '') END`;
 
 /** Within the transaction that records who asked for it, and that has the endpoint locked. Workers hear of it at the commit. */
 export async function insertOnce(
@@ -12,10 +19,10 @@ export async function insertOnce(
   const { tenantId, endpointId, eventId, eventType, version, attempt } = dispatch;
   const { rows } = await db.query<{ id: DeliveryId; dueAt: Date }>(
     /* sql */ `INSERT INTO postern.dispatches
-        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once, version)
-      VALUES ($1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true,
-        nullif($6::smallint, 1))
-      RETURNING id, due_at AS "dueAt", pg_notify('${WAKE_CHANNEL}', '')`,
+        (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once, version, held)
+      SELECT $1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true,
+        nullif($6::smallint, 1), ${IS_PULL}
+      RETURNING id, due_at AS "dueAt", ${NOTIFY}`,
     [tenantId, endpointId, eventId, eventType, attempt, version],
   );
   return rows[0] ?? null;
@@ -28,11 +35,12 @@ export async function insertReplayed(
 ): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at,
-        claimable_at, once, parked, replay_id, version)
+        claimable_at, once, parked, replay_id, version, held)
       SELECT $1, $2, postern.uuid_v7(), event_id, event_type, least(attempt, 32767), now(), now(), true, true, $3,
-        nullif(version, 1)
+        nullif(version, 1), ${IS_PULL}
       FROM unnest($4::uuid[], $5::text[], $6::integer[], $7::smallint[])
-        AS given (event_id, event_type, attempt, version)`,
+        AS given (event_id, event_type, attempt, version)
+      RETURNING ${NOTIFY}`,
     [
       tenantId,
       endpointId,

@@ -3,7 +3,8 @@ import type { Db } from "../../database/pool.ts";
 import type { EndpointKey } from "../queue.ts";
 import { lockOption } from "./key-look-up.ts";
 
-export type EndpointState = "enabled" | "disabled" | "deleted";
+/** What becomes of its pending dispatches: workers claim them, nobody does, or they end. */
+export type EndpointState = "claimed" | "held" | "deleted";
 
 const UNSETTLED_AT_ONCE = 100;
 
@@ -23,7 +24,7 @@ export async function lockUnsettled(
   whenLocked: "skip" | "wait",
 ): Promise<EndpointState | null> {
   const { rows } = await db.query<{ state: EndpointState }>(
-    /* sql */ `SELECT CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN enabled THEN 'enabled' ELSE 'disabled' END
+    /* sql */ `SELECT CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN enabled AND mode = 'push' THEN 'claimed' ELSE 'held' END
         AS state
       FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND unsettled
       FOR NO KEY UPDATE ${lockOption(whenLocked)}`,

@@ -8,7 +8,7 @@ import { keepListening } from "../../database/keep-listening.ts";
 import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
-import { WAKE_CHANNEL } from "../wake-channel.ts";
+import { WAKE_CHANNEL } from "../channels.ts";
 
 /** Many commits in a burst are one reason to look. */
 const DEBOUNCE_MS = 10;

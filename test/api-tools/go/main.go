@@ -43,7 +43,8 @@ func main() {
 
 	key := "go-1"
 	var event PublishEventsRequest
-	must(event.FromNewEvent(NewEvent{Type: "invoice.paid", Data: map[string]any{"invoice_id": "inv_1"}, Id: &key}))
+	data := map[string]any{"invoice_id": "inv_1"}
+	must(event.FromNewEvent(NewEvent{Type: "invoice.paid", Data: &data, Id: &key}))
 	answer, err := service.PublishEventsWithResponse(ctx, event)
 	must(err)
 	require(answer.JSON202 != nil, answer.Body)

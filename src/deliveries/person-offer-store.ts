@@ -1,0 +1,114 @@
+/** Tests and retries at pull endpoints, in `person_sends` until their person was answered. */
+import type { Db } from "../database/pool.ts";
+import { FETCH_CHANNEL } from "../queue/channels.ts";
+import type { EndpointKey } from "../queue/queue.ts";
+import type { DeliveryId, EventId } from "../shared/id.ts";
+import type { DeliveryTrigger } from "./delivery.ts";
+
+type SendKey = EndpointKey & { id: DeliveryId };
+
+/** A person's send that a client has just leased. */
+export type FetchedSend = {
+  id: DeliveryId;
+  eventId: EventId | null;
+  webhookId: EventId | DeliveryId;
+  deliveryLabel: string;
+  eventType: string;
+  version: number;
+  trigger: Extract<DeliveryTrigger, "retry" | "test">;
+  attempt: number;
+  body: string;
+  leasedAt: Date;
+};
+
+/** What became of an offer; without `ackedAt` nobody has acknowledged it. */
+export type OfferState = {
+  requestHeaders: Record<string, string>;
+  leasedAt: Date | null;
+  ackedAt: Date | null;
+  refusal: string | null;
+};
+
+/** From now on clients can fetch it. */
+export async function offerSend(db: Db, { tenantId, endpointId, id }: SendKey, label: string): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.person_sends SET delivery_label = $4
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3
+      RETURNING pg_notify('${FETCH_CHANNEL}', endpoint_id::text)`,
+    [tenantId, endpointId, id, label],
+  );
+}
+
+export async function leaseOffers(
+  db: Db,
+  { tenantId, endpointId }: EndpointKey,
+  leaseId: string,
+  limit: number,
+): Promise<FetchedSend[]> {
+  const { rows } = await db.query<FetchedSend>({
+    name: "lease-offers",
+    text: /* sql */ `WITH found AS MATERIALIZED (
+        SELECT id FROM postern.person_sends
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND delivery_label IS NOT NULL AND lease_id IS NULL
+        ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED
+      )
+      UPDATE postern.person_sends s SET lease_id = $3, leased_at = now() FROM found
+      WHERE s.tenant_id = $1 AND s.endpoint_id = $2 AND s.id = found.id
+      RETURNING s.id, s.event_id AS "eventId", coalesce(s.event_id, s.test_id) AS "webhookId",
+        s.delivery_label AS "deliveryLabel", s.event_type AS "eventType", coalesce(s.version, 1) AS version,
+        s.trigger, s.attempt,
+        coalesce(s.request_body, '{}') AS body, s.leased_at AS "leasedAt"`,
+    values: [tenantId, endpointId, leaseId, limit],
+  });
+  return rows;
+}
+
+/** The headers that a client was given, as the log keeps them. */
+export async function noteOfferHeaders(
+  db: Db,
+  { tenantId, endpointId, id }: SendKey,
+  requestHeaders: Readonly<Record<string, string>>,
+): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.person_sends SET request_headers = $4
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3`,
+    [tenantId, endpointId, id, JSON.stringify(requestHeaders)],
+  );
+}
+
+/** Acknowledges those that this lease has, and whose person still waits; answers which. That person is told on commit. */
+export async function ackOffers(
+  db: Db,
+  { tenantId, endpointId }: EndpointKey,
+  leaseId: string,
+  acks: readonly { id: DeliveryId; refusal: string | null }[],
+): Promise<Set<DeliveryId>> {
+  const { rows } = await db.query<{ id: DeliveryId }>({
+    name: "ack-offers",
+    text: /* sql */ `UPDATE postern.person_sends s SET acked_at = now(), refusal = given.refusal
+      FROM unnest($4::uuid[], $5::text[]) AS given (id, refusal)
+      WHERE s.tenant_id = $1 AND s.endpoint_id = $2 AND s.id = given.id AND s.lease_id = $3 AND s.acked_at IS NULL
+      RETURNING s.id, pg_notify('${FETCH_CHANNEL}', s.id::text)`,
+    values: [tenantId, endpointId, leaseId, acks.map(({ id }) => id), acks.map(({ refusal }) => refusal)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Null where its process was taken for dead, and it ended as interrupted. */
+export async function readOffer(db: Db, { tenantId, endpointId, id }: SendKey): Promise<OfferState | null> {
+  const { rows } = await db.query<OfferState>(
+    /* sql */ `SELECT request_headers AS "requestHeaders", leased_at AS "leasedAt", acked_at AS "ackedAt", refusal
+      FROM postern.person_sends WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3`,
+    [tenantId, endpointId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Nobody can fetch or acknowledge it any more; what was acknowledged before stays so. */
+export async function withdrawOffer(db: Db, { tenantId, endpointId, id }: SendKey): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.person_sends SET delivery_label = NULL, lease_id = NULL
+      WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3 AND acked_at IS NULL`,
+    [tenantId, endpointId, id],
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * Waits of clients, for something to fetch, and of persons, for an
+ * acknowledgement. Nobody polls: the first wait of a process opens one listening
+ * connection, which all others share and which stays open for the next.
+ */
+import { keepListening } from "../database/keep-listening.ts";
+import type { Log } from "../telemetry/log.ts";
+import { FETCH_CHANNEL } from "./channels.ts";
+
+/** Commits in a burst wake a client once, so that it leases what they brought together. */
+const GATHER_MS = 5;
+
+/** Of a key: a pull endpoint's id, or that of a person's send. */
+export type FetchWatch = {
+  /** Resolves once the key was named since the watch, or the last such call, began; or after `ms`, or at the signal. */
+  next(ms: number, signal?: AbortSignal): Promise<void>;
+  end(): void;
+};
+
+type Watcher = { isWoken: boolean; wake: () => void };
+
+export class FetchWaits {
+  readonly #services: { databaseUrl: string; log: Log };
+  readonly #watchers = new Map<string, Set<Watcher>>();
+  readonly #gathering = new Set<string>();
+  #listening: ReturnType<typeof keepListening> | null = null;
+
+  constructor(services: { databaseUrl: string; log: Log }) {
+    this.#services = services;
+  }
+
+  /** Begin it before looking, so that nothing is missed between the look and the wait. */
+  watch(key: string): FetchWatch {
+    this.#listening ??= this.#listen();
+    const watcher: Watcher = { isWoken: false, wake: () => undefined };
+    const watchers = this.#watchers.get(key) ?? new Set();
+    this.#watchers.set(key, watchers.add(watcher));
+    return {
+      next: (ms, signal) => untilWoken(watcher, ms, signal),
+      end: () => {
+        watchers.delete(watcher);
+        if (watchers.size === 0 && this.#watchers.get(key) === watchers) this.#watchers.delete(key);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#listening?.stop();
+  }
+
+  #listen(): ReturnType<typeof keepListening> {
+    const { databaseUrl: url, log } = this.#services;
+    return keepListening(
+      { url, role: "postern_tenant", channel: FETCH_CHANNEL },
+      {
+        heard: (key) => this.#hear(key),
+        // For notifications that were sent while no connection listened.
+        opened: () => {
+          for (const key of this.#watchers.keys()) this.#wakeAll(key);
+        },
+        failed: (error) =>
+          log.warn({ err: error }, "cannot listen for events to fetch; clients wait for longer"),
+      },
+    );
+  }
+
+  #hear(key: string): void {
+    if (!this.#watchers.has(key) || this.#gathering.has(key)) return;
+    this.#gathering.add(key);
+    setTimeout(() => {
+      this.#gathering.delete(key);
+      this.#wakeAll(key);
+    }, GATHER_MS);
+  }
+
+  #wakeAll(key: string): void {
+    for (const watcher of this.#watchers.get(key) ?? []) {
+      watcher.isWoken = true;
+      watcher.wake();
+    }
+  }
+}
+
+async function untilWoken(watcher: Watcher, ms: number, signal?: AbortSignal): Promise<void> {
+  if (!watcher.isWoken && signal?.aborted !== true) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    watcher.wake = resolve;
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+    await promise;
+    clearTimeout(timer);
+  }
+  watcher.isWoken = false;
+}

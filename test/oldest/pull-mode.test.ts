@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../pull-mode.test.ts";
