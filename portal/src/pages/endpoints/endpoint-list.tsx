@@ -5,7 +5,7 @@ import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
 import type { EndpointState, EndpointStats } from "../../endpoints/endpoint-state.ts";
-import { StateBadge } from "../../endpoints/state-badge.tsx";
+import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
@@ -85,6 +85,7 @@ const Row = memo(function Row({ endpoint, stats, state, hasStats }: Listed & { h
             <UrlText url={endpoint.url} />
           </Link>
           {hasStats && <StateBadge state={state} />}
+          <ModeBadges endpoint={endpoint} />
         </div>
         <p className="truncate text-sm text-muted">
           {endpoint.description !== null && endpoint.description !== "" && `${endpoint.description} · `}
