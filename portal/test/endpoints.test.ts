@@ -29,6 +29,8 @@ describePortal(
       await url.fill(new URL("/works", portal().service.receiver.url).href);
       await page.getByText("This URL may be used.").waitFor();
       await page.getByLabel("Description").fill("Books invoices");
+      await page.getByRole("button", { name: "Create endpoint" }).click();
+      await page.getByRole("alert").filter({ hasText: "Choose at least one." }).waitFor();
       await page.getByLabel("Search event types").fill("invoice");
       await page.getByLabel("Everything of invoice").check();
       await inspect("endpoint-new");

@@ -1,15 +1,19 @@
 /** Numbers, times and spans in this person's language and time zone. */
-import { useMemo, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 import { useDisplay, type Display } from "./display.ts";
 
 export type Format = ReturnType<typeof makeFormat>;
 
+/** Made once for all: each of Intl's formatters takes its time to make, and a list has hundreds of rows. */
+let made: { display: Display; format: Format } | undefined;
+
 export function useFormat(): Format {
   const display = useDisplay();
-  return useMemo(() => makeFormat(display), [display]);
+  if (made?.display !== display) made = { display, format: makeFormat(display) };
+  return made.format;
 }
 
-export function makeFormat({ locale, zone }: Display) {
+function makeFormat({ locale, zone }: Display) {
   const timeZone = zone === "utc" ? { timeZone: "UTC" } : {};
   // A German or British reader of the English texts expects their own browser's dates.
   const tag = navigator.languages.find((one) => one.startsWith(locale)) ?? locale;

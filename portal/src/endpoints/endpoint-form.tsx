@@ -25,12 +25,13 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   const set = (change: Partial<EndpointInput>): void => setInput({ ...input, ...change });
   const urlError =
     input.url.trim() === "" ? t.urlNone : URL.canParse(input.url.trim()) ? undefined : t.urlBroken;
+  const hasNoEvents = input.events.length === 0;
   const rateError = isRate(input.rate) ? undefined : t.rateBroken;
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     setIsTried(true);
-    if (urlError === undefined && rateError === undefined) return onSubmit(requestOf(input));
-    const name = urlError === undefined ? "rate" : "url";
+    if (urlError === undefined && rateError === undefined && !hasNoEvents) return onSubmit(requestOf(input));
+    const name = urlError !== undefined ? "url" : hasNoEvents ? "all-events" : "rate";
     event.currentTarget.querySelector<HTMLInputElement>(`input[name=${name}]`)?.focus();
   };
   const hasMore = input.rate !== "" || input.headers.length > 0;
@@ -66,7 +67,12 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
           />
         )}
       </Field>
-      <EventPicker label={t.events} patterns={input.events} onChange={(events) => set({ events })} />
+      <EventPicker
+        label={t.events}
+        patterns={input.events}
+        onChange={(events) => set({ events })}
+        isMissing={isTried && hasNoEvents}
+      />
       <details open={hasMore} className="group rounded-lg border border-line bg-surface">
         <summary className="px-4 py-2.5 font-medium">{t.more}</summary>
         <div className="space-y-5 border-t border-line p-4">

@@ -10,10 +10,16 @@ import { Loading } from "../ui/states.tsx";
 import { choicesOf, isMatch, prefixOf, type Choice } from "./event-choices.ts";
 import { texts } from "./event-picker-texts.ts";
 
-type PickerProps = { label: string; patterns: readonly string[]; onChange: (patterns: string[]) => void };
+type PickerProps = {
+  label: string;
+  patterns: readonly string[];
+  onChange: (patterns: string[]) => void;
+  /** Whether the person tried to go on without a choice. */
+  isMissing: boolean;
+};
 
 /** Chooses patterns: everything, all of a prefix, or types one by one. */
-export function EventPicker({ label, patterns, onChange }: PickerProps) {
+export function EventPicker({ label, patterns, onChange, isMissing }: PickerProps) {
   const t = useTexts(texts);
   const format = useFormat();
   const types = useQuery(eventTypesQuery);
@@ -31,9 +37,13 @@ export function EventPicker({ label, patterns, onChange }: PickerProps) {
   return (
     <fieldset>
       <legend className="mb-1 font-medium">{label}</legend>
-      <div className="overflow-hidden rounded-lg border border-line">
+      <div className={`overflow-hidden rounded-lg border ${isMissing ? "border-bad" : "border-line"}`}>
         <div className="border-b border-line bg-surface px-3 py-2">
-          <Check isChecked={hasAll} onChange={(isChosen) => onChange(isChosen ? ["*"] : [])}>
+          <Check
+            name="all-events"
+            isChecked={hasAll}
+            onChange={(isChosen) => onChange(isChosen ? ["*"] : [])}
+          >
             <span className="font-medium">{t.all}</span> <span className="text-muted">{t.allAbout}</span>
           </Check>
         </div>
@@ -65,7 +75,7 @@ export function EventPicker({ label, patterns, onChange }: PickerProps) {
           </>
         )}
         <div className="flex min-h-9 items-center justify-between gap-2 border-t border-line bg-sunken px-3 py-1 text-sm text-muted">
-          <span role="status">
+          <span role={isMissing ? "alert" : "status"} className={isMissing ? "text-bad" : ""}>
             {patterns.length === 0 ? t.nothing : t.chosen(format.number(patterns.length), patterns.length)}
           </span>
           {patterns.length > 0 && (
@@ -132,17 +142,19 @@ function GroupFrame({ name, children }: { name: string; children: ReactNode }) {
 }
 
 type CheckProps = {
+  name?: string;
   isChecked: boolean;
   isDisabled?: boolean;
   onChange: (isChecked: boolean) => void;
   children: ReactNode;
 };
 
-function Check({ isChecked, isDisabled = false, onChange, children }: CheckProps) {
+function Check({ name, isChecked, isDisabled = false, onChange, children }: CheckProps) {
   return (
     <label className={`flex items-baseline gap-2.5 py-1 ${isDisabled ? "text-muted" : ""}`}>
       <input
         type="checkbox"
+        name={name}
         checked={isChecked}
         disabled={isDisabled}
         onChange={({ target }) => onChange(target.checked)}

@@ -1,3 +1,4 @@
+import type { Endpoint } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import type { IconName } from "../ui/icon.tsx";
@@ -19,5 +20,20 @@ export function StateBadge({ state }: { state: EndpointState }) {
     <span title={t.reason[state]} className="inline-flex">
       <Badge {...LOOKS[state]}>{t.state[state]}</Badge>
     </span>
+  );
+}
+
+/** How an endpoint gets its events, where it is not the usual way. */
+export function ModeBadges({ endpoint: { mode, temporary } }: { endpoint: Endpoint }) {
+  const t = useTexts(texts);
+  return (
+    <>
+      {mode === "pull" && (
+        <span title={t.pullAbout} className="inline-flex">
+          <Badge tone="accent">{t.pull}</Badge>
+        </span>
+      )}
+      {temporary && <Badge tone="plain">{t.temporary}</Badge>}
+    </>
   );
 }

@@ -7,7 +7,7 @@ import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
 import { stateOf } from "../../endpoints/endpoint-state.ts";
-import { StateBadge } from "../../endpoints/state-badge.tsx";
+import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
@@ -99,6 +99,7 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <StateBadge state={state} />
+      <ModeBadges endpoint={endpoint} />
       <span className="text-muted">{own.reason[state]}</span>
       {health !== undefined && health.pending > 0 && (
         <span className="text-wait">

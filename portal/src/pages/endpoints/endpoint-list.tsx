@@ -1,11 +1,11 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useLayoutEffect, useRef, useState } from "react";
+import { memo, useLayoutEffect, useRef, useState } from "react";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
 import type { EndpointState, EndpointStats } from "../../endpoints/endpoint-state.ts";
-import { StateBadge } from "../../endpoints/state-badge.tsx";
+import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
@@ -68,7 +68,8 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
   );
 }
 
-function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean }) {
+/** Remembered: scrolling makes rows, and leaves those that are there. */
+const Row = memo(function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean }) {
   const own = useTexts(endpointTexts);
   const events = endpoint.events.includes("*") ? own.allEvents : endpoint.events.join(", ") || own.noEvents;
   return (
@@ -84,6 +85,7 @@ function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean 
             <UrlText url={endpoint.url} />
           </Link>
           {hasStats && <StateBadge state={state} />}
+          <ModeBadges endpoint={endpoint} />
         </div>
         <p className="truncate text-sm text-muted">
           {endpoint.description !== null && endpoint.description !== "" && `${endpoint.description} · `}
@@ -98,7 +100,7 @@ function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean 
       </div>
     </div>
   );
-}
+});
 
 function Day({ stats }: { stats: NonNullable<Listed["stats"]> }) {
   const t = useTexts(texts);

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { endpointsQuery } from "../../api/queries.ts";
 import { causeOf, useCauseTexts } from "../../deliveries/cause.ts";
 import { StatusIcon } from "../../deliveries/status-mark.tsx";
@@ -81,7 +81,10 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   );
 }
 
-function LogRow({ row, host, isOpen }: { row: Row; host: string | undefined; isOpen: boolean }) {
+type LogRowProps = { row: Row; host: string | undefined; isOpen: boolean };
+
+/** Remembered: scrolling makes rows, and leaves those that are there. */
+const LogRow = memo(function LogRow({ row, host, isOpen }: LogRowProps) {
   const t = useTexts(texts);
   const format = useFormat();
   const at = new Date(row.sent_at ?? row.created_at);
@@ -116,7 +119,7 @@ function LogRow({ row, host, isOpen }: { row: Row; host: string | undefined; isO
       </span>
     </Link>
   );
-}
+});
 
 /** With its version where there is more than the first. */
 function typeOf({ event_type: type, event_version: version }: Row): string {
