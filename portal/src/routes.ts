@@ -4,6 +4,7 @@ import { route as endpoint } from "./pages/endpoint/route.ts";
 import { route as endpointEdit } from "./pages/endpoint-edit/route.ts";
 import { route as endpointNew } from "./pages/endpoint-new/route.ts";
 import { route as endpoints } from "./pages/endpoints/route.ts";
+import { route as exports } from "./pages/exports/route.ts";
 import { route as home } from "./pages/home/route.ts";
 import { route as log } from "./pages/log/route.ts";
 
@@ -12,6 +13,7 @@ const pages = {
   endpointEdit,
   endpointNew,
   endpoints,
+  exports,
   home,
   log,
 };

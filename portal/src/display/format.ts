@@ -13,7 +13,9 @@ export function useFormat(): Format {
   return made.format;
 }
 
-function makeFormat({ locale, zone }: Display) {
+const UNITS = ["B", "kB", "MB", "GB"] as const;
+
+export function makeFormat({ locale, zone }: Display) {
   const timeZone = zone === "utc" ? { timeZone: "UTC" } : {};
   // A German or British reader of the English texts expects their own browser's dates.
   const tag = navigator.languages.find((one) => one.startsWith(locale)) ?? locale;
@@ -44,6 +46,10 @@ function makeFormat({ locale, zone }: Display) {
     percent(share: number) {
       const shown = share > 0.999 && share < 1 ? 0.999 : share > 0 && share < 0.001 ? 0.001 : share;
       return percent.format(shown);
+    },
+    bytes(count: number) {
+      const power = count < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(count) / 3));
+      return `${number.format(Math.round((count / 1000 ** power) * 10) / 10)} ${UNITS[power]}`;
     },
     dateTime: (at: Date) => `${dateTime.format(at)}${zone === "utc" ? " UTC" : ""}`,
     date: (at: Date) => date.format(at),
