@@ -182,23 +182,6 @@ describe("an event of a type with versions", () => {
     for (const { id } of endpoints) await webhooksOf(service).remove(id);
   });
 
-  it("is fetched from a pull endpoint as the version that it names", async () => {
-    const url = `${new URL(service.receiver.url).origin}/pulled`;
-    const { endpoint } = await webhooksOf(service).create({ url, mode: "pull", events: ["invoice.paid@1"] });
-    const event = await publish({ data: V2, versions: { "1": V1 } });
-    const client = clientOf(service, endpoint.id);
-    const lease = await client.lease({ wait_s: 5 });
-    const [fetched] = lease.events;
-    assert.deepEqual(
-      [fetched?.event_id, fetched?.event_version, JSON.parse(fetched?.body ?? "").data],
-      [event.id, 1, V1],
-    );
-    await client.ack(lease, [{ id: fetched?.id ?? "" }]);
-    const [logged] = await webhooksOf(service).waitFor(endpoint.id, "delivered");
-    assert.deepEqual([logged?.event_version, logged?.request_body], [1, fetched?.body]);
-    await webhooksOf(service).remove(endpoint.id);
-  });
-
   it("is in exports and kept artifacts as it was sent", async () => {
     const settings = { keep_request_bodies: true, keep_response_bodies: false, artifact_days: 2 };
     await service.call("PUT", "/api/storage/settings", { json: settings });
