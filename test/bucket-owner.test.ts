@@ -2,21 +2,17 @@
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { makeSecrets } from "../src/config.ts";
 import { migrate } from "../src/database/migrate.ts";
 import { readMigrations } from "../src/database/migration-files.ts";
-import { newDeliveryId } from "../src/shared/id.ts";
-import { uploadObject } from "../src/storage/library/upload-object.ts";
 import { storageTenantId } from "../src/storage/rows/storage-ids.ts";
 import { runPass } from "../src/storage/upkeep/reconcile-pass.ts";
-import { expireDue, isOwnBucket } from "../src/storage/upkeep/storage-upkeep.ts";
-import { makeLog } from "../src/telemetry/log.ts";
+import { expireDue } from "../src/storage/upkeep/storage-upkeep.ts";
 import { openArtifacts, type Artifact, type Artifacts } from "./support/artifacts.ts";
 import { startOnObjectStore } from "./support/object-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -149,89 +145,6 @@ describe("a folder whose mark does not fit the database", () => {
     await writeFile(join(marks(), name), "somebody's notes");
     await assert.rejects(runPass(artifacts.services), /is not one that Postern writes/);
     assert.equal(await artifacts.stateOf(artifact), "available");
-  });
-});
-
-describe("a database that was restored to a moment after its last pass", () => {
-  let artifacts: Artifacts;
-  before(async () => {
-    artifacts = await openArtifacts();
-    await artifacts.store("available");
-    assert.equal((await runPass(artifacts.services)).end, "complete");
-  });
-  after(() => artifacts.close());
-
-  /** As a backup has it that is older than the row. */
-  const forget = ({ id }: Artifact) =>
-    artifacts.pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [id]);
-
-  it("is compared when an object is only renamed: its row gets it back", async () => {
-    const renamed = await artifacts.store("available");
-    const key = renamed.key.replace(/\/d\/[^/]+/, `/d/${newDeliveryId()}`);
-    await mkdir(dirname(artifacts.placeOf(key)), { recursive: true });
-    await rename(renamed.place, artifacts.placeOf(key));
-    const now = new Date();
-    await utimes(artifacts.placeOf(key), now, now);
-    assert.equal((await runPass(artifacts.services)).end, "complete");
-    const [, second] = await artifacts.agedPasses();
-    assert.deepEqual([second.end, second.relinked], ["complete", 1]);
-    assert.ok(existsSync(renamed.place));
-    await rm(artifacts.placeOf(key));
-  });
-
-  it("is neither compared nor expired, says why everywhere, and is not when the pass went on in the middle", async () => {
-    const due = await artifacts.store("available");
-    const stored = await artifacts.store("available");
-    await forget(stored);
-    // Interrupted behind the object, and restored: what goes on begins behind it, the next pass does not.
-    await artifacts.pool.query("UPDATE postern.storage_cursor SET after_key = 'v1/u'");
-    assert.equal((await runPass(artifacts.services)).end, "complete");
-
-    const dry = await runPass(artifacts.services, { isDryRun: true });
-    assert.match(dry.reason ?? "", /stored since the last pass/);
-    const { end, reason } = await runPass(artifacts.services);
-    assert.ok(end === "refused" && reason !== null);
-    assert.ok(reason.includes(stored.key), reason);
-    assert.match(reason, /restored from an older backup.*storage own --take-over.*storage adopt/);
-    const told = await runProgram(["storage", "own"], artifacts.env);
-    assert.deepEqual([told.code, told.output.includes(stored.key)], [1, true], told.output);
-    await artifacts.pool.query("UPDATE postern.stored_objects SET deadline = now() WHERE id = $1", [due.id]);
-    const log = makeLog("silent");
-    assert.equal(await isOwnBucket({ ...artifacts.services, log }), false);
-
-    const taken = await runProgram(["storage", "own", "--take-over"], artifacts.env);
-    assert.equal(taken.code, 0, taken.output);
-    const adopted = await runProgram(["storage", "adopt", "--tenants", "acme"], artifacts.env);
-    assert.equal(adopted.code, 0, adopted.output);
-    assert.equal((await runPass(artifacts.services)).end, "complete");
-    assert.ok(existsSync(stored.place));
-    const { rows } = await artifacts.pool.query("SELECT FROM postern.stored_objects WHERE key = $1", [
-      stored.key,
-    ]);
-    assert.equal(rows.length, 1);
-  });
-
-  it("is not mistaken for one by an upload whose tenant was erased meanwhile, whose bytes go", async () => {
-    const bytes = Buffer.from("an upload under way");
-    const wanted = {
-      tenantId: tenant("acme"),
-      id: randomUUID(),
-      deliveryId: newDeliveryId(),
-      attempt: 1,
-      kind: "request_body" as const,
-      bucket: artifacts.services.bucket.name,
-      size: bytes.length,
-      sha256: createHash("sha256").update(bytes).digest("hex"),
-    };
-    async function* eraseMeanwhile() {
-      await artifacts.pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [wanted.id]);
-      yield bytes;
-    }
-    const uploaded = await uploadObject(artifacts.services, wanted, () => Readable.from(eraseMeanwhile()));
-    assert.equal(uploaded, null);
-    const { objects } = await artifacts.services.bucket.list({ after: null, limit: 1000 });
-    assert.ok(objects.every(({ key }) => !key.includes(wanted.deliveryId)));
-    assert.equal((await runPass(artifacts.services)).end, "complete");
   });
 });
 

@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { DeleteObjectCommand, ListObjectVersionsCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  ListObjectVersionsCommand,
+  PutObjectCommand,
+} from "@aws-sdk/client-s3";
+import { newExportId } from "../src/shared/id.ts";
 import { newKey } from "./support/bucket-contract.ts";
 import { seedMany, storageOf, type Export } from "./support/exports.ts";
 import { startOnObjectStore, type OnObjectStore } from "./support/object-store.ts";
@@ -153,6 +159,17 @@ describe("comparing rows with an object store", { skip: unavailable ?? false }, 
         told,
       );
     });
+  });
+
+  it("goes on where an object was renamed, which leaves its version under a mark of deletion", async () => {
+    const renamed = await newExport();
+    await compare();
+    const { key, version_id } = await rowOf(renamed);
+    const Key = key.replace(renamed.id, newExportId());
+    const CopySource = `${running.bucket}/${key}?versionId=${version_id}`;
+    await running.client.send(new CopyObjectCommand({ Bucket: running.bucket, Key, CopySource }));
+    await remove(key);
+    assert.match(await compare(), /in_flight 2/);
   });
 });
 

@@ -54,6 +54,15 @@ describe("how much may be destroyed", () => {
     assert.ok(late.every((key) => existsSync(artifacts.placeOf(key))));
   });
 
+  it("is bounded by what is still there to be destroyed", async () => {
+    await Promise.all(Array.from({ length: 30 }, () => artifacts.store("purged")));
+    await rm(join(artifacts.dataDir, "storage", "objects", "v1"), { recursive: true });
+    const stored = await Promise.all(Array.from({ length: 6 }, () => artifacts.store("available")));
+    for (const { place } of stored) await rm(place);
+    const [, second] = await artifacts.agedPasses();
+    assert.equal(second.reason, "the pass would destroy 6 artifacts, and of 6 known ones 5 are allowed");
+  });
+
   it("is bounded over the passes of a day, in the database that all processes share", async () => {
     await Promise.all(Array.from({ length: 30 }, () => artifacts.store("available")));
     const ends: string[] = [];

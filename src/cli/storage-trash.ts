@@ -2,8 +2,9 @@ import { defineCommand } from "citty";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId } from "../shared/id.ts";
 import type { Bucket } from "../storage/bytes/bucket.ts";
-import { DAY_MS } from "../storage/rules/instants.ts";
+import { DAY_MS, fromMs, toMs } from "../storage/rules/instants.ts";
 import { storageTenantId } from "../storage/rows/storage-ids.ts";
+import { readDatabaseClock } from "../storage/rows/stored-object-store.ts";
 import { judgeOwner } from "../storage/upkeep/ownership.ts";
 import { deleteFromTrash, listTrash, restoreFromTrash, type TrashEntry } from "../storage/upkeep/trash.ts";
 import { makeLog } from "../telemetry/log.ts";
@@ -34,11 +35,11 @@ const restore = defineCommand({
   meta: { name: "restore", description: "Put objects back where they were" },
   args: { ...CHOICE, all: { type: "boolean", description: "Everything in the trash" } },
   run: ({ args }) =>
-    withTrash(async ({ bucket }) => {
+    withTrash(async (services) => {
       requireChoice(args);
       let restored = 0;
-      for await (const entry of chosen(bucket, args)) {
-        const end = await restoreFromTrash(bucket, entry);
+      for await (const entry of chosen(services.bucket, args)) {
+        const end = await restoreFromTrash(services, entry);
         if (end === "restored") restored++;
         else console.log(`left  ${entry.key}  ${end === "taken" ? "an object has this key" : "it is gone"}`);
       }
@@ -62,7 +63,8 @@ const empty = defineCommand({
       if (args.yes !== true) throw new ConfigError("this cannot be undone: add --yes");
       const trouble = await judgeOwner(services);
       if (trouble !== null) throw new ConfigError(trouble);
-      const until = new Date(Date.now() - daysOf(args.days) * DAY_MS).toISOString();
+      // By the clock that told when each came.
+      const until = fromMs(toMs(await readDatabaseClock(services.db)) - daysOf(args.days) * DAY_MS);
       let deleted = 0;
       for await (const entry of chosen(services.bucket, args)) {
         if (entry.at <= until && (await deleteFromTrash(services.bucket, entry))) deleted++;

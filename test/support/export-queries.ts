@@ -95,5 +95,6 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   claimBodies: (db) => bodies.claimBodies(db, 10, 60_000),
   measureBodies: (db) => bodies.measureBodies(db),
   claimExport: (db) => exports.claimExport(db, LEASE_OWNER, 1000),
+  readAttempts: (db) => exports.readAttempts(db, [newExportId()]),
   listUnfinishedExports: (db) => exports.listUnfinishedExports(db, [newExportId()]),
 };

@@ -24,6 +24,7 @@ export const storageAcrossTenants: Record<string, (db: Db) => Promise<unknown>> 
   listRowsByDigest: (db) => objects.listRowsByDigest(db, BUCKET, { sha256: "0", size: 1, limit: 5 }),
   relinkObject: (db) =>
     objects.relinkObject(db, { id: randomUUID(), revision: 1 }, { versionId: "mine", etag: "mine" }),
+  insertOrphanMark: (db) => reconcile.insertOrphanMark(db, BUCKET, "a key"),
   listConfirmableOrphans: (db) => reconcile.listConfirmableOrphans(db, BUCKET, NOW),
   readStorageState: (db) => reconcile.readStorageState(db, BUCKET),
   findOwners: (db) => reconcile.findOwners(db, BUCKET, ["a key"]),

@@ -266,6 +266,15 @@ export async function listUnfinishedExports(db: Db, ids: readonly ExportId[]): P
   return new Set(rows.map(({ id }) => id));
 }
 
+/** The number of the newest run of those of the ids, of all tenants, that are exports. */
+export async function readAttempts(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; attempt: number }>(
+    /* sql */ `SELECT id, attempt FROM postern.storage_exports WHERE id = ANY ($1::uuid[])`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, attempt }) => [id, attempt]));
+}
+
 function toExport(row: ExportRow): LogExport {
   return {
     tenantId: row.tenant_id,

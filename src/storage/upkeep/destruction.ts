@@ -11,7 +11,7 @@ import { readDestroyed, recordDestroyed } from "./owner-store.ts";
 
 type Bound = {
   number: number;
-  /** Of the bucket's rows. */
+  /** Of the bucket's rows, but for purged ones. */
   share: number;
   /** So many always, however few rows there are. */
   least: number;

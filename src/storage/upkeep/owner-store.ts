@@ -123,7 +123,7 @@ export type Destroyed = { inPass: number; inDay: number; known: number };
 
 /**
  * What was destroyed within the bounds in this pass and in the last 24 hours,
- * and how many rows the bucket has. In a transaction no other process records
+ * and how many rows the bucket has whose bytes are not known to be gone for good. In a transaction no other process records
  * more until it ends.
  */
 export async function readDestroyed(db: Db, bucket: string, runId: string): Promise<Destroyed> {
@@ -132,7 +132,7 @@ export async function readDestroyed(db: Db, bucket: string, runId: string): Prom
     /* sql */ `SELECT
         coalesce(sum(number) FILTER (WHERE run_id = $2), 0)::int AS "inPass",
         coalesce(sum(number) FILTER (WHERE at > now() - interval '1 day'), 0)::int AS "inDay",
-        (SELECT count(*)::int FROM postern.stored_objects WHERE bucket = $1) AS known
+        (SELECT count(*)::int FROM postern.stored_objects WHERE bucket = $1 AND state <> 'purged') AS known
       FROM postern.storage_destroyed WHERE bucket = $1`,
     [bucket, runId],
   );

@@ -55,8 +55,7 @@ const markContent = z.strictObject({
   /** The key of an object that only a newer database can know. */
   unknown: z.string().optional(),
 });
-/** `at` is when it was written, by the clock of the store. */
-type Mark = z.infer<typeof markContent> & { at: string };
+type Mark = z.infer<typeof markContent>;
 
 /**
  * Reads the mark, and writes it where the bucket has none and is shown to be
@@ -81,12 +80,19 @@ export async function checkOwner(services: OwnerServices): Promise<string | null
   return trouble;
 }
 
-/** When the last pass began that began at the first key, by the store's clock; null without a mark. */
+/** When the last pass began that came to its end, or the bucket became ours, by the store's clock; null without a mark. */
 export async function readLastBegin({ bucket }: OwnerServices): Promise<string | null> {
-  return (await readMark(bucket))?.at ?? null;
+  const [oldest] = await listMarks(bucket);
+  return oldest?.last_modified ?? null;
 }
 
-/** As {@link checkOwner}, and raises the generation. */
+/** A pass came to its end: when those before it began does not count any more. */
+export async function forgetEarlierBegins({ bucket }: OwnerServices): Promise<void> {
+  const marks = await listMarks(bucket);
+  await dropMarks(bucket, marks.slice(0, -1));
+}
+
+/** As {@link checkOwner}, and raises the generation. The oldest mark stays until a pass comes to its end. */
 export async function renewOwner(services: OwnerServices): Promise<string | null> {
   const { db, bucket } = services;
   const trouble = await checkOwner(services);
@@ -96,7 +102,8 @@ export async function renewOwner(services: OwnerServices): Promise<string | null
   if (generation === null || !(await writeMark(bucket, { ...known, generation }))) {
     return (await checkOwner(services)) ?? RENEWED_BY_ANOTHER;
   }
-  await dropMarksBelow(bucket, generation);
+  const marks = await listMarks(bucket);
+  await dropMarks(bucket, marks.slice(1, -1));
   return null;
 }
 
@@ -138,7 +145,7 @@ export async function takeOver(services: OwnerServices): Promise<string | null> 
   await setGeneration(db, bucket.name, generation);
   if (!(await writeMark(bucket, { ...known, generation })))
     throw new StoreUnavailableError("another process wrote the owner mark at the same moment: try again");
-  await dropMarksBelow(bucket, generation);
+  await forgetEarlierBegins(services);
   await recordOwner(db, bucket.name, { isMarked: true, trouble: null });
   return earlier?.installation ?? null;
 }
@@ -205,7 +212,7 @@ async function readMark(bucket: Bucket): Promise<Mark | null> {
     if (!opened.found) continue;
     const content = markContent.safeParse(parseJson(await text(opened.body)));
     if (content.success && content.data.generation === ownerGeneration(last.key)) {
-      return { ...content.data, at: last.last_modified };
+      return content.data;
     }
     throw new StoreUnavailableError(`the bucket's owner mark ${last.key} is not one that Postern writes`);
   }
@@ -241,10 +248,8 @@ async function writeMark(
   return answer.code === "stored";
 }
 
-/** The highest counts; those below are clutter. */
-async function dropMarksBelow(bucket: Bucket, generation: number): Promise<void> {
-  for (const { key } of await listMarks(bucket)) {
-    if ((ownerGeneration(key) ?? generation) >= generation) continue;
+async function dropMarks(bucket: Bucket, marks: readonly ListedObject[]): Promise<void> {
+  for (const { key } of marks) {
     const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
     if (head.found && head.version_id !== null) {
       await bucket.deleteVersion({ key, versionId: head.version_id });

@@ -13,6 +13,7 @@ import {
 import { finishUploads, type FinishedUploads, type FinishServices } from "./finish-uploads.ts";
 import {
   checkOwner,
+  forgetEarlierBegins,
   judgeOwner,
   markAsNewer,
   readLastBegin,
@@ -78,7 +79,7 @@ type Pass = {
   services: PassServices;
   options: PassOptions;
   page: PageOfPass;
-  /** When the last whole pass began, by the store's clock; null before the first. */
+  /** When the last pass began that came to its end, by the store's clock; null before the first. */
   since: string | null;
   summary: PassSummary;
   destruction: Destruction[];
@@ -98,7 +99,7 @@ export async function runPass(services: PassServices, options: PassOptions = {})
     return { ...summary, end: "halted", reason: cursor.haltedReason };
   }
   begun.since = await readLastBegin(services);
-  // A pass that goes on keeps the mark of its beginning: what it has passed by is judged by that time again.
+  // A pass that goes on keeps the mark of its beginning: the next one judges what this has passed by since then.
   const isResumed = cursor !== null && cursor.afterKey !== null;
   const trouble = await (isResumed ? checkOwner(services) : renewOwner(services));
   if (trouble !== null) return { ...summary, end: "refused", reason: trouble };
@@ -180,7 +181,10 @@ async function runPages(pass: Pass): Promise<PassSummary> {
       summary.finished += finished;
       summary.refusal = refusal ?? summary.refusal;
     }
-    if (output.pass_complete) return { ...summary, end: "complete" };
+    if (output.pass_complete) {
+      if (options.isDryRun !== true) await forgetEarlierBegins(services);
+      return { ...summary, end: "complete" };
+    }
     page.after = output.next_cursor;
   }
   return summary;

@@ -32,6 +32,17 @@ export async function listConfirmableOrphans(db: Db, bucket: string, seenUntil: 
   return rows.map(({ key }) => key);
 }
 
+/** An object that is about to be put back; what is known of its key, a row or an earlier suspicion, stays. */
+export async function insertOrphanMark(db: Db, bucket: string, key: string): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.storage_marks (bucket, key, class, first_seen_at, run_id)
+      SELECT $1, $2, 'object_without_row', now(), gen_random_uuid()
+      WHERE NOT EXISTS (SELECT FROM postern.stored_objects WHERE bucket = $1 AND key = $2)
+      ON CONFLICT (bucket, key) DO NOTHING`,
+    [bucket, key],
+  );
+}
+
 /** Where a bucket's pass stands; `afterKey` null is its beginning. `haltedReason` null: it does not wait for an operator. */
 export type ReconcileCursor = { runId: string; afterKey: string | null; haltedReason: string | null };
 

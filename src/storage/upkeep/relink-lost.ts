@@ -45,7 +45,28 @@ export async function relinkLost(services: Services, isDryRun: boolean): Promise
 type LostRow = { row: StoredObject; orphan: { key: string; versionId: string } };
 
 /** Null where no row misses the object's bytes, or where the object is gone. */
-export async function findLostRow({ db, bucket }: Services, key: string): Promise<LostRow | null> {
+async function findLostRow(services: Services, key: string): Promise<LostRow | null> {
+  const { bucket } = services;
+  return findRow(services, key, async (row) => {
+    const own = await bucket.head({ bucket: bucket.name, key: row.key, version_id: row.version_id });
+    return !own.found;
+  });
+}
+
+/** As {@link findLostRow}, and rows whose version lies under a mark of deletion or other bytes, as renaming leaves it. */
+export async function findMovedRow(services: Services, key: string): Promise<LostRow | null> {
+  const { bucket } = services;
+  return findRow(services, key, async (row) => {
+    const current = await bucket.head({ bucket: bucket.name, key: row.key, version_id: null });
+    return !current.found || current.version_id !== row.version_id;
+  });
+}
+
+async function findRow(
+  { db, bucket }: Services,
+  key: string,
+  isWanted: (row: StoredObject) => Promise<boolean>,
+): Promise<LostRow | null> {
   const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
   if (!head.found || head.version_id === null) return null;
   const { size, version_id: versionId } = head;
@@ -53,8 +74,7 @@ export async function findLostRow({ db, bucket }: Services, key: string): Promis
   const sha256 = head.sha256 ?? (await digestOfVersion(bucket, { key, versionId }));
   const rows = await listRowsByDigest(db, bucket.name, { size, sha256, limit: ROWS_OF_A_DIGEST });
   for (const row of rows) {
-    const own = await bucket.head({ bucket: bucket.name, key: row.key, version_id: row.version_id });
-    if (!own.found) return { row, orphan: { key, versionId } };
+    if (await isWanted(row)) return { row, orphan: { key, versionId } };
   }
   return null;
 }

@@ -3,9 +3,11 @@
  * in the same bucket that comparing doesn't look at, until they are emptied.
  */
 import { createHash } from "node:crypto";
+import type { Pool } from "../../database/pool.ts";
 import { StoreUnavailableError, type Bucket, type UploadAnswer } from "../bytes/bucket.ts";
 import { parseTrashKey, TRASH_PREFIX, trashKey } from "../bytes/own-keys.ts";
 import type { HeadAnswer } from "../rules/ports.ts";
+import { insertOrphanMark } from "./reconcile-store.ts";
 
 const LISTED_AT_ONCE = 500;
 
@@ -37,12 +39,14 @@ export async function* listTrash(bucket: Bucket, prefix = ""): AsyncGenerator<Tr
 
 /** `taken`: an object has the key again. `gone`: the entry is not there any more. */
 export async function restoreFromTrash(
-  bucket: Bucket,
+  { db, bucket }: { db: Pool; bucket: Bucket },
   entry: TrashEntry,
 ): Promise<"restored" | "taken" | "gone"> {
   const head = await bucket.head({ bucket: bucket.name, key: entry.trashKey, version_id: null });
   if (!head.found || head.version_id === null) return "gone";
   const version = { key: entry.trashKey, versionId: head.version_id };
+  // So that the next pass does not take it for an object of a newer database.
+  await insertOrphanMark(db, bucket.name, entry.key);
   const copied = await copyVersion(bucket, version, entry.key);
   if (copied === null) return "gone";
   if (copied.code === "exists") return "taken";
