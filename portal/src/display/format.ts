@@ -58,6 +58,15 @@ export function makeFormat({ locale, zone }: Display) {
     shortClock: (at: Date) => shortClock.format(at),
     milliseconds: (ms: number) =>
       ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 100) / 10)} s`,
+    /** A length of time by its two greatest units, for example "2 hr, 5 min". */
+    span(seconds: number) {
+      const parts = spanParts(Math.max(0, Math.round(seconds)));
+      return parts
+        .map(([unit, count]) =>
+          new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay: "short" }).format(count),
+        )
+        .join(" ");
+    },
     /** For example "3 min. ago". */
     ago(at: Date, now: Date) {
       const seconds = (at.getTime() - now.getTime()) / 1000;
@@ -68,6 +77,24 @@ export function makeFormat({ locale, zone }: Display) {
       return relative.format(Math.round(seconds / 86_400), "day");
     },
   };
+}
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+function spanParts(seconds: number): [unit: string, count: number][] {
+  const first = UNITS.findIndex(([, length]) => seconds >= length);
+  if (first === -1) return [["second", 0]];
+  let rest = seconds;
+  return UNITS.slice(first, first + 2).flatMap(([unit, length]): [string, number][] => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return count === 0 ? [] : [[unit, count]];
+  });
 }
 
 const TICK_MS = 10_000;

@@ -31,8 +31,17 @@ export function bodyGuesses(body: string): BodyGuess[] {
     { change: "newlineLost", body: `${body}\n` },
     { change: "lineEnds", body: body.replaceAll("\n", "\r\n") },
     { change: "spaces", body: withoutSpaces(body) },
-    { change: "markup", body: body.replaceAll(/&(?:quot|lt|gt|amp|#3[49]);/g, (one) => ENTITIES[one] ?? one) },
-    { change: "quoted", body: body.trim().replace(/^(["'])(.*)\1$/s, "$2").replaceAll('\\"', '"') },
+    {
+      change: "markup",
+      body: body.replaceAll(/&(?:quot|lt|gt|amp|#3[49]);/g, (one) => ENTITIES[one] ?? one),
+    },
+    {
+      change: "quoted",
+      body: body
+        .trim()
+        .replace(/^(["'])(.*)\1$/s, "$2")
+        .replaceAll('\\"', '"'),
+    },
   ];
   const parsed = parse(body);
   if (typeof parsed === "string") guesses.push({ change: "quoted", body: parsed });
