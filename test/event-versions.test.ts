@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { ndjsonRows, storageOf, unpack } from "./support/exports.ts";
+import { clientOf } from "./support/pull.ts";
 import { range, replaysOf } from "./support/replays.ts";
 import {
   eventually,
@@ -365,4 +366,25 @@ it("the catalog's list has each version, and says when the first of them ends", 
   );
   assert.equal(answer.headers.get("deprecation"), `@${Date.parse("2031-01-01") / 1000}`);
   assert.equal(answer.headers.get("sunset"), "Tue, 01 Jul 2031 10:00:00 GMT");
+});
+
+describe("a client that fetches", () => {
+  it("gets the version of its endpoint, and again after it refused", async () => {
+    const webhooks = webhooksOf(service);
+    const pull = { mode: "pull", events: ["invoice.paid@1"] };
+    const { endpoint } = await webhooks.create(pull);
+    const client = clientOf(service, endpoint.id);
+    await publish({ data: V2, versions: { 1: V1, 3: V3 } });
+    for (const attempt of [1, 2]) {
+      const lease = await client.lease({ wait_s: 20 });
+      const [event] = lease.events;
+      assert.ok(event !== undefined);
+      assert.deepEqual([event.attempt, event.event_version], [attempt, 1]);
+      assert.deepEqual(JSON.parse(event.body).data, V1);
+      await client.ack(lease, [{ id: event.id, error: "no" }]);
+      const logged = await webhooks.delivery(endpoint.id, event.id);
+      assert.deepEqual([logged.event_version, logged.request_body], [1, event.body]);
+    }
+    await webhooks.remove(endpoint.id);
+  });
 });

@@ -4,14 +4,18 @@ import { route as endpoint } from "./pages/endpoint/route.ts";
 import { route as endpointEdit } from "./pages/endpoint-edit/route.ts";
 import { route as endpointNew } from "./pages/endpoint-new/route.ts";
 import { route as endpoints } from "./pages/endpoints/route.ts";
+import { route as exports } from "./pages/exports/route.ts";
 import { route as home } from "./pages/home/route.ts";
+import { route as endpointSecret } from "./pages/endpoint-secret/route.ts";
 import { route as log } from "./pages/log/route.ts";
 
 const pages = {
   endpoint,
   endpointEdit,
   endpointNew,
+  endpointSecret,
   endpoints,
+  exports,
   home,
   log,
 };

@@ -1,20 +1,27 @@
 // Receives webhooks. dotnet run, with WEBHOOK_SECRETS: the signing secrets, separated by spaces.
 using System.Collections.Concurrent;
+#region verify
 using System.Security.Cryptography;
 using System.Text;
+#endregion
 using System.Text.Json;
+#region verify
 using System.Text.RegularExpressions;
+#endregion
 
 const int MaxBodyBytes = 2 * 1024 * 1024;
+#region verify
 const long MaxAgeS = 300;
 
 var keys = (Environment.GetEnvironmentVariable("WEBHOOK_SECRETS") ?? "")
     .Split(' ', StringSplitOptions.RemoveEmptyEntries)
     .Select(secret => secret.StartsWith("whsec_") ? Convert.FromBase64String(secret[6..]) : Encoding.UTF8.GetBytes(secret))
     .ToArray();
+#endregion
 // In an application: a table, written in the transaction of the work.
 var done = new ConcurrentDictionary<string, bool>();
 
+#region verify
 // body: the raw bytes. One matching signature of any secret is enough: so a rotation leaves no gap.
 bool IsSigned(IHeaderDictionary headers, byte[] body)
 {
@@ -27,6 +34,7 @@ bool IsSigned(IHeaderDictionary headers, byte[] body)
         .Select(key => Encoding.UTF8.GetBytes("v1," + Convert.ToBase64String(HMACSHA256.HashData(key, signed))))
         .Any(wanted => given.Any(one => CryptographicOperations.FixedTimeEquals(wanted, one)));
 }
+#endregion
 
 var builder = WebApplication.CreateBuilder(args);
 builder.Logging.ClearProviders();

@@ -17,11 +17,13 @@ import (
 	"time"
 )
 
-const (
-	maxBodyBytes = 2 << 20
-	maxAge       = 5 * time.Minute
-)
+const maxBodyBytes = 2 << 20
 
+// #region verify
+const maxAge = 5 * time.Minute
+// #endregion
+
+// #region verify
 func keyOf(secret string) []byte {
 	encoded, isStandard := strings.CutPrefix(secret, "whsec_")
 	if !isStandard {
@@ -33,7 +35,9 @@ func keyOf(secret string) []byte {
 	}
 	return key
 }
+// #endregion
 
+// #region verify
 // isSigned takes the raw bytes of the body. One matching signature of any secret is enough: so a rotation leaves no gap.
 func isSigned(keys [][]byte, header http.Header, body []byte) bool {
 	timestamp := header.Get("webhook-timestamp")
@@ -54,12 +58,15 @@ func isSigned(keys [][]byte, header http.Header, body []byte) bool {
 	}
 	return false
 }
+// #endregion
 
 func main() {
+	// #region verify
 	var keys [][]byte
 	for _, secret := range strings.Fields(os.Getenv("WEBHOOK_SECRETS")) {
 		keys = append(keys, keyOf(secret))
 	}
+	// #endregion
 	// In an application: a table, written in the transaction of the work.
 	var done sync.Map
 	receive := func(answer http.ResponseWriter, request *http.Request) {

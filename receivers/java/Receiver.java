@@ -4,42 +4,55 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+// #region verify
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
+// #endregion
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
+// #region verify
 import java.util.stream.Stream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+// #endregion
 
 /** Receives webhooks. java Receiver.java, with WEBHOOK_SECRETS: the signing secrets, separated by spaces. */
 public class Receiver {
     private static final int MAX_BODY_BYTES = 2 * 1024 * 1024;
+    // #region verify
     private static final long MAX_AGE_S = 300;
     private static final List<byte[]> KEYS = Stream.of(setting("WEBHOOK_SECRETS", "").split(" "))
             .filter(secret -> !secret.isEmpty()).map(Receiver::keyOf).toList();
+    // #endregion
     /** In an application: a table, written in the transaction of the work. */
     private static final Set<String> DONE = ConcurrentHashMap.newKeySet();
 
+    // #region verify
     private static String setting(String name, String otherwise) {
         return System.getenv().getOrDefault(name, otherwise);
     }
+    // #endregion
 
+    // #region verify
     private static byte[] keyOf(String secret) {
         return secret.startsWith("whsec_") ? Base64.getDecoder().decode(secret.substring(6)) : secret.getBytes(UTF_8);
     }
+    // #endregion
 
+    // #region verify
     private static String header(Headers headers, String name) {
         String value = headers.getFirst(name);
         return value == null ? "" : value;
     }
+    // #endregion
 
+    // #region verify
     /** Takes the raw bytes. One matching signature of any secret is enough: so a rotation leaves no gap. */
     private static boolean isSigned(Headers headers, byte[] body) throws GeneralSecurityException {
         String timestamp = header(headers, "webhook-timestamp");
@@ -56,6 +69,7 @@ public class Receiver {
         }
         return false;
     }
+    // #endregion
 
     private static int receive(HttpExchange exchange) throws IOException, GeneralSecurityException {
         byte[] body = exchange.getRequestBody().readNBytes(MAX_BODY_BYTES + 1);

@@ -1,18 +1,27 @@
 /** Receives webhooks. node receiver.mjs, with WEBHOOK_SECRETS: the signing secrets, separated by spaces. */
+// #region verify
 import { createHmac, timingSafeEqual } from "node:crypto";
+// #endregion
 import { createServer } from "node:http";
+// #region verify
 import { env } from "node:process";
+// #endregion
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
+// #region verify
 const MAX_AGE_S = 300;
 const keys = (env.WEBHOOK_SECRETS ?? "").split(" ").filter(Boolean).map(keyOf);
+// #endregion
 /** In an application: a table, written in the transaction of the work. */
 const done = new Set();
 
+// #region verify
 function keyOf(secret) {
   return secret.startsWith("whsec_") ? Buffer.from(secret.slice(6), "base64") : Buffer.from(secret);
 }
+// #endregion
 
+// #region verify
 /** `body` has the raw bytes. One matching signature of any secret is enough: so a rotation leaves no gap. */
 function isSigned(headers, body) {
   const {
@@ -29,6 +38,7 @@ function isSigned(headers, body) {
     return given.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
   });
 }
+// #endregion
 
 async function readBody(request) {
   const chunks = [];

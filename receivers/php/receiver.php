@@ -3,13 +3,18 @@
 declare(strict_types=1);
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
+// #region verify
 const MAX_AGE_S = 300;
+// #endregion
 
+// #region verify
 function key_of(string $secret): string
 {
     return str_starts_with($secret, 'whsec_') ? (string) base64_decode(substr($secret, 6), true) : $secret;
 }
+// #endregion
 
+// #region verify
 /** $body: the raw bytes. One matching signature of any secret is enough: so a rotation leaves no gap. */
 function is_signed(array $secrets, string $id, string $timestamp, string $signatures, string $body): bool
 {
@@ -26,6 +31,7 @@ function is_signed(array $secrets, string $id, string $timestamp, string $signat
     }
     return false;
 }
+// #endregion
 
 /** True for an id that is new. In an application: a table, written in the transaction of the work. */
 function remember(string $id): bool
@@ -35,7 +41,9 @@ function remember(string $id): bool
     return @fopen($folder . '/' . hash('sha256', $id), 'x') !== false;
 }
 
+// #region verify
 $secrets = preg_split('/ +/', (string) getenv('WEBHOOK_SECRETS'), -1, PREG_SPLIT_NO_EMPTY);
+// #endregion
 $body = (string) file_get_contents('php://input', false, null, 0, MAX_BODY_BYTES + 1);
 $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
 $timestamp = $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '';

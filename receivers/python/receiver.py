@@ -1,15 +1,20 @@
 """Receives webhooks. python3 receiver.py, with WEBHOOK_SECRETS: the signing secrets, separated by spaces."""
 
+# region verify
 import base64
 import hashlib
 import hmac
+# endregion
 import json
+# region verify
 import os
 import re
 import time
+# endregion
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MAX_BODY_BYTES = 2 * 1024 * 1024
+# region verify
 MAX_AGE_S = 300
 
 
@@ -18,10 +23,12 @@ def key_of(secret: str) -> bytes:
 
 
 KEYS = [key_of(secret) for secret in os.environ.get("WEBHOOK_SECRETS", "").split()]
+# endregion
 # In an application: a table, written in the transaction of the work.
 done: set[str] = set()
 
 
+# region verify
 def is_signed(headers, body: bytes) -> bool:
     """body: the raw bytes. One matching signature of any secret is enough: so a rotation leaves no gap."""
     timestamp = headers.get("webhook-timestamp", "")
@@ -31,6 +38,7 @@ def is_signed(headers, body: bytes) -> bool:
     given = headers.get("webhook-signature", "").encode().split(b" ")
     wanted = [b"v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)) for key in KEYS]
     return any(hmac.compare_digest(one, other) for one in wanted for other in given)
+# endregion
 
 
 class Receiver(BaseHTTPRequestHandler):

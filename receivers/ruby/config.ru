@@ -1,18 +1,23 @@
 # Receives webhooks. rackup, with WEBHOOK_SECRETS: the signing secrets, separated by spaces.
 require "json"
+# region verify
 require "openssl"
 require "rack/utils"
+# endregion
 
 $stdout.sync = true
 MAX_BODY_BYTES = 2 * 1024 * 1024
+# region verify
 MAX_AGE_S = 300
 KEYS = ENV.fetch("WEBHOOK_SECRETS", "").split.map do |secret|
   secret.start_with?("whsec_") ? secret.delete_prefix("whsec_").unpack1("m0") : secret
 end
+# endregion
 # In an application: a table, written in the transaction of the work.
 DONE = {}
 LOCK = Mutex.new
 
+# region verify
 # body: the raw bytes. One matching signature of any secret is enough: so a rotation leaves no gap.
 def signed?(env, body)
   timestamp = env["HTTP_WEBHOOK_TIMESTAMP"].to_s
@@ -26,6 +31,7 @@ def signed?(env, body)
     given.any? { |one| Rack::Utils.secure_compare(wanted, one) }
   end
 end
+# endregion
 
 run lambda { |env|
   body = env["rack.input"]&.read(MAX_BODY_BYTES + 1).to_s.b

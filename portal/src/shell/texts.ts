@@ -24,6 +24,8 @@ export const texts = defineTexts({
     notFound: "The address may be mistyped, or belong to another version of the portal.",
     toStart: "To the endpoints",
     help: "Show this help",
+    nextRow: "Next row",
+    previousRow: "Previous row",
     goTo: (page: string) => `Go to ${page}`,
   },
   de: {
@@ -50,6 +52,8 @@ export const texts = defineTexts({
     notFound: "Die Adresse ist vielleicht vertippt oder gehört zu einer anderen Version des Portals.",
     toStart: "Zu den Endpunkten",
     help: "Diese Hilfe zeigen",
+    nextRow: "Nächste Zeile",
+    previousRow: "Vorige Zeile",
     goTo: (page: string) => `Zu ${page}`,
   },
 });

@@ -1,12 +1,17 @@
 //! Receives webhooks. cargo run, with WEBHOOK_SECRETS: the signing secrets, separated by spaces.
 
+// #region verify
 use base64::{engine::general_purpose::STANDARD, Engine};
+// #endregion
 use std::collections::HashSet;
 use std::io::Read;
+// #region verify
 use std::time::{SystemTime, UNIX_EPOCH};
+// #endregion
 use tiny_http::{Request, Response, Server};
 
 const MAX_BODY_BYTES: u64 = 2 * 1024 * 1024;
+// #region verify
 const MAX_AGE_S: u64 = 300;
 
 fn key_of(secret: &str) -> Vec<u8> {
@@ -15,12 +20,16 @@ fn key_of(secret: &str) -> Vec<u8> {
         None => secret.as_bytes().to_vec(),
     }
 }
+// #endregion
 
+// #region verify
 fn header<'a>(request: &'a Request, name: &'static str) -> &'a str {
     let found = request.headers().iter().find(|one| one.field.equiv(name));
     found.map_or("", |one| one.value.as_str())
 }
+// #endregion
 
+// #region verify
 /// Takes the raw bytes. One matching signature of any secret is enough: so a rotation leaves no gap.
 fn is_signed(keys: &[Vec<u8>], request: &Request, body: &[u8]) -> bool {
     let timestamp = header(request, "webhook-timestamp");
@@ -40,6 +49,7 @@ fn is_signed(keys: &[Vec<u8>], request: &Request, body: &[u8]) -> bool {
             .any(|given| hmac_sha256::HMAC::verify(&signed, key, &given))
     })
 }
+// #endregion
 
 fn receive(keys: &[Vec<u8>], done: &mut HashSet<String>, request: &mut Request) -> u16 {
     let mut body = Vec::new();
@@ -61,8 +71,10 @@ fn receive(keys: &[Vec<u8>], done: &mut HashSet<String>, request: &mut Request) 
 }
 
 fn main() {
+    // #region verify
     let secrets = std::env::var("WEBHOOK_SECRETS").unwrap_or_default();
     let keys: Vec<Vec<u8>> = secrets.split_whitespace().map(key_of).collect();
+    // #endregion
     // In an application: a table, written in the transaction of the work.
     let mut done = HashSet::new();
     let port = std::env::var("PORT").unwrap_or_else(|_| "8000".to_owned());

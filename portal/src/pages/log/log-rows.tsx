@@ -1,11 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { endpointsQuery } from "../../api/queries.ts";
+import { memo, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { causeOf, useCauseTexts } from "../../deliveries/cause.ts";
 import { StatusIcon } from "../../deliveries/status-mark.tsx";
 import { useFormat, useNow } from "../../display/format.ts";
+import { useEndpointNames } from "../../endpoints/endpoint-names.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import type { Row } from "./live-tail.ts";
@@ -43,7 +42,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   const items = list.getVirtualItems();
   useReadAhead(query, (items.at(-1)?.index ?? 0) > rows.length - AHEAD_ROWS);
   useRowKeys(rows, search.d, (index) => list.scrollToIndex(index), onOpen);
-  const urls = useHosts();
+  const urls = useEndpointNames();
   return (
     <div className="overflow-clip rounded-xl border border-line bg-surface">
       <div
@@ -166,14 +165,6 @@ function useReadAhead(query: RowsProps["query"], isNearEnd: boolean): void {
     if (shallRead) void query.fetchNextPage();
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the query is another object each time
   }, [shallRead]);
-}
-
-function useHosts(): ReadonlyMap<string, string> {
-  const { data } = useQuery(endpointsQuery);
-  return useMemo(
-    () => new Map((data ?? []).map(({ id, url }) => [id, url.replace(/^https:\/\//, "")])),
-    [data],
-  );
 }
 
 /** `j` and `k` move through the rows. In an open drawer they are the drawer's. */

@@ -1,0 +1,237 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
+import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
+import { useDisplay } from "../../display/display.ts";
+import { useTexts } from "../../texts/texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, INPUT, Segments } from "../../ui/field.tsx";
+import { useErrorText } from "../../ui/states.tsx";
+import { texts as uiTexts } from "../../ui/texts.ts";
+import { toast } from "../../ui/toast.tsx";
+import { texts } from "./texts.ts";
+
+const DAY_MS = 86_400_000;
+const TIMES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const;
+const TIME_NAMES = ["24h", "7d", "30d", "own"] as const;
+const FORMATS = ["ndjson", "csv", "parquet"] as const;
+const STATUSES = ["delivered", "failed", "test"] as const;
+
+type Request = Schemas["CreateExportRequest"];
+type Wanted = {
+  time: (typeof TIME_NAMES)[number];
+  /** As the browser's fields give them, without a zone. */
+  from: string;
+  to: string;
+  endpoint: string;
+  type: string;
+  status: "" | (typeof STATUSES)[number];
+  formats: readonly (typeof FORMATS)[number][];
+};
+
+export function NewExport({ onClose }: { onClose: () => void }) {
+  const t = useTexts(texts);
+  const ui = useTexts(uiTexts);
+  const errorText = useErrorText();
+  const { zone } = useDisplay();
+  const [wanted, setWanted] = useState<Wanted>({
+    time: "7d",
+    from: "",
+    to: "",
+    endpoint: "",
+    type: "",
+    status: "",
+    formats: ["ndjson", "csv"],
+  });
+  const set = (change: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...change }));
+  const body = requestOf(wanted, zone === "utc" ? "Z" : "", new Date());
+  const begin = useMutation({
+    mutationFn: (request: Request) => bodyOf(api.POST("/api/storage/exports", { body: request })),
+    onSuccess() {
+      toast({ title: t.begun });
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={t.newTitle}
+      about={t.newAbout}
+      footer={
+        <>
+          <Button onClick={onClose}>{ui.cancel}</Button>
+          <Button
+            kind="primary"
+            icon="archive"
+            isBusy={begin.isPending}
+            disabled={body === null}
+            onClick={() => body !== null && begin.mutate(body)}
+          >
+            {t.begin}
+          </Button>
+        </>
+      }
+    >
+      <div className="mt-4 flex flex-col gap-4">
+        <TimeChoice wanted={wanted} onChange={set} />
+        <LogChoice wanted={wanted} onChange={set} />
+        <FormatChoice wanted={wanted} onChange={set} />
+        <p role="alert" className="text-sm text-bad empty:hidden">
+          {begin.error !== null && errorText(asApiError(begin.error)).about}
+        </p>
+      </div>
+    </Dialog>
+  );
+}
+
+type ChoiceProps = { wanted: Wanted; onChange: (change: Partial<Wanted>) => void };
+
+function TimeChoice({ wanted, onChange }: ChoiceProps) {
+  const t = useTexts(texts);
+  const { zone } = useDisplay();
+  return (
+    <div>
+      <p className="mb-1 font-medium">{t.time}</p>
+      <div className="max-w-full overflow-x-auto">
+        <Segments
+          label={t.time}
+          value={wanted.time}
+          options={TIME_NAMES.map((value) => ({ value, label: t.times[value] }))}
+          onChoose={(time) => onChange({ time })}
+        />
+      </div>
+      {wanted.time === "own" && (
+        <div className="mt-3 grid gap-3 sm:grid-cols-2">
+          {(["from", "to"] as const).map((end) => (
+            <Field key={end} label={t[end]} about={zone === "utc" ? "UTC" : undefined}>
+              {(wiring) => (
+                <input
+                  {...wiring}
+                  type="datetime-local"
+                  value={wanted[end]}
+                  onChange={({ target }) => onChange({ [end]: target.value })}
+                  className={INPUT}
+                />
+              )}
+            </Field>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function LogChoice({ wanted, onChange }: ChoiceProps) {
+  const t = useTexts(texts);
+  const ui = useTexts(uiTexts);
+  const { data: endpoints = [] } = useQuery(endpointsQuery);
+  const { data: types = [] } = useQuery(typeNamesQuery);
+  const list = useId();
+  const names = [...new Set(types.flatMap(({ type }) => [type, type.replace(/\.[^.]*$/, ".*")]))];
+  return (
+    <>
+      <Field label={t.endpoint}>
+        {(wiring) => (
+          <select
+            {...wiring}
+            value={wanted.endpoint}
+            onChange={({ target }) => onChange({ endpoint: target.value })}
+            className={INPUT}
+          >
+            <option value="">{t.allEndpoints}</option>
+            {endpoints.map(({ id, url }) => (
+              <option key={id} value={id}>
+                {url.replace(/^https:\/\//, "")}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label={t.type}>
+          {(wiring) => (
+            <>
+              <input
+                {...wiring}
+                list={list}
+                placeholder={t.allTypes}
+                autoComplete="off"
+                value={wanted.type}
+                onChange={({ target }) => onChange({ type: target.value.trim() })}
+                className={INPUT}
+              />
+              <datalist id={list}>
+                {names.map((name) => (
+                  <option key={name} value={name} />
+                ))}
+              </datalist>
+            </>
+          )}
+        </Field>
+        <Field label={t.deliveryStatus}>
+          {(wiring) => (
+            <select
+              {...wiring}
+              value={wanted.status}
+              onChange={({ target }) =>
+                onChange({ status: STATUSES.find((one) => one === target.value) ?? "" })
+              }
+              className={INPUT}
+            >
+              <option value="">{t.anyStatus}</option>
+              {STATUSES.map((status) => (
+                <option key={status} value={status}>
+                  {ui[status]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+    </>
+  );
+}
+
+function FormatChoice({ wanted, onChange }: ChoiceProps) {
+  const t = useTexts(texts);
+  const toggle = (format: (typeof FORMATS)[number], isChosen: boolean): void =>
+    onChange({
+      formats: FORMATS.filter((one) => (one === format ? isChosen : wanted.formats.includes(one))),
+    });
+  return (
+    <fieldset>
+      <legend className="mb-1 font-medium">{t.format}</legend>
+      <div className="flex flex-wrap gap-x-5 gap-y-1">
+        {FORMATS.map((format) => (
+          <label key={format} className="flex items-center gap-2 py-1">
+            <input
+              type="checkbox"
+              checked={wanted.formats.includes(format)}
+              onChange={({ target }) => toggle(format, target.checked)}
+            />
+            {t.formats[format]}
+          </label>
+        ))}
+      </div>
+      <p className="text-sm text-muted">{t.formatAbout}</p>
+    </fieldset>
+  );
+}
+
+/** Null while something that must be given is not. */
+function requestOf(wanted: Wanted, zone: "Z" | "", now: Date): Request | null {
+  const { time, endpoint, type, status, formats } = wanted;
+  const from = time === "own" ? new Date(wanted.from + zone) : new Date(now.getTime() - TIMES[time]);
+  const to = time === "own" ? new Date(wanted.to + zone) : now;
+  if (formats.length === 0 || Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) return null;
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    formats: [...formats],
+    ...(endpoint !== "" && { endpoint_id: endpoint }),
+    ...(type !== "" && { event_type: type }),
+    ...(status !== "" && { delivery_status: status }),
+  };
+}
