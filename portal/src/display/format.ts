@@ -13,9 +13,9 @@ export function useFormat(): Format {
   return made.format;
 }
 
-const UNITS = ["B", "kB", "MB", "GB"] as const;
+const SIZES = ["B", "kB", "MB", "GB"] as const;
 
-export function makeFormat({ locale, zone }: Display) {
+function makeFormat({ locale, zone }: Display) {
   const timeZone = zone === "utc" ? { timeZone: "UTC" } : {};
   // A German or British reader of the English texts expects their own browser's dates.
   const tag = navigator.languages.find((one) => one.startsWith(locale)) ?? locale;
@@ -48,8 +48,8 @@ export function makeFormat({ locale, zone }: Display) {
       return percent.format(shown);
     },
     bytes(count: number) {
-      const power = count < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(count) / 3));
-      return `${number.format(Math.round((count / 1000 ** power) * 10) / 10)} ${UNITS[power]}`;
+      const power = count < 1000 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log10(count) / 3));
+      return `${number.format(Math.round((count / 1000 ** power) * 10) / 10)} ${SIZES[power]}`;
     },
     dateTime: (at: Date) => `${dateTime.format(at)}${zone === "utc" ? " UTC" : ""}`,
     date: (at: Date) => date.format(at),
@@ -79,7 +79,7 @@ export function makeFormat({ locale, zone }: Display) {
   };
 }
 
-const UNITS = [
+const SPANS = [
   ["day", 86_400],
   ["hour", 3600],
   ["minute", 60],
@@ -87,10 +87,10 @@ const UNITS = [
 ] as const;
 
 function spanParts(seconds: number): [unit: string, count: number][] {
-  const first = UNITS.findIndex(([, length]) => seconds >= length);
+  const first = SPANS.findIndex(([, length]) => seconds >= length);
   if (first === -1) return [["second", 0]];
   let rest = seconds;
-  return UNITS.slice(first, first + 2).flatMap(([unit, length]): [string, number][] => {
+  return SPANS.slice(first, first + 2).flatMap(([unit, length]): [string, number][] => {
     const count = Math.floor(rest / length);
     rest -= count * length;
     return count === 0 ? [] : [[unit, count]];
