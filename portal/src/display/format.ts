@@ -79,7 +79,7 @@ export function makeFormat({ locale, zone }: Display) {
   };
 }
 
-const UNITS = [
+const SPANS = [
   ["day", 86_400],
   ["hour", 3600],
   ["minute", 60],
@@ -87,10 +87,10 @@ const UNITS = [
 ] as const;
 
 function spanParts(seconds: number): [unit: string, count: number][] {
-  const first = UNITS.findIndex(([, length]) => seconds >= length);
+  const first = SPANS.findIndex(([, length]) => seconds >= length);
   if (first === -1) return [["second", 0]];
   let rest = seconds;
-  return UNITS.slice(first, first + 2).flatMap(([unit, length]): [string, number][] => {
+  return SPANS.slice(first, first + 2).flatMap(([unit, length]): [string, number][] => {
     const count = Math.floor(rest / length);
     rest -= count * length;
     return count === 0 ? [] : [[unit, count]];
