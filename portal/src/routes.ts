@@ -4,6 +4,8 @@ import { route as endpoint } from "./pages/endpoint/route.ts";
 import { route as endpointEdit } from "./pages/endpoint-edit/route.ts";
 import { route as endpointNew } from "./pages/endpoint-new/route.ts";
 import { route as endpoints } from "./pages/endpoints/route.ts";
+import { route as endpointTest } from "./pages/endpoint-test/route.ts";
+import { route as events } from "./pages/events/route.ts";
 import { route as home } from "./pages/home/route.ts";
 import { route as endpointSecret } from "./pages/endpoint-secret/route.ts";
 import { route as log } from "./pages/log/route.ts";
@@ -13,7 +15,9 @@ const pages = {
   endpointEdit,
   endpointNew,
   endpointSecret,
+  endpointTest,
   endpoints,
+  events,
   home,
   log,
 };

@@ -116,7 +116,11 @@ describePortal(
       for (const name of ["Node", "Python", "Go", "Ruby", "PHP", "Java", "C#", "Rust"]) {
         await page.locator("label", { hasText: new RegExp(`^${name.replace("+", "\\+")}$`) }).click();
         const text = (await code.textContent()) ?? "";
-        assert.match(text.split("\n")[0] ?? "", /^(?:\/\/|#) Verifies requests to 127\.0\.0\.1:\d+\/hooks$/, name);
+        assert.match(
+          text.split("\n")[0] ?? "",
+          /^(?:\/\/|#) Verifies requests to 127\.0\.0\.1:\d+\/hooks$/,
+          name,
+        );
         assert.match(text, /webhook-signature|WEBHOOK_SIGNATURE|\$signatures/, name);
         assert.ok(!text.includes("confidential"));
       }

@@ -47,7 +47,11 @@ describe("the verification runs by itself", () => {
 
   function headersAt(ageS: number): Record<string, string> {
     const timestampSeconds = Math.floor(Date.now() / 1000) - ageS;
-    const { webhookSignature } = sign([makeSigningKey(secret)], { webhookId: "msg_1", timestampSeconds, body });
+    const { webhookSignature } = sign([makeSigningKey(secret)], {
+      webhookId: "msg_1",
+      timestampSeconds,
+      body,
+    });
     return {
       "webhook-id": "msg_1",
       "webhook-timestamp": String(timestampSeconds),
