@@ -5,6 +5,8 @@ import { route as endpointEdit } from "./pages/endpoint-edit/route.ts";
 import { route as endpointNew } from "./pages/endpoint-new/route.ts";
 import { route as endpoints } from "./pages/endpoints/route.ts";
 import { route as exports } from "./pages/exports/route.ts";
+import { route as endpointTest } from "./pages/endpoint-test/route.ts";
+import { route as events } from "./pages/events/route.ts";
 import { route as home } from "./pages/home/route.ts";
 import { route as endpointSecret } from "./pages/endpoint-secret/route.ts";
 import { route as log } from "./pages/log/route.ts";
@@ -14,8 +16,10 @@ const pages = {
   endpointEdit,
   endpointNew,
   endpointSecret,
+  endpointTest,
   endpoints,
   exports,
+  events,
   home,
   log,
 };

@@ -45,7 +45,7 @@ async function rotate(json: object): Promise<string> {
 type Change = { headers?: Record<string, string | null>; body?: string; secret?: string; at?: Date };
 
 /** Checks the request that was sent, with these changes. A header that is null is left out. */
-function judge({ headers = {}, body, secret: other, at }: Change = {}, request = sent): Promise<Report> {
+function judge({ headers = {}, body, secret: other, at: now }: Change = {}, request = sent): Promise<Report> {
   const lines = Object.entries({ ...request.headers, ...headers }).flatMap(([name, value]) =>
     value === null ? [] : [`${name}: ${String(value)}`],
   );
@@ -68,6 +68,9 @@ async function assertFound(change: Change, expected: readonly Code[], verdict = 
 }
 
 const header = (name: string): string => String(sent.headers[name]);
+const at = (seconds: number): Date => new Date((Number(header("webhook-timestamp")) + seconds) * 1000);
+const standard = (): string => header("webhook-signature").slice("v1,".length);
+const hex = (): string => Buffer.from(standard(), "base64").toString("hex");
 const text = (): string => sent.body.toString("utf8");
 
 describe("a request as it was sent", () => {
@@ -83,8 +86,8 @@ describe("a request as it was sent", () => {
       ["standardAlone"],
       "right",
     );
-    const standard = { "webhook-id": null, "webhook-timestamp": null, "webhook-signature": null };
-    await assertFound({ headers: standard }, ["serviceAlone", "matches"], "right");
+    const none = { "webhook-id": null, "webhook-timestamp": null, "webhook-signature": null };
+    await assertFound({ headers: none }, ["serviceAlone", "matches"], "right");
   });
 
   it("is read from JSON, from a command of curl, and from names and values line by line", async () => {
@@ -135,7 +138,6 @@ describe("headers", () => {
 
 describe("the time", () => {
   it("of an older request, or of a clock that is wrong, is too far away, and by how much is said", async () => {
-    const at = (seconds: number): Date => new Date((Number(header("webhook-timestamp")) + seconds) * 1000);
     await assertFound({ at: at(300) }, ["recent"], "right");
     await assertFound({ at: at(301) }, ["old", "matches"], "late");
     await assertFound({ at: at(-301) }, ["ahead"], "late");
@@ -225,9 +227,6 @@ describe("a body that was changed", () => {
 });
 
 describe("a signature's form", () => {
-  const standard = (): string => header("webhook-signature").slice("v1,".length);
-  const hex = (): string => Buffer.from(standard(), "base64").toString("hex");
-
   it("is read with good will, and its faults are said", async () => {
     const service64 = Buffer.from(header("x-service-signature").slice("sha256=".length), "hex").toString(
       "base64",

@@ -64,11 +64,12 @@ function withoutSpaces(body: string): string {
 }
 
 function inOrder(object: object): object {
-  const place = ([name]: [string, unknown]): number => {
-    const known = ENVELOPE.indexOf(name);
-    return known === -1 ? ENVELOPE.length : known;
-  };
-  return Object.fromEntries(Object.entries(object).sort((one, other) => place(one) - place(other)));
+  return Object.fromEntries(Object.entries(object).sort(([one], [other]) => placeOf(one) - placeOf(other)));
+}
+
+function placeOf(name: string): number {
+  const known = ENVELOPE.indexOf(name);
+  return known === -1 ? ENVELOPE.length : known;
 }
 
 function parse(body: string): unknown {

@@ -62,8 +62,11 @@ function FromLog({ id }: { id: string }) {
   return error === null ? <Loading /> : <Failed error={error} onRetry={() => void refetch()} />;
 }
 
+/** As lines, those of the signatures first. */
 function headersOf(sent: Schemas["Delivery"] | null): string {
-  return Object.entries(sent?.request_headers ?? {})
+  const isOwn = ([name]: [string, string]): boolean => /^(?:webhook-|x-service-)/i.test(name);
+  const headers = Object.entries(sent?.request_headers ?? {});
+  return [...headers.filter(isOwn), ...headers.filter((one) => !isOwn(one))]
     .map(([name, value]) => `${name}: ${value}`)
     .join("\n");
 }
@@ -133,9 +136,11 @@ function useReport(request: Request, sentAt: string | null): Judged {
     // Browsers have their cryptography on secure origins alone.
     if (!isSecureContext) return setReport("insecure");
     let isCurrent = true;
-    void check(latest, sentAt === null ? new Date() : new Date(sentAt)).then((next) => {
+    const judge = async (): Promise<void> => {
+      const next = await check(latest, sentAt === null ? new Date() : new Date(sentAt));
       if (isCurrent) setReport(next);
-    });
+    };
+    void judge();
     return () => {
       isCurrent = false;
     };

@@ -2,6 +2,7 @@
 import csharp from "../../../../receivers/csharp/Program.cs?raw";
 import go from "../../../../receivers/go/main.go?raw";
 import java from "../../../../receivers/java/Receiver.java?raw";
+// oxlint-disable-next-line import/default -- its text, not the module
 import node from "../../../../receivers/node/receiver.mjs?raw";
 import php from "../../../../receivers/php/receiver.php?raw";
 import python from "../../../../receivers/python/receiver.py?raw";

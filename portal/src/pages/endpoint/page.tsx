@@ -60,6 +60,11 @@ function Shown({ endpoint }: { endpoint: Endpoint }) {
           <LinkButton icon="log" to="/log" search={{ endpoint: id }}>
             {t.log}
           </LinkButton>
+          {mayWrite && (
+            <LinkButton icon="test" to="/endpoints/$endpointId/test" params={{ endpointId: id }}>
+              {t.test}
+            </LinkButton>
+          )}
           <LinkButton icon="key" to="/endpoints/$endpointId/secret" params={{ endpointId: id }}>
             {t.secret}
           </LinkButton>
