@@ -66,7 +66,7 @@ describePortal(
       await page.getByRole("button", { name: /order\.placed@1/ }).click();
       await inspect("test-failed");
       await page.getByRole("link", { name: "Show in the log" }).click();
-      await page.getByRole("dialog").getByText("order.placed").waitFor();
+      await page.getByRole("dialog").getByText("order.placed").first().waitFor();
     });
 
     it("says what stands in the way", async () => {
