@@ -34,7 +34,8 @@ describePortal(
       await data.fill('{"order_id":7,"lines":[{"sku":"A"},{}]}');
       const issues = page.getByRole("list", { name: "The data does not fit the event type" });
       await issues.getByText("data.order_id", { exact: true }).waitFor();
-      await issues.getByText("data.lines[1]", { exact: false }).first().waitFor();
+      await data.fill('{"order_id":"o_9","lines":[{"sku":"A"},{"sku":7}]}');
+      await issues.getByText("data.lines[1].sku", { exact: true }).waitFor();
       assert.equal((await deliveriesOf(portal(), "acme")).length, 0);
       await inspect("test-issues");
       const body =
@@ -59,30 +60,26 @@ describePortal(
       await page.getByText("Failed 500").first().waitFor();
       await page.getByText(HOSTILE).waitFor();
       await page.getByText("The receiver failed").waitFor();
-      await page.getByLabel("Event type").selectOption("order.placed@1");
+      await page.getByLabel("Event type").selectOption("customer.merged");
       await page.getByRole("button", { name: "Send test" }).click();
       await page.getByRole("heading", { name: "Tests of this visit" }).waitFor();
-      await page.getByRole("button", { name: /customer\.merged/ }).click();
+      await page.getByRole("button", { name: /order\.placed@1/ }).click();
       await inspect("test-failed");
       await page.getByRole("link", { name: "Show in the log" }).click();
-      await page.getByRole("dialog").getByText("customer.merged").waitFor();
+      await page.getByRole("dialog").getByText("order.placed").first().waitFor();
     });
 
     it("says what stands in the way", async () => {
-      const none = await addEndpoint(portal(), "bare", "/works", { events: ["order.placed.late.*"] });
-      const bare = await portal().open(`/endpoints/${none.id}/test`, { grant: { tenant_id: "bare" } });
-      await bare.page.getByText("This endpoint gets no events").waitFor();
-      await bare.inspect("test-no-events");
-      const path = `/endpoints/${none.id}/test`;
-      for (const grant of [{ read_only: true }, { tenant_id: "bare", read_only: true, role: "member" }]) {
-        const reader = await portal().open(path, { grant: { tenant_id: "bare", ...grant } });
+      const some = await addEndpoint(portal(), "some", "/works", { events: ["customer.*"] });
+      const path = `/endpoints/${some.id}/test`;
+      for (const grant of [{ read_only: true }, { tenant_id: "some", read_only: true, role: "member" }]) {
+        const reader = await portal().open(path, { grant: { tenant_id: "some", ...grant } });
         await reader.page.getByText("You may not send tests").waitFor();
         await reader.inspect("role" in grant ? "test-read-only" : undefined);
       }
       const stranger = await portal().open(path, { grant: { tenant_id: "stranger" }, expects: /404/ });
       await stranger.page.getByText("Not found").waitFor();
       await stranger.inspect();
-      const some = await addEndpoint(portal(), "some", "/works", { events: ["customer.*"] });
       const other = await portal().open(`/endpoints/${some.id}/test?type=order.placed`, {
         grant: { tenant_id: "some" },
       });

@@ -52,7 +52,7 @@ function judge({ headers = {}, body, secret: other, at: now }: Change = {}, requ
   const bodyText = request.body.toString("utf8");
   return check(
     { headers: lines.join("\n"), body: body ?? bodyText, secret: other ?? secret },
-    at ?? new Date(),
+    now ?? new Date(),
   );
 }
 

@@ -10,8 +10,6 @@ import { builtInCatalog } from "../../src/events/built-in-catalog.ts";
 import { typeScriptOf } from "../src/pages/events/typescript.ts";
 import { CATALOG } from "./support/event-catalog.ts";
 
-const FULL = CATALOG.map((entry) => ({ version: 1, ...entry }));
-
 function typesOf(schema: object, type = "a.b"): string {
   return typeScriptOf({ type, version: 1, description: "", payloadShape: {}, schema: { ...schema } });
 }
@@ -20,7 +18,7 @@ const dataOf = (schema: object): string => /export type AB = (.*);\n/s.exec(type
 
 describe("the type of an event", () => {
   it("is made of its schema, with the whole body and the schema's definitions", () => {
-    const [, placed] = FULL;
+    const [, placed] = CATALOG;
     assert.ok(placed !== undefined);
     assert.equal(
       typeScriptOf(placed),
@@ -48,7 +46,7 @@ export type OrderPlacedV2Line = {
   });
 
   it("is made of the example where there is no schema, and no text of others ends a comment", () => {
-    const [, , shipped] = FULL;
+    const [, , shipped] = CATALOG;
     assert.ok(shipped !== undefined);
     const code = typeScriptOf(shipped);
     assert.match(code, /"tracking-code": null;\n {2}parcels: unknown\[\];/);
@@ -81,7 +79,7 @@ export type OrderPlacedV2Line = {
   it("is accepted by the compiler, and the catalog's own examples fit it", async () => {
     const folder = await mkdtemp(join(tmpdir(), "postern-types-"));
     try {
-      const files = [...builtInCatalog, ...FULL].map(async (entry, index) => {
+      const files = [...builtInCatalog, ...CATALOG].map(async (entry, index) => {
         const path = join(folder, `event-${index}.ts`);
         const code = typeScriptOf(entry);
         const name = /data: (\w+);/.exec(code)?.[1] ?? "";

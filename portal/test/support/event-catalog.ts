@@ -16,7 +16,7 @@ const ORDER = {
   $defs: { line: { type: "object", required: ["sku"], properties: { sku: { type: "string" } } } },
 };
 
-export const CATALOG = [
+const ENTRIES = [
   {
     type: "order.placed",
     version: 1,
@@ -53,9 +53,12 @@ export const CATALOG = [
   },
 ];
 
+/** Each with its version, as the API answers them. */
+export const CATALOG = ENTRIES.map((entry) => Object.assign({ version: 1 }, entry));
+
 /** The path of a file with the catalog. */
 export function catalogFile(): string {
   const file = join(mkdtempSync(join(tmpdir(), "postern-catalog-")), "catalog.json");
-  writeFileSync(file, JSON.stringify(CATALOG));
+  writeFileSync(file, JSON.stringify(ENTRIES));
   return file;
 }

@@ -62,9 +62,12 @@ function FromLog({ id }: { id: string }) {
   return error === null ? <Loading /> : <Failed error={error} onRetry={() => void refetch()} />;
 }
 
+function isOwn([name]: [string, string]): boolean {
+  return /^(?:webhook-|x-service-)/i.test(name);
+}
+
 /** As lines, those of the signatures first. */
 function headersOf(sent: Schemas["Delivery"] | null): string {
-  const isOwn = ([name]: [string, string]): boolean => /^(?:webhook-|x-service-)/i.test(name);
   const headers = Object.entries(sent?.request_headers ?? {});
   return [...headers.filter(isOwn), ...headers.filter((one) => !isOwn(one))]
     .map(([name, value]) => `${name}: ${value}`)

@@ -89,7 +89,8 @@ function Issues({ issues }: { issues: readonly Schemas["Issue"][] }) {
 /** `data.items[0].price` for the path of an issue. */
 function pathText(path: Schemas["Issue"]["path"]): string {
   return path.reduce<string>(
-    (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? part : `${text}.${part}`),
+    (text, part) =>
+      /^\d+$/.test(String(part)) ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${part}`,
     "",
   );
 }

@@ -23,14 +23,10 @@ export function jsonFault(text: string): "syntax" | "object" | null {
   }
 }
 
-/** The text goes as it is, since parsing would change its greatest numbers. It must be JSON. */
-async function post(
-  endpointId: string,
-  eventType: string,
-  text: string,
-  isDry: boolean,
-  signal?: AbortSignal,
-) {
+/** `text` is JSON, and goes as it is: parsing would change its greatest numbers. */
+type Sent = { endpointId: string; eventType: string; text: string; isDry: boolean };
+
+async function post({ endpointId, eventType, text, isDry }: Sent, signal?: AbortSignal) {
   const json = `{"event_type":${JSON.stringify(eventType)},"data":${text},"dry_run":${isDry}}`;
   return bodyOf(
     api.POST("/api/webhooks/{id}/test", {
@@ -48,7 +44,7 @@ export function useDryRun(endpointId: string, eventType: string, text: string) {
   return useQuery({
     queryKey: ["test-dry-run", endpointId, eventType, settled],
     async queryFn({ signal }) {
-      const answer = await post(endpointId, eventType, settled, true, signal);
+      const answer = await post({ endpointId, eventType, text: settled, isDry: true }, signal);
       if (!("ok" in answer)) throw new Error("a dry run was sent");
       return answer.body;
     },
@@ -72,7 +68,7 @@ export function useSend(endpointId: string, eventType: string, onTested: (tested
   return useMutation({
     async mutationFn(text: string): Promise<Tested> {
       const at = new Date();
-      const answer = await post(endpointId, eventType, text, false);
+      const answer = await post({ endpointId, eventType, text, isDry: false });
       if (!("latency_ms" in answer)) throw new Error("a test was not sent");
       const delivery = await newestTest(endpointId).catch(() => null);
       return { at, eventType, answer, delivery };
