@@ -1,5 +1,6 @@
 /** Every page, a line for its import and a line in the list. Both merge by themselves (.gitattributes). */
 import { root } from "./root.ts";
+import { route as audit } from "./pages/audit/route.ts";
 import { route as endpoint } from "./pages/endpoint/route.ts";
 import { route as endpointEdit } from "./pages/endpoint-edit/route.ts";
 import { route as endpointNew } from "./pages/endpoint-new/route.ts";
@@ -7,8 +8,10 @@ import { route as endpoints } from "./pages/endpoints/route.ts";
 import { route as exports } from "./pages/exports/route.ts";
 import { route as home } from "./pages/home/route.ts";
 import { route as log } from "./pages/log/route.ts";
+import { route as tenants } from "./pages/tenants/route.ts";
 
 const pages = {
+  audit,
   endpoint,
   endpointEdit,
   endpointNew,
@@ -16,6 +19,7 @@ const pages = {
   exports,
   home,
   log,
+  tenants,
 };
 
 export const routeTree = root.addChildren(pages);
