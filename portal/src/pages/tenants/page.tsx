@@ -137,8 +137,10 @@ function OpenAs({ id }: { id: string }) {
         }),
       ),
     async onSuccess({ url }) {
+      const opening = openSession(new URLSearchParams(new URL(url).hash.slice(1)).get("code") ?? "");
+      // No page is shown while a session opens, so none asks with the wrong one.
       await navigate({ to: "/endpoints" });
-      await openSession(new URLSearchParams(new URL(url).hash.slice(1)).get("code") ?? "");
+      await opening;
     },
     onError: (error) => toast({ ...errorText(asApiError(error)), isBad: true }),
   });

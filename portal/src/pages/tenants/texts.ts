@@ -15,7 +15,7 @@ export const texts = defineTexts({
     quiet: "No attempts",
     attempts: (delivered: string, failed: string) => `${delivered} delivered, ${failed} failed`,
     open: "Open as",
-    openAs: (id: string) => `Open the portal of ${id}`,
+    openAs: (id: string) => `Open as ${id}`,
     openTitle: (id: string) => `Open the portal of ${id}?`,
     openAbout:
       "You leave this list and see the portal as this tenant does. The tenant's audit log says that you opened it.",
@@ -36,7 +36,7 @@ export const texts = defineTexts({
     quiet: "Keine Versuche",
     attempts: (delivered: string, failed: string) => `${delivered} zugestellt, ${failed} fehlgeschlagen`,
     open: "Öffnen als",
-    openAs: (id: string) => `Portal von ${id} öffnen`,
+    openAs: (id: string) => `Öffnen als ${id}`,
     openTitle: (id: string) => `Portal von ${id} öffnen?`,
     openAbout:
       "Sie verlassen diese Liste und sehen das Portal wie dieser Mandant. Sein Audit-Protokoll sagt, dass Sie es geöffnet haben.",
