@@ -1,5 +1,6 @@
 /** Every page, a line for its import and a line in the list. Both merge by themselves (.gitattributes). */
 import { root } from "./root.ts";
+import { route as audit } from "./pages/audit/route.ts";
 import { route as endpoint } from "./pages/endpoint/route.ts";
 import { route as endpointEdit } from "./pages/endpoint-edit/route.ts";
 import { route as endpointNew } from "./pages/endpoint-new/route.ts";
@@ -10,8 +11,10 @@ import { route as events } from "./pages/events/route.ts";
 import { route as home } from "./pages/home/route.ts";
 import { route as endpointSecret } from "./pages/endpoint-secret/route.ts";
 import { route as log } from "./pages/log/route.ts";
+import { route as tenants } from "./pages/tenants/route.ts";
 
 const pages = {
+  audit,
   endpoint,
   endpointEdit,
   endpointNew,
@@ -22,6 +25,7 @@ const pages = {
   events,
   home,
   log,
+  tenants,
 };
 
 export const routeTree = root.addChildren(pages);

@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
-import { Outlet, useRouter } from "@tanstack/react-router";
+import { Navigate, Outlet, useMatches, useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { sessionQuery } from "../api/queries.ts";
 import { useSessionState } from "../session/gate.tsx";
@@ -8,6 +8,7 @@ import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { DisplayMenu } from "./display-menu.tsx";
 import { Navigation } from "./navigation.tsx";
+import { NotFound } from "./not-found.tsx";
 import { OutageBanner } from "./outage-banner.tsx";
 import { ShortcutHelp } from "./shortcut-help.tsx";
 import { useShortcutKeys, useShortcuts } from "./shortcuts.ts";
@@ -52,7 +53,7 @@ export function Shell() {
         <Sidebar onShowShortcuts={showHelp} onSearch={search} />
         <main id={MAIN} className="min-w-0">
           <OutageBanner />
-          <Outlet />
+          <OwnPages />
         </main>
       </div>
       <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />
@@ -76,6 +77,14 @@ function useFocusOnNavigation(): void {
       }),
     [router],
   );
+}
+
+/** A session that asked for the other audience's data would be refused, and so end. */
+function OwnPages() {
+  const isOperator = useIsOperator();
+  const audience = useMatches().at(-1)?.staticData.nav?.audience;
+  if (isOperator && audience !== "operator") return <Navigate to="/tenants" replace />;
+  return !isOperator && audience === "operator" ? <NotFound /> : <Outlet />;
 }
 
 function useIsOperator(): boolean {
