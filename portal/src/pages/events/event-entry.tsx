@@ -13,7 +13,7 @@ import { CopyButton } from "../../ui/copy.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
-import type { Listed } from "./page.tsx";
+import type { Listed } from "./listed.ts";
 import { texts } from "./texts.ts";
 import { typeScriptOf } from "./typescript.ts";
 import { VIEWS, type View } from "./views.ts";

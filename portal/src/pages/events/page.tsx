@@ -14,13 +14,11 @@ import { Button } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/field.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { EventEntry } from "./event-entry.tsx";
+import type { Listed } from "./listed.ts";
 import { texts } from "./texts.ts";
 
 const route = getRouteApi("/events");
 export const page = createLazyRoute("/events")({ component: EventsPage });
-
-/** A type with all of its versions, the newest first, and the one that stands for it. */
-export type Listed = { type: string; newest: EventType; versions: readonly EventType[] };
 
 function EventsPage() {
   const t = useTexts(texts);

@@ -1,7 +1,10 @@
 /** TypeScript types of an event: from the JSON Schema of its data, else from the example. */
-import type { EventType } from "../../api/client.ts";
+import type { components } from "../../api/schema.d.ts";
 
-type Entry = Pick<EventType, "type" | "version" | "description" | "payloadShape" | "schema">;
+type EventType = components["schemas"]["EventType"];
+type Entry = Pick<EventType, "type" | "version" | "description" | "payloadShape"> & {
+  schema?: EventType["schema"] | undefined;
+};
 type Schema = { readonly [keyword: string]: unknown };
 /** Names of the schema's definitions, by their references. */
 type Names = ReadonlyMap<string, string>;
