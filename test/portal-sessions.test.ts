@@ -178,13 +178,31 @@ describe("asking for a code", () => {
     ])
       assertRefused(await grant(asked, as), REFUSED.forbidden);
     const { token } = tokenOf(await swap(service, codeOf(await grant(asked))));
-    for (const [method, path] of [
-      ["POST", CODES],
-      ["POST", "/api/events"],
-    ] as const)
-      assertRefused(await callWith(service, token, [method, path], {}), REFUSED.forbidden);
+    assertRefused(await callWith(service, token, ["POST", "/api/events"], {}), REFUSED.forbidden);
+    assert.equal((await callWith(service, token, ["GET", "/api/tenants"])).status, 200);
     for (const path of ["/api/webhooks", "/api/deliveries", "/api/session", "/api/audit"])
       assertRefused(await callWith(service, token, ["GET", path]), REFUSED.unauthorized);
+  });
+
+  it("lets an operator's session open tenants for its own person alone, once each, and tells the tenant", async () => {
+    const { token } = tokenOf(await swap(service, codeOf(await grant({ tenant_id: "*", sub: "sam" }))));
+    const ask = (json: object) => callWith(service, token, ["POST", CODES], json);
+    for (const json of [
+      { tenant_id: "*", sub: "sam" },
+      { ...GRANT, sub: "jo" },
+    ])
+      assertRefused(await ask(json), REFUSED.forbidden);
+    for (const path of ["/api/tenants/acme/tokens", "/api/webhooks"])
+      assert.ok((await callWith(service, token, ["POST", path], { sub: "sam" })).status >= 401);
+    const code = codeOf(await ask({ tenant_id: "opened", sub: "sam", role: "owner", read_only: true }));
+    const opened = tokenOf(await swap(service, code));
+    assertRefused(await swap(service, code), REFUSED.unauthorized);
+    assertRefused(await callWith(service, opened.token, ["GET", "/api/tenants"]), REFUSED.unauthorized);
+    assertRefused(await callWith(service, opened.token, ["POST", CODES], GRANT), REFUSED.unauthorized);
+    const as = { type: "user", tid: "opened", sub: "ada", role: "owner" };
+    const { text } = await service.call("GET", "/api/audit?action=portal.granted", { as });
+    assert.match(text, /"actor":\{"type":"operator","sub":"sam"\}/);
+    assert.match(text, /"read_only":true/);
   });
 });
 

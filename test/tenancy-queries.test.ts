@@ -33,6 +33,7 @@ import * as mutations from "../src/storage/rows/mutation-store.ts";
 import { moveState } from "../src/storage/rules/mutations.ts";
 import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
 import * as objects from "../src/storage/rows/stored-object-store.ts";
+import * as demoQueries from "./support/demo-queries.ts";
 import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
 import * as noticeQueries from "./support/notice-queries.ts";
@@ -264,6 +265,7 @@ const asOwner: Record<string, (db: Db) => Promise<unknown>> = {
     return reseal.replaceSealed(db, [{ old, secret, previousSecret: null, sealedHeaders: null }]);
   },
   clearEndedGraces: (db) => reseal.clearEndedGraces(db),
+  ...demoQueries.asOwner,
 };
 
 let database: TestDatabase;

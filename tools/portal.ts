@@ -20,7 +20,12 @@ const folder = join(root, "portal");
 const built = join(folder, "dist");
 /** In the built folder: what it was built from. */
 const STAMP = "sources.sha256";
-const SOURCES = ["src/**/*", "index.html", "vite.config.ts", "package-lock.json"];
+const SOURCES = [
+  ...["src/**/*", "index.html", "vite.config.ts", "package-lock.json"].map((path) => `portal/${path}`),
+  // The portal shows them.
+  "receivers/*/*",
+  "receivers/rust/src/*",
+];
 const BUILD_LIMIT_MS = 300_000;
 /** What a first view may weigh gzipped: everything that the page of endpoints loads before a click. */
 export const MAX_FIRST_VIEW_BYTES = 175_000;
@@ -86,11 +91,11 @@ export async function firstViewBytes(): Promise<number> {
 
 function hashSources(): string {
   const hash = createHash("sha256");
-  for (const entry of globSync(SOURCES, { cwd: folder, withFileTypes: true }).sort(byPath)) {
+  for (const entry of globSync(SOURCES, { cwd: root, withFileTypes: true }).sort(byPath)) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
     hash
-      .update(`${path.slice(folder.length)}\0`)
+      .update(`${path.slice(root.length)}\0`)
       .update(readFileSync(path))
       .update("\0");
   }

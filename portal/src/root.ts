@@ -7,7 +7,12 @@ import type { IconName } from "./ui/icon.tsx";
 declare module "@tanstack/react-router" {
   interface StaticDataRouteOption {
     /** Shown in the navigation, in this order. */
-    nav?: { order: number; icon: IconName; label: Catalogue<{ label: string }>; audience?: "operator" };
+    nav?: {
+      order: number;
+      icon: IconName;
+      label: Catalogue<{ label: string }>;
+      audience?: "operator" | "owner";
+    };
   }
 }
 

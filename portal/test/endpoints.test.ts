@@ -123,9 +123,9 @@ describePortal(
     });
 
     it("scrolls through a thousand", async () => {
-      for (let batch = 0; batch < 20; batch++) {
+      for (let batch = 0; batch < 100; batch++) {
         await Promise.all(
-          Array.from({ length: 50 }, (_, n) => addEndpoint(portal(), "many", `/many/${batch * 50 + n}`)),
+          Array.from({ length: 10 }, (_, n) => addEndpoint(portal(), "many", `/many/${batch * 10 + n}`)),
         );
       }
       const { page, inspect } = await portal().open("/endpoints", { grant: { tenant_id: "many" } });

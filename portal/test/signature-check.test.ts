@@ -27,7 +27,10 @@ const created = z
 
 async function sendTest(): Promise<ReceivedRequest> {
   const json = { event_type: "invoice.paid", data: { note: "für dich: 🧾", path: "a/b", price: 1.5 } };
-  const { status, text } = await service.call("POST", `/api/webhooks/${endpointId}/test`, { as: OWNER, json });
+  const { status, text } = await service.call("POST", `/api/webhooks/${endpointId}/test`, {
+    as: OWNER,
+    json,
+  });
   assert.equal(status, 200, text);
   const request = service.receiver.requests.at(-1);
   assert.ok(request !== undefined);
@@ -42,12 +45,15 @@ async function rotate(json: object): Promise<string> {
 type Change = { headers?: Record<string, string | null>; body?: string; secret?: string; at?: Date };
 
 /** Checks the request that was sent, with these changes. A header that is null is left out. */
-function judge({ headers = {}, body, secret: other, at }: Change = {}, request = sent): Promise<Report> {
+function judge({ headers = {}, body, secret: other, at: now }: Change = {}, request = sent): Promise<Report> {
   const lines = Object.entries({ ...request.headers, ...headers }).flatMap(([name, value]) =>
     value === null ? [] : [`${name}: ${String(value)}`],
   );
   const bodyText = request.body.toString("utf8");
-  return check({ headers: lines.join("\n"), body: body ?? bodyText, secret: other ?? secret }, at ?? new Date());
+  return check(
+    { headers: lines.join("\n"), body: body ?? bodyText, secret: other ?? secret },
+    now ?? new Date(),
+  );
 }
 
 function codes({ steps }: Report): Code[] {
@@ -57,10 +63,14 @@ function codes({ steps }: Report): Code[] {
 async function assertFound(change: Change, expected: readonly Code[], verdict = "wrong"): Promise<void> {
   const report = await judge(change);
   assert.equal(report.verdict, verdict, JSON.stringify(report));
-  for (const code of expected) assert.ok(codes(report).includes(code), `${code} in ${codes(report).join(", ")}`);
+  for (const code of expected)
+    assert.ok(codes(report).includes(code), `${code} in ${codes(report).join(", ")}`);
 }
 
 const header = (name: string): string => String(sent.headers[name]);
+const at = (seconds: number): Date => new Date((Number(header("webhook-timestamp")) + seconds) * 1000);
+const standard = (): string => header("webhook-signature").slice("v1,".length);
+const hex = (): string => Buffer.from(standard(), "base64").toString("hex");
 const text = (): string => sent.body.toString("utf8");
 
 describe("a request as it was sent", () => {
@@ -71,9 +81,13 @@ describe("a request as it was sent", () => {
   });
 
   it("is right with one of the signatures alone", async () => {
-    await assertFound({ headers: { "x-service-signature": null, "x-service-timestamp": null } }, ["standardAlone"], "right");
-    const standard = { "webhook-id": null, "webhook-timestamp": null, "webhook-signature": null };
-    await assertFound({ headers: standard }, ["serviceAlone", "matches"], "right");
+    await assertFound(
+      { headers: { "x-service-signature": null, "x-service-timestamp": null } },
+      ["standardAlone"],
+      "right",
+    );
+    const none = { "webhook-id": null, "webhook-timestamp": null, "webhook-signature": null };
+    await assertFound({ headers: none }, ["serviceAlone", "matches"], "right");
   });
 
   it("is read from JSON, from a command of curl, and from names and values line by line", async () => {
@@ -81,7 +95,10 @@ describe("a request as it was sent", () => {
     const forms = [
       JSON.stringify(Object.fromEntries(own), null, 2),
       `curl -X POST 'https://x.example' \\\n${own.map(([name, value]) => `  -H '${name}: ${value}'`).join(" \\\n")}`,
-      own.map(([name, value]) => `${name}\n${value}`).filter((one) => /^(?:webhook-|x-service-)/.test(one)).join("\n"),
+      own
+        .map(([name, value]) => `${name}\n${value}`)
+        .filter((one) => /^(?:webhook-|x-service-)/.test(one))
+        .join("\n"),
       `POST /hooks HTTP/1.1\r\n${own.map(([name, value]) => `${name.toUpperCase()}:${value}`).join("\r\n")}`,
     ];
     for (const headers of forms) {
@@ -96,7 +113,10 @@ describe("headers", () => {
     await assertFound({ headers: { "webhook-id": null } }, ["missing"]);
     const { steps } = await judge({ headers: { "webhook-id": null } });
     assert.deepEqual(steps[0]?.findings, [{ code: "missing", tone: "bad", value: "webhook-id" }]);
-    const report = await check({ headers: "content-type: text/plain\nwhat is this", body: "{}", secret }, new Date());
+    const report = await check(
+      { headers: "content-type: text/plain\nwhat is this", body: "{}", secret },
+      new Date(),
+    );
     assert.deepEqual(codes(report).slice(0, 3), ["noHeaders", "unread", "noTime"]);
     assert.ok(codes(report).includes("notChecked"));
   });
@@ -118,7 +138,6 @@ describe("headers", () => {
 
 describe("the time", () => {
   it("of an older request, or of a clock that is wrong, is too far away, and by how much is said", async () => {
-    const at = (seconds: number): Date => new Date((Number(header("webhook-timestamp")) + seconds) * 1000);
     await assertFound({ at: at(300) }, ["recent"], "right");
     await assertFound({ at: at(301) }, ["old", "matches"], "late");
     await assertFound({ at: at(-301) }, ["ahead"], "late");
@@ -208,11 +227,10 @@ describe("a body that was changed", () => {
 });
 
 describe("a signature's form", () => {
-  const standard = (): string => header("webhook-signature").slice("v1,".length);
-  const hex = (): string => Buffer.from(standard(), "base64").toString("hex");
-
   it("is read with good will, and its faults are said", async () => {
-    const service64 = Buffer.from(header("x-service-signature").slice("sha256=".length), "hex").toString("base64");
+    const service64 = Buffer.from(header("x-service-signature").slice("sha256=".length), "hex").toString(
+      "base64",
+    );
     const faults: [Record<string, string>, Code][] = [
       [{ "webhook-signature": standard() }, "versionLost"],
       [{ "webhook-signature": `v1,${hex()}` }, "hexForBase64"],

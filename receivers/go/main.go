@@ -17,12 +17,11 @@ import (
 	"time"
 )
 
-const (
-	maxBodyBytes = 2 << 20
-	// #region verify
-	maxAge       = 5 * time.Minute
-	// #endregion
-)
+const maxBodyBytes = 2 << 20
+
+// #region verify
+const maxAge = 5 * time.Minute
+// #endregion
 
 // #region verify
 func keyOf(secret string) []byte {

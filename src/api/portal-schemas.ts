@@ -25,7 +25,7 @@ export const codeInput = z
       .string()
       .regex(/^(?:\*|[A-Za-z0-9_-]{1,64})$/, "must be a tenant's id, or *")
       .describe(
-        "Whose data the session shows. `*`: an operator's session, which reads the list of tenants and nothing else; " +
+        "Whose data the session shows. `*`: an operator's session, which reads the list of tenants, opens tenants for its own `sub`, and nothing else; " +
           "asked for with `tid` `*` and `tenants:read`, and without `role`.",
       ),
     sub: subjectText,

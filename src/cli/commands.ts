@@ -20,6 +20,7 @@ export const commands = defineCommand({
     replay: () => import("./replay.ts").then((file) => file.replay),
     tenants: () => import("./tenants.ts").then((file) => file.tenants),
     listen: () => import("./listen.ts").then((file) => file.listen),
+    portal: () => import("./portal.ts").then((file) => file.portal),
     publish: () => import("./publish.ts").then((file) => file.publish),
   },
 });

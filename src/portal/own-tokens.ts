@@ -55,7 +55,8 @@ export function makeOwnTokens(keys: readonly Buffer[]): OwnTokens {
 }
 
 function claimsOf({ tenantId, subject: sub, role, isReadOnly }: PortalGrant) {
-  if (tenantId === ALL_TENANTS) return { type: "service", tid: tenantId, sub, permissions: ["tenants:read"] };
+  if (tenantId === ALL_TENANTS)
+    return { type: "service", tid: tenantId, sub, permissions: ["tenants:read", "portal:grant"] };
   const permissions = isReadOnly ? { permissions: ["settings:read"] } : {};
   return { type: "user", tid: tenantId, sub, role, ...permissions };
 }

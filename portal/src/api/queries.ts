@@ -37,3 +37,11 @@ export function endpointQuery(id: string) {
     queryFn: ({ signal }) => bodyOf(api.GET("/api/webhooks/{id}", { signal, params: { path: { id } } })),
   });
 }
+
+export function endpointHealthQuery(id: string) {
+  return queryOptions({
+    queryKey: ["endpoints", id, "health"],
+    queryFn: async ({ signal }) =>
+      (await bodyOf(api.GET("/api/webhooks/{id}/health", { signal, params: { path: { id } } }))).health,
+  });
+}

@@ -2091,7 +2091,7 @@ export interface components {
             delivery: components["schemas"]["Delivery"];
         };
         CreatePortalCodeRequest: {
-            /** @description Whose data the session shows. `*`: an operator's session, which reads the list of tenants and nothing else; asked for with `tid` `*` and `tenants:read`, and without `role`. */
+            /** @description Whose data the session shows. `*`: an operator's session, which reads the list of tenants, opens tenants for its own `sub`, and nothing else; asked for with `tid` `*` and `tenants:read`, and without `role`. */
             tenant_id: string;
             /** @description Who it is, as the audit log will name him: an id of your own. */
             sub: string;

@@ -13,9 +13,9 @@ export function useFormat(): Format {
   return made.format;
 }
 
-const UNITS = ["B", "kB", "MB", "GB"] as const;
+const SIZES = ["B", "kB", "MB", "GB"] as const;
 
-export function makeFormat({ locale, zone }: Display) {
+function makeFormat({ locale, zone }: Display) {
   const timeZone = zone === "utc" ? { timeZone: "UTC" } : {};
   // A German or British reader of the English texts expects their own browser's dates.
   const tag = navigator.languages.find((one) => one.startsWith(locale)) ?? locale;
@@ -48,8 +48,8 @@ export function makeFormat({ locale, zone }: Display) {
       return percent.format(shown);
     },
     bytes(count: number) {
-      const power = count < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(count) / 3));
-      return `${number.format(Math.round((count / 1000 ** power) * 10) / 10)} ${UNITS[power]}`;
+      const power = count < 1000 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log10(count) / 3));
+      return `${number.format(Math.round((count / 1000 ** power) * 10) / 10)} ${SIZES[power]}`;
     },
     dateTime: (at: Date) => `${dateTime.format(at)}${zone === "utc" ? " UTC" : ""}`,
     date: (at: Date) => date.format(at),
@@ -58,6 +58,15 @@ export function makeFormat({ locale, zone }: Display) {
     shortClock: (at: Date) => shortClock.format(at),
     milliseconds: (ms: number) =>
       ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 100) / 10)} s`,
+    /** A length of time by its two greatest units, for example "2 hr, 5 min". */
+    span(seconds: number) {
+      const parts = spanParts(Math.max(0, Math.round(seconds)));
+      return parts
+        .map(([unit, count]) =>
+          new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay: "short" }).format(count),
+        )
+        .join(" ");
+    },
     /** For example "3 min. ago". */
     ago(at: Date, now: Date) {
       const seconds = (at.getTime() - now.getTime()) / 1000;
@@ -68,6 +77,24 @@ export function makeFormat({ locale, zone }: Display) {
       return relative.format(Math.round(seconds / 86_400), "day");
     },
   };
+}
+
+const SPANS = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+function spanParts(seconds: number): [unit: string, count: number][] {
+  const first = SPANS.findIndex(([, length]) => seconds >= length);
+  if (first === -1) return [["second", 0]];
+  let rest = seconds;
+  return SPANS.slice(first, first + 2).flatMap(([unit, length]): [string, number][] => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return count === 0 ? [] : [[unit, count]];
+  });
 }
 
 const TICK_MS = 10_000;

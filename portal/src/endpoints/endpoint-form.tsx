@@ -1,9 +1,9 @@
 import { useState, type FormEvent } from "react";
-import { asApiError, type Endpoint } from "../api/client.ts";
+import type { Endpoint } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { Field, INPUT } from "../ui/field.tsx";
-import { useErrorText } from "../ui/states.tsx";
+import { FormError } from "../ui/states.tsx";
 import { EventPicker } from "./event-picker.tsx";
 import { texts } from "./endpoint-form-texts.ts";
 import { inputOf, isRate, requestOf, type EndpointInput } from "./endpoint-input.ts";
@@ -106,18 +106,5 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
         )}
       </div>
     </form>
-  );
-}
-
-function FormError({ error }: { error: unknown }) {
-  const errorText = useErrorText();
-  if (error === null) return <div role="alert" />;
-  const known = asApiError(error);
-  const { title, about } = errorText(known);
-  return (
-    <div role="alert" className="rounded-lg border border-bad bg-bad-soft px-4 py-3 text-bad">
-      <p className="font-medium">{title}</p>
-      <p className="text-sm wrap-anywhere">{about}</p>
-    </div>
   );
 }

@@ -37,7 +37,9 @@ export function EventPicker({ label, patterns, onChange, isMissing }: PickerProp
   return (
     <fieldset>
       <legend className="mb-1 font-medium">{label}</legend>
-      <div className={`overflow-hidden rounded-lg border ${isMissing ? "border-bad" : "border-line"}`}>
+      <div
+        className={`overflow-hidden rounded-lg border bg-surface ${isMissing ? "border-bad" : "border-line"}`}
+      >
         <div className="border-b border-line bg-surface px-3 py-2">
           <Check
             name="all-events"

@@ -18,7 +18,7 @@ export type SessionState =
   | { kind: "left" };
 
 /** What the token says of itself; the server alone verifies it. */
-export type Claims = { isOperator: boolean; id: string };
+export type Claims = { isOperator: boolean; id: string; sub: string };
 
 const KEY = "postern.session";
 /** So long before its end a token is renewed. */
@@ -154,10 +154,10 @@ function claimsOf(token: string): Claims {
   try {
     const [, part = ""] = token.split(".");
     const claims: unknown = JSON.parse(atob(part.replaceAll("-", "+").replaceAll("_", "/")));
-    const { type, jti } = Object(claims);
-    return { isOperator: type === "service", id: String(jti) };
+    const { type, jti, sub } = Object(claims);
+    return { isOperator: type === "service", id: String(jti), sub: typeof sub === "string" ? sub : "" };
   } catch {
-    return { isOperator: false, id: "" };
+    return { isOperator: false, id: "", sub: "" };
   }
 }
 

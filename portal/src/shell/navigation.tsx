@@ -1,5 +1,6 @@
 import { Link, useRouter, type AnyRoute } from "@tanstack/react-router";
 import { useSessionState } from "../session/gate.tsx";
+import { usePermissions } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { texts } from "./texts.ts";
@@ -12,6 +13,7 @@ export function useNavEntries(): NavEntry[] {
   const router = useRouter();
   const state = useSessionState();
   const isOperator = state.kind === "open" && state.claims.isOperator;
+  const { isOwner } = usePermissions();
   const routes: AnyRoute[] = Object.values(router.routesById);
   return routes
     .flatMap((route) => {
@@ -19,6 +21,7 @@ export function useNavEntries(): NavEntry[] {
       return nav === undefined ? [] : [{ to: String(route.fullPath), nav }];
     })
     .filter(({ nav }) => (nav.audience === "operator") === isOperator)
+    .filter(({ nav }) => nav.audience !== "owner" || isOwner)
     .sort((one, other) => one.nav.order - other.nav.order);
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, type ReactNode } from "react";
+import { useEffect, useLayoutEffect, useRef, type ReactNode, type RefObject } from "react";
 import { useTexts } from "../texts/texts.ts";
 import { texts } from "./texts.ts";
 
@@ -19,12 +19,17 @@ export function Page({ title, heading, about, above, actions, children }: PagePr
   useEffect(() => {
     document.title = `${title} · ${t.product}`;
   }, [title, t]);
+  const headingRef = useKeptFocus();
   return (
     <div className="mx-auto w-full max-w-6xl px-4 py-5 sm:px-6 lg:px-8 lg:py-7">
       {above}
       <header className="mb-5 flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-60">
-          <h1 tabIndex={-1} className="text-xl font-semibold tracking-tight text-balance wrap-anywhere">
+          <h1
+            ref={headingRef}
+            tabIndex={-1}
+            className="text-xl font-semibold tracking-tight text-balance wrap-anywhere"
+          >
             {heading ?? title}
           </h1>
           {about !== undefined && <div className="mt-0.5 text-muted">{about}</div>}
@@ -34,4 +39,19 @@ export function Page({ title, heading, about, above, actions, children }: PagePr
       {children}
     </div>
   );
+}
+
+let wasLeft = false;
+
+/** A page whose title has the focus may give way to another frame, as when its data arrive: that title has it then. */
+function useKeptFocus(): RefObject<HTMLHeadingElement | null> {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    const own = heading.current;
+    if (wasLeft) own?.focus({ preventScroll: true });
+    return () => {
+      wasLeft = own !== null && document.activeElement === own;
+    };
+  }, []);
+  return heading;
 }

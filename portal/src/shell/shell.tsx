@@ -1,25 +1,39 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
-import { Outlet, useRouter } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { Navigate, Outlet, useMatches, useRouter } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { sessionQuery } from "../api/queries.ts";
 import { useSessionState } from "../session/gate.tsx";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { DisplayMenu } from "./display-menu.tsx";
 import { Navigation } from "./navigation.tsx";
+import { NotFound } from "./not-found.tsx";
 import { OutageBanner } from "./outage-banner.tsx";
 import { ShortcutHelp } from "./shortcut-help.tsx";
 import { useShortcutKeys, useShortcuts } from "./shortcuts.ts";
 import { texts } from "./texts.ts";
 
+const SearchDialog = lazy(() =>
+  import("../search/search-dialog.tsx").then(({ SearchDialog }) => ({ default: SearchDialog })),
+);
+
+const SEARCH_KEYS = ["/", "Ctrl+k"];
 const MAIN = "content";
 
 export function Shell() {
   const t = useTexts(texts);
   const [hasHelp, setHasHelp] = useState(false);
   useShortcutKeys();
-  useShortcuts([{ key: "?", about: t.help, run: () => setHasHelp(true), isEverywhere: true }]);
+  const [isSearching, setIsSearching] = useState(false);
+  const isOperator = useIsOperator();
+  const search = (): void => setIsSearching(true);
+  useShortcuts([
+    { key: "?", about: t.help, run: () => setHasHelp(true), isEverywhere: true },
+    ...(isOperator
+      ? []
+      : SEARCH_KEYS.map((key) => ({ key, about: t.search, run: search, isEverywhere: true }))),
+  ]);
   useFocusOnNavigation();
   const showHelp = (): void => setHasHelp(true);
   return (
@@ -35,14 +49,19 @@ export function Shell() {
         {t.skip}
       </a>
       <div className="lg:grid lg:grid-cols-[14.5rem_minmax(0,1fr)]">
-        <TopBar onShowShortcuts={showHelp} />
-        <Sidebar onShowShortcuts={showHelp} />
+        <TopBar onShowShortcuts={showHelp} onSearch={search} />
+        <Sidebar onShowShortcuts={showHelp} onSearch={search} />
         <main id={MAIN} className="min-w-0">
           <OutageBanner />
-          <Outlet />
+          <OwnPages />
         </main>
       </div>
       <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />
+      {isSearching && (
+        <Suspense>
+          <SearchDialog onClose={() => setIsSearching(false)} />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -60,10 +79,40 @@ function useFocusOnNavigation(): void {
   );
 }
 
-function Sidebar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
+/** A session that asked for the other audience's data would be refused, and so end. */
+function OwnPages() {
+  const isOperator = useIsOperator();
+  const audience = useMatches().at(-1)?.staticData.nav?.audience;
+  if (isOperator && audience !== "operator") return <Navigate to="/tenants" replace />;
+  return !isOperator && audience === "operator" ? <NotFound /> : <Outlet />;
+}
+
+function useIsOperator(): boolean {
+  const state = useSessionState();
+  return state.kind === "open" && state.claims.isOperator;
+}
+
+type BarProps = { onShowShortcuts: () => void; onSearch: () => void };
+
+function Sidebar({ onShowShortcuts, onSearch }: BarProps) {
+  const t = useTexts(texts);
+  const isOperator = useIsOperator();
   return (
     <header className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-surface px-3 py-4 lg:flex">
       <Who />
+      {!isOperator && (
+        <button
+          type="button"
+          onClick={onSearch}
+          className="flex items-center gap-2.5 rounded-md border border-line bg-canvas px-2.5 py-1.5 text-muted hover:border-line-strong hover:text-ink"
+        >
+          <Icon name="search" />
+          <span className="flex-1 text-left">{t.search}</span>
+          <kbd aria-hidden className="font-mono text-xs">
+            /
+          </kbd>
+        </button>
+      )}
       <div className="flex-1">
         <Navigation />
       </div>
@@ -72,8 +121,9 @@ function Sidebar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
   );
 }
 
-function TopBar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
+function TopBar({ onShowShortcuts, onSearch }: BarProps) {
   const t = useTexts(texts);
+  const isOperator = useIsOperator();
   const [isOpen, setIsOpen] = useState(false);
   return (
     <header className="sticky top-0 z-30 flex items-center gap-2 border-b border-line bg-surface px-3 py-2 lg:hidden">
@@ -98,6 +148,16 @@ function TopBar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
         </Dialog.Portal>
       </Dialog.Root>
       <span className="flex-1 font-semibold">{t.product}</span>
+      {!isOperator && (
+        <button
+          type="button"
+          aria-label={t.search}
+          onClick={onSearch}
+          className="flex size-9 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
+        >
+          <Icon name="search" />
+        </button>
+      )}
       <DisplayMenu isCompact onShowShortcuts={onShowShortcuts} />
     </header>
   );
@@ -106,8 +166,7 @@ function TopBar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
 /** Whose webhooks these are, and who looks at them. */
 function Who() {
   const t = useTexts(texts);
-  const state = useSessionState();
-  const isOperator = state.kind === "open" && state.claims.isOperator;
+  const isOperator = useIsOperator();
   const { data } = useQuery({ ...sessionQuery, enabled: !isOperator });
   const mayWrite = data?.permissions.includes("settings:write") === true;
   const about = isOperator

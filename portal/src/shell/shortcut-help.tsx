@@ -7,7 +7,9 @@ export function ShortcutHelp({ isOpen, onClose }: { isOpen: boolean; onClose: ()
   const t = useTexts(texts);
   const known = useKnownShortcuts();
   const here = known.filter(({ isEverywhere }) => isEverywhere !== true);
-  const all = known.filter(({ isEverywhere }) => isEverywhere === true);
+  const all = known.filter(
+    ({ key, isEverywhere }) => isEverywhere === true && !here.some((own) => own.key === key),
+  );
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t.shortcuts}>
       {here.length > 0 && <Keys title={t.shortcutsHere} shortcuts={here} />}

@@ -6,7 +6,10 @@ export type Shortcut = { key: string; about: string; run: () => void; isEverywhe
 let shortcuts: readonly Shortcut[] = [];
 const listeners = new Set<() => void>();
 
-/** Takes these keys while the component is shown. Not while a person types, nor with Ctrl, Alt or Meta. */
+/**
+ * Takes these keys while the component is shown, those of a page before those of everywhere.
+ * Not while a person types, but for `Ctrl+k` and the like, which Meta stands for too.
+ */
 export function useShortcuts(own: readonly Shortcut[]): void {
   const latest = useRef(own);
   latest.current = own;
@@ -36,10 +39,13 @@ export function useShortcutKeys(): void {
 }
 
 function onKey(event: KeyboardEvent): void {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (isTyping(event.target)) return;
+  if (event.altKey || event.defaultPrevented) return;
+  const hasModifier = event.ctrlKey || event.metaKey;
+  if (!hasModifier && isTyping(event.target)) return;
+  const pressed = hasModifier ? `Ctrl+${event.key.toLowerCase()}` : event.key;
+  const matching = shortcuts.filter(({ key }) => key === pressed);
   // What opened last is asked first.
-  const found = shortcuts.findLast(({ key }) => key === event.key);
+  const found = matching.findLast(({ isEverywhere }) => isEverywhere !== true) ?? matching.at(-1);
   if (found === undefined || (isInDialog() && found.isEverywhere === true)) return;
   event.preventDefault();
   found.run();

@@ -31,8 +31,17 @@ export function bodyGuesses(body: string): BodyGuess[] {
     { change: "newlineLost", body: `${body}\n` },
     { change: "lineEnds", body: body.replaceAll("\n", "\r\n") },
     { change: "spaces", body: withoutSpaces(body) },
-    { change: "markup", body: body.replaceAll(/&(?:quot|lt|gt|amp|#3[49]);/g, (one) => ENTITIES[one] ?? one) },
-    { change: "quoted", body: body.trim().replace(/^(["'])(.*)\1$/s, "$2").replaceAll('\\"', '"') },
+    {
+      change: "markup",
+      body: body.replaceAll(/&(?:quot|lt|gt|amp|#3[49]);/g, (one) => ENTITIES[one] ?? one),
+    },
+    {
+      change: "quoted",
+      body: body
+        .trim()
+        .replace(/^(["'])(.*)\1$/s, "$2")
+        .replaceAll('\\"', '"'),
+    },
   ];
   const parsed = parse(body);
   if (typeof parsed === "string") guesses.push({ change: "quoted", body: parsed });
@@ -55,11 +64,12 @@ function withoutSpaces(body: string): string {
 }
 
 function inOrder(object: object): object {
-  const place = ([name]: [string, unknown]): number => {
-    const known = ENVELOPE.indexOf(name);
-    return known === -1 ? ENVELOPE.length : known;
-  };
-  return Object.fromEntries(Object.entries(object).sort((one, other) => place(one) - place(other)));
+  return Object.fromEntries(Object.entries(object).sort(([one], [other]) => placeOf(one) - placeOf(other)));
+}
+
+function placeOf(name: string): number {
+  const known = ENVELOPE.indexOf(name);
+  return known === -1 ? ENVELOPE.length : known;
 }
 
 function parse(body: string): unknown {

@@ -28,7 +28,12 @@ type MatchCode =
 export type Code = HeaderCode | TimeCode | SecretCode | FormCode | MatchCode;
 
 /** `value`: a name, a count, or seconds for `recent`, `old` and `ahead`. `header`: which signature it is about. */
-export type Finding = { code: Code; tone: "good" | "bad" | "wait" | "plain"; value?: string; header?: string };
+export type Finding = {
+  code: Code;
+  tone: "good" | "bad" | "wait" | "plain";
+  value?: string;
+  header?: string;
+};
 export type StepName = "headers" | "time" | "secret" | "form" | "match";
 export type Step = { name: StepName; findings: Finding[] };
 /** `late`: the signature is right, and a receiver would refuse the request for its age. */
@@ -88,10 +93,7 @@ function schemesOf(only: (name: string) => string): Scheme[] {
   return schemes;
 }
 
-function headerFindings(
-  values: ReadonlyMap<string, readonly string[]>,
-  unread: string | null,
-): Finding[] {
+function headerFindings(values: ReadonlyMap<string, readonly string[]>, unread: string | null): Finding[] {
   const has = (name: string): boolean => (values.get(name)?.[0] ?? "") !== "";
   const isBegun = (names: readonly string[]): boolean => names.some(has);
   const [standard, service] = [NEEDED[STANDARD], NEEDED[SERVICE]];
@@ -189,7 +191,11 @@ function matchFindings(schemes: readonly Scheme[], matches: readonly Match[], bo
   return findings;
 }
 
-function foundFindings(header: string, { body, isSecretMended, place }: NonNullable<Match>, count: number): Finding[] {
+function foundFindings(
+  header: string,
+  { body, isSecretMended, place }: NonNullable<Match>,
+  count: number,
+): Finding[] {
   const findings: Finding[] = [];
   if (body !== null) findings.push({ code: body, tone: "bad", header });
   if (isSecretMended) findings.push({ code: "secretMended", tone: "bad", header });

@@ -29,7 +29,10 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm
       }}
     >
       <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        <Base.Backdrop
+          forceRender
+          className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0"
+        />
         <Base.Popup className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 -translate-y-1/2 flex-col overflow-hidden rounded-xl border border-line bg-raised shadow-raised transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0">
           <div className="flex items-start gap-3 px-5 pt-4.5 pb-3">
             <Base.Title className="flex-1 text-lg font-semibold text-balance wrap-anywhere">

@@ -81,3 +81,17 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
     </div>
   );
 }
+
+/** Why a form was refused; nothing where `error` is null. */
+export function FormError({ error }: { error: unknown }) {
+  const errorText = useErrorText();
+  if (error === null) return <div role="alert" />;
+  const known = asApiError(error);
+  const { title, about } = errorText(known);
+  return (
+    <div role="alert" className="rounded-lg border border-bad bg-bad-soft px-4 py-3 text-bad">
+      <p className="font-medium">{title}</p>
+      <p className="text-sm wrap-anywhere">{about}</p>
+    </div>
+  );
+}

@@ -19,6 +19,15 @@ export function oneOf<Name extends string, Value extends string>(
   return value === undefined ? {} : only(name, value);
 }
 
+export function instant<Name extends string>(
+  search: Record<string, unknown>,
+  name: Name,
+): { [Key in Name]?: string } {
+  const given = text(search, name);
+  const value = given[name];
+  return value !== undefined && !Number.isNaN(Date.parse(value)) ? given : {};
+}
+
 function only<Name extends string, Value>(name: Name, value: Value): { [Key in Name]?: Value } {
   const result: { [Key in Name]?: Value } = {};
   result[name] = value;

@@ -20,8 +20,12 @@ export async function prepare(portal: Portal, tid: string, events: number) {
 }
 
 export async function addEndpoint(portal: Portal, tid: string, path: string, members: object = {}) {
-  const json = { url: new URL(path, portal.service.receiver.url).href, events: ["*"], ...members };
-  const { body } = await portal.service.call("POST", "/api/webhooks", { as: ownerOf(tid), json });
+  const json = { url: new URL(path, portal.service.receiver.url).href, events: ["invoice.*"], ...members };
+  const { status, text, body } = await portal.service.call("POST", "/api/webhooks", {
+    as: ownerOf(tid),
+    json,
+  });
+  assert.equal(status, 201, text);
   return z.object({ endpoint: endpointObject }).parse(body).endpoint;
 }
 

@@ -54,7 +54,10 @@ export function portalCodeRoutes(app: FastifyInstance, { portal, publicBase }: A
   );
 }
 
-function requireMayGrant(session: Session, { tenantId }: PortalGrant): void {
+/** A session of the portal opens tenants for its own person alone, so that it neither prolongs itself nor poses as another. */
+function requireMayGrant(session: Session, { tenantId, subject }: PortalGrant): void {
+  if (session.portalId !== null && (tenantId === ALL_TENANTS || subject !== session.subject))
+    throw new Refusal("forbidden", { reason: "a session of the portal opens tenants for its own sub alone" });
   if (tenantId !== ALL_TENANTS) return requireTenant(session, tenantId);
   if (session.allTenants && session.permissions.has("tenants:read")) return undefined;
   throw new Refusal("forbidden", { reason: "tid * and the permission tenants:read are needed" });

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
-import { api, bodyOf, type Endpoint } from "../../api/client.ts";
-import { endpointQuery, endpointStatsQuery } from "../../api/queries.ts";
+import type { Endpoint } from "../../api/client.ts";
+import { endpointHealthQuery, endpointQuery, endpointStatsQuery } from "../../api/queries.ts";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
@@ -61,6 +61,14 @@ function Shown({ endpoint }: { endpoint: Endpoint }) {
             {t.log}
           </LinkButton>
           {mayWrite && (
+            <LinkButton icon="test" to="/endpoints/$endpointId/test" params={{ endpointId: id }}>
+              {t.test}
+            </LinkButton>
+          )}
+          <LinkButton icon="key" to="/endpoints/$endpointId/secret" params={{ endpointId: id }}>
+            {t.secret}
+          </LinkButton>
+          {mayWrite && (
             <LinkButton icon="edit" to="/endpoints/$endpointId/edit" params={{ endpointId: id }}>
               {t.edit}
             </LinkButton>
@@ -85,17 +93,12 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   const own = useTexts(endpointTexts);
   const format = useFormat();
   const { data: stats } = useQuery(endpointStatsQuery);
-  const { data } = useQuery({
-    queryKey: ["endpoints", endpoint.id, "health"],
-    queryFn: ({ signal }) =>
-      bodyOf(api.GET("/api/webhooks/{id}/health", { signal, params: { path: { id: endpoint.id } } })),
-  });
+  const { data: health } = useQuery(endpointHealthQuery(endpoint.id));
   const state = stateOf(
     endpoint,
     stats?.endpoints.find((one) => one.endpoint_id === endpoint.id),
   );
   const time = (at: string): string => format.dateTime(new Date(at));
-  const health = data?.health;
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <StateBadge state={state} />

@@ -11,7 +11,7 @@ import { Select } from "../../ui/select.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { DownloadButton, Expiry, FileActions, isErased, type Artifact } from "./file-actions.tsx";
-import { KINDS } from "./route.ts";
+import { KINDS } from "./kinds.ts";
 import { texts } from "./texts.ts";
 
 type Kind = Artifact["kind"];

@@ -2,8 +2,7 @@ import { createRoute } from "@tanstack/react-router";
 import { root } from "../../root.ts";
 import { defineTexts } from "../../texts/texts.ts";
 import { oneOf } from "../../url/search.ts";
-
-export const KINDS = ["export", "request_body", "response_body"] as const;
+import { KINDS } from "./kinds.ts";
 
 /** `view`: exports, or all stored files, those of one `kind`. `open`: the dialog. */
 export const route = createRoute({

@@ -1,6 +1,6 @@
 /** What the log's URL says, and what is asked of the API for it. */
 import type { paths } from "../../api/schema.d.ts";
-import { oneOf, text } from "../../url/search.ts";
+import { instant, oneOf, text } from "../../url/search.ts";
 
 export const RANGES = {
   "1h": 3_600_000,
@@ -96,13 +96,4 @@ function hasCause({ error, response_status: status }: Row, cause: string): boole
   const wanted = cause.slice("http_".length);
   const given = status === null ? "none" : String(status);
   return wanted.endsWith("xx") ? status !== null && given.startsWith(wanted.slice(0, 1)) : given === wanted;
-}
-
-function instant<Name extends string>(
-  search: Record<string, unknown>,
-  name: Name,
-): { [Key in Name]?: string } {
-  const given = text(search, name);
-  const value = given[name];
-  return value !== undefined && !Number.isNaN(Date.parse(value)) ? given : {};
 }

@@ -6,6 +6,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { api, ApiError } from "../../api/client.ts";
+import { pageOf } from "../../url/link.ts";
 import { watchLog, type Row, type TailState } from "./live-tail.ts";
 import { isWanted, queryOf, type LogSearch, type Span } from "./log-search.ts";
 
@@ -45,7 +46,7 @@ function useLogPages(search: LogSearch, span: Span) {
       return {
         rows: data.deliveries,
         searchedTo: data.searched_to,
-        next: nextOf(response.headers.get("Link")),
+        next: pageOf(response, "before"),
       };
     },
     getNextPageParam: ({ next }) => next,
@@ -108,7 +109,3 @@ function merge(taken: readonly Row[], read: readonly Row[], outcomes: ReadonlyMa
 }
 
 /** The id from before which the next page begins. */
-function nextOf(link: string | null): string | null {
-  const [, href] = /<([^>]*)>; *rel="next"/.exec(link ?? "") ?? [];
-  return href === undefined ? null : new URL(href, "http://unused").searchParams.get("before");
-}

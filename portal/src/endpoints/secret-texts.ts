@@ -1,0 +1,16 @@
+import { defineTexts } from "../texts/texts.ts";
+
+export const texts = defineTexts({
+  en: {
+    title: "The signing secret, shown only this once",
+    secret: "Signing secret",
+    stored: "I have stored it",
+    once: "You can't see it again. Only a new one can take its place.",
+  },
+  de: {
+    title: "Das Signaturgeheimnis, nur dieses eine Mal",
+    secret: "Signaturgeheimnis",
+    stored: "Ich habe es abgelegt",
+    once: "Sie können es nicht noch einmal sehen. Nur ein neues kann es ersetzen.",
+  },
+});

@@ -1,0 +1,16 @@
+import { instant, oneOf, text } from "../../url/search.ts";
+
+export const RANGES = ["24h", "7d", "30d"] as const;
+
+export type AuditSearch = ReturnType<typeof parseAuditSearch>;
+
+/** Without `range` and `from`: the whole year. */
+export function parseAuditSearch(search: Record<string, unknown>) {
+  return {
+    ...text(search, "action"),
+    ...text(search, "endpoint"),
+    ...oneOf(search, "range", RANGES),
+    ...instant(search, "from"),
+    ...instant(search, "to"),
+  };
+}

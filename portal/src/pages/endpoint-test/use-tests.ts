@@ -1,0 +1,87 @@
+/** Tests of an endpoint: checking data without sending, and sending. */
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api, bodyOf, type Schemas } from "../../api/client.ts";
+
+export type Tested = {
+  at: Date;
+  eventType: string;
+  answer: Extract<Schemas["TestEndpointAnswer"], { latency_ms: number }>;
+  /** Its row in the log; null where that could not be read. */
+  delivery: Schemas["Delivery"] | null;
+};
+
+const PAUSE_MS = 400;
+
+/** The fault of a text that is no object in JSON; null for one that is. */
+export function jsonFault(text: string): "syntax" | "object" | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? null : "object";
+  } catch {
+    return "syntax";
+  }
+}
+
+/** `text` is JSON, and goes as it is: parsing would change its greatest numbers. */
+type Sent = { endpointId: string; eventType: string; text: string; isDry: boolean };
+
+async function post({ endpointId, eventType, text, isDry }: Sent, signal?: AbortSignal) {
+  const json = `{"event_type":${JSON.stringify(eventType)},"data":${text},"dry_run":${isDry}}`;
+  return bodyOf(
+    api.POST("/api/webhooks/{id}/test", {
+      params: { path: { id: endpointId } },
+      body: { event_type: eventType },
+      bodySerializer: () => json,
+      ...(signal && { signal }),
+    }),
+  );
+}
+
+/** What would be sent, or why it would be refused; asked again when one stops typing. */
+export function useDryRun(endpointId: string, eventType: string, text: string) {
+  const settled = useSettled(text);
+  return useQuery({
+    queryKey: ["test-dry-run", endpointId, eventType, settled],
+    async queryFn({ signal }) {
+      const answer = await post({ endpointId, eventType, text: settled, isDry: true }, signal);
+      if (!("ok" in answer)) throw new Error("a dry run was sent");
+      return answer.body;
+    },
+    enabled: jsonFault(settled) === null,
+    placeholderData: keepPreviousData,
+    staleTime: Infinity,
+    meta: { isStill: true },
+  });
+}
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+export function useSend(endpointId: string, eventType: string, onTested: (tested: Tested) => void) {
+  return useMutation({
+    async mutationFn(text: string): Promise<Tested> {
+      const at = new Date();
+      const answer = await post({ endpointId, eventType, text, isDry: false });
+      if (!("latency_ms" in answer)) throw new Error("a test was not sent");
+      const delivery = await newestTest(endpointId).catch(() => null);
+      return { at, eventType, answer, delivery };
+    },
+    onSuccess: onTested,
+  });
+}
+
+/** The answer has no id, so the newest test of the endpoint is taken from the log, for its headers. */
+async function newestTest(endpointId: string): Promise<Schemas["Delivery"] | null> {
+  const query = { endpoint_id: [endpointId], trigger: "test" as const, limit: 1 };
+  const { deliveries } = await bodyOf(api.GET("/api/deliveries", { params: { query } }));
+  const did = deliveries[0]?.id;
+  if (did === undefined) return null;
+  return (await bodyOf(api.GET("/api/deliveries/{did}", { params: { path: { did } } }))).delivery;
+}

@@ -1,0 +1,46 @@
+import { defineTexts, plural } from "../../texts/texts.ts";
+
+export const texts = defineTexts({
+  en: {
+    title: "Tenants",
+    about: "Everybody who has an endpoint, with the attempts of the last 24 hours.",
+    filter: "Tenant id begins with",
+    focusFilter: "Filter the list",
+    emptyTitle: "No tenant",
+    empty: "A tenant appears with its first endpoint. An id may hold A–Z, a–z, 0–9, _ and -.",
+    endpoints: (count: string, one: number) => `${count} ${plural(one, "endpoint", "endpoints")}`,
+    enabled: (count: string) => `${count} enabled`,
+    failing: (count: string) => `${count} failing`,
+    healthy: "Healthy",
+    quiet: "No attempts",
+    attempts: (delivered: string, failed: string) => `${delivered} delivered, ${failed} failed`,
+    open: "Open as",
+    openAs: (id: string) => `Open as ${id}`,
+    openTitle: (id: string) => `Open the portal of ${id}?`,
+    openAbout:
+      "You leave this list and see the portal as this tenant does. The tenant's audit log says that you opened it.",
+    readOnly: "Read only: change nothing",
+    more: "Show more",
+  },
+  de: {
+    title: "Mandanten",
+    about: "Alle, die einen Endpunkt haben, mit den Versuchen der letzten 24 Stunden.",
+    filter: "Id des Mandanten beginnt mit",
+    focusFilter: "Liste filtern",
+    emptyTitle: "Kein Mandant",
+    empty: "Ein Mandant erscheint mit seinem ersten Endpunkt. Eine Id hat A–Z, a–z, 0–9, _ und -.",
+    endpoints: (count: string, one: number) => `${count} ${plural(one, "Endpunkt", "Endpunkte")}`,
+    enabled: (count: string) => `${count} aktiviert`,
+    failing: (count: string) => `${count} fehlerhaft`,
+    healthy: "Gesund",
+    quiet: "Keine Versuche",
+    attempts: (delivered: string, failed: string) => `${delivered} zugestellt, ${failed} fehlgeschlagen`,
+    open: "Öffnen als",
+    openAs: (id: string) => `Öffnen als ${id}`,
+    openTitle: (id: string) => `Portal von ${id} öffnen?`,
+    openAbout:
+      "Sie verlassen diese Liste und sehen das Portal wie dieser Mandant. Sein Audit-Protokoll sagt, dass Sie es geöffnet haben.",
+    readOnly: "Nur lesen: nichts ändern",
+    more: "Mehr zeigen",
+  },
+});

@@ -1,0 +1,87 @@
+/** What the dialog lists: pages by their name, and what the service finds. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { UseNavigateResult } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { api, bodyOf } from "../api/client.ts";
+import type { paths } from "../api/schema.d.ts";
+import { useDisplay } from "../display/display.ts";
+import { useEndpointNames } from "../endpoints/endpoint-names.ts";
+import { useNavEntries } from "../shell/navigation.tsx";
+
+type Found = paths["/api/search"]["get"]["responses"][200]["content"]["application/json"][number];
+type Kind = "page" | Found["kind"];
+/** `open` leads to its page. */
+export type Hit = { kind: Kind; label: string; open: (navigate: Navigate) => void };
+type Navigate = UseNavigateResult<string>;
+export type Group = { kind: Kind; hits: readonly Hit[] };
+
+const KINDS: readonly Kind[] = ["page", "endpoint", "delivery", "event", "event_type"];
+/** A person who types on asks once. */
+const PAUSE_MS = 150;
+
+export function useHits(q: string) {
+  const asked = useSettled(q.trim());
+  const pages = usePages(q.trim());
+  const names = useEndpointNames();
+  const { data, error, isFetching } = useQuery({
+    queryKey: ["search", asked],
+    enabled: asked !== "",
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => bodyOf(api.GET("/api/search", { signal, params: { query: { q: asked } } })),
+  });
+  const found = asked === "" ? [] : (data ?? []).map((one) => hitOf(one, names));
+  const hits = [...pages, ...found];
+  const groups = KINDS.map((kind) => ({ kind, hits: hits.filter((hit) => hit.kind === kind) })).filter(
+    (group) => group.hits.length > 0,
+  );
+  const isBusy = isFetching || asked !== q.trim();
+  return { groups, error: asked === "" ? null : error, isBusy };
+}
+
+function usePages(q: string): Hit[] {
+  const { locale } = useDisplay();
+  return useNavEntries().flatMap(({ to, nav }): Hit[] => {
+    const { label } = nav.label[locale];
+    return label.toLowerCase().includes(q.toLowerCase())
+      ? [{ kind: "page", label, open: (navigate) => void navigate({ to }) }]
+      : [];
+  });
+}
+
+/** A hit's address in the API says where it is here. */
+function hitOf({ kind, href }: Found, names: ReadonlyMap<string, string>): Hit {
+  const { pathname, searchParams } = new URL(href, location.origin);
+  const id = decodeURIComponent(pathname.slice(pathname.lastIndexOf("/") + 1));
+  const type = searchParams.get("type") ?? "";
+  switch (kind) {
+    case "endpoint":
+      return {
+        kind,
+        label: names.get(id) ?? id,
+        open: (navigate) => void navigate({ to: "/endpoints/$endpointId", params: { endpointId: id } }),
+      };
+    case "delivery":
+      return {
+        kind,
+        label: id,
+        open: (navigate) => void navigate({ to: "/log", search: { range: "30d", d: id } }),
+      };
+    case "event":
+      return {
+        kind,
+        label: id,
+        open: (navigate) => void navigate({ to: "/log", search: { range: "30d", event: id } }),
+      };
+    default:
+      return { kind, label: type, open: (navigate) => void navigate({ to: "/log", search: { type } }) };
+  }
+}
+
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}

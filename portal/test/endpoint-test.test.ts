@@ -1,0 +1,90 @@
+/** Sending tests from the portal. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { catalogFile } from "./support/event-catalog.ts";
+import { describePortal } from "./support/portal.ts";
+import { addEndpoint, deliveriesOf } from "./support/tenant.ts";
+
+const HOSTILE = '<img src=x onerror="alert(1)"> \u202Eright to left';
+
+describePortal(
+  "the portal's tests of an endpoint",
+  {
+    env: { EVENT_CATALOG: catalogFile(), RATE_LIMIT_WRITES: "0" },
+    respond: ({ path }) => ({
+      status: path === "/fails" ? 500 : 200,
+      headers: { "x-receiver": "books" },
+      body: path === "/fails" ? HOSTILE : '{"received":true}',
+    }),
+  },
+  (portal) => {
+    it("checks the data while one types, and sends exactly what is shown", async () => {
+      const endpoint = await addEndpoint(portal(), "acme", "/works");
+      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}`, { expects: /400/ });
+      await page.getByRole("link", { name: "Test", exact: true }).click();
+      await page.getByLabel("Event type").selectOption("order.placed");
+      await page.waitForURL(/type=order\.placed/);
+      const data = page.getByLabel("Data", { exact: true });
+      assert.match(await data.inputValue(), /"sku": "A-1"/);
+      await page.getByRole("heading", { name: "Exact body that is sent" }).waitFor();
+      await inspect("test");
+      await data.fill('{"order_id":');
+      await page.getByText("This is no JSON.").waitFor();
+      assert.ok(await page.getByRole("button", { name: "Send test" }).isDisabled());
+      await data.fill('{"order_id":7,"lines":[{"sku":"A"},{}]}');
+      const issues = page.getByRole("list", { name: "The data does not fit the event type" });
+      await issues.getByText("data.order_id", { exact: true }).waitFor();
+      await data.fill('{"order_id":"o_9","lines":[{"sku":"A"},{"sku":7}]}');
+      await issues.getByText("data.lines[1].sku", { exact: true }).waitFor();
+      assert.equal((await deliveriesOf(portal(), "acme")).length, 0);
+      await inspect("test-issues");
+      const body =
+        '{"event":"order.placed","data":{"order_id":"o_9","total":12345678901234567890,"lines":[]},"_test":true}';
+      await data.fill('{"order_id":"o_9","total":12345678901234567890,"lines":[]}');
+      await page.getByText(body).waitFor();
+      await page.getByRole("button", { name: "Send test" }).click();
+      await page.getByText("Accepted 200").waitFor();
+      await page.getByText("x-receiver").waitFor();
+      assert.equal(portal().service.receiver.requests.at(-1)?.body.toString("utf8"), body);
+      await inspect("test-accepted");
+    });
+
+    it("says why one failed, shows answers as text, and keeps those of this visit", async () => {
+      const endpoint = await addEndpoint(portal(), "fails", "/fails", {
+        events: ["customer.*", "order.placed@1"],
+      });
+      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}/test`, {
+        grant: { tenant_id: "fails" },
+      });
+      await page.getByRole("button", { name: "Send test" }).click();
+      await page.getByText("Failed 500").first().waitFor();
+      await page.getByText(HOSTILE).waitFor();
+      await page.getByText("The receiver failed").waitFor();
+      await page.getByLabel("Event type").selectOption("customer.merged");
+      await page.getByRole("button", { name: "Send test" }).click();
+      await page.getByRole("heading", { name: "Tests of this visit" }).waitFor();
+      await page.getByRole("button", { name: /order\.placed@1/ }).click();
+      await inspect("test-failed");
+      await page.getByRole("link", { name: "Show in the log" }).click();
+      await page.getByRole("dialog").getByText("order.placed").first().waitFor();
+    });
+
+    it("says what stands in the way", async () => {
+      const some = await addEndpoint(portal(), "some", "/works", { events: ["customer.*"] });
+      const path = `/endpoints/${some.id}/test`;
+      for (const grant of [{ read_only: true }, { tenant_id: "some", read_only: true, role: "member" }]) {
+        const reader = await portal().open(path, { grant: { tenant_id: "some", ...grant } });
+        await reader.page.getByText("You may not send tests").waitFor();
+        await reader.inspect("role" in grant ? "test-read-only" : undefined);
+      }
+      const stranger = await portal().open(path, { grant: { tenant_id: "stranger" }, expects: /404/ });
+      await stranger.page.getByText("Not found").waitFor();
+      await stranger.inspect();
+      const other = await portal().open(`/endpoints/${some.id}/test?type=order.placed`, {
+        grant: { tenant_id: "some" },
+      });
+      await other.page.getByText("This endpoint does not get order.placed").waitFor();
+      await other.inspect("test-not-subscribed");
+    });
+  },
+);

@@ -1,0 +1,99 @@
+/** The search over everything: by keys, and every kind of hit leads to its page. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { eventually } from "../../test/support/service.ts";
+import { describePortal } from "./support/portal.ts";
+import { deliveriesOf, prepare } from "./support/tenant.ts";
+
+describePortal(
+  "the portal's search",
+  {
+    env: { RETRY_SCHEDULE: "0s", RATE_LIMIT_WRITES: "0" },
+    respond: ({ path }) => ({ status: path === "/fails" ? 500 : 200 }),
+  },
+  (portal) => {
+    it("finds pages, an endpoint, an event, a delivery and an event type", async () => {
+      const [works] = await prepare(portal(), "finds", 1);
+      const [delivery] = await deliveriesOf(portal(), "finds", `endpoint_id=${works.id}`);
+      assert.ok(delivery?.event_id !== undefined && delivery.event_id !== null);
+      const { page, inspect } = await portal().open("/exports", { grant: { tenant_id: "finds" } });
+      await page.getByText("No export yet").waitFor();
+      const input = page.getByRole("combobox", { name: "Search everything" });
+      await page.keyboard.press("/");
+      await input.waitFor();
+      await page.getByRole("option", { name: "Deliveries" }).waitFor();
+      await inspect("search");
+      await input.fill("work");
+      await page
+        .getByRole("group", { name: "Endpoints" })
+        .getByRole("option", { name: /works$/ })
+        .waitFor();
+      await inspect("search-endpoint");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: /works$/ }).waitFor();
+      await eventually(async () => (await page.evaluate("document.activeElement.tagName")) === "H1");
+
+      await page.keyboard.press("Control+k");
+      await input.fill(delivery.id);
+      await page.getByRole("group", { name: "Deliveries" }).getByRole("option").waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").getByText("invoice.paid").first().waitFor();
+      assert.match(page.url(), new RegExp(`d=${delivery.id}`));
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+
+      await page.getByRole("button", { name: "Search" }).first().click();
+      await input.fill(delivery.event_id);
+      await page.getByRole("group", { name: "Events" }).getByRole("option").click();
+      await page.waitForURL(new RegExp(`event=${delivery.event_id}`));
+
+      await page.keyboard.press("Control+k");
+      await input.fill("invoice.pa");
+      await page.getByRole("option", { name: "invoice.paid" }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/type=invoice/);
+
+      await page.keyboard.press("Control+k");
+      await input.fill("export");
+      await page.getByRole("option", { name: "Exports and files" }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByText("No export yet").waitFor();
+      await inspect();
+    });
+
+    it("says that nothing was found, and shows what was asked as text", async () => {
+      const { page, inspect } = await portal().open("/exports", { grant: { tenant_id: "nothing" } });
+      await page.getByText("No export yet").waitFor();
+      await page.keyboard.press("/");
+      const hostile = `<img src=x onerror="alert(1)">\u202Eleft%'${"x".repeat(300)}`;
+      await page.getByRole("combobox").fill(hostile);
+      await page.getByText(/Nothing has “<img src=x onerror=/).waitFor();
+      assert.equal(await page.getByRole("option").count(), 0);
+      await inspect("search-nothing");
+      await page.keyboard.press("Escape");
+      await page.getByRole("combobox").waitFor({ state: "detached" });
+    });
+
+    it("finds nothing of another tenant", async () => {
+      const [works] = await prepare(portal(), "mine", 1);
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "theirs", role: "member" } });
+      await page.getByText("No export yet").waitFor();
+      await page.keyboard.press("/");
+      await page.getByRole("combobox").fill(works.id);
+      await page.getByText(/Nothing has/).waitFor();
+    });
+
+    it("leaves / to a page that has a filter of its own", async () => {
+      const [works] = await prepare(portal(), "filter", 1);
+      const { page } = await portal().open("/endpoints", { grant: { tenant_id: "filter" } });
+      await page.getByRole("main").getByText(new URL(works.url).host).first().waitFor();
+      await page.keyboard.press("/");
+      await eventually(async () => (await page.evaluate("document.activeElement.type")) === "search");
+      assert.equal(await page.getByRole("dialog").count(), 0);
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "Search everything" }).waitFor();
+    });
+  },
+);

@@ -1,0 +1,49 @@
+import { userInfo } from "node:os";
+import { defineCommand } from "citty";
+import { codeAnswer } from "../api/portal-schemas.ts";
+import { PORTAL_ROLES } from "../portal/portal-session.ts";
+import { openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
+import { withClearErrors } from "./command.ts";
+
+const PERMISSIONS = ["portal:grant", "tenants:read"];
+
+export const portal = defineCommand({
+  meta: {
+    name: "portal",
+    description: "Print a link that opens the operator's portal, or a tenant's, once within 60 seconds",
+  },
+  args: {
+    tenant: { type: "string", description: "Tenant id; default: the operator's list of tenants" },
+    role: {
+      type: "enum",
+      options: [...PORTAL_ROLES],
+      default: "owner",
+      description: "What the session may do at the tenant",
+    },
+    "read-only": { type: "boolean", description: "A session that changes nothing at the tenant" },
+    subject: { type: "string", description: "Who it is for; default: the user of this machine" },
+    minutes: { type: "string", default: "60", description: "For how long the session lasts" },
+    url: URL_ARGUMENT,
+  },
+  run: ({ args }) =>
+    withClearErrors(() =>
+      printingRefusals(async () => {
+        const api = await openApiClient({ type: "service", tid: "*", permissions: PERMISSIONS }, args.url);
+        const of = { sub: args.subject ?? userInfo().username, minutes: Number(args.minutes) };
+        const json =
+          args.tenant === undefined
+            ? { ...of, tenant_id: "*", path: "/tenants" }
+            : {
+                ...of,
+                tenant_id: args.tenant,
+                role: args.role,
+                path: "/endpoints",
+                read_only: args["read-only"] === true,
+              };
+        const { url } = codeAnswer.parse(
+          JSON.parse(await api.call("POST", "/api/portal/codes", JSON.stringify(json))),
+        );
+        console.log(url);
+      }),
+    ),
+});
