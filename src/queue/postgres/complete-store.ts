@@ -150,9 +150,12 @@ const DONE: Record<Role, string> = {
       DELETE FROM postern.dispatches d USING locked WHERE ${isRowOf("locked")} RETURNING ${OF_DISPATCH}
     )`,
   // Not by a join: the policy compares the tenant with a constant, by which all of its rows could be read for one.
+  // A client's attempts are of one endpoint. The range bounds what is read where a plan takes the list as a filter.
   tenant: /* sql */ `deleted AS (
       DELETE FROM postern.dispatches
-      WHERE tenant_id = ANY ($1) AND endpoint_id = ANY ($2) AND id = ANY (ARRAY(SELECT id FROM locked))
+      WHERE tenant_id = ($1::text[])[1] AND endpoint_id = ($2::uuid[])[1]
+        AND id >= (SELECT id FROM locked ORDER BY id LIMIT 1) AND id <= (SELECT id FROM locked ORDER BY id DESC LIMIT 1)
+        AND id = ANY (ARRAY(SELECT id FROM locked))
       RETURNING id, event_id, event_type, version, attempt, once, replay_id, held, superseded
     ), done AS (
       SELECT ${OF_DISPATCH} FROM locked JOIN deleted d ON d.id = locked.id
