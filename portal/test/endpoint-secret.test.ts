@@ -57,7 +57,7 @@ describePortal(
       await page.keyboard.press("Escape");
       await inspect("secret-new");
       await page.getByRole("button", { name: "I have stored it" }).click();
-      await page.getByText(/The former secret signs for another (?:7 hr 59 min|8 hr$)/).waitFor();
+      await page.getByText(/The former secret signs for another (?:7 hrs 59 mins|8 hrs$)/).waitFor();
       assert.ok(!(await page.content()).includes(secret));
       await inspect("secret-countdown");
       const request = await sendTest(portal(), "rotates", endpoint.id);

@@ -19,7 +19,7 @@ describePortal(
   },
   (portal) => {
     it("checks the data while one types, and sends exactly what is shown", async () => {
-      const endpoint = await addEndpoint(portal(), "acme", "/works");
+      const endpoint = await addEndpoint(portal(), "acme", "/works", { events: ["*"] });
       const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}`, { expects: /400/ });
       await page.getByRole("link", { name: "Test", exact: true }).click();
       await page.getByLabel("Event type").selectOption("order.placed");

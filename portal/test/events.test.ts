@@ -10,7 +10,7 @@ describePortal(
   { env: { EVENT_CATALOG: catalogFile(), RATE_LIMIT_WRITES: "0" } },
   (portal) => {
     it("groups them, finds them, and shows each version, its end and who gets it", async () => {
-      await addEndpoint(portal(), "acme", "/all");
+      await addEndpoint(portal(), "acme", "/all", { events: ["*"] });
       await addEndpoint(portal(), "acme", "/former", { events: ["order.placed@1"] });
       await addEndpoint(portal(), "acme", "/customers", { events: ["customer.*"] });
       const { page, inspect } = await portal().open("/endpoints");
