@@ -6,7 +6,7 @@ import { callWith, swap, tokenOf } from "./support/portal.ts";
 import { runProgram } from "./support/program.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
-const session = z.object({ tenant_id: z.string(), sub: z.string(), role: z.string().nullable() });
+const session = z.object({ tenant: z.string(), sub: z.string(), role: z.string().nullable() });
 
 let service: TestService;
 before(async () => {
@@ -31,7 +31,7 @@ describe("postern portal", () => {
     const owner = await open("--tenant", "acme", "--subject", "ops");
     assert.equal(owner.path, "/portal/endpoints");
     const { body } = await callWith(service, owner.token, ["GET", "/api/session"]);
-    assert.deepEqual(session.parse(body), { tenant_id: "acme", sub: "ops", role: "owner" });
+    assert.deepEqual(session.parse(body), { tenant: "acme", sub: "ops", role: "owner" });
     const reader = await open("--tenant", "acme", "--read-only");
     const json = { url: "https://hooks.example.com/" };
     const refused = await callWith(service, reader.token, ["POST", "/api/webhooks"], json);
