@@ -52,6 +52,14 @@ async function runDemo(env: Environment): Promise<void> {
   const { databaseUrl } = roles;
   const catalog = read.catalog.current();
   const sample = sampleEvent(catalog, config.eventCatalogFile !== undefined);
-  await demo.live({ apiUrl, databaseUrl, retryScheduleMs: config.retryScheduleMs, catalog, sample });
+  const traffic = await demo.live({
+    apiUrl,
+    databaseUrl,
+    retryScheduleMs: config.retryScheduleMs,
+    catalog,
+    sample,
+  });
+  // The first to stop: what it publishes needs the service.
+  parts.push(traffic);
   console.log(await demo.welcome({ apiUrl, databaseUrl, sample }));
 }

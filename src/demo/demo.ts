@@ -39,8 +39,8 @@ export type Demo = {
   portalCode: StandingCode;
   /** From now on the receiver can look up which secrets its requests may be signed with. */
   connect(service: { databaseUrl: string; encryptionKeys: readonly Buffer[] }): void;
-  /** Makes the history of a first start, and publishes an event every three seconds from now on. */
-  live(service: LiveService): Promise<void>;
+  /** Makes the history of a first start, and publishes an event every three seconds until the answer is stopped. */
+  live(service: LiveService): Promise<Repeated>;
   /** Writes the tokens to a file, and says what to do with them. */
   welcome(service: { apiUrl: string; databaseUrl: string; sample: SampleEvent }): Promise<string>;
   stop(): Promise<void>;
@@ -66,7 +66,6 @@ export async function startDemo(env: Environment): Promise<Demo> {
   const certificates = await makeDemoCertificates(RECEIVER_HOST);
   const tenantId = demoTenant();
   const secretsInUse = lookUpSecrets(tenantId);
-  let traffic: Repeated | null = null;
   const portalCode = makePortalCode(tenantId);
   const receiver = await startDemoReceiver({
     ...certificates,
@@ -80,9 +79,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
     caPem: certificates.caPem,
     portalCode,
     connect: (service) => secretsInUse.connect(service),
-    async live(service) {
-      traffic = await goLive(service, { secrets, tenantId, receiverUrl: receiver.url });
-    },
+    live: (service) => goLive(service, { secrets, tenantId, receiverUrl: receiver.url }),
     async welcome({ databaseUrl, ...shown }) {
       const envFile = join(dataDirOf(env), ENV_FILE);
       await writeEnvFile(envFile, { ...(await makeTokens(secrets)), DATABASE_URL: databaseUrl });
@@ -98,7 +95,6 @@ export async function startDemo(env: Environment): Promise<Demo> {
       });
     },
     async stop() {
-      await traffic?.stop();
       await receiver.stop();
       await secretsInUse.end();
     },
