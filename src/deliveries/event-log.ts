@@ -112,7 +112,11 @@ function typeFilter(type: string | undefined): TypeFilter {
 /** In the order of the newest attempt. What is pending says the state, whatever was sent since it was scheduled. */
 function byEndpoint(keys: readonly AttemptKey[], attempts: readonly Delivery[]): EventAt[] {
   const states = new Map<EndpointId, AttemptKey["state"]>();
-  for (const { endpointId, state } of keys) {
+  const outcomes = new Map(attempts.map(({ id, status }) => [id, status]));
+  for (const { endpointId, id, state: found } of keys) {
+    const outcome = outcomes.get(id);
+    // An attempt may end between the look for it and the reading of its row.
+    const state = outcome === "delivered" || outcome === "failed" ? outcome : found;
     const known = states.get(endpointId);
     if (known === undefined || (isPending(state) && !isPending(known))) states.set(endpointId, state);
   }
