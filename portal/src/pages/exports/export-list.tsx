@@ -8,6 +8,7 @@ import { useListKeys } from "../../shell/list-keys.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { PagedList } from "../../ui/paged-list.tsx";
 import { Empty, Failed, Loading, useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { Ago } from "../../ui/time.tsx";
@@ -58,20 +59,11 @@ export function ExportList({ add }: { add: ReactNode }) {
     );
   }
   return (
-    <div ref={list}>
-      <ul aria-label={t.exports} className="divide-y divide-line rounded-xl border border-line bg-surface">
-        {exports.map((one) => (
-          <ExportRow key={one.id} one={one} />
-        ))}
-      </ul>
-      {query.hasNextPage && (
-        <p className="p-4 text-center">
-          <Button small isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {t.more}
-          </Button>
-        </p>
-      )}
-    </div>
+    <PagedList ref={list} label={t.exports} more={t.more} query={query}>
+      {exports.map((one) => (
+        <ExportRow key={one.id} one={one} />
+      ))}
+    </PagedList>
   );
 }
 

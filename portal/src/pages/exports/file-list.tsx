@@ -6,7 +6,7 @@ import { useFormat, useNow } from "../../display/format.ts";
 import { useListKeys } from "../../shell/list-keys.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { PagedList } from "../../ui/paged-list.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -66,20 +66,11 @@ function Files({ kind }: { kind: Kind | undefined }) {
     );
   }
   return (
-    <div ref={list}>
-      <ul aria-label={t.files} className="divide-y divide-line rounded-xl border border-line bg-surface">
-        {files.map((file) => (
-          <FileRow key={file.id} file={file} />
-        ))}
-      </ul>
-      {query.hasNextPage && (
-        <p className="p-4 text-center">
-          <Button small isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {t.more}
-          </Button>
-        </p>
-      )}
-    </div>
+    <PagedList ref={list} label={t.files} more={t.more} query={query}>
+      {files.map((file) => (
+        <FileRow key={file.id} file={file} />
+      ))}
+    </PagedList>
   );
 }
 

@@ -12,6 +12,7 @@ import { useTexts } from "../../texts/texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { AskDialog } from "../../ui/dialog.tsx";
+import { PagedList } from "../../ui/paged-list.tsx";
 import { SearchInput } from "../../ui/field.tsx";
 import { Empty, Failed, Loading, useErrorText } from "../../ui/states.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -52,20 +53,11 @@ function TenantsPage() {
           {t.empty}
         </Empty>
       ) : (
-        <div ref={list}>
-          <ul aria-label={t.title} className="divide-y divide-line rounded-xl border border-line bg-surface">
-            {tenants.map((tenant) => (
-              <TenantRow key={tenant.id} tenant={tenant} />
-            ))}
-          </ul>
-          {query.hasNextPage && (
-            <p className="p-4 text-center">
-              <Button small isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                {t.more}
-              </Button>
-            </p>
-          )}
-        </div>
+        <PagedList ref={list} label={t.title} more={t.more} query={query}>
+          {tenants.map((tenant) => (
+            <TenantRow key={tenant.id} tenant={tenant} />
+          ))}
+        </PagedList>
       )}
     </Page>
   );
