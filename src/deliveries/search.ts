@@ -13,10 +13,11 @@ import { findText } from "./delivery-store.ts";
 import { countStreams, queryOf, rangeOf, windowsOf, type SearchFilter } from "./search-filter.ts";
 import { searchSlice } from "./search-store.ts";
 
-/** Rows of a log that one request looks at, and bytes of their bodies. */
+/** Rows of a log that one request looks at, at most, and bytes of their bodies. */
 export const MAX_ROWS = 5000;
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-const FIRST_SLICE = 200;
+/** Rows of the first slice, and of the last: streams share a slice, and some have no rows, so what is left shrinks slowly. */
+const LEAST_SLICE = 200;
 const GROWTH = 4;
 
 export type Found = {
@@ -37,14 +38,14 @@ export async function searchLog(
   const streams = countStreams(query.streams);
   const { text } = filter;
   const keys: DeliveryKey[] = [];
-  let size = query.fitsAll && text === undefined ? limit : Math.max(limit, FIRST_SLICE);
+  let size = query.fitsAll && text === undefined ? limit : Math.max(limit, LEAST_SLICE);
   if (streams === 0) return { keys, searchedTo: null };
   let rowsLeft = MAX_ROWS;
   let bytesLeft = MAX_BODY_BYTES;
   for (const { from, to: end } of windowsOf(rangeOf(filter.times), nowMs)) {
     let to: string | null = end;
     while (to !== null) {
-      if (rowsLeft <= 0 || bytesLeft <= 0) return { keys, searchedTo: to };
+      if (rowsLeft < LEAST_SLICE || bytesLeft <= 0) return { keys, searchedTo: to };
       const slice = Math.min(size, rowsLeft);
       const { found, looked, lookedTo } = await searchSlice(db, tenantId, query, {
         range: { from, to },
