@@ -20,6 +20,10 @@ const oldest = z
 const readers = z
   .object({ devDependencies: versions })
   .parse(JSON.parse(read("test/api-tools/package.json")));
+/** What `npm run mutate` alone installs. */
+const mutation = z
+  .object({ devDependencies: versions })
+  .parse(JSON.parse(read("test/mutation/package.json")));
 /** What the built portal consists of, what builds it, and what tests it. */
 const portal = z
   .object({ dependencies: versions, devDependencies: versions })
@@ -40,6 +44,7 @@ const lockfiles = [
   "package-lock.json",
   "test/postgres-15/package-lock.json",
   "test/api-tools/package-lock.json",
+  "test/mutation/package-lock.json",
   "portal/package-lock.json",
 ];
 const locked = lockfiles.flatMap((file) => Object.entries(lockfile.parse(JSON.parse(read(file))).packages));
@@ -62,6 +67,7 @@ describe("docs/dependencies.md", () => {
     "### For the tests alone": {
       ...oldest.optionalDependencies,
       ...readers.devDependencies,
+      ...mutation.devDependencies,
       ...portal.devDependencies,
     },
   };
@@ -78,6 +84,7 @@ describe("package.json", () => {
       ...Object.values(manifest),
       oldest.optionalDependencies,
       readers.devDependencies,
+      mutation.devDependencies,
       ...Object.values(portal),
     ]
       .flatMap((packages) => Object.entries(packages))
