@@ -41,7 +41,7 @@ const cases: Forgotten[] = [
     name: "a replay after the retention",
     insert: `INSERT INTO postern.replays (tenant_id, id, endpoint_id, from_at, to_at, selection, event_type, status, counted,
         is_capped, after_event_id, counted_to, finished_at)
-      SELECT 'acme', gen_random_uuid(), gen_random_uuid(), now(), now(), 'all', $2, 'finished', 0, false,
+      SELECT 'acme', gen_random_uuid(), gen_random_uuid(), now() - interval '1 h', now(), 'all', $2, 'finished', 0, false,
         gen_random_uuid(), gen_random_uuid(), now() - $1::interval`,
     left: "SELECT event_type AS name FROM postern.replays",
     stays: "2 days 23 hours 59 minutes",
@@ -97,17 +97,18 @@ describe("upkeep forgets", () => {
   });
 });
 
-describe("a day of the log", () => {
-  const days = async (table: string) => {
-    const { rows } = await sql(
-      `SELECT (now() AT TIME ZONE 'UTC')::date - to_date(right(relname, 8), 'YYYYMMDD') AS age FROM pg_class
-        WHERE relnamespace = 'postern'::regnamespace AND relkind = 'r' AND relname ~ ('^' || $1 || '_[0-9]{8}$')
-        ORDER BY 1 DESC`,
-      [table],
-    );
-    return rows.map(({ age }) => Number(age)).filter((age) => age > 0);
-  };
+/** The ages of a table's partitions in days, the oldest first. */
+async function days(table: string): Promise<number[]> {
+  const { rows } = await sql(
+    `SELECT (now() AT TIME ZONE 'UTC')::date - to_date(right(relname, 8), 'YYYYMMDD') AS age FROM pg_class
+      WHERE relnamespace = 'postern'::regnamespace AND relkind = 'r' AND relname ~ ('^' || $1 || '_[0-9]{8}$')
+      ORDER BY 1 DESC`,
+    [table],
+  );
+  return rows.map(({ age }) => Number(age)).filter((age) => age > 0);
+}
 
+describe("a day of the log", () => {
   beforeEach(() => sql("SELECT postern.ensure_partitions(current_date - 12, current_date)"));
 
   it("is dropped when all of it is older than the retention, its events five days later", async () => {

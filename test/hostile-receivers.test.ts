@@ -13,7 +13,12 @@ const TYPE = "invoice.paid";
 const EVENTS = 2;
 
 type Target = { name: string; url: string; ending: Ending };
-type Bench = { service: TestService; webhooks: Webhooks; healthyId: string; targets: Map<string, Target & { id: string }> };
+type Bench = {
+  service: TestService;
+  webhooks: Webhooks;
+  healthyId: string;
+  targets: Map<string, Target & { id: string }>;
+};
 
 /** Ended by a time limit alone. The limits are short for these only: on a busy machine, others may come close to them. */
 const SLOW = ["silent", "slow-headers", "slow-body", "no-handshake"];
@@ -134,11 +139,14 @@ describe("an automatic attempt", () => {
     for (const { service, targets } of [quick, slow]) {
       const expected = new Map([["delivered none", EVENTS]]);
       for (const { ending } of targets.values()) {
-        const key = ending === 200 ? "delivered none" : `failed ${typeof ending === "number" ? "status" : ending}`;
+        const key =
+          ending === 200 ? "delivered none" : `failed ${typeof ending === "number" ? "status" : ending}`;
         expected.set(key, (expected.get(key) ?? 0) + EVENTS);
       }
       const { text } = await service.call("GET", "/metrics", { as: null });
-      const counted = text.matchAll(/^webhook_delivery_attempts_total\{outcome="(\w+)",reason="(\w+)"\} (\d+)$/gm);
+      const counted = text.matchAll(
+        /^webhook_delivery_attempts_total\{outcome="(\w+)",reason="(\w+)"\} (\d+)$/gm,
+      );
       assert.deepEqual(
         new Map(Array.from(counted, ([, outcome, reason, count]) => [`${outcome} ${reason}`, Number(count)])),
         expected,

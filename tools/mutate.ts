@@ -10,7 +10,14 @@ import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { installOwnPackages } from "../test/support/own-packages.ts";
 import { SERVER, startTestServer } from "../test/support/postgres.ts";
-import { printFigures, printSurvivors, readReport, type Figures } from "./mutation/report.ts";
+import {
+  describeSurvivors,
+  printFigures,
+  readAccepted,
+  readReport,
+  type Figures,
+  type Report,
+} from "./mutation/report.ts";
 import { relatedTests } from "./mutation/related.ts";
 
 const root = dirname(import.meta.dirname);
@@ -24,18 +31,23 @@ process.exitCode = await main(process.argv.slice(2).map((path) => path.replace(/
 async function main(asked: string[]): Promise<number> {
   const missing = asked.find((path) => !path.startsWith("src/") || !existsSync(join(root, path)));
   if (missing !== undefined) {
-    console.error(`There is no ${missing}. Name a folder or a file of src, as in: npm run mutate -- src/outbound`);
+    console.error(
+      `There is no ${missing}. Name a folder or a file of src, as in: npm run mutate -- src/outbound`,
+    );
     return 1;
   }
   await installOwnPackages(packages, () => console.log("Installing StrykerJS (once, 60 MB) …"));
   const parts = asked.length > 0 ? asked : allParts();
   const server = await startTestServer();
+  const accepted = readAccepted();
   const figures: Figures[] = [];
   try {
     for (const part of parts) {
       const report = await mutate(part, server.url);
       if (report === null) return 1;
-      figures.push(printSurvivors(root, part, report));
+      const found = describeSurvivors(report, accepted);
+      console.log(found.lines.join("\n"));
+      figures.push({ part, ...found.figures });
     }
   } finally {
     await server.stop();
@@ -53,7 +65,7 @@ function allParts(): string[] {
 }
 
 /** Null when it could not be done; Stryker has said why. */
-async function mutate(part: string, databaseUrl: string): Promise<ReturnType<typeof readReport> | null> {
+async function mutate(part: string, databaseUrl: string): Promise<Report | null> {
   const tests = relatedTests(root, part);
   console.log(`\n${part}: ${tests.length} test files\n`);
   mkdirSync(cache, { recursive: true });
@@ -85,8 +97,13 @@ function configure(part: string, tests: readonly string[], reportFile: string): 
     mutate: isFile ? [part] : [`${part}/**/*.ts`, `!${part}/**/*.test.ts`],
     testRunner: "node-test",
     nodeTest: { testFiles: tests },
-    plugins: ["runner.ts", "words.ts"].map((file) => join(root, "tools", "mutation", file)),
+    plugins: [
+      ...["runner.ts", "words.ts"].map((file) => join(root, "tools", "mutation", file)),
+      "@stryker-mutator/typescript-checker",
+    ],
     ignorers: ["words"],
+    checkers: ["typescript"],
+    tsconfigFile: "tsconfig.json",
     coverageAnalysis: "perTest",
     concurrency: CONCURRENCY,
     dryRunTimeoutMinutes: 60,
@@ -94,7 +111,16 @@ function configure(part: string, tests: readonly string[], reportFile: string): 
     timeoutMS: 3_600_000,
     disableTypeChecks: false,
     tempDirName: join(".cache", "mutation", "sandboxes"),
-    ignorePatterns: [".cache", ".ci", "bench", "dist", "release", ".postern", "portal/dist", "suites/**/validation-result.json"],
+    ignorePatterns: [
+      ".cache",
+      ".ci",
+      "bench",
+      "dist",
+      "release",
+      ".postern",
+      "portal/dist",
+      "suites/**/validation-result.json",
+    ],
     // What was noticed stays noticed until the line or the test changes.
     incremental: true,
     incrementalFile: `${reportFile}.known`,

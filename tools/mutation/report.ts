@@ -3,6 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
+/** A mutant that cannot be loaded fails every test that loads it. */
+const NOTICED = new Set(["Killed", "Timeout", "RuntimeError"]);
+const SURVIVED = new Set(["Survived", "NoCoverage"]);
+
 const position = z.object({ line: z.number(), column: z.number() });
 const reportSchema = z.object({
   files: z.record(
@@ -23,7 +27,8 @@ const reportSchema = z.object({
 export type Report = z.infer<typeof reportSchema>;
 type Mutant = Report["files"][string]["mutants"][number];
 
-export type Figures = { part: string; noticed: number; accepted: number; open: number };
+type Counts = { noticed: number; accepted: number; open: number };
+export type Figures = Counts & { part: string };
 
 const acceptedSchema = z.array(
   z.object({ file: z.string(), code: z.string(), replacement: z.string(), why: z.string().min(10) }),
@@ -34,39 +39,42 @@ export function readReport(file: string): Report {
   return reportSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 }
 
-/** Prints what no test noticed and no entry of accepted.json explains, and entries that explain nothing any more. */
-export function printSurvivors(root: string, part: string, report: Report): Figures {
-  const accepted = acceptedSchema.parse(
-    JSON.parse(readFileSync(join(root, "tools", "mutation", "accepted.json"), "utf8")),
-  );
+export function readAccepted(): Accepted {
+  return acceptedSchema.parse(JSON.parse(readFileSync(join(import.meta.dirname, "accepted.json"), "utf8")));
+}
+
+/** Mutants that no test noticed and no entry explains, and entries that explain nothing any more. */
+export function describeSurvivors(report: Report, accepted: Accepted): { lines: string[]; figures: Counts } {
   const used = new Set<Accepted[number]>();
-  const figures: Figures = { part, noticed: 0, accepted: 0, open: 0 };
+  const figures: Counts = { noticed: 0, accepted: 0, open: 0 };
+  const lines: string[] = [];
   for (const [file, { source, mutants }] of Object.entries(report.files)) {
     for (const mutant of mutants) {
-      if (mutant.status === "Killed" || mutant.status === "Timeout" || mutant.status === "RuntimeError")
-        figures.noticed += 1;
-      if (mutant.status !== "Survived" && mutant.status !== "NoCoverage") continue;
+      if (NOTICED.has(mutant.status)) figures.noticed += 1;
+      if (!SURVIVED.has(mutant.status)) continue;
       const code = codeOf(source, mutant);
       const replacement = oneLine(mutant.replacement ?? "");
       const entry = accepted.find(
         (one) => one.file === file && one.code === code && one.replacement === replacement,
       );
-      if (entry !== undefined) {
-        used.add(entry);
+      if (entry === undefined) {
+        figures.open += 1;
+        lines.push(headOf(file, mutant), `    - ${code}`, `    + ${replacement}`);
+      } else {
         figures.accepted += 1;
-        continue;
+        used.add(entry);
       }
-      figures.open += 1;
-      const { line, column } = mutant.location.start;
-      const unreached = mutant.status === "NoCoverage" ? " (no test reaches it)" : "";
-      console.log(`${file}:${line}:${column} ${mutant.mutatorName}${unreached}`);
-      console.log(`    - ${code}\n    + ${replacement}`);
     }
   }
   const stale = accepted.filter((entry) => entry.file in report.files && !used.has(entry));
   for (const { file, code } of stale)
-    console.log(`tools/mutation/accepted.json: a test notices this, or it is gone: ${file} ${code}`);
-  return figures;
+    lines.push(`tools/mutation/accepted.json: a test notices this, or it is gone: ${file} ${code}`);
+  return { lines, figures };
+}
+
+function headOf(file: string, { location, mutatorName, status }: Mutant): string {
+  const unreached = status === "NoCoverage" ? " (no test reaches it)" : "";
+  return `${file}:${location.start.line}:${location.start.column} ${mutatorName}${unreached}`;
 }
 
 export function printFigures(all: readonly Figures[]): void {

@@ -31,7 +31,7 @@ const DRY_LIMIT_MS = 180_000;
 const SLOWER = 3;
 const SLACK_MS = 8000;
 /** The sum of a mutant's test files, by the times of the dry run. What takes longer is not tried. */
-const MUTANT_LIMIT_MS = 90_000;
+const MUTANT_LIMIT_MS = 30_000;
 /** In the sandbox, where all processes of the runner work. */
 const TIMES = ".mutation-times.json";
 

@@ -13,6 +13,13 @@ const FAILED_TEST = /^ *not ok \d+ - (.*)$/m;
 // Enough for the hooks that follow a failed test to take down what they started.
 const GRACE_MS = 300;
 
+const running = new Set<number>();
+// Stryker's process is gone, as after Ctrl-C: a group of its own does not end with it.
+process.once("disconnect", () => {
+  running.forEach(killGroup);
+  process.exit();
+});
+
 export async function runTestFile(
   file: string,
   limitMs: number,
@@ -20,7 +27,8 @@ export async function runTestFile(
 ): Promise<FileResult> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, ["--test-reporter=tap", file], {
-    env: { ...process.env, ...env, NODE_OPTIONS: `--import=${HOOK}` },
+    // Under node's own test runner, a file would report in another form.
+    env: { ...process.env, ...env, NODE_OPTIONS: `--import=${HOOK}`, NODE_TEST_CONTEXT: undefined },
     stdio: ["ignore", "pipe", "pipe"],
     // A group of its own, so that the programs that it starts end with it.
     detached: true,
@@ -28,7 +36,8 @@ export async function runTestFile(
   let isOverdue = false;
   let output = "";
   let grace: NodeJS.Timeout | undefined;
-  const stop = (): void => killGroup(child.pid);
+  const stop = (): void => killGroup(child.pid ?? 0);
+  if (child.pid !== undefined) running.add(child.pid);
   const limit = setTimeout(() => {
     isOverdue = true;
     stop();
@@ -41,6 +50,7 @@ export async function runTestFile(
   child.stderr.on("data", read);
   const [code] = await once(child, "exit");
   stop();
+  if (child.pid !== undefined) running.delete(child.pid);
   clearTimeout(limit);
   clearTimeout(grace);
   const tookMs = performance.now() - startedAt;
@@ -50,8 +60,9 @@ export async function runTestFile(
   return code === 0 ? { kind: "passed", tookMs } : { kind: "failed", tookMs, why: output.slice(-2000) };
 }
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
+function killGroup(pid: number): void {
+  // 0 would be this process's own group.
+  if (pid === 0) return;
   try {
     process.kill(-pid, "SIGKILL");
   } catch {

@@ -104,8 +104,15 @@ describe("applying what an operation returned", () => {
   it("leaves a row alone that is not what the decision saw, each difference by itself", async () => {
     const object = await available();
     const { id, revision } = object;
-    const set = (field: "available_at" | "deadline", from: string | null): Mutation =>
-      ({ op: "update", target: "row", id, field, from, to: LATER, revision });
+    const set = (field: "available_at" | "deadline", from: string | null): Mutation => ({
+      op: "update",
+      target: "row",
+      id,
+      field,
+      from,
+      to: LATER,
+      revision,
+    });
     const decisions: Record<string, Mutation> = {
       "an earlier revision": moveState({ ...object, revision: revision - 1 }, "missing"),
       "a later revision": moveState({ ...object, revision: revision + 1 }, "missing"),

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { publicBase } from "./public-base.ts";
+import { parseJson } from "./parse-json.ts";
+import { isSameSecret } from "./same-secret.ts";
+
+describe("two texts", () => {
+  it("are one secret only where every character is the same", () => {
+    const secret = "süß 🍰 and long enough";
+    assert.equal(isSameSecret(secret, secret), true);
+    for (const other of ["", secret.slice(1), `${secret} `, secret.toUpperCase()]) {
+      assert.equal(isSameSecret(other, secret), false, other);
+      assert.equal(isSameSecret(secret, other), false, other);
+    }
+  });
+});
+
+describe("the address of the API", () => {
+  const at = (host: string) => publicBase({ publicUrl: undefined, host, port: 80, basePath: "/hooks" });
+
+  it("is the public one where there is one", () => {
+    const publicUrl = "https://hooks.example.com/hooks";
+    assert.equal(publicBase({ publicUrl, host: "0.0.0.0", port: 80, basePath: "/other" }), publicUrl);
+  });
+
+  it("else names this machine as it can be called", () => {
+    const urls = ["127.0.0.1", "0.0.0.0", "::", "::1", "10.0.0.7", "host.internal"].map(at);
+    const hosts = ["127.0.0.1", "127.0.0.1", "127.0.0.1", "[::1]", "10.0.0.7", "host.internal"];
+    assert.deepEqual(
+      urls,
+      hosts.map((host) => `http://${host}:80/hooks`),
+    );
+  });
+});
+
+describe("a text of JSON", () => {
+  it("is its value, and null where it is none", () => {
+    assert.deepEqual(["[1]", "null", "{", ""].map(parseJson), [[1], null, null, null]);
+  });
+});
