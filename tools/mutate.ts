@@ -102,7 +102,7 @@ function configure(part: string, tests: readonly string[], reportFile: string): 
       "@stryker-mutator/typescript-checker",
     ],
     ignorers: ["words"],
-    checkers: ["typescript"],
+    checkers: [],
     tsconfigFile: "tsconfig.json",
     coverageAnalysis: "perTest",
     concurrency: CONCURRENCY,

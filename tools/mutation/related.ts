@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 const COMPOSITION = /^src\/(?:service\/|main\.ts$|demo\/)|^test\/support\/(?:service|program)\.ts$/;
 /** Imports between a test and a part, in the same slice and from another one. Farther ones reach everything. */
 const STEPS = { inSlice: 2, fromElsewhere: 1 };
-/** So many tests import these for a helper that an import says nothing: their tests of the running program are named below. */
+/** So many tests import these for a helper that an import says nothing: beside their own tests, those named below are tried. */
 const EVERYWHERE = /^src\/(?:shared|database|telemetry|config)/;
 
 /** Too slow, or about other programs, so never tried. */
@@ -15,7 +15,6 @@ const LEFT_OUT =
 
 /** Tests of the running program that show what a part does, by words in their names, beside those that import it. */
 const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
-  [/^src\/shared/, ["publish.test", "commits"]],
   [
     /^src\/outbound/,
     ["hostile-receivers", "masked-headers", "rotate-secret", "test-dispatch", "names-that-move"],
@@ -214,8 +213,9 @@ export function relatedTests(root: string, folder: string): string[] {
   const words = SHOWN_BY.filter(([part]) => part.test(folder)).flatMap(([, shown]) => shown);
   const isInFolder = (file: string): boolean => file === folder || file.startsWith(`${folder}/`);
   const importsIt = (test: string): boolean => {
-    if (test.startsWith("test/") && EVERYWHERE.test(folder)) return false;
-    const steps = sliceOf(test) === sliceOf(folder) ? STEPS.inSlice : STEPS.fromElsewhere;
+    const isInSlice = sliceOf(test) === sliceOf(folder);
+    if (EVERYWHERE.test(folder) && !isInSlice) return false;
+    const steps = isInSlice ? STEPS.inSlice : STEPS.fromElsewhere;
     return reaches({ root, graph, isGoal: isInFolder }, test, steps);
   };
   return tests
