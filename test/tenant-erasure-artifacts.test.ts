@@ -34,8 +34,8 @@ async function erasure() {
   return z.strictObject({ erasure: erasureObject }).parse(body).erasure;
 }
 
-/** While a worker erases, waits for what `look` answers. */
-async function duringErasure<T>(look: () => Promise<T | false>): Promise<T> {
+/** While a worker erases, waits until the job is as `isSo` wants it. */
+async function erasureThat(isSo: (job: z.infer<typeof erasureObject>) => boolean) {
   const { services } = artifacts;
   const worker = makeErasureWorker({
     db: services.db,
@@ -45,13 +45,16 @@ async function duringErasure<T>(look: () => Promise<T | false>): Promise<T> {
   });
   worker.start();
   try {
-    return await eventually(look);
+    return await eventually(async () => {
+      const job = await erasure();
+      return isSo(job) && job;
+    });
   } finally {
     await worker.stop();
   }
 }
 
-const finish = () => duringErasure(async () => (await erasure()).status === "finished");
+const finish = () => erasureThat(({ status }) => status === "finished");
 
 /** The answer names the artifact, and nothing was begun. */
 async function assertHeld(answer: Awaited<ReturnType<typeof erase>>, { id }: Artifact): Promise<void> {
@@ -115,10 +118,8 @@ describe("the erasure of a tenant whose bucket another installation took over", 
     assert.equal((await runProgram(["storage", "own", "--take-over"], intruder)).code, 0);
 
     assert.equal((await erase()).status, 202);
-    const waiting = await duringErasure(async () => {
-      const { waiting_for: why } = await erasure();
-      return why?.includes("Left are") === true && why;
-    });
+    const job = await erasureThat(({ waiting_for: why }) => why?.includes("Left are") === true);
+    const waiting = job.waiting_for ?? "";
     assert.match(waiting, /another installation/);
     assert.ok(waiting.includes(`Left are 1 artifacts ${suspect.key}, and what no row names`), waiting);
     const all = [own, expired, changed, suspect];
