@@ -79,6 +79,8 @@ describe("a start", () => {
       const { output } = await refused([command], { ...secrets, DATABASE_URL: database.url });
       assert.match(output, /the database is PostgreSQL 14\.19: Postern needs 15 or newer/, command);
     }
+    const doctor = await refused(["doctor"], { ...secrets, DATABASE_URL: database.url });
+    assert.match(doctor.output, /^fail {2}database: .*PostgreSQL 14\.19\n +→ use PostgreSQL 15 or newer/m);
     assert.equal(await hasSchema(), false);
     await database.pool.query(`DO $$ BEGIN
       EXECUTE format('ALTER DATABASE %I RESET search_path', current_database()); END $$`);

@@ -10,7 +10,8 @@ export class ReferenceProcess {
 
   constructor(python: string, suiteRoot: string) {
     this.#child = spawn(python, [join(suiteRoot, "validate.py"), "--differential"], {
-      env: { ...process.env, PYTHONHASHSEED: "0", PYTHONIOENCODING: "utf-8" },
+      // Unbuffered: the last answers of a batch must not wait for questions that wait for them.
+      env: { ...process.env, PYTHONHASHSEED: "0", PYTHONIOENCODING: "utf-8", PYTHONUNBUFFERED: "1" },
     });
     createInterface({ input: this.#child.stdout }).on("line", (line) => this.#waiting.shift()?.resolve(line));
     this.#child.stderr.on("data", (data) => (this.#complaint += String(data)));
