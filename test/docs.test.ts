@@ -62,7 +62,8 @@ describe("the README's start", () => {
   it("has the lines to paste that `npm start` prints", () => {
     const lines = welcome.split("\n").filter((line) => /^(curl|\.) /.test(line));
     assert.equal(lines.length, 4);
-    for (const line of lines) assert.ok(new RegExp(`^${RegExp.escape(line)}( +#.*)?$`, "m").test(readme), line);
+    const pasted = readme.split("\n").map((line) => line.replace(/ +# .*$/, ""));
+    for (const line of lines) assert.ok(pasted.includes(line), line);
   });
 });
 

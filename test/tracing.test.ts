@@ -85,7 +85,7 @@ after(async () => {
 });
 
 async function publish(program: Program, note: string, headers: Record<string, string> = {}) {
-  const json = { type: "invoice.paid", data: { note } };
+  const json = { type: "invoice.paid", data: { note }, id: JSON.stringify([note, headers]) };
   const { status, text, body } = await program.call("POST", "/api/events", { as: PRODUCER, json, headers });
   assert.equal(status, 202, text);
   const { id } = z.object({ id: z.string() }).parse(body);

@@ -16,7 +16,8 @@ export const diffCommand = defineCommand({
     file: { type: "positional", required: true, description: "The new catalog file" },
     tenant: {
       type: "string",
-      description: "Compare with the types that a running Postern shows this tenant; default: with EVENT_CATALOG",
+      description:
+        "Compare with the types that a running Postern shows this tenant; default: with EVENT_CATALOG",
     },
     url: URL_ARGUMENT,
   },

@@ -29,7 +29,10 @@ const ALL_RULES = {
 };
 /** A theme changes nothing but colours. */
 const COLOUR_RULES = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
-const THEMES = { light: ALL_RULES, dark: COLOUR_RULES } as const;
+const THEMES = [
+  ["light", ALL_RULES],
+  ["dark", COLOUR_RULES],
+] as const;
 const IS_TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
 /** Longer than any wait for an element should be on a busy machine. */
 const WAIT_LIMIT_MS = 30_000;
@@ -149,7 +152,7 @@ async function inspect(page: Page, faults: readonly string[], name?: string): Pr
   await page.evaluate(await axeSource());
   for (const [size, viewport] of Object.entries(SIZES)) {
     await page.setViewportSize(viewport);
-    for (const [theme, rules] of Object.entries(THEMES)) {
+    for (const [theme, rules] of THEMES) {
       await page.emulateMedia({ colorScheme: theme });
       const found = axeResult.parse(await page.evaluate(`axe.run(document, ${JSON.stringify(rules)})`));
       const text = found.violations.map(

@@ -29,7 +29,9 @@ type Kind = { areKeyed: boolean; haveExtras: boolean };
 function acceptedSql({ areKeyed, haveExtras }: Kind): string {
   // Behind the parameters of keys, if there are any.
   const first = areKeyed ? 11 : 9;
-  const extraArrays = haveExtras ? `, $${first}::smallint[], $${first + 1}::text[], $${first + 2}::text[]` : "";
+  const extraArrays = haveExtras
+    ? `, $${first}::smallint[], $${first + 1}::text[], $${first + 2}::text[]`
+    : "";
   const extraColumns = haveExtras ? ", version, others, traceparent" : "";
   if (!areKeyed) {
     return /* sql */ `accepted AS MATERIALIZED (
