@@ -33,10 +33,7 @@ const SETTINGS = {
     about: "yes allows the embedded server under NODE_ENV=production",
     fallback: "no",
   },
-  DATA_DIR: {
-    about: "folder of the embedded database, stored artifacts and unfinished exports",
-    fallback: "./.postern",
-  },
+  DATA_DIR: { about: "embedded database, artifacts, unfinished exports", fallback: "./.postern" },
   DATABASE_POOL_SIZE: { about: "database connections of this process", fallback: "20" },
   OBJECT_STORE_URL: {
     about: "bucket for stored artifacts, s3://name?region=…; absent: a folder in DATA_DIR",
