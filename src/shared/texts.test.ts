@@ -4,6 +4,8 @@ import { publicBase } from "./public-base.ts";
 import { parseJson } from "./parse-json.ts";
 import { isSameSecret } from "./same-secret.ts";
 
+const at = (host: string) => publicBase({ publicUrl: undefined, host, port: 80, basePath: "/hooks" });
+
 describe("two texts", () => {
   it("are one secret only where every character is the same", () => {
     const secret = "süß 🍰 and long enough";
@@ -16,8 +18,6 @@ describe("two texts", () => {
 });
 
 describe("the address of the API", () => {
-  const at = (host: string) => publicBase({ publicUrl: undefined, host, port: 80, basePath: "/hooks" });
-
   it("is the public one where there is one", () => {
     const publicUrl = "https://hooks.example.com/hooks";
     assert.equal(publicBase({ publicUrl, host: "0.0.0.0", port: 80, basePath: "/other" }), publicUrl);

@@ -1,5 +1,5 @@
 /** What `npm run mutate` chooses, counts and leaves alone. */
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -35,13 +35,14 @@ describe("the related tests", () => {
   });
 });
 
+const mutant = (line: number, status: string) => ({
+  mutatorName: "ConditionalExpression",
+  replacement: "false",
+  status,
+  location: { start: { line, column: 5 }, end: { line, column: 10 } },
+});
+
 describe("a report", () => {
-  const mutant = (line: number, status: string) => ({
-    mutatorName: "ConditionalExpression",
-    replacement: "false",
-    status,
-    location: { start: { line, column: 5 }, end: { line, column: 10 } },
-  });
   const statuses = ["Killed", "Timeout", "RuntimeError", "Survived", "NoCoverage", "CompileError", "Ignored"];
   const report = {
     files: {
@@ -67,25 +68,36 @@ describe("a report", () => {
   });
 
   it("leaves out what is explained, and names explanations that explain nothing", () => {
-    const entry = { file: "src/a.ts", replacement: "false", why: "nobody can see it" };
-    const accepted = ["a < 3", "a < 4", "a < 0"].map((code) => ({ ...entry, code }));
+    const why = "nobody can see it";
+    const accepted = ["a < 3", "a < 4", "a < 0"].map((code) => ({
+      file: "src/a.ts",
+      code,
+      replacement: "false",
+      why,
+    }));
     const { lines, figures } = describeSurvivors(report, accepted);
     deepEqual(figures, { noticed: 3, accepted: 2, open: 0 });
     deepEqual(lines, ["tools/mutation/accepted.json: a test notices this, or it is gone: src/a.ts a < 0"]);
   });
 });
 
-describe("a text", () => {
-  const literal = { type: "StringLiteral" };
-  const call = (object: string, name: string) => {
-    const callee = {
-      type: "MemberExpression",
-      object: { type: "Identifier", name: object },
-      property: { name },
-    };
-    return { node: literal, parent: { type: "CallExpression", callee }, parentPath: null };
+const literal = { type: "StringLiteral" };
+const call = (object: string, name: string) => {
+  const callee = {
+    type: "MemberExpression",
+    object: { type: "Identifier", name: object },
+    property: { name },
   };
+  return { node: literal, parent: { type: "CallExpression", callee }, parentPath: null };
+};
 
+const thrown = (name: string) => ({
+  node: literal,
+  parent: { type: "NewExpression", callee: { type: "Identifier", name } },
+  parentPath: { node: literal, parent: { type: "ThrowStatement" }, parentPath: null },
+});
+
+describe("a text", () => {
   it("of a log line is left alone, another argument is not", () => {
     equal(reasonToSkip(call("log", "warn")), "the text of a log line");
     equal(reasonToSkip(call("log", "child")), undefined);
@@ -93,22 +105,17 @@ describe("a text", () => {
   });
 
   it("of a thrown Error is left alone, that of an error for people is not", () => {
-    const thrown = (name: string) => ({
-      node: literal,
-      parent: { type: "NewExpression", callee: { type: "Identifier", name } },
-      parentPath: { node: literal, parent: { type: "ThrowStatement" }, parentPath: null },
-    });
     equal(reasonToSkip(thrown("Error")), "the text of a broken invariant");
     equal(reasonToSkip(thrown("ConfigError")), undefined);
   });
 });
 
-describe("a test file", () => {
-  const run = (test: TestContext, body: string, limitMs = 20_000) => {
-    const text = `import { it } from "node:test"; it("does", async () => { ${body} }); it("goes on", () => {});`;
-    return runTestFile(join(newFolder(test, { "one.test.mjs": text }), "one.test.mjs"), limitMs, {});
-  };
+const run = (test: TestContext, body: string, limitMs = 20_000) => {
+  const text = `import { it } from "node:test"; it("does", async () => { ${body} }); it("goes on", () => {});`;
+  return runTestFile(join(newFolder(test, { "one.test.mjs": text }), "one.test.mjs"), limitMs, {});
+};
 
+describe("a test file", () => {
   it("that passes, fails, ends its process or hangs is told apart", async (test) => {
     equal((await run(test, "")).kind, "passed");
     const failed = await run(test, "throw new Error('no')");
@@ -116,6 +123,5 @@ describe("a test file", () => {
     equal((await run(test, "process.exit(3)")).kind, "failed");
     const hanging = await run(test, "await new Promise(() => setInterval(() => 0, 1000))", 1500);
     equal(hanging.kind, "overdue");
-    match(String(hanging.tookMs), /^\d+/);
   });
 });
