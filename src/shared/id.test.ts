@@ -65,6 +65,11 @@ describe("ids", () => {
     }
   });
 
+  it("differ by chance, also beyond what is drawn at once", () => {
+    const ends = Array.from({ length: 1100 }, () => newDeliveryId().slice(24));
+    assert.equal(new Set(ends).size, ends.length);
+  });
+
   it("have a least one for each time, in the order of times", () => {
     const times = fc.integer({ min: 0, max: MAX_TIME_MS });
     fc.assert(

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { publicBase } from "./public-base.ts";
 import { parseJson } from "./parse-json.ts";
+import { ConfigError } from "./config-error.ts";
+import { Refusal } from "./refusal.ts";
 import { isSameSecret } from "./same-secret.ts";
 
 const at = (host: string) => publicBase({ publicUrl: undefined, host, port: 80, basePath: "/hooks" });
@@ -36,5 +38,23 @@ describe("the address of the API", () => {
 describe("a text of JSON", () => {
   it("is its value, and null where it is none", () => {
     assert.deepEqual(["[1]", "null", "{", ""].map(parseJson), [[1], null, null, null]);
+  });
+});
+
+describe("an error", () => {
+  it("has its own name, and a refusal what a caller is told", () => {
+    assert.equal(new ConfigError("x").name, "ConfigError");
+    const { name, message, code, issues, retryAfterS, reason } = new Refusal("gone", { retryAfterS: 2 });
+    assert.deepEqual(
+      { name, message, code, issues, retryAfterS, reason },
+      {
+        name: "Refusal",
+        message: "gone",
+        code: "gone",
+        issues: undefined,
+        retryAfterS: 2,
+        reason: undefined,
+      },
+    );
   });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sleep, systemClock } from "./clock.ts";
-import { every, makeRepeated } from "./every.ts";
+import { every, makeRepeated, pause } from "./every.ts";
 import { withinLimit } from "./time-limit.ts";
 
 /** All promises that are resolved have done what follows. */
@@ -43,12 +43,18 @@ describe("a sleep", () => {
     const { signal } = new AbortController();
     let listeners = 0;
     signal.addEventListener = () => void listeners++;
-    signal.removeEventListener = () => void listeners--;
+    signal.removeEventListener = (type: string) => void (listeners -= type === "abort" ? 1 : 0);
     const sleeping = sleep(clock, 7, signal);
     assert.deepEqual([timers.at(-1)?.ms, listeners], [7, 1]);
     timers.at(-1)?.work();
     await sleeping;
     assert.equal(listeners, 0);
+  });
+
+  it("needs no signal", async () => {
+    const sleeping = sleep(clock, 7);
+    timers.at(-1)?.work();
+    await sleeping;
   });
 
   it("ends when its signal aborts, or does not begin, and leaves no timer", async () => {
@@ -60,6 +66,16 @@ describe("a sleep", () => {
     assert.equal(timers.at(-1)?.cancelled, true);
     await sleep(clock, 7, stopping.signal);
     assert.equal(timers.length, before);
+  });
+});
+
+describe("a pause", () => {
+  it("takes its time, but not beyond its signal", async () => {
+    const stopping = new AbortController();
+    const pausing = pause(3_600_000, stopping.signal).then(() => "over");
+    assert.equal(await Promise.race([pausing, settled().then(() => "still")]), "still");
+    stopping.abort();
+    assert.equal(await pausing, "over");
   });
 });
 
