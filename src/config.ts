@@ -29,12 +29,9 @@ const SETTINGS = {
     about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR",
     mask: maskPassword,
   },
-  EMBEDDED_DATABASE: {
-    about: "yes allows the embedded server under NODE_ENV=production",
-    fallback: "no",
-  },
+  EMBEDDED_DATABASE: { about: "yes allows the embedded server under NODE_ENV=production", fallback: "no" },
   DATA_DIR: {
-    about: "folder of the embedded database, stored artifacts and unfinished exports",
+    about: "folder of embedded database, artifacts and exports",
     fallback: "./.postern",
   },
   DATABASE_POOL_SIZE: { about: "database connections of this process", fallback: "20" },

@@ -62,8 +62,8 @@ describe("the README's start", () => {
   it("has the lines to paste that `npm start` prints", () => {
     const lines = welcome.split("\n").filter((line) => /^(curl|\.) /.test(line));
     assert.equal(lines.length, 4);
-    const pasted = readme.split("\n").map((line) => line.replace(/ +# .*$/, ""));
-    for (const line of lines) assert.ok(pasted.includes(line), line);
+    const pasted = new Set(readme.split("\n").map((line) => line.replace(/ +# .*$/, "")));
+    for (const line of lines) assert.ok(pasted.has(line), line);
   });
 });
 

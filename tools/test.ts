@@ -100,7 +100,7 @@ async function runTests(files: string[], env: NodeJS.ProcessEnv): Promise<number
   const runner = spawn(process.execPath, args, {
     cwd: root,
     stdio: "inherit",
-    env: { ...process.env, ...env },
+    env: { ...ownEnvironment(), ...env },
   });
   // A Ctrl-C reaches the runner too: it reports and ends, and then we stop the server.
   const end = (): void => void runner.kill("SIGTERM");
@@ -111,6 +111,11 @@ async function runTests(files: string[], env: NodeJS.ProcessEnv): Promise<number
   process.off("SIGTERM", end);
   if (typeof code === "number") return code;
   return isSignal(signal) ? 128 + constants.signals[signal] : 1;
+}
+
+/** Without what a developer's shell may set for other programs: PYTHONUNBUFFERED once hid a reference that never flushed. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PYTHON|PG|AWS_)/.test(name)));
 }
 
 function isSignal(name: unknown): name is NodeJS.Signals {

@@ -15,8 +15,7 @@ export class ReferenceProcess implements Reference {
 
   constructor(python: string, suiteRoot: string) {
     this.#child = spawn(python, [join(suiteRoot, "validate.py"), "--differential"], {
-      // Unbuffered: the last answers of a batch must not wait for questions that wait for them.
-      env: { ...process.env, PYTHONHASHSEED: "0", PYTHONIOENCODING: "utf-8", PYTHONUNBUFFERED: "1" },
+      env: { ...process.env, PYTHONHASHSEED: "0", PYTHONIOENCODING: "utf-8" },
     });
     createInterface({ input: this.#child.stdout }).on("line", (line) => this.#waiting.shift()?.resolve(line));
     this.#child.stderr.on("data", (data) => (this.#complaint += String(data)));
