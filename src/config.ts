@@ -29,11 +29,11 @@ const SETTINGS = {
     about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR",
     mask: maskPassword,
   },
-  EMBEDDED_DATABASE: { about: "yes allows the embedded server under NODE_ENV=production", fallback: "no" },
-  DATA_DIR: {
-    about: "folder of embedded database, artifacts and exports",
-    fallback: "./.postern",
+  EMBEDDED_DATABASE: {
+    about: "yes allows the embedded server under NODE_ENV=production",
+    fallback: "no",
   },
+  DATA_DIR: { about: "embedded database, artifacts, unfinished exports", fallback: "./.postern" },
   DATABASE_POOL_SIZE: { about: "database connections of this process", fallback: "20" },
   OBJECT_STORE_URL: {
     about: "bucket for stored artifacts, s3://name?region=…; absent: a folder in DATA_DIR",
