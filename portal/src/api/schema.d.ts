@@ -3172,7 +3172,7 @@ export interface operations {
                 from?: string;
                 /** @description Created before, ISO 8601 with offset. */
                 to?: string;
-                /** @description A type, or a prefix such as `invoice.*`. */
+                /** @description A type, one version of it as `invoice.paid@2`, or a prefix such as `invoice.*`. */
                 event_type?: string;
                 event_id?: string;
                 /** @description A status, a class such as `5xx`, or `none`: sent without an answer. */
@@ -3982,7 +3982,7 @@ export interface operations {
                 from?: string;
                 /** @description Created before, ISO 8601 with offset. */
                 to?: string;
-                /** @description A type, or a prefix such as `invoice.*`. */
+                /** @description A type, one version of it as `invoice.paid@2`, or a prefix such as `invoice.*`. */
                 event_type?: string;
                 event_id?: string;
                 /** @description A status, a class such as `5xx`, or `none`: sent without an answer. */
