@@ -9,7 +9,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe } from "node:test";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { z } from "zod";
 import { codeAnswer } from "../../../src/api/portal-schemas.ts";
 import { buildPortal } from "../../../tools/portal.ts";
@@ -19,6 +19,7 @@ import {
   type TestService,
   type TestServiceOptions,
 } from "../../../test/support/service.ts";
+import { launchChromium } from "./browser.ts";
 import { chromiumPath } from "./chromium.ts";
 
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
@@ -86,7 +87,7 @@ export function describePortal(
 async function startPortal(executablePath: string, options: TestServiceOptions) {
   await buildPortal(() => undefined);
   const [browser, service] = await Promise.all([
-    chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] }),
+    launchChromium(executablePath),
     startTestService(options),
   ]);
   return {

@@ -167,6 +167,7 @@ function Activity({ endpointId }: { endpointId: string }) {
           <NewReplay
             endpointId={endpointId}
             select={replay}
+            range={range}
             cause={cause}
             causes={(causes.data ?? []).map((one) => one.cause)}
             onSelect={(select) =>

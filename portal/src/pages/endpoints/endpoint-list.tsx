@@ -1,6 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, useLayoutEffect, useRef, useState } from "react";
+import { memo, useCallback, useLayoutEffect, useRef, useState } from "react";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
@@ -17,7 +17,7 @@ import { texts } from "./texts.ts";
 export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState };
 
 const COLUMNS = "md:grid md:grid-cols-[minmax(0,1fr)_6.5rem_6.5rem_7.5rem_2rem] md:items-center md:gap-5";
-const ROW_PX = 68;
+const heightOf = (): number => 68;
 
 /** A thousand endpoints are as quick as ten: only rows in sight are made. */
 export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; hasStats: boolean }) {
@@ -25,12 +25,14 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
   const place = useRef<HTMLUListElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
+  // Another function would have every row measured again while one scrolls.
+  const keyOf = useCallback((index: number) => listed[index]?.endpoint.id ?? index, [listed]);
   const rows = useWindowVirtualizer({
     count: listed.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: heightOf,
     overscan: 8,
     scrollMargin: offset,
-    getItemKey: (index) => listed[index]?.endpoint.id ?? index,
+    getItemKey: keyOf,
   });
   useRowKeys(listed, (index) => rows.scrollToIndex(index));
   return (

@@ -9,7 +9,7 @@ export const RANGES = {
   "30d": 2_592_000_000,
 } as const;
 export type Range = keyof typeof RANGES;
-const RANGE_NAMES = ["1h", "24h", "7d", "30d"] as const satisfies readonly Range[];
+export const RANGE_NAMES = ["1h", "24h", "7d", "30d"] as const satisfies readonly Range[];
 const STATUSES = ["pending", "delivered", "failed", "test"] as const;
 
 export type LogSearch = ReturnType<typeof parseLogSearch>;
@@ -29,6 +29,9 @@ export function parseLogSearch(search: Record<string, unknown>) {
     ...text(search, "d"),
   };
 }
+
+/** Undefined takes a filter away. */
+export type Change = (change: Partial<Record<keyof LogSearch, string | undefined>>) => void;
 
 /** The span that is shown; `to` null: up to now, and on. */
 export type Span = { from: Date; to: Date | null };

@@ -44,7 +44,7 @@ function LogPage() {
       about={t.about}
       actions={<Live tail={span.to === null && search.q === undefined ? log.tail : null} />}
     >
-      <FilterBar search={search} span={span} onChange={set} />
+      <FilterBar search={search} span={span} onChange={(change) => set(change)} />
       <div className="my-3">
         <DeliveryChart
           from={span.from}
