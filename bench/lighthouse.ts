@@ -12,9 +12,15 @@ const CATEGORIES = ["performance", "accessibility", "best-practices"] as const;
 const report = z.object({
   categories: z.record(
     z.string(),
-    z.object({ score: z.number().nullable(), auditRefs: z.array(z.object({ id: z.string(), weight: z.number() })) }),
+    z.object({
+      score: z.number().nullable(),
+      auditRefs: z.array(z.object({ id: z.string(), weight: z.number() })),
+    }),
   ),
-  audits: z.record(z.string(), z.object({ score: z.number().nullable(), displayValue: z.string().optional() })),
+  audits: z.record(
+    z.string(),
+    z.object({ score: z.number().nullable(), displayValue: z.string().optional() }),
+  ),
 });
 
 export async function prepareLighthouse(): Promise<void> {

@@ -70,7 +70,7 @@ describePortal(
       const [made] = await endpointsOf(portal(), "more");
       assert.equal(made?.mode, "pull");
       assert.equal(made.rate_limit, 5);
-      assert.deepEqual(made.headers, { "x-key": "[masked]" });
+      assert.deepEqual(made.headers, { "X-Key": "[masked]" });
       assert.deepEqual(made.metadata, { customer: "<b>7</b>" });
       await page.getByText(`POST /api/webhooks/${made.id}/leases`).waitFor();
       await page.getByText("<b>7</b>").waitFor();

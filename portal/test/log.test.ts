@@ -18,8 +18,8 @@ describePortal(
       path === "/huge"
         ? { status: 500, body: HUGE, headers: { "content-type": "text/html" } }
         : path === "/fails"
-        ? { status: 503, body: HOSTILE, headers: { "x-trace": "<b>bold</b>" } }
-        : { status: 200, body: "thanks" },
+          ? { status: 503, body: HOSTILE, headers: { "x-trace": "<b>bold</b>" } }
+          : { status: 200, body: "thanks" },
   },
   (portal) => {
     it("says that nothing was sent yet", async () => {
@@ -106,18 +106,15 @@ describePortal(
         const log = await deliveriesOf(portal(), "huge", "status=failed");
         return log.length === 1;
       });
-      const { page, inspect } = await portal().open(`/log?endpoint=${fails.id}`, {
-        grant: { tenant_id: "huge" },
-      });
+      const { page } = await portal().open(`/log?endpoint=${fails.id}`, { grant: { tenant_id: "huge" } });
       await page.getByRole("list", { name: "Deliveries" }).getByRole("link").last().click();
       const drawer = page.getByRole("dialog");
       const answer = await drawer.getByLabel("Answer 500: Body").textContent();
       assert.ok(answer?.startsWith("<b>bold</b>\uFFFD\u202E<i>x</i>"), answer?.slice(0, 40));
-      assert.equal(answer.length, 1000);
+      assert.equal(answer?.length, 1000);
       const sent = await drawer.getByLabel("Request: Body").textContent();
       assert.ok(sent?.includes(JSON.stringify(note).slice(1, 60)));
       assert.ok((sent?.length ?? 0) > 900_000);
-      await inspect("delivery-huge");
     });
 
     it("sends a failed delivery again by r, and an event to another endpoint", async () => {

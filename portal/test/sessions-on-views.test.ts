@@ -39,7 +39,7 @@ async function viewsOf(portal: Portal): Promise<View[]> {
       path: `${one}/secret`,
       owner: "Rotate the secret",
       stranger: absent,
-      reader: "Only owners rotate secrets",
+      reader: "Only owners of your account may rotate the secret.",
     },
     { path: "/log", owner: "That is all of this time.", stranger: "No deliveries in this time" },
     { path: `/log?d=${delivery?.id}`, owner: NOTE, stranger: absent },

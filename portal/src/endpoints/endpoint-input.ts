@@ -35,13 +35,16 @@ export function inputOf(endpoint: Endpoint | null): EndpointInput {
     events,
     mode,
     rate: rate === null ? "" : String(rate),
-    headers: pairsOf(headers).map((pair) => ({ ...pair, isSecret: masked.has(pair.name.toLowerCase()) })),
-    metadata: pairsOf(metadata),
+    headers: pairsOf(headers, (name) => masked.has(name.toLowerCase())),
+    metadata: pairsOf(metadata, () => false),
   };
 }
 
-function pairsOf(named: Readonly<Record<string, string>>): PairInput[] {
-  return Object.entries(named).map(([name, value], key) => ({ key, name, value, isSecret: false }));
+function pairsOf(
+  named: Readonly<Record<string, string>>,
+  isSecret: (name: string) => boolean,
+): PairInput[] {
+  return Object.entries(named).map(([name, value], key) => ({ key, name, value, isSecret: isSecret(name) }));
 }
 
 /** Whether more is set than most endpoints need. */
@@ -71,9 +74,7 @@ export function requestOf(input: EndpointInput): Schemas["CreateEndpointRequest"
       .filter((header) => header.isSecret && !isAlwaysSecret(header))
       .map(({ name }) => name.trim().toLowerCase()),
     metadata: Object.fromEntries(
-      input.metadata
-        .filter(({ name }) => name.trim() !== "")
-        .map(({ name, value }) => [name.trim(), value]),
+      input.metadata.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]),
     ),
   };
 }

@@ -6,7 +6,11 @@ import { texts } from "./texts.ts";
 /** As the browser's fields give them: to the minute, without a zone. Empty while none is given. */
 export type FieldTimes = { from: string; to: string };
 
-type TimeFieldsProps = { times: FieldTimes; onChange: (times: FieldTimes) => void; error?: string | undefined };
+type TimeFieldsProps = {
+  times: FieldTimes;
+  onChange: (times: FieldTimes) => void;
+  error?: string | undefined;
+};
 
 /** Both ends of a time of one's own, in the zone in which times are shown. */
 export function TimeFields({ times, onChange, error }: TimeFieldsProps) {

@@ -45,14 +45,6 @@ const ENTRIES = [
     payloadShape: { order_id: "o_1", "tracking-code": null, parcels: [] },
   },
   {
-    type: "parcel.scanned",
-    title: "Parcel scanned",
-    description: "A parcel passed a scanner.",
-    group: "Parcels",
-    payloadShape: { parcel: "p_1" },
-    preview: true,
-  },
-  {
     type: "customer.merged",
     title: "Customer merged",
     description: "Two customers became one.",

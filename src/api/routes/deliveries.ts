@@ -169,7 +169,9 @@ export function deliveryRoutes(
         params: ["id"],
         body: testInput,
         answers: { 200: z.union([testResult, dryRunResult]) },
-        headers: { "Delivery-Id": "The test's delivery, for `GET /api/deliveries/{did}`. None for a dry run." },
+        headers: {
+          "Delivery-Id": "The test's delivery, for `GET /api/deliveries/{did}`. None for a dry run.",
+        },
         examples: {
           body: [
             { event_type: "invoice.paid" },

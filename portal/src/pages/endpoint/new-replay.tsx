@@ -35,15 +35,7 @@ type NewReplayProps = {
 };
 
 /** Chooses events, counts them before anything is sent, and starts the replay. */
-export function NewReplay({
-  endpointId,
-  select,
-  range,
-  cause,
-  causes,
-  onSelect,
-  onClose,
-}: NewReplayProps) {
+export function NewReplay({ endpointId, select, range, cause, causes, onSelect, onClose }: NewReplayProps) {
   const t = useTexts(texts);
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();

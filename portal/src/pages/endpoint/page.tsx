@@ -73,10 +73,12 @@ function Shown({ endpoint }: { endpoint: Endpoint }) {
               {t.edit}
             </LinkButton>
           )}
-          <EndpointActions
-            endpoint={endpoint}
-            onDeleted={() => navigate({ to: "/endpoints", replace: true })}
-          />
+          {mayWrite && (
+            <EndpointActions
+              endpoint={endpoint}
+              onDeleted={() => navigate({ to: "/endpoints", replace: true })}
+            />
+          )}
         </>
       }
     >

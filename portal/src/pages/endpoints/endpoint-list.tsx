@@ -7,6 +7,7 @@ import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
 import type { EndpointState, EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
+import { usePermissions } from "../../session/permissions.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Sparkline } from "../../ui/sparkline.tsx";
@@ -22,6 +23,7 @@ const heightOf = (): number => 68;
 /** A thousand endpoints are as quick as ten: only rows in sight are made. */
 export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; hasStats: boolean }) {
   const t = useTexts(texts);
+  const { mayWrite } = usePermissions();
   const place = useRef<HTMLUListElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
@@ -60,7 +62,7 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
                 className="absolute inset-x-0 top-0 border-b border-line last:border-b-0 has-[a:focus-visible]:bg-hover hover:bg-hover"
                 style={{ transform: `translateY(${start - offset}px)` }}
               >
-                <Row {...one} hasStats={hasStats} />
+                <Row {...one} hasStats={hasStats} mayWrite={mayWrite} />
               </li>
             )
           );
@@ -70,8 +72,10 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
   );
 }
 
+type RowProps = Listed & { hasStats: boolean; mayWrite: boolean };
+
 /** Remembered: scrolling makes rows, and leaves those that are there. */
-const Row = memo(function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean }) {
+const Row = memo(function Row({ endpoint, stats, state, hasStats, mayWrite }: RowProps) {
   const own = useTexts(endpointTexts);
   const events = endpoint.events.includes("*") ? own.allEvents : endpoint.events.join(", ") || own.noEvents;
   return (
@@ -98,7 +102,7 @@ const Row = memo(function Row({ endpoint, stats, state, hasStats }: Listed & { h
         {stats === undefined ? null : <Day stats={stats} />}
       </div>
       <div className="absolute top-2.5 right-2 md:relative md:top-auto md:right-auto md:col-start-5">
-        <EndpointActions endpoint={endpoint} />
+        {mayWrite && <EndpointActions endpoint={endpoint} />}
       </div>
     </div>
   );

@@ -9,39 +9,41 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, INPUT, Segments } from "../../ui/field.tsx";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
-import { TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
+import { fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { EXPORT_STATUSES, EXPORT_TIMES } from "./kinds.ts";
 import { texts } from "./texts.ts";
 
 const DAY_MS = 86_400_000;
 const TIMES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const;
-const TIME_NAMES = ["24h", "7d", "30d", "own"] as const;
+const TIME_NAMES = [...EXPORT_TIMES, "own"] as const;
 const FORMATS = ["ndjson", "csv", "parquet"] as const;
-const STATUSES = ["delivered", "failed", "test"] as const;
 
 type Request = Schemas["CreateExportRequest"];
 type Wanted = FieldTimes & {
   time: (typeof TIME_NAMES)[number];
   endpoint: string;
   type: string;
-  status: "" | (typeof STATUSES)[number];
+  status: "" | (typeof EXPORT_STATUSES)[number];
   formats: readonly (typeof FORMATS)[number][];
 };
 
-export function NewExport({ onClose }: { onClose: () => void }) {
+/** As the log hands it on. */
+type Chosen = {
+  range?: (typeof EXPORT_TIMES)[number];
+  from?: string;
+  to?: string;
+  endpoint?: string;
+  type?: string;
+  status?: (typeof EXPORT_STATUSES)[number];
+};
+
+export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => void }) {
   const t = useTexts(texts);
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();
   const { zone } = useDisplay();
-  const [wanted, setWanted] = useState<Wanted>({
-    time: "7d",
-    from: "",
-    to: "",
-    endpoint: "",
-    type: "",
-    status: "",
-    formats: ["ndjson", "csv"],
-  });
+  const [wanted, setWanted] = useState(() => wantedOf(chosen, zone));
   const set = (change: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...change }));
   const body = requestOf(wanted, zone, new Date());
   const begin = useMutation({
@@ -161,12 +163,12 @@ function LogChoice({ wanted, onChange }: ChoiceProps) {
               {...wiring}
               value={wanted.status}
               onChange={({ target }) =>
-                onChange({ status: STATUSES.find((one) => one === target.value) ?? "" })
+                onChange({ status: EXPORT_STATUSES.find((one) => one === target.value) ?? "" })
               }
               className={INPUT}
             >
               <option value="">{t.anyStatus}</option>
-              {STATUSES.map((status) => (
+              {EXPORT_STATUSES.map((status) => (
                 <option key={status} value={status}>
                   {ui[status]}
                 </option>
@@ -203,6 +205,18 @@ function FormatChoice({ wanted, onChange }: ChoiceProps) {
       <p className="text-sm text-muted">{t.formatAbout}</p>
     </fieldset>
   );
+}
+
+function wantedOf({ range = "7d", from, to, endpoint, type, status }: Chosen, zone: Zone): Wanted {
+  return {
+    time: from === undefined ? range : "own",
+    from: from === undefined ? "" : fieldOf(new Date(from), zone),
+    to: from === undefined ? "" : fieldOf(to === undefined ? new Date() : new Date(to), zone),
+    endpoint: endpoint ?? "",
+    type: type ?? "",
+    status: status ?? "",
+    formats: ["ndjson", "csv"],
+  };
 }
 
 /** Null while something that must be given is not. */

@@ -64,6 +64,19 @@ function causeQuery(cause: string): Pick<LogQuery, "response_status" | "error"> 
   return cause.startsWith("http_") ? { response_status: cause.slice("http_".length) } : { error: cause };
 }
 
+/** The export of what is shown, as far as an export can be narrowed. */
+export function exportOf({ range = "24h", endpoint, status, type }: LogSearch, { from, to }: Span) {
+  return {
+    open: "new" as const,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(type !== undefined && { type }),
+    ...(status !== undefined && status !== "pending" && { status }),
+    ...(to === null && range !== "1h"
+      ? { range }
+      : { from: from.toISOString(), ...(to !== null && { to: to.toISOString() }) }),
+  };
+}
+
 /** Whether a filter other than the time and the endpoint is set. */
 export function hasFilter({ status, type, cause, event, q }: LogSearch): boolean {
   return [status, type, cause, event, q].some((value) => value !== undefined);

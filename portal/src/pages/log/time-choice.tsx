@@ -2,7 +2,7 @@ import { useState, type FormEvent } from "react";
 import { useDisplay } from "../../display/display.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Segments } from "../../ui/field.tsx";
-import { fieldOf, TimeFields, timeOf } from "../../ui/time-fields.tsx";
+import { fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
 import { RANGE_NAMES, type Change, type LogSearch, type Span } from "./log-search.ts";
 import { texts } from "./texts.ts";
 
@@ -40,18 +40,20 @@ function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
   const { zone } = useDisplay();
   const shown = { from: fieldOf(span.from, zone), to: span.to === null ? "" : fieldOf(span.to, zone) };
   const [times, setTimes] = useState(shown);
-  const [former, setFormer] = useState(span);
-  if (former !== span) {
-    setFormer(span);
-    setTimes(shown);
+  const [asked, setAsked] = useState(shown);
+  const [known, setKnown] = useState(shown);
+  if (!isSame(known, shown)) {
+    setKnown(shown);
+    // From elsewhere, as by the chart. What was typed here stays, and so does what is typed since.
+    if (!isSame(asked, shown)) setTimes(shown);
   }
   const from = timeOf(times.from, zone);
   const to = timeOf(times.to, zone);
   const error = from === null ? t.noTime : to !== null && to <= from ? t.wrongOrder : undefined;
   const look = (event?: FormEvent): void => {
     event?.preventDefault();
-    const isSame = times.from === shown.from && times.to === shown.to;
-    if (from === null || error !== undefined || isSame) return;
+    if (from === null || error !== undefined || isSame(times, shown)) return;
+    setAsked(times);
     onChange({ from: from.toISOString(), to: to?.toISOString() });
   };
   return (
@@ -60,4 +62,8 @@ function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
       <input type="submit" hidden />
     </form>
   );
+}
+
+function isSame(one: FieldTimes, other: FieldTimes): boolean {
+  return one.from === other.from && one.to === other.to;
 }
