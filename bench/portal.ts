@@ -29,7 +29,6 @@ const IDLE_S = 60;
 /** Of the log; the page reads on as one scrolls. */
 const SCROLL_S = 30;
 
-const LONG_MS = 50;
 /** Notes each task of over 50 ms, as the browser itself counts them. */
 const WATCH_TASKS = `window.longTasks = [];
 new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
@@ -128,46 +127,28 @@ async function usableMs(page: Page): Promise<number> {
   return Math.round(Number(await page.evaluate("performance.now()")));
 }
 
-type Tasks = {
-  /** By the clock: with what other programs took of the two cores meanwhile. */
-  byClock: readonly number[];
-  /** By the CPU time of the page's main thread. */
-  byCpu: readonly number[];
-};
+type Tasks = { longMs: readonly number[]; cpuMs: number; clockMs: number };
 
-/** The tasks of over 50 ms while the work was done. */
+/** The tasks of over 50 ms while the work was done, by the clock, and the CPU time of all tasks of the page. */
 async function tasksDuring(page: Page, work: () => Promise<void>): Promise<Tasks> {
   await delay(1000);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const cpuMs = async (): Promise<number> => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return 1000 * (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN);
+  };
   await page.evaluate("window.longTasks.length = 0");
-  const browser = page.context().browser();
-  await browser?.startTracing(page, { categories: ["disabled-by-default-lighthouse"] });
+  const [cpuBefore, startedAt] = [await cpuMs(), performance.now()];
   await work();
+  const [cpuAfter, endedAt] = [await cpuMs(), performance.now()];
   await delay(500);
-  const trace = traced.parse(JSON.parse(String(await browser?.stopTracing())));
-  const byClock = durations.parse(JSON.parse(String(await page.evaluate("JSON.stringify(window.longTasks)"))));
-  const mains = trace.traceEvents
-    .filter(({ args }) => args?.name === "CrRendererMain")
-    .map(({ pid, tid }) => `${pid} ${tid}`);
-  const tasks = trace.traceEvents.filter(
-    ({ name, pid, tid }) => name === "RunTask" && mains.includes(`${pid} ${tid}`),
-  );
-  assert.ok(tasks.length > 0, "the trace has no task");
-  return { byClock, byCpu: tasks.map(({ tdur = 0 }) => tdur / 1000).filter((ms) => ms > LONG_MS) };
+  const longMs = durations.parse(JSON.parse(String(await page.evaluate("JSON.stringify(window.longTasks)"))));
+  await session.detach();
+  return { longMs, cpuMs: cpuAfter - cpuBefore, clockMs: endedAt - startedAt };
 }
 
 const durations = z.array(z.number());
-const traced = z.object({
-  traceEvents: z.array(
-    z.object({
-      name: z.string(),
-      pid: z.number(),
-      tid: z.number(),
-      /** Microseconds of CPU. */
-      tdur: z.number().optional(),
-      args: z.object({ name: z.unknown() }).partial().optional(),
-    }),
-  ),
-});
 
 async function wheel(page: Page, step: number, until: () => Promise<boolean>): Promise<void> {
   do {
@@ -237,12 +218,9 @@ async function filterByStatus(page: Page): Promise<void> {
   await delay(1000);
 }
 
-function named(name: string, { byClock, byCpu }: Tasks) {
-  return { [`${name}, by CPU`]: counted(byCpu), [`${name}, by clock`]: counted(byClock) };
-}
-
-function counted(tasks: readonly number[]): string {
-  return tasks.length === 0 ? "0" : `${tasks.length}, longest ${Math.round(Math.max(...tasks))} ms`;
+function named(name: string, { longMs, cpuMs, clockMs }: Tasks) {
+  const long = longMs.length === 0 ? "none" : `${longMs.length}, longest ${Math.round(Math.max(...longMs))} ms`;
+  return { [name]: `${long}; CPU ${Math.round((100 * cpuMs) / clockMs)} % of ${Math.round(clockMs)} ms` };
 }
 
 /** What one open page costs the service while it is left alone. */

@@ -35,7 +35,7 @@ describePortal("the portal of the demonstration", {}, (portal) => {
     return portal().open("", { url: `${origin}/portal${path}${hash}` });
   };
 
-  it("shows a week of four endpoints, why one fails, and what arrives", async () => {
+  it("shows a week of four endpoints, and why one fails", async () => {
     const { page, inspect } = await open("");
     const main = page.getByRole("main");
     for (const name of ["healthy", "slow", "flaky", "dead"]) await main.getByText(`/${name}`).waitFor();
@@ -45,7 +45,10 @@ describePortal("the portal of the demonstration", {}, (portal) => {
     await page.getByRole("heading", { name: "Failures by cause" }).waitFor();
     await main.getByRole("button", { name: "Send these again" }).first().waitFor();
     await inspect("demo-endpoint");
-    await page.getByRole("link", { name: "Deliveries", exact: true }).click();
+  });
+
+  it("shows what arrives, and what became of a delivery", async () => {
+    const { page, inspect } = await open("/log");
     await page.getByText("Live", { exact: true }).waitFor();
     await page.getByRole("button", { name: /Show \d+ new/ }).waitFor();
     await inspect("demo-log");
