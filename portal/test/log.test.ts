@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { z } from "zod";
+import { seedDeliveries } from "../../bench/seed.ts";
 import { eventually } from "../../test/support/service.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare, publish } from "./support/tenant.ts";
@@ -68,6 +69,39 @@ describePortal(
       await page.getByRole("button", { name: "Show 2 new deliveries" }).click();
       await eventually(async () => (await rows.count()) === 5);
       await inspect();
+    });
+
+    it("reads on in a long log, whose rows stay in place and are reached by keys", async () => {
+      const works = await addEndpoint(portal(), "long", "/works");
+      const { pool } = portal().service.database;
+      const sql = async (text: string, values?: unknown[]) => (await pool.query(text, values)).rows;
+      const row = { tenant: "'long'", endpoint: `'${works.id}'::uuid`, isFailed: "n % 20 = 0" };
+      await seedDeliveries({ sql }, { total: 600, days: 1 }, row);
+      const { page } = await portal().open("/log?range=7d", { grant: { tenant_id: "long" } });
+      const list = page.getByRole("list", { name: "Deliveries" });
+      await list.getByRole("link").first().waitFor();
+      await page.getByText("Live", { exact: true }).waitFor();
+      const at = async (place: number) => {
+        const found = list.locator(`[aria-posinset="${place}"]`);
+        return { text: await found.textContent(), box: await found.boundingBox() };
+      };
+      await page.mouse.move(600, 600);
+      await eventually(async () => {
+        await page.mouse.wheel(0, 1000);
+        return (await list.locator('[aria-posinset="220"]').count()) === 1;
+      });
+      await page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))");
+      assert.ok((await list.getByRole("listitem").count()) < 80);
+      const before = await at(220);
+      await publish(portal(), "long", "new");
+      await page.getByRole("button", { name: "Show 1 new delivery" }).waitFor();
+      assert.deepEqual(await at(220), before);
+      await list.locator('[aria-posinset="220"] a').focus();
+      for (let n = 0; n < 60; n++) await page.keyboard.press("j");
+      const focused = "document.activeElement.closest('[aria-posinset]')?.getAttribute('aria-posinset')";
+      await eventually(async () => (await page.evaluate(focused)) === "280");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/d=[0-9a-f-]{36}/);
     });
 
     it("opens a delivery by keys, in words, with what was sent and answered as text", async () => {

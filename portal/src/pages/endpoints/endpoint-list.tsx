@@ -81,7 +81,7 @@ const Row = memo(function Row({ endpoint, stats, state, hasStats, mayWrite }: Ro
   return (
     <div className={`relative px-4 py-3 ${COLUMNS}`}>
       <div className="min-w-0 pr-10 md:pr-0">
-        <div className="flex items-center gap-2">
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-0.5 md:flex-nowrap">
           <Link
             to="/endpoints/$endpointId"
             params={{ endpointId: endpoint.id }}

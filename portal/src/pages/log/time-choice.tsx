@@ -57,8 +57,10 @@ function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
     onChange({ from: from.toISOString(), to: to?.toISOString() });
   };
   return (
-    <form noValidate onSubmit={look} onBlur={() => look()} className="col-span-2 sm:order-last sm:w-md">
-      <TimeFields times={times} onChange={setTimes} error={error} />
+    <form noValidate onSubmit={look} onBlur={() => look()} className="col-span-2 sm:order-last sm:basis-full">
+      <div className="sm:max-w-md">
+        <TimeFields times={times} onChange={setTimes} error={error} />
+      </div>
       <input type="submit" hidden />
     </form>
   );
