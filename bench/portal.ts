@@ -219,7 +219,8 @@ async function filterByStatus(page: Page): Promise<void> {
 }
 
 function named(name: string, { longMs, cpuMs, clockMs }: Tasks) {
-  const long = longMs.length === 0 ? "none" : `${longMs.length}, longest ${Math.round(Math.max(...longMs))} ms`;
+  const long =
+    longMs.length === 0 ? "none" : `${longMs.length}, longest ${Math.round(Math.max(...longMs))} ms`;
   return { [name]: `${long}; CPU ${Math.round((100 * cpuMs) / clockMs)} % of ${Math.round(clockMs)} ms` };
 }
 

@@ -40,10 +40,7 @@ export function inputOf(endpoint: Endpoint | null): EndpointInput {
   };
 }
 
-function pairsOf(
-  named: Readonly<Record<string, string>>,
-  isSecret: (name: string) => boolean,
-): PairInput[] {
+function pairsOf(named: Readonly<Record<string, string>>, isSecret: (name: string) => boolean): PairInput[] {
   return Object.entries(named).map(([name, value], key) => ({ key, name, value, isSecret: isSecret(name) }));
 }
 

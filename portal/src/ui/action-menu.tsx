@@ -7,9 +7,7 @@ const OpenMenu = lazy(() => import("./action-menu-open.tsx").then(({ OpenMenu })
 
 /** Three dots, and behind them what one can do with the thing beside. */
 export function ActionMenu({ label, actions }: { label: string; actions: readonly Action[] }) {
-  return (
-    <MoreMenu label={label} render={(trigger) => <OpenMenu trigger={trigger} actions={actions} />} />
-  );
+  return <MoreMenu label={label} render={(trigger) => <OpenMenu trigger={trigger} actions={actions} />} />;
 }
 
 type MoreProps = { label: string; render: (trigger: ReactElement) => ReactNode };
