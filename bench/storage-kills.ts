@@ -173,12 +173,15 @@ async function phaseOf({ bucket }: Stand, row: Row): Promise<Phase> {
 
 /** Erases what is to be erased, and compares until there is nothing more to say. */
 async function settle(stand: Stand): Promise<void> {
-  const program = await startProgram(["up"], stand.env);
+  const worker = await startProgram(["up"], stand.env);
   for (;;) {
     const { rowCount } = await stand.pool.query("SELECT FROM postern.dispatches LIMIT 1");
     if (rowCount === 0) break;
     await delay(200);
   }
+  await worker.end("SIGTERM");
+  // Links are tried over HTTP. A worker would compare too, and one at a time may.
+  const program = await startProgram(["api"], stand.env);
   for (let passes = 1; ; passes++) {
     await stand.age();
     const erased = await runProgram(["storage", "erase", "--tenant", ERASED, "--all", "--yes"], stand.env);

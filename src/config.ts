@@ -23,17 +23,17 @@ const SETTINGS = {
   HOST: { about: "address to listen on", fallback: "127.0.0.1" },
   BASE_PATH: { about: "path under which everything is mounted, for example /postern", fallback: "" },
   PUBLIC_URL: {
-    about: "where clients reach the API, BASE_PATH included, for links to files; absent: this machine alone",
+    about: "the API's address for clients, BASE_PATH included, for links to files; unset: this machine alone",
   },
   DATABASE_URL: {
     about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR",
     mask: maskPassword,
   },
   EMBEDDED_DATABASE: {
-    about: "yes: under NODE_ENV=production too, an absent DATABASE_URL means the embedded server",
+    about: "yes allows the embedded server under NODE_ENV=production",
     fallback: "no",
   },
-  DATA_DIR: { about: "where embedded data live", fallback: "./.postern" },
+  DATA_DIR: { about: "embedded database, artifacts, unfinished exports", fallback: "./.postern" },
   DATABASE_POOL_SIZE: { about: "database connections of this process", fallback: "20" },
   OBJECT_STORE_URL: {
     about: "bucket for stored artifacts, s3://name?region=…; absent: a folder in DATA_DIR",

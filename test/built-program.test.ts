@@ -1,7 +1,7 @@
 /** `npm run build`: the bundle does what the sources do. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -66,6 +66,17 @@ describe("the built program", () => {
     const { status, stderr } = spawnSync(older, [built, "up"], { encoding: "utf8" });
     assert.equal(status, 1);
     assert.match(stderr, /^postern needs Node 24 or newer, and this is Node [0-9.]+ \(.*\)\.\n.*\n$/);
+  });
+
+  it("says in two lines that its migrations are missing", async () => {
+    const alone = join(folder, "alone");
+    await cp(dirname(built), join(alone, "dist"), { recursive: true });
+    const { code, errors } = await runProgram(["migrate"], env, join(alone, "dist", "postern"));
+    assert.equal(code, 1);
+    assert.match(
+      errors,
+      /^postern cannot start:\n {2}\S+\/alone\/migrations is missing\.\n {2}It is part of the program: .*\n$/,
+    );
   });
 
   it("finds its migrations, reads a YAML catalog once, checks a schema, serves reference and portal, and delivers over TLS", async () => {

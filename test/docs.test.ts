@@ -5,6 +5,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { makeSessionVerifier } from "../src/api/session.ts";
+import { sampleEvent, welcomeText } from "../src/demo/welcome.ts";
 import { describeSettings } from "../src/config.ts";
 import { buildRequestHeaders } from "../src/outbound/request-headers.ts";
 import { generateSigningSecret, makeSigningKey } from "../src/outbound/signature.ts";
@@ -38,6 +39,33 @@ describe("docs/configuration.md", () => {
 function hasDefault(name: string, value: string): boolean {
   return rows.get(name)?.includes(`| \`${value}\` |`) === true;
 }
+
+describe("the README's start", () => {
+  const readme = read("README.md");
+  const welcome = welcomeText({
+    apiUrl: "http://127.0.0.1:8080",
+    portalCode: "…",
+    receiver: { url: "https://127.0.0.1:8443/webhooks", isMoved: false },
+    secretsFile: ".postern/demo-secrets.json",
+    envFile: ".postern/demo.env",
+    dataDir: null,
+    today: "2026-01-01",
+    tenant: "demo",
+    sample: sampleEvent({ types: new Map(), faultsOf: () => [] }, false),
+  });
+
+  it("shows what `npm start` prints first", () => {
+    const [first = ""] = welcome.trim().split("\n\nFirst, the tokens:");
+    assert.ok(readme.includes(`\n${first}\n`), first);
+  });
+
+  it("has the lines to paste that `npm start` prints", () => {
+    const lines = welcome.split("\n").filter((line) => /^(curl|\.) /.test(line));
+    assert.equal(lines.length, 4);
+    const pasted = new Set(readme.split("\n").map((line) => line.replace(/ +# .*$/, "")));
+    for (const line of lines) assert.ok(pasted.has(line), line);
+  });
+});
 
 describe("the README's way to verify a request", () => {
   const secret = generateSigningSecret();

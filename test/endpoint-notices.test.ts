@@ -28,6 +28,7 @@ let flaps = 0;
 
 before(async () => {
   service = await startTestService({
+    upkeepTimes: { tellOfEndpointsMs: 100 },
     env: { OPERATOR_TENANT: "ops", RETRY_SCHEDULE: "0s", DISABLE_AFTER: "5d", RATE_LIMIT_WRITES: "1000" },
     respond({ path }) {
       if (path.startsWith("/flapping")) return { status: flaps++ % 2 === 0 ? 500 : 200 };

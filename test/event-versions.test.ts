@@ -121,6 +121,15 @@ describe("an event of a type with versions", () => {
       );
     }
     assert.deepEqual([sentTo("/other"), sentTo("/orders")], [[], []]);
+    for (const [type, found] of [
+      ["invoice.paid", 7],
+      ["invoice.paid@1", 2],
+      ["invoice.paid@2", 4],
+      ["invoice.paid@4", 0],
+    ]) {
+      const log = await service.call("GET", `/api/deliveries?event_id=${event.id}&event_type=${type}`);
+      assert.equal(JSON.parse(log.text).deliveries.length, found, String(type));
+    }
     const answer = await service.call("GET", `/api/events/${event.id}`);
     const story = JSON.parse(answer.text).event;
     assert.equal(story.version, 2);

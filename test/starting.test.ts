@@ -11,7 +11,7 @@ import { pipeline } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { makeSecrets, type Environment } from "../src/config.ts";
 import { makeTestCa } from "./support/certificates.ts";
-import { installPostgres15, startPostgres15 } from "./support/postgres-15.ts";
+import { installPostgres15, startPostgres15, type Server } from "./support/postgres-15.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, startProgram } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
@@ -19,13 +19,22 @@ import { freePort } from "./support/versitygw.ts";
 
 let database: TestDatabase;
 let folder: string;
+/** A server of its own that offers TLS, by the authority of `caFile`. */
+let tlsServer: Server;
+let caFile: string;
 const secrets = makeSecrets();
 
 before(async () => {
   database = await createTestDatabase({ migrated: false });
   folder = await mkdtemp(join(tmpdir(), "postern-start-"));
+  await installPostgres15(console.error);
+  const ca = await makeTestCa();
+  tlsServer = await startPostgres15({ fsync: "off" }, await ca.issue());
+  caFile = join(folder, "database-ca.pem");
+  await writeFile(caFile, ca.caPem);
 });
 after(async () => {
+  await tlsServer.stop();
   await database.drop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -79,6 +88,8 @@ describe("a start", () => {
       const { output } = await refused([command], { ...secrets, DATABASE_URL: database.url });
       assert.match(output, /the database is PostgreSQL 14\.19: Postern needs 15 or newer/, command);
     }
+    const doctor = await refused(["doctor"], { ...secrets, DATABASE_URL: database.url });
+    assert.match(doctor.output, /^fail {2}database: .*PostgreSQL 14\.19\n +→ use PostgreSQL 15 or newer/m);
     assert.equal(await hasSchema(), false);
     await database.pool.query(`DO $$ BEGIN
       EXECUTE format('ALTER DATABASE %I RESET search_path', current_database()); END $$`);
@@ -136,11 +147,8 @@ describe("postern health", () => {
 
 describe("--wait", () => {
   it("lets a start wait for a database that comes later, and ends when that takes too long", async (context) => {
-    await installPostgres15(console.error);
-    const server = await startPostgres15({ fsync: "off" });
-    context.after(() => server.stop());
-    const { hostname, port } = new URL(server.url);
-    const late = new URL(server.url);
+    const { hostname, port } = new URL(tlsServer.url);
+    const late = new URL(tlsServer.url);
     late.port = String(await freePort());
     const migrated = runProgram(["migrate", "--wait", "60s"], { DATABASE_URL: late.href });
     const tooLate = await runProgram(["migrate", "--wait=1s"], { DATABASE_URL: late.href });
@@ -277,14 +285,8 @@ describe("a mistake of whoever runs it is told in two lines", () => {
     );
   });
 
-  it("a database's certificate of a private authority, which sslrootcert makes known", async (context) => {
-    await installPostgres15(console.error);
-    const ca = await makeTestCa();
-    const server = await startPostgres15({ fsync: "off" }, await ca.issue());
-    context.after(() => server.stop());
-    const caFile = join(folder, "database-ca.pem");
-    await writeFile(caFile, ca.caPem);
-    const url = new URL(server.url);
+  it("a database's certificate of a private authority, which sslrootcert makes known", async () => {
+    const url = new URL(tlsServer.url);
     url.searchParams.set("sslmode", "require");
     await told(
       ["migrate"],

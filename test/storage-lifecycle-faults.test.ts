@@ -10,6 +10,7 @@ import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import type { compareImplementations } from "../tools/suite/differential/differential.ts";
+import { ReferenceProcess, type Reference } from "../tools/suite/differential/reference.ts";
 import type { FamilyName } from "../tools/suite/families.ts";
 import { checkout, edit, suiteFolder, suitePython } from "./support/suite-copy.ts";
 
@@ -242,13 +243,24 @@ const compared = z.object({
   compareImplementations: z.custom<typeof compareImplementations>((value) => typeof value === "function"),
 });
 
-async function differencesOf(family: FamilyName, copy: string) {
+/** Faults of one family are met by the same inputs: each is asked once. */
+function remembering(reference: Reference): Reference {
+  const answers = new Map<string, Promise<string>>();
+  return {
+    ask(question) {
+      const answer = answers.get(question) ?? reference.ask(question);
+      answers.set(question, answer);
+      return answer;
+    },
+  };
+}
+
+async function differencesOf(family: FamilyName, copy: string, reference: Reference) {
   // Each copy is a module graph of its own.
   const file = join(copy, "tools", "suite", "differential", "differential.ts");
   const module = compared.parse(await import(pathToFileURL(file).href));
   return module.compareImplementations({
-    python: suitePython(),
-    suiteRoot: suiteFolder,
+    reference,
     seed: 1,
     count: INPUTS,
     families: [family],
@@ -258,11 +270,18 @@ async function differencesOf(family: FamilyName, copy: string) {
 
 describe("random inputs through both implementations show", { concurrency: 2 }, () => {
   let folder = "";
+  let program: ReferenceProcess;
+  let reference: Reference;
   before(() => {
+    program = new ReferenceProcess(suitePython(), suiteFolder);
+    reference = remembering(program);
     folder = mkdtempSync(join(tmpdir(), "postern-faults-"));
     symlinkSync(join(checkout, "node_modules"), join(folder, "node_modules"));
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => {
+    program.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   function copyOf(name: string): string {
     const copy = join(folder, name.replaceAll(/[^a-z0-9]+/gi, "-"));
@@ -277,7 +296,7 @@ describe("random inputs through both implementations show", { concurrency: 2 }, 
     it(`the fault: ${fault.name}`, { timeout: LIMIT_MS }, async () => {
       const copy = copyOf(fault.name);
       edit(copy, join("src", "storage", "rules", fault.file), (text) => text.replace(fault.from, fault.to));
-      const differences = await differencesOf(fault.family, copy);
+      const differences = await differencesOf(fault.family, copy, reference);
       assert.equal(differences.length, 1, `not seen in ${INPUTS} inputs of ${fault.family}`);
     });
   }

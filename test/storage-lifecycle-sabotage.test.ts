@@ -309,12 +309,17 @@ describe("a storage-lifecycle suite that was sabotaged and sealed ends BLOCKED:"
     },
   );
 
-  it("a validator of which any check is switched off", { timeout: LIMIT_MS }, async () => {
-    const script = join(import.meta.dirname, "support", "switch-off-checks.py");
-    const { status, output } = await run(suitePython(), [script, suiteFolder]);
-    assert.equal(status, 0, output);
-    assert.match(output, /^[0-9]{2,3} checks, 0 unnoticed/m);
-  });
+  for (const [what, file] of [
+    ["check", "switch-off-checks.py"],
+    ["place that blocks a run", "switch-off-runs.py"],
+  ] as const) {
+    it(`a validator of which any ${what} is switched off`, { timeout: LIMIT_MS }, async () => {
+      const script = join(import.meta.dirname, "support", file);
+      const { status, output } = await run(suitePython(), [script, suiteFolder]);
+      assert.equal(status, 0, output);
+      assert.match(output, /^[0-9]{2,3} (checks|places), 0 unnoticed/m);
+    });
+  }
 
   it("an old PASSED, on a disk that is full", { timeout: LIMIT_MS }, async () => {
     const copy = copySuite(folder, "disk");

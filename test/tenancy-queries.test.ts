@@ -87,6 +87,7 @@ const listedObjects = (db: Db, { tenantId }: Rows) =>
 const asTenant: Record<string, Run> = {
   findObjectByKey: foundByKey,
   listTenantObjects: listedObjects,
+  isTenantErasing: async (db, { tenantId }) => objects.isTenantErasing(db, tenantId),
   setHold: async (db, { tenantId, objectId }) =>
     (await objects.setHold(db, tenantId, { id: objectId, isHeld: true })) === "changed",
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),

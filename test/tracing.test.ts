@@ -22,7 +22,6 @@ const spanShape = z.object({
   parentSpanId: z.string().optional(),
   name: z.string(),
   attributes: z.array(attribute),
-  links: z.array(z.object({ traceId: z.string(), spanId: z.string() })),
   status: z.object({ code: z.number() }),
 });
 const exportShape = z.object({
@@ -86,7 +85,7 @@ after(async () => {
 });
 
 async function publish(program: Program, note: string, headers: Record<string, string> = {}) {
-  const json = { type: "invoice.paid", data: { note } };
+  const json = { type: "invoice.paid", data: { note }, id: JSON.stringify([note, headers]) };
   const { status, text, body } = await program.call("POST", "/api/events", { as: PRODUCER, json, headers });
   assert.equal(status, 202, text);
   const { id } = z.object({ id: z.string() }).parse(body);
@@ -98,24 +97,24 @@ const received = (path: string, id: string) =>
     Promise.resolve(receiver.requests.find((one) => one.path === path && one.headers["webhook-id"] === id)),
   );
 
+const PRODUCERS = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" };
+const traceparentOf = (flags: string) => `00-${PRODUCERS.traceId}-${PRODUCERS.spanId}-${flags}`;
+
 const valueOf = ({ attributes }: Span, name: string) => attributes.find(({ key }) => key === name)?.value;
 
 describe("an event, with a collector", () => {
-  it("has one trace from its acceptance in one process to each attempt in another", async () => {
-    const producer = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" };
+  it("continues its producer's trace, from its acceptance in one process to each attempt in another", async () => {
     const api = await startProgram(["api"], env);
     const worker = await startProgram(["worker"], env);
     const origin = new URL(receiver.url).origin;
     await createEndpoint(api, { url: `${origin}/works` });
     await createEndpoint(api, { url: `${origin}/fails` });
-    const own = "00-11111111111111111111111111111111-2222222222222222-01";
-    await createEndpoint(api, { url: `${origin}/own`, headers: { Traceparent: own } });
-    const traceparent = `00-${producer.traceId}-${producer.spanId}-01`;
-    const event = await publish(api, "traced", { traceparent });
-    const hostile = await publish(api, "hostile", {
-      traceparent: `00-${"0".repeat(32)}-${producer.spanId}-01`,
-    });
-    const [works, fails, tenants] = await Promise.all(
+    const tenants = "00-11111111111111111111111111111111-2222222222222222-01";
+    await createEndpoint(api, { url: `${origin}/own`, headers: { Traceparent: tenants } });
+    const event = await publish(api, "traced", { traceparent: traceparentOf("01") });
+    const noTrace = `00-${"0".repeat(32)}-${PRODUCERS.spanId}-01`;
+    const hostile = await publish(api, "hostile", { traceparent: noTrace });
+    const [works, fails, replaced] = await Promise.all(
       ["/works", "/fails", "/own"].map((path) => received(path, event.id)),
     );
     await received("/works", hostile.id);
@@ -123,15 +122,15 @@ describe("an event, with a collector", () => {
       assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
     }
 
-    const spans = collector.spans().filter(({ traceId }) => traceId === event.traceId);
+    const spans = collector.spans().filter(({ traceId }) => traceId === PRODUCERS.traceId);
     const first = spans.find(({ name }) => name === "event accepted");
-    assert.deepEqual(first?.links, [producer]);
-    assert.equal(first.parentSpanId, undefined);
+    assert.equal(first?.parentSpanId, PRODUCERS.spanId);
+    assert.equal(valueOf(first, "postern.event.id")?.stringValue, event.id);
     const attempts = spans.filter(({ parentSpanId }) => parentSpanId === first.spanId);
     assert.equal(attempts.length, 3);
     const spanIds = [works, fails].map((request) => {
       const [version, traceId, spanId, flags] = String(request?.headers["traceparent"]).split("-");
-      assert.deepEqual([version, traceId, flags], ["00", event.traceId, "01"]);
+      assert.deepEqual([version, traceId, flags], ["00", PRODUCERS.traceId, "01"]);
       return spanId;
     });
     const [delivered, failed] = spanIds.map((id) => attempts.find(({ spanId }) => spanId === id));
@@ -140,11 +139,11 @@ describe("an event, with a collector", () => {
     assert.equal(delivered.status.code, 0);
     assert.equal(valueOf(failed, "http.response.status_code")?.intValue, 500);
     assert.equal(failed.status.code, 2);
-    assert.equal(tenants?.headers["traceparent"], own, "an endpoint's own header is its tenant's");
-    const untied = collector
-      .spans()
-      .find((one) => one.traceId === hostile.traceId && one.name === first.name);
-    assert.deepEqual(untied?.links, []);
+    assert.equal(replaced?.headers["traceparent"], tenants, "an endpoint's own header is its tenant's");
+    const own = collector.spans().filter(({ traceId }) => traceId === hostile.traceId);
+    const [root, ...others] = own.sort((one) => (one.name === first.name ? -1 : 1));
+    assert.deepEqual([root?.name, root?.parentSpanId], [first.name, undefined]);
+    assert.ok(others.length > 0 && others.every(({ parentSpanId }) => parentSpanId === root?.spanId));
 
     const [request] = collector.requests;
     assert.equal(request?.path, "/v1/traces");
@@ -162,6 +161,15 @@ describe("an event, with a collector", () => {
     assert.ok(!collector.spans().some(({ traceId }) => traceId === event.traceId));
   });
 
+  it("is not sampled where its producer's trace is not, which the receiver is told", async () => {
+    const program = await startProgram(["up"], env);
+    const event = await publish(program, "unsampled", { traceparent: traceparentOf("00") });
+    const { headers } = await received("/works", event.id);
+    assert.match(String(headers["traceparent"]), new RegExp(`^00-${PRODUCERS.traceId}-[0-9a-f]{16}-00$`));
+    assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+    assert.ok(!collector.spans().some((span) => valueOf(span, "postern.event.id")?.stringValue === event.id));
+  });
+
   it("is delivered although the collector is down, which the log tells", async () => {
     const down = `http://127.0.0.1:${await freePort()}`;
     const program = await startProgram(["up"], { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: down });
@@ -176,10 +184,12 @@ describe("an event, without a collector", () => {
   it("has no trace, whatever its producer sends", async () => {
     const { OTEL_EXPORTER_OTLP_ENDPOINT: _none, ...without } = env;
     const program = await startProgram(["up"], without);
-    const event = await publish(program, "untraced", {
-      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-    });
+    const event = await publish(program, "untraced", { traceparent: traceparentOf("01") });
     assert.equal((await received("/works", event.id)).headers["traceparent"], undefined);
+    const { rows } = await database.pool.query("SELECT traceparent FROM postern.events WHERE id = $1", [
+      event.id,
+    ]);
+    assert.deepEqual(rows, [{ traceparent: null }]);
     assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
   });
 });

@@ -19,6 +19,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { discardEvidence, EVIDENCE_FILE, writeBlockedEvidence } from "./suite/blocked-evidence.ts";
 import { compareImplementations } from "./suite/differential/differential.ts";
+import { ReferenceProcess } from "./suite/differential/reference.ts";
 import { familyName, type FamilyName } from "./suite/families.ts";
 import {
   discardProductionResult,
@@ -90,14 +91,14 @@ async function runDifferential(python: string, { suite, count, seed, families }:
   console.log(
     `\nDifferential: ${count} random inputs for each family through both implementations, seed ${seed}`,
   );
+  const reference = new ReferenceProcess(python, suite);
   const differences = await compareImplementations({
-    python,
-    suiteRoot: suite,
+    reference,
     seed,
     count,
     families,
     onFamily: (family, done) => console.log(`  ${family} ${done}`),
-  });
+  }).finally(() => reference.close());
   for (const { question, reference, production } of differences) {
     console.log(`\nDIFFERENCE in ${question.family}; mend the rule, or make it a case:`);
     console.log(JSON.stringify(question, null, 2));

@@ -3,14 +3,15 @@
  * of test/oldest on another, of the oldest PostgreSQL that is supported.
  *
  * `npm test -- endpoints` runs the test files with that word in their path,
- * without the checks. The summary of node's test runner is the last thing
- * printed; the exit status is 1 when a check or a test failed.
+ * without the checks. The last lines are the summary of node's test runner and
+ * the slowest files; the exit status is 1 when a check or a test failed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
 import { constants } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { prepareDeployTools } from "../test/support/deploy-tools.ts";
 import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
@@ -91,12 +92,15 @@ async function runTests(files: string[], env: NodeJS.ProcessEnv): Promise<number
     `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TEST_LIMIT_MS}`,
     "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    `--test-reporter=${pathToFileURL(join(import.meta.dirname, "slow-files.ts")).href}`,
+    "--test-reporter-destination=stdout",
     ...files,
   ];
   const runner = spawn(process.execPath, args, {
     cwd: root,
     stdio: "inherit",
-    env: { ...process.env, ...env },
+    env: { ...ownEnvironment(), ...env },
   });
   // A Ctrl-C reaches the runner too: it reports and ends, and then we stop the server.
   const end = (): void => void runner.kill("SIGTERM");
@@ -107,6 +111,11 @@ async function runTests(files: string[], env: NodeJS.ProcessEnv): Promise<number
   process.off("SIGTERM", end);
   if (typeof code === "number") return code;
   return isSignal(signal) ? 128 + constants.signals[signal] : 1;
+}
+
+/** Without what a developer's shell may set for other programs: PYTHONUNBUFFERED once hid a reference that never flushed. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PYTHON|PG|AWS_)/.test(name)));
 }
 
 function isSignal(name: unknown): name is NodeJS.Signals {

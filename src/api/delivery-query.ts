@@ -39,7 +39,9 @@ const filters = {
   status: z.enum(DELIVERY_STATUSES).optional(),
   from: instantText.optional().describe("Created at or after, ISO 8601 with offset."),
   to: instantText.optional().describe("Created before, ISO 8601 with offset."),
-  event_type: eventTypeText.optional().describe("A type, or a prefix such as `invoice.*`."),
+  event_type: eventTypeText
+    .optional()
+    .describe("A type, one version of it as `invoice.paid@2`, or a prefix such as `invoice.*`."),
   event_id: z.string().optional(),
   response_status: responseStatus
     .optional()

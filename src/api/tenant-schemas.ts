@@ -60,11 +60,12 @@ export const tenantRowsObject = z
     is_capped: z
       .boolean()
       .describe("There are more: 10,000 rows of a table, or of its part of a day, are counted."),
+    held: z.int().min(0).describe("Artifacts that are held: while there is one, the erasure is refused."),
   })
   .meta({ id: "TenantRows" });
 
-export function tenantRowsView({ rows, isCapped }: TenantRows): z.infer<typeof tenantRowsObject> {
-  return { rows: Object.fromEntries(rows), is_capped: isCapped };
+export function tenantRowsView({ rows, isCapped, held }: TenantRows): z.infer<typeof tenantRowsObject> {
+  return { rows: Object.fromEntries(rows), is_capped: isCapped, held };
 }
 
 export const erasureObject = z

@@ -10,13 +10,14 @@ import { withClearErrors } from "./command.ts";
 export const diffCommand = defineCommand({
   meta: {
     name: "diff",
-    description: "What a new catalog file changes; exits with 1 if something breaks receivers",
+    description: "Show what a new catalog file changes; exits with 1 if a change breaks receivers",
   },
   args: {
     file: { type: "positional", required: true, description: "The new catalog file" },
     tenant: {
       type: "string",
-      description: "Compare with what this tenant is shown by a running Postern; default: with EVENT_CATALOG",
+      description:
+        "Compare with the types that a running Postern shows this tenant; default: with EVENT_CATALOG",
     },
     url: URL_ARGUMENT,
   },

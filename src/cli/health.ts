@@ -8,12 +8,12 @@ const PATIENCE_MS = 5000;
 export const health = defineCommand({
   meta: {
     name: "health",
-    description: "Ask a running Postern how it is; exits with 0 when well, else with 1",
+    description: "Check a running Postern; exits with 0 if it is healthy, else with 1",
   },
   args: {
     ready: {
       type: "boolean",
-      description: "Whether it can do its work now, its database included; default: whether it runs",
+      description: "Check that it can work now, its database included; default: that it runs",
     },
     url: URL_ARGUMENT,
   },

@@ -1,43 +1,107 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { describeMistake } from "./mistakes.ts";
+import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
+import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
+import { describeMistake, faultOf, MISTAKES } from "./mistakes.ts";
 
-const fault = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+const fault = (code: string, message: string, syscall?: string): Error =>
+  Object.assign(new Error(message), { code, ...(syscall === undefined ? {} : { syscall }) });
+
+const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
+  [
+    "a port that is taken",
+    fault("EADDRINUSE", "listen EADDRINUSE: address already in use 127.0.0.1:8080", "listen"),
+    /address already in use/,
+    /set PORT to a free one/,
+  ],
+  [
+    "a privileged port",
+    fault("EACCES", "listen EACCES: permission denied 127.0.0.1:80", "listen"),
+    /permission denied 127\.0\.0\.1:80/,
+    /set PORT to a higher one/,
+  ],
+  [
+    "a HOST of another machine",
+    fault("EADDRNOTAVAIL", "listen EADDRNOTAVAIL: address not available 192.0.2.1:8080", "listen"),
+    /address not available/,
+    /^HOST is no address of this machine/,
+  ],
+  [
+    "a certificate of an unknown authority",
+    fault("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify the first certificate"),
+    /is not trusted/,
+    /sslrootcert/,
+  ],
+  [
+    "a certificate for another host, which sslrootcert does not help",
+    fault("ERR_TLS_CERT_ALTNAME_INVALID", "IP: 127.0.0.1 is not in the cert's list"),
+    /is for another host/,
+    /name the host as the certificate does/,
+  ],
+  [
+    "an expired certificate",
+    fault("CERT_HAS_EXPIRED", "certificate has expired"),
+    /is not valid now/,
+    /^Renew/,
+  ],
+  [
+    "a server without TLS",
+    new Error("The server does not support SSL connections"),
+    /asks for TLS/,
+    /^Turn on TLS there/,
+  ],
+  [
+    "a password with a reserved character",
+    fault("ERR_INVALID_URL", "Invalid URL"),
+    /can't be read/,
+    /^Percent-encode/,
+  ],
+  [
+    "a platform without an embedded database",
+    new NoEmbeddedDatabaseError("no embedded database is installed for linux x64"),
+    /no embedded database/,
+    /^Set DATABASE_URL/,
+  ],
+  [
+    "a pooler that refuses startup parameters",
+    fault("08P01", "unsupported startup parameter: options"),
+    /most likely PgBouncer/,
+    /session mode that ignores these parameters/,
+  ],
+  [
+    "a user without CREATE",
+    fault("42501", "permission denied for database postern"),
+    /may not do what is needed/,
+    /GRANT CREATE ON DATABASE/,
+  ],
+  [
+    "a server that takes TLS alone",
+    fault("28000", 'no pg_hba.conf entry for host "10.0.0.1", user "postern", no encryption'),
+    /does not let Postern in/,
+    /sslmode=verify-full/,
+  ],
+  [
+    "a wrong password",
+    fault("28P01", 'password authentication failed for user "postern"'),
+    /does not let Postern in/,
+    /^Check user, password/,
+  ],
+  [
+    "an object store that is away",
+    new StoreUnavailableError("the object store cannot list its objects"),
+    /Stored artifacts can't be reached/,
+    /postern storage doctor/,
+  ],
+  [
+    "a database that is not running",
+    fault("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432", "connect"),
+    /The database can't be used/,
+    /that PostgreSQL runs there/,
+  ],
+];
 
 describe("describeMistake", () => {
-  const cases: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
-    [
-      "a certificate of an unknown authority",
-      fault("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify the first certificate"),
-      /is not trusted/,
-      /sslrootcert/,
-    ],
-    [
-      "a certificate for another host, which sslrootcert does not help",
-      fault("ERR_TLS_CERT_ALTNAME_INVALID", "IP: 127.0.0.1 is not in the cert's list"),
-      /is for another host/,
-      /name the host as the certificate does/,
-    ],
-    [
-      "an expired certificate",
-      fault("CERT_HAS_EXPIRED", "certificate has expired"),
-      /is not valid now/,
-      /^Renew/,
-    ],
-    [
-      "a server that takes TLS alone",
-      fault("28000", 'no pg_hba.conf entry for host "10.0.0.1", user "postern", no encryption'),
-      /does not let Postern in/,
-      /sslmode=verify-full/,
-    ],
-    [
-      "a wrong password",
-      fault("28P01", 'password authentication failed for user "postern"'),
-      /does not let Postern in/,
-      /^Check user, password/,
-    ],
-  ];
-  for (const [name, error, wrong, remedy] of cases) {
+  for (const [name, error, wrong, remedy] of CASES) {
     it(`says what to do about ${name}`, () => {
       const lines = describeMistake(error)?.split("\n") ?? [];
       assert.equal(lines.length, 2);
@@ -45,6 +109,19 @@ describe("describeMistake", () => {
       assert.match(lines[1] ?? "", remedy);
     });
   }
+
+  it("has a case here for each row of its table", () => {
+    const met = CASES.map(([, error]) => MISTAKES.findIndex(({ is }) => is(faultOf(error))));
+    assert.deepEqual(
+      met.sort((one, other) => one - other),
+      MISTAKES.map((_, index) => index),
+    );
+  });
+
+  it("looks at the causes of an error too", () => {
+    const cause = fault("28P01", "password authentication failed");
+    assert.match(describeMistake(new Error("the start failed", { cause })) ?? "", /Check user, password/);
+  });
 
   it("leaves a fault of the program to be printed whole", () => {
     assert.equal(describeMistake(new TypeError("x is not a function")), null);

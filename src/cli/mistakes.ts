@@ -35,7 +35,8 @@ const NOT_VALID_NOW = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
 // invalid_authorization_specification, invalid_password, invalid_catalog_name
 const REFUSED_LOGIN = new Set(["28000", "28P01", "3D000"]);
 
-const MISTAKES: readonly Mistake[] = [
+/** The first that fits counts. */
+export const MISTAKES: readonly Mistake[] = [
   {
     is: ({ code, syscall }) => code === "EADDRINUSE" && syscall === "listen",
     say: ({ message }) => [message, "Another program has this port: end it, or set PORT to a free one."],
@@ -152,7 +153,7 @@ export function describeMistake(error: unknown): string | null {
   return null;
 }
 
-function faultOf(error: Error): Fault {
+export function faultOf(error: Error): Fault {
   const syscall = "syscall" in error ? String(error.syscall) : "";
   return { error, message: messageOf(error), code: codeOf(error), syscall };
 }

@@ -42,7 +42,7 @@ export async function openDatabase(config: DatabasePlace, log: Log): Promise<Run
       log: { info: (message) => log.info(message), warn: (message) => log.warn(message) },
     },
     (reason) => {
-      log.fatal(`${reason}: this process ends, so that whatever runs it can start it anew`);
+      log.fatal(`${reason}: this process ends, so that its supervisor can start it again`);
       process.exit(1);
     },
   );

@@ -19,7 +19,7 @@ export const adoptCommand = defineCommand({
       type: "string",
       description: "Tenant ids, comma-separated, beside those that the database and archives name",
     },
-    "dry-run": { type: "boolean", description: "Tell what would be adopted, and change nothing" },
+    "dry-run": { type: "boolean", description: "Show what would be adopted, and change nothing" },
     json: { type: "boolean", description: "As JSON" },
   },
   run: ({ args }) =>

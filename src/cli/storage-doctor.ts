@@ -19,7 +19,7 @@ const PROBE = "{}";
 export const storageDoctor = defineCommand({
   meta: {
     name: "doctor",
-    description: "Look at the object store, write to it, and say how reconciling stands",
+    description: "Test the object store, and show the state of reconciling",
   },
   args: { json: { type: "boolean", description: "As JSON" } },
   run: ({ args }) =>
@@ -74,7 +74,7 @@ async function checkOwnerMark(services: OwnerServices): Promise<Finding> {
   try {
     const trouble = await judgeOwner(services);
     if (trouble === null) return { check, status: "ok", detail: "the bucket is this installation's" };
-    return { check, status: "fail", detail: trouble, fix: "see whose the bucket is before anything else" };
+    return { check, status: "fail", detail: trouble, fix: "find out first whose the bucket is" };
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     return {

@@ -12,7 +12,7 @@ import { withReconciling } from "./reconciling.ts";
 export const holdCommand = defineCommand({
   meta: {
     name: "hold",
-    description: "Hold an artifact, so that it neither expires nor is erased, or end that",
+    description: "Hold an artifact, so that it is neither expired nor erased, or end the hold",
   },
   args: {
     tenant: { type: "string", required: true, description: "Tenant id" },

@@ -17,7 +17,7 @@ export const libraryCommand = defineCommand({
       description: "Of this kind; default: all",
     },
     limit: { type: "string", default: "50", description: "1 to 100" },
-    after: { type: "string", description: "The next of the page before" },
+    after: { type: "string", description: "The `next` of the page before" },
     json: { type: "boolean", description: "As JSON" },
     url: URL_ARGUMENT,
   },

@@ -14,7 +14,7 @@ export const reconcile = defineCommand({
     description: "Compare the rows of stored artifacts with the bucket now, as workers do every half hour",
   },
   args: {
-    "dry-run": { type: "boolean", description: "Tell what would be done, and change nothing" },
+    "dry-run": { type: "boolean", description: "Show what would be done, and change nothing" },
     acknowledge: {
       type: "string",
       description: "Do what the dry run with this digest showed, however much it destroys",

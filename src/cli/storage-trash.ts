@@ -20,7 +20,7 @@ const CHOICE = {
 type Choice = { tenant?: string | undefined; key?: string | undefined };
 
 const list = defineCommand({
-  meta: { name: "list", description: "List objects without a row that comparing took out of the way" },
+  meta: { name: "list", description: "List objects without a row that comparing moved to the trash" },
   args: { ...CHOICE, json: { type: "boolean", description: "As JSON" } },
   run: ({ args }) =>
     withTrash(async ({ bucket }) => {
@@ -53,9 +53,9 @@ const empty = defineCommand({
   meta: { name: "empty", description: "Delete objects of the trash for good" },
   args: {
     ...CHOICE,
-    days: { type: "string", description: "Only those that have been there for so many days" },
+    days: { type: "string", description: "Only those that have been there for this many days" },
     all: { type: "boolean", description: "Everything in the trash" },
-    yes: { type: "boolean", description: "Needed, as nothing brings them back" },
+    yes: { type: "boolean", description: "Required, because it cannot be undone" },
   },
   run: ({ args }) =>
     withTrash(async (services) => {

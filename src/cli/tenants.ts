@@ -116,8 +116,9 @@ function lineOf({
   return `${id}  ${endpoints} endpoints (${enabled} enabled, ${failing} failing)  last day: ${delivered} delivered, ${failed} failed`;
 }
 
-function describeRows({ rows, is_capped }: z.infer<typeof tenantRowsObject>): string {
+function describeRows({ rows, is_capped, held }: z.infer<typeof tenantRowsObject>): string {
   const lines = Object.entries(rows).map(([name, count]) => `${name}: ${count}`);
   if (is_capped) lines.push("There are more: not all were counted.");
+  if (held > 0) lines.push(`${held} artifacts are held: end the holds first (postern storage hold --end).`);
   return lines.length === 0 ? "nothing" : lines.join("\n");
 }

@@ -10,7 +10,7 @@ export const up = defineCommand({
   args: {
     demo: {
       type: "boolean",
-      description: "With secrets of its own making and a receiver to send to; not for production",
+      description: "Make its own secrets and a receiver; not for production",
     },
     wait: WAIT_ARGUMENT,
   },

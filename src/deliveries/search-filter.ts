@@ -1,4 +1,5 @@
 /** What may be looked for in a tenant's log, and where rows that fit can be. Pure; the statements are in search-store.ts. */
+import { parseVersionedType } from "../events/subscription.ts";
 import { lowestIdAfter, lowestIdAt, type DeliveryId, type EndpointId, type EventId } from "../shared/id.ts";
 import type { DeliveryStatus, DeliveryTrigger, IdRange } from "./delivery.ts";
 
@@ -6,7 +7,7 @@ export type SearchFilter = {
   /** Of these alone. */
   endpointIds?: readonly EndpointId[] | undefined;
   status?: DeliveryStatus | undefined;
-  /** A type, or with `.*` at the end all types below it. */
+  /** A type, `invoice.paid@2` for one version of it, or with `.*` at the end all types below it. */
   eventType?: string | undefined;
   eventId?: EventId | undefined;
   /** From the first to the second, both inclusive, or those that got no answer. */
@@ -116,7 +117,7 @@ function conditionsOf(filter: SearchFilter, streams: Streams): Condition[] {
   const conditions: Condition[] = [];
   if (eventType?.endsWith(".*") === true) {
     conditions.push((value) => `event_type ^@ ${value(eventType.slice(0, -1))}`);
-  } else if (eventType !== undefined) conditions.push((value) => `event_type = ${value(eventType)}`);
+  } else if (eventType !== undefined) conditions.push(...ofType(eventType));
   if (responseStatus === "none") conditions.push(() => "response_status IS NULL");
   else if (responseStatus !== undefined) {
     const { from, to } = responseStatus;
@@ -126,6 +127,13 @@ function conditionsOf(filter: SearchFilter, streams: Streams): Condition[] {
   if (trigger !== undefined) conditions.push((value) => `trigger = ${value(trigger)}`);
   if (status === "delivered") conditions.push(() => "status = 'delivered'");
   return [...conditions, ...ofEvent(filter, streams)];
+}
+
+/** Rows without a version are of the first: most types never have another. */
+function ofType(eventType: string): Condition[] {
+  const { type, version } = parseVersionedType(eventType) ?? { type: eventType, version: null };
+  const isOfType: Condition = (value) => `event_type = ${value(type)}`;
+  return version === null ? [isOfType] : [isOfType, (value) => `coalesce(version, 1) = ${value(version)}`];
 }
 
 /** An event leads to its rows of the log, whatever their endpoint and status are. */

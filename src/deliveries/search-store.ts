@@ -14,7 +14,7 @@ export type Slice = {
   lookedTo: DeliveryId | null;
 };
 
-const COLUMNS = /* sql */ `d.endpoint_id, d.id, d.event_id, d.event_type, d.trigger, d.status, d.response_status, d.error`;
+const COLUMNS = /* sql */ `d.endpoint_id, d.id, d.event_id, d.event_type, d.version, d.trigger, d.status, d.response_status, d.error`;
 const NEWEST = /* sql */ `d.id >= $2 AND d.id < $3 ORDER BY d.id DESC LIMIT $4`;
 
 /** The values of a statement and their places in its text; the first four are of every slice. */
@@ -118,7 +118,7 @@ function pendingLeg({ endpointIds }: Streams, values: Values): string {
       : "$4::bigint";
   return /* sql */ `(SELECT 'pending ' || of_endpoint.id AS stream, ${most} AS most, d.*
     FROM (${endpoints}) AS of_endpoint CROSS JOIN LATERAL (
-      SELECT d.endpoint_id, d.id, d.event_id, d.event_type,
+      SELECT d.endpoint_id, d.id, d.event_id, d.event_type, d.version,
         ${DISPATCH_TRIGGER} AS trigger, 'pending' AS status,
         NULL::smallint AS response_status, NULL::text AS error
       FROM postern.dispatches d
@@ -131,6 +131,6 @@ function sendingLeg({ endpointIds }: Streams, values: Values): string {
   const ofEndpoints =
     endpointIds === null ? "" : /* sql */ `AND d.endpoint_id = ANY (${values.add(endpointIds)}::uuid[])`;
   return /* sql */ `(SELECT 'sending' AS stream, $4::bigint AS most, d.endpoint_id, d.id, d.event_id, d.event_type,
-      d.trigger, 'pending' AS status, NULL::smallint AS response_status, NULL::text AS error
+      d.version, d.trigger, 'pending' AS status, NULL::smallint AS response_status, NULL::text AS error
     FROM postern.person_sends d WHERE d.tenant_id = $1 ${ofEndpoints} AND ${NEWEST})`;
 }

@@ -17,7 +17,10 @@ export function makeCatalogWatch(services: { catalog: CatalogFile; log: Log; met
     if (found.kind === "read") {
       log.info({ types: catalog.current().types.size }, "the event catalog was read again");
     } else {
-      log.error({ fault: found.fault }, "the changed event catalog is refused; the one before it goes on");
+      log.error(
+        { fault: found.fault },
+        "the changed event catalog is refused; the former one stays in force",
+      );
     }
   }
 

@@ -82,7 +82,7 @@ export function makeOutbox(services: {
   function toAccept(event: OutboxEvent): NewEvent {
     // Should the relay be tried again, this is told again, of the same span.
     const traced = { eventId: event.id, eventType: event.type, tenantId: event.tenantId };
-    tracing?.accepted(traced, { startedAtMs: Date.now() });
+    tracing?.accepted(traced, Date.now());
     const versions = [event.version, ...Object.keys(event.others ?? {}).map(Number)];
     return { ...event, patterns: patternsMatching(event.type, versions), idempotencyKey: null };
   }

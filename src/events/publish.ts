@@ -40,6 +40,7 @@ export type Publisher = {
   publish(
     input: PublishInput | readonly PublishInput[],
     sessionTenant: TenantId | null,
+    traceparent?: string,
   ): Promise<Published[]>;
 };
 
@@ -78,8 +79,10 @@ class GroupingPublisher implements Publisher {
   async publish(
     input: PublishInput | readonly PublishInput[],
     sessionTenant: TenantId | null,
+    traceparent?: string,
   ): Promise<Published[]> {
     const events = toNewEvents(input, sessionTenant, this.#services.catalog.current());
+    if (traceparent !== undefined) for (const event of events) event.traceparent = traceparent;
     const bodySize = events.reduce((sum, event) => sum + sizeOf(event), 0);
     if (
       this.#accepting + events.length > MAX_ACCEPTING ||

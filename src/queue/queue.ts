@@ -57,6 +57,8 @@ export type NewEvent = {
   /** The bodies of other versions, by number; null: none. */
   others: Readonly<Record<string, string>> | null;
   idempotencyKey: string | null;
+  /** Of the producer's request, in a process that traces: its attempts continue that trace. */
+  traceparent?: string;
 };
 
 /** The body of one of the versions that an event has. */
@@ -78,6 +80,8 @@ export type LeasedDispatch = {
   attempt: number;
   /** Asked for by a person: no attempt follows it, whatever the outcome. */
   once: boolean;
+  /** That of its event. */
+  traceparent?: string;
   /** A UUID, half of it the process's and half the number of its claim; `lease_owner` in the table. */
   leaseId: string;
   /** End of the lease on this process's monotonic clock (`performance.now()`), in milliseconds. */

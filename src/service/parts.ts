@@ -61,7 +61,7 @@ import { makeTargetCache } from "../worker/target-cache.ts";
 import { makeWorker, type Worker } from "../worker/worker.ts";
 import { makePullParts } from "./pull-parts.ts";
 import { makeStorageParts, reconcilingServices, storageWork } from "./storage-parts.ts";
-import { makeUpkeep } from "./upkeep.ts";
+import { makeUpkeep, type UpkeepTimes } from "./upkeep.ts";
 
 export type Role = "api" | "worker";
 
@@ -80,6 +80,7 @@ export type ServiceOptions = {
   httpLimits?: Partial<HttpLimits>;
   senderLimits?: Partial<SenderLimits>;
   storageTimes?: Partial<StorageUpkeepTimes>;
+  upkeepTimes?: Partial<UpkeepTimes>;
 };
 
 const CONNECTION_TIMEOUT_MS = 3000;
@@ -235,7 +236,7 @@ function makeAttemptWorker(
 
 /** The worker, what wakes it, and the upkeep of its tables. */
 function workerBackground(
-  { config, databaseUrl, log }: ServiceOptions,
+  { config, databaseUrl, log, upkeepTimes }: ServiceOptions,
   { pools, catalog, metrics, pull }: Foundation,
   { worker, presence }: { worker: Worker; presence: WorkerPresence },
 ): Background[] {
@@ -256,6 +257,7 @@ function workerBackground(
       metrics,
       retentionDays: config.retentionDays,
       disableAfterMs: config.disableAfterMs,
+      times: upkeepTimes,
     }),
     makeReplayWorker({
       db: pools.worker,

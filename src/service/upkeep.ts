@@ -26,9 +26,12 @@ const ANNOUNCE_EVERY_MS = 1000;
 const SETTLE_EVERY_MS = 1000;
 const END_SENDS_EVERY_MS = 2000;
 const FOLD_EVERY_MS = 5000;
-const TELL_EVERY_MS = 2000;
 const TIDY_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
+
+/** How often it does what its tests would wait for at each step. */
+export type UpkeepTimes = { tellOfEndpointsMs: number };
+const UPKEEP_TIMES: UpkeepTimes = { tellOfEndpointsMs: 2000 };
 
 export type Upkeep = { start(): void; stop(): Promise<void> };
 
@@ -41,11 +44,13 @@ type UpkeepServices = {
   metrics: Metrics;
   retentionDays: number;
   disableAfterMs: number;
+  times: Partial<UpkeepTimes> | undefined;
 };
 
 export function makeUpkeep(services: UpkeepServices): Upkeep {
   const { db, log, metrics, pull } = services;
   const stopping = new AbortController();
+  const { tellOfEndpointsMs } = { ...UPKEEP_TIMES, ...services.times };
   let running: Promise<unknown> | null = null;
 
   async function untilNoneLeft(deleteSome: (db: Pool) => Promise<boolean>): Promise<void> {
@@ -69,7 +74,7 @@ export function makeUpkeep(services: UpkeepServices): Upkeep {
         repeat(TIDY_EVERY_MS, "remove_abandoned_endpoints", pull.removeAbandoned),
         repeat(SETTLE_EVERY_MS, "settle_dispatches", () => followAll(db, stopping.signal)),
         repeat(END_SENDS_EVERY_MS, "end_interrupted_sends", () => endInterrupted(db, log)),
-        repeat(TELL_EVERY_MS, "tell_of_endpoints", () => untilNoneLeft(makeEndpointNotices(services))),
+        repeat(tellOfEndpointsMs, "tell_of_endpoints", () => untilNoneLeft(makeEndpointNotices(services))),
         repeat(FOLD_EVERY_MS, "fold_statistics", () => untilNoneLeft(foldCounts)),
         repeat(TIDY_EVERY_MS, "remove_watches", () => removeOldWatches(db)),
         repeat(TIDY_EVERY_MS, "remove_superseded", () => deleteSuperseded(db)),

@@ -1,14 +1,13 @@
 /**
  * Traces of events over OTLP, loaded only where a collector is configured.
  *
- * An event's id is its trace id, and the id's second half the id of its first
- * span. So every process, also after a restart, continues the same trace from
- * what the queue stores anyway (docs/adr/0019).
+ * The second half of an event's id is the id of its first span. Its trace is its
+ * producer's, whose `traceparent` is stored with the event, or has the event's id.
+ * So every process, also after a restart, continues the same trace (docs/adr/0019).
  */
 import {
   diag,
   DiagLogLevel,
-  type Link,
   ROOT_CONTEXT,
   type SpanContext,
   SpanKind,
@@ -21,11 +20,11 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   BatchSpanProcessor,
   type IdGenerator,
+  ParentBasedSampler,
   RandomIdGenerator,
   TracerProvider,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace";
-import type { EventId } from "../shared/id.ts";
 import { VERSION } from "../shared/version.ts";
 import type { Log } from "./log.ts";
 import type { TracedEvent, Tracing, TracingOptions } from "./tracing.ts";
@@ -45,20 +44,15 @@ export function makeTracing(config: TracingOptions, log: Log): Tracing {
   const provider = makeProvider(config, ids);
   const tracer = provider.getTracer("postern", VERSION);
   return {
-    accepted(event, { startedAtMs, traceparent }) {
-      const producer = parseTraceparent(traceparent);
-      const links: Link[] = producer === null ? [] : [{ context: producer }];
-      const options = {
-        root: true,
-        kind: SpanKind.PRODUCER,
-        startTime: startedAtMs,
-        attributes: attributesOf(event),
-        links,
-      };
-      ids.as(firstSpanOf(event.eventId), () => tracer.startSpan("event accepted", options)).end();
+    continues: (header) => (parseTraceparent(header) === null ? undefined : String(header)),
+    accepted(event, startedAtMs) {
+      const producer = parseTraceparent(event.traceparent);
+      const parent = producer === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, producer);
+      const options = { kind: SpanKind.PRODUCER, startTime: startedAtMs, attributes: attributesOf(event) };
+      ids.as(firstSpanOf(event), () => tracer.startSpan("event accepted", options, parent)).end();
     },
     attempt(dispatch) {
-      const parent = trace.setSpanContext(ROOT_CONTEXT, firstSpanOf(dispatch.eventId));
+      const parent = trace.setSpanContext(ROOT_CONTEXT, firstSpanOf(dispatch));
       const attributes = {
         ...attributesOf(dispatch),
         "postern.endpoint.id": dispatch.endpointId,
@@ -91,10 +85,11 @@ function makeProvider(config: TracingOptions, idGenerator: IdGenerator): TracerP
     headers: { ...config.headers },
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
+  const share = new TraceIdRatioBasedSampler(config.share);
   return new TracerProvider({
     idGenerator,
-    // By the trace id alone, so that all processes decide alike.
-    sampler: new TraceIdRatioBasedSampler(config.share),
+    // By the trace id or the producer's flag alone, so that all processes decide alike.
+    sampler: new ParentBasedSampler({ root: share, localParentSampled: share }),
     resource: resourceFromAttributes({ "service.name": config.serviceName, "service.version": VERSION }),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
@@ -127,9 +122,11 @@ class EventIds implements IdGenerator {
   }
 }
 
-function firstSpanOf(id: EventId): SpanContext {
-  const traceId = id.replaceAll("-", "");
-  return { traceId, spanId: traceId.slice(HALF), traceFlags: TraceFlags.SAMPLED, isRemote: true };
+/** Remote if its trace is a producer's: then that one's flag decides whether it is sampled. */
+function firstSpanOf({ eventId, traceparent }: Pick<TracedEvent, "eventId" | "traceparent">): SpanContext {
+  const digits = eventId.replaceAll("-", "");
+  const own = { traceId: digits, traceFlags: TraceFlags.SAMPLED, isRemote: false };
+  return { ...(parseTraceparent(traceparent) ?? own), spanId: digits.slice(HALF) };
 }
 
 function attributesOf({ eventId, eventType, tenantId }: TracedEvent) {

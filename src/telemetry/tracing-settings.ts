@@ -12,7 +12,10 @@ export const TRACING_SETTINGS = {
     secret: true,
   },
   OTEL_SERVICE_NAME: { about: "name of this service in traces", fallback: "postern" },
-  OTEL_TRACES_SAMPLER_ARG: { about: "part of events that is traced, 0 to 1", fallback: "1" },
+  OTEL_TRACES_SAMPLER_ARG: {
+    about: "share of events that is traced, 0 to 1, unless a producer's traceparent decides",
+    fallback: "1",
+  },
 } as const;
 
 // Names as RFC 9110 has them; values in visible ASCII, percent-encoded, that hold no control once decoded.

@@ -10,8 +10,13 @@ export type TracingOptions = {
   share: number;
 };
 
-/** What an event's trace says of it. */
-export type TracedEvent = { eventId: EventId; eventType: string; tenantId: string };
+/** What an event's trace says of it, and the `traceparent` of its producer, whose trace it continues. */
+export type TracedEvent = {
+  eventId: EventId;
+  eventType: string;
+  tenantId: string;
+  traceparent?: string | undefined;
+};
 
 export type TracedAttempt = {
   /** To send to the receiver (https://www.w3.org/TR/trace-context/). */
@@ -20,8 +25,10 @@ export type TracedAttempt = {
 };
 
 export type Tracing = {
-  /** A committed event, with the `traceparent` that its producer sent: anything that is none counts as absent. */
-  accepted(event: TracedEvent, request: { startedAtMs: number; traceparent?: unknown }): void;
+  /** What a producer sent as `traceparent`, to be stored with its events; undefined if it is none. */
+  continues(header: unknown): string | undefined;
+  /** A committed event. */
+  accepted(event: TracedEvent, startedAtMs: number): void;
   attempt(dispatch: TracedEvent & { endpointId: string; id: string; attempt: number }): TracedAttempt;
   /** Sends what is left. */
   close(): Promise<void>;

@@ -44,6 +44,21 @@ export async function insertErasure(db: Db, tenantId: TenantId): Promise<boolean
   return rowCount === 1;
 }
 
+/**
+ * What of the tenant's artifacts is held: how many, and the id of one. Until the
+ * transaction ends nobody sets another hold.
+ */
+export async function lockHolds(
+  db: Db,
+  tenantId: TenantId,
+): Promise<{ count: number; first: string | null }> {
+  const { rows } = await db.query<{ count: number; first: string | null }>(
+    /* sql */ `SELECT held AS count, first_held AS first FROM postern.lock_holds($1)`,
+    [tenantId],
+  );
+  return rows[0] ?? { count: 0, first: null };
+}
+
 export async function findErasure(db: Db, tenantId: TenantId): Promise<Erasure | null> {
   const { rows } = await db.query<Erasure>(
     /* sql */ `SELECT ${ERASURE} FROM postern.tenant_erasures WHERE tenant_id = $1`,

@@ -24,5 +24,5 @@ export type Erasure = {
   finishedAt: Date | null;
 };
 
-/** Rows by table; `isCapped` where there may be more. */
-export type TenantRows = { rows: ReadonlyMap<string, number>; isCapped: boolean };
+/** Rows by table; `isCapped` where there may be more. `held` artifacts refuse the erasure. */
+export type TenantRows = { rows: ReadonlyMap<string, number>; isCapped: boolean; held: number };

@@ -6,7 +6,7 @@ import type { Granting } from "../portal/portal-sessions.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Erasure, Tenant, TenantRows } from "./tenant.ts";
-import { countTenantRows, findErasure, insertErasure, listTenants } from "./tenant-store.ts";
+import { countTenantRows, findErasure, insertErasure, listTenants, lockHolds } from "./tenant-store.ts";
 
 /** Rows that are counted in each part of a table. */
 const MOST_COUNTED = 10_000;
@@ -33,12 +33,16 @@ export class Tenants {
   /** What an erasure would delete now. */
   async count(tenantId: TenantId): Promise<TenantRows> {
     const rows = await countTenantRows(this.#db, tenantId, MOST_COUNTED);
-    return { rows, isCapped: [...rows.values()].some((count) => count >= MOST_COUNTED) };
+    const { count: held } = await lockHolds(this.#db, tenantId);
+    return { rows, isCapped: [...rows.values()].some((count) => count >= MOST_COUNTED), held };
   }
 
+  /** @throws Refusal `held` where an artifact is held: then nothing is erased. */
   async erase(by: Granting, tenantId: TenantId): Promise<Erasure> {
     await inTransaction(this.#db, async (transaction) => {
       if (!(await insertErasure(transaction, tenantId))) return;
+      const { count, first } = await lockHolds(transaction, tenantId);
+      if (first !== null) throw heldRefusal(first, count);
       await recordAudit(transaction, {
         ...by,
         tenantId,
@@ -56,4 +60,10 @@ export class Tenants {
     if (erasure === null) throw new Refusal("not_found");
     return erasure;
   }
+}
+
+function heldRefusal(first: string, count: number): Refusal {
+  const others = count > 1 ? ` and ${count - 1} more` : "";
+  const message = `${first}${others} of the tenant's artifacts are held: end the holds first`;
+  return new Refusal("held", { issues: [{ path: ["tenant_id"], message, code: "held" }] });
 }

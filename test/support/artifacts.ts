@@ -143,7 +143,8 @@ export async function openArtifacts() {
     dataDir,
     env,
     services,
-    /** Of the API process beside. */
+    /** By the API process beside. */
+    call: (...call: Parameters<typeof api.call>) => api.call(...call),
     metrics: async () => (await api.call("GET", "/metrics", { as: null })).text,
     placeOf,
     store,

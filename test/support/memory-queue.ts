@@ -271,7 +271,7 @@ export class MemoryQueue implements DispatchQueue {
   }
 
   #insert(
-    event: { id: EventId; tenantId: TenantId; type: string; body: string },
+    event: Pick<NewEvent, "id" | "tenantId" | "type" | "body" | "traceparent">,
     endpointId: EndpointId,
     { attempt, delayMs }: { attempt: number; delayMs: number },
   ): MemoryRow {
@@ -283,6 +283,7 @@ export class MemoryQueue implements DispatchQueue {
       eventId: event.id,
       eventType: event.type,
       body: event.body,
+      traceparent: event.traceparent,
       attempt,
       order: this.#order++,
       dueMs,
@@ -303,8 +304,10 @@ export class MemoryQueue implements DispatchQueue {
     row.claimableMs = this.leaseEndMs(this.#clock.nowMs());
     // Claimable again when the lease ends.
     this.#queue(row);
-    const { id, tenantId, endpointId, eventId, eventType, body, attempt } = row;
-    return { id, tenantId, endpointId, eventId, eventType, body, attempt, once: false, leaseId, leaseEndsMs };
+    const { id, tenantId, endpointId, eventId, eventType, body, traceparent, attempt } = row;
+    const traced = traceparent === undefined ? {} : { traceparent };
+    const of = { id, tenantId, endpointId, eventId, eventType, body, ...traced };
+    return { ...of, attempt, once: false, leaseId, leaseEndsMs };
   }
 
   #leasedRows(dispatches: readonly LeasedDispatch[]): MemoryRow[] {

@@ -9,6 +9,7 @@ export type MemoryRow = {
   eventId: EventId;
   eventType: string;
   body: string;
+  traceparent: string | undefined;
   attempt: number;
   order: number;
   dueMs: number;

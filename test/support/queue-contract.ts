@@ -236,6 +236,25 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       assert.deepEqual((await queue.claim(PLENTY, [])).claimed, []);
     });
 
+    it("gives each attempt of an event its traceparent, and those of others none", async () => {
+      const traced = { ...eventFor(one), traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` };
+      const events = [traced, eventFor(one)];
+      const { leased } = await queue.accept(events, { lease: true, parked: [] });
+      assert.deepEqual(
+        leased.map(({ traceparent }) => traceparent),
+        [traced.traceparent, undefined],
+      );
+      await queue.complete(
+        leased.map((dispatch) => outcomeOf(dispatch, 0)),
+        "wait",
+      );
+      const { claimed } = await queue.claim(PLENTY, []);
+      assert.deepEqual(
+        new Map(claimed.map(({ eventId, traceparent }) => [eventId, traceparent])),
+        new Map(events.map(({ id }, index) => [id, index === 0 ? traced.traceparent : undefined])),
+      );
+    });
+
     it("accepts all parts of an array, in its order", async () => {
       const events = [eventFor(one), eventFor(other), eventFor(one)];
       const { accepted, earlier } = await queue.acceptParts([events.slice(0, 1), events.slice(1)], {

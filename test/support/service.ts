@@ -13,6 +13,7 @@ import type { Role } from "../../src/service/parts.ts";
 import { startService } from "../../src/service/service.ts";
 import type { SenderLimits } from "../../src/outbound/send.ts";
 import type { StorageUpkeepTimes } from "../../src/storage/upkeep/storage-upkeep.ts";
+import type { UpkeepTimes } from "../../src/service/upkeep.ts";
 import { withinLimit } from "../../src/shared/time-limit.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
@@ -66,6 +67,7 @@ export type TestServiceOptions = {
   httpLimits?: Partial<HttpLimits>;
   senderLimits?: Partial<SenderLimits>;
   storageTimes?: Partial<StorageUpkeepTimes>;
+  upkeepTimes?: Partial<UpkeepTimes>;
 };
 
 /** Starts the program within this process, so that a test file can look at everything it does. */
@@ -98,6 +100,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(options.httpLimits === undefined ? {} : { httpLimits: options.httpLimits }),
     ...(options.senderLimits === undefined ? {} : { senderLimits: options.senderLimits }),
     ...(options.storageTimes === undefined ? {} : { storageTimes: options.storageTimes }),
+    ...(options.upkeepTimes === undefined ? {} : { upkeepTimes: options.upkeepTimes }),
   });
   const url = `${service.address}${config.basePath}`;
   const token = (claims: Claims): Promise<string> => issueTestToken(env, claims);

@@ -23,6 +23,9 @@ export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
     assert.equal(await tenants.insertErasure(db, run.tenantId), false);
     assert.equal(await tenants.insertErasure(db, tenant("initech")), true);
   },
+  lockHolds: async (db) => {
+    assert.equal((await tenants.lockHolds(db, run.tenantId)).count, 0);
+  },
   findErasure: async (db) => {
     assert.equal((await tenants.findErasure(db, run.tenantId))?.status, "running");
   },

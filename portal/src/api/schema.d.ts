@@ -842,7 +842,7 @@ export interface paths {
         post?: never;
         /**
          * Erase every trace of a tenant; or only count it
-         * @description For the operator's backend: `tid` `*` and `tenants:erase`. Endpoints, secrets, events, the log, statistics, settings, keys, sessions, the audit log and stored objects with their old versions, held ones too, are deleted by workers; there is no way back. One entry of the audit log stays, and the job itself, which name the tenant's id. What is published or set up before the end is erased too, and what comes behind it is a new tenant's: stop the tenant's users first. Asked for again while it runs, it changes nothing.
+         * @description For the operator's backend: `tid` `*` and `tenants:erase`. Endpoints, secrets, events, the log, statistics, settings, keys, sessions, the audit log and stored objects with their old versions are deleted by workers; there is no way back. While an artifact is held, it is refused with 409 that names the artifact, and nothing is erased. One entry of the audit log stays, and the job itself, which name the tenant's id. What is published or set up before the end is erased too, and what comes behind it is a new tenant's: stop the tenant's users first. Asked for again while it runs, it changes nothing.
          */
         delete: operations["eraseTenant"];
         options?: never;
@@ -1481,6 +1481,8 @@ export interface components {
             };
             /** @description There are more: 10,000 rows of a table, or of its part of a day, are counted. */
             is_capped: boolean;
+            /** @description Artifacts that are held: while there is one, the erasure is refused. */
+            held: number;
         };
         TenantErasure: {
             tenant_id: string;
@@ -3170,7 +3172,7 @@ export interface operations {
                 from?: string;
                 /** @description Created before, ISO 8601 with offset. */
                 to?: string;
-                /** @description A type, or a prefix such as `invoice.*`. */
+                /** @description A type, one version of it as `invoice.paid@2`, or a prefix such as `invoice.*`. */
                 event_type?: string;
                 event_id?: string;
                 /** @description A status, a class such as `5xx`, or `none`: sent without an answer. */
@@ -3982,7 +3984,7 @@ export interface operations {
                 from?: string;
                 /** @description Created before, ISO 8601 with offset. */
                 to?: string;
-                /** @description A type, or a prefix such as `invoice.*`. */
+                /** @description A type, one version of it as `invoice.paid@2`, or a prefix such as `invoice.*`. */
                 event_type?: string;
                 event_id?: string;
                 /** @description A status, a class such as `5xx`, or `none`: sent without an answer. */
@@ -7390,7 +7392,8 @@ export interface operations {
                      *         "endpoints": 3,
                      *         "events": 640
                      *       },
-                     *       "is_capped": false
+                     *       "is_capped": false,
+                     *       "held": 0
                      *     }
                      */
                     "application/json": components["schemas"]["TenantRows"];
@@ -7451,6 +7454,15 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The artifact is held */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -41,13 +41,14 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
         : parse(publishOneSchema, request.body);
       const exact = withDigits(request.body);
       const events = exact === null ? input : withExactData(input, exact);
-      const published = await services.publisher.publish(events, serviceOf(request).tenantId);
+      const { tenantId } = serviceOf(request);
+      const traceparent = services.tracing?.continues(request.headers["traceparent"]);
+      const published = await services.publisher.publish(events, tenantId, traceparent);
       services.metrics.eventsAccepted.inc(published.filter((event) => event.isNew).length);
       if (services.tracing !== null) {
-        const { traceparent } = request.headers;
         const startedAtMs = Date.now() - reply.elapsedTime;
-        for (const event of tracedEvents(published, events, serviceOf(request).tenantId)) {
-          services.tracing.accepted(event, { startedAtMs, traceparent });
+        for (const event of newEvents(published, events, tenantId)) {
+          services.tracing.accepted({ ...event, traceparent }, startedAtMs);
         }
       }
       const views = published.map(publishedView);
@@ -58,8 +59,8 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
   );
 }
 
-/** Of those that are new. `given` are the published events, in the same order. */
-function tracedEvents(
+/** Those that are new. `given` are the published events, in the same order. */
+function newEvents(
   published: readonly Published[],
   given: PublishInput | PublishInput[],
   sessionTenant: string | null,

@@ -22,32 +22,34 @@ type AcceptedRow = {
   version?: number | null;
 };
 
-/** What a statement is for beside plain events. Most have neither: what that costs is paid even where there is none, so it is left out then. */
-type Kind = { areKeyed: boolean; areVersioned: boolean };
+/** Whether any event has an idempotency key, and whether any has versions or a traceparent. Most have neither, and a statement without those columns costs less. */
+type Kind = { areKeyed: boolean; haveExtras: boolean };
 
 /** Which of the given events are accepted: all without a key, and those whose key was free. */
-function acceptedSql({ areKeyed, areVersioned }: Kind): string {
+function acceptedSql({ areKeyed, haveExtras }: Kind): string {
   // Behind the parameters of keys, if there are any.
   const first = areKeyed ? 11 : 9;
-  const versionArrays = areVersioned ? `, $${first}::smallint[], $${first + 1}::text[]` : "";
-  const versionColumns = areVersioned ? ", version, others" : "";
+  const extraArrays = haveExtras
+    ? `, $${first}::smallint[], $${first + 1}::text[], $${first + 2}::text[]`
+    : "";
+  const extraColumns = haveExtras ? ", version, others, traceparent" : "";
   if (!areKeyed) {
     return /* sql */ `accepted AS MATERIALIZED (
-    SELECT id, tenant_id, type, body, patterns::text[] AS patterns${versionColumns}
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]${versionArrays})
-      AS given (id, tenant_id, type, body, patterns${versionColumns})
+    SELECT id, tenant_id, type, body, patterns::text[] AS patterns${extraColumns}
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]${extraArrays})
+      AS given (id, tenant_id, type, body, patterns${extraColumns})
   )`;
   }
-  const fingerprint = areVersioned
+  const fingerprint = haveExtras
     ? "postern.versions_fingerprint(type, body, version, others::json)"
     : "postern.content_fingerprint(type, body)";
   // The limit is in force before the first key is claimed, and ends with the transaction.
   return /* sql */ `patience AS MATERIALIZED (
     SELECT set_config('lock_timeout', coalesce($9::text, current_setting('lock_timeout')), true)
   ), given AS MATERIALIZED (
-    SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns${versionColumns}
-    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $10::text[]${versionArrays})
-      AS given (id, tenant_id, type, body, patterns, key${versionColumns})
+    SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns${extraColumns}
+    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $10::text[]${extraArrays})
+      AS given (id, tenant_id, type, body, patterns, key${extraColumns})
   ), claimed AS (
     INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
     SELECT tenant_id, key, id, ${fingerprint} FROM given WHERE key IS NOT NULL
@@ -61,21 +63,21 @@ function acceptedSql({ areKeyed, areVersioned }: Kind): string {
 }
 
 function acceptEventsSql(kind: Kind): string {
-  const { areVersioned } = kind;
+  const { haveExtras } = kind;
   // Of an endpoint that names a version of the event; otherwise the event's own.
   const named = /* sql */ `, CASE WHEN a.others IS NULL THEN a.version ELSE coalesce((
         SELECT max(split_part(pattern, '@', 2)::smallint) FROM unnest(events) AS pattern
         WHERE pattern ^@ (a.type || '@') AND pattern = ANY (a.patterns)), a.version) END AS version`;
-  const due = areVersioned ? ", due.version" : "";
-  const dueVersion = areVersioned ? ", e.version" : "";
-  const column = areVersioned ? ", version" : "";
+  const due = haveExtras ? ", due.version" : "";
+  const dueVersion = haveExtras ? ", e.version" : "";
+  const column = haveExtras ? ", version" : "";
   // The first version is not written down: null stands for it.
-  const stored = areVersioned ? ", nullif(version, 1)" : "";
+  const stored = haveExtras ? ", nullif(version, 1)" : "";
   return /* sql */ `WITH ${acceptedSql(kind)}, due AS MATERIALIZED (
     SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
       e.held, NOT e.held AND e.id = ANY ($6::uuid[]) AS parked${dueVersion}
     FROM accepted a CROSS JOIN LATERAL (
-      SELECT id, mode = 'pull' AS held${areVersioned ? named : ""} FROM postern.endpoints
+      SELECT id, mode = 'pull' AS held${haveExtras ? named : ""} FROM postern.endpoints
       WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
       -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
       OFFSET 0
@@ -88,8 +90,8 @@ function acceptEventsSql(kind: Kind): string {
       CASE WHEN NOT parked AND NOT held THEN $7::uuid END, parked, held${stored}
     FROM due
   ), stored AS (
-    INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count${areVersioned ? ", version, versions" : ""})
-    SELECT tenant_id, id, type, body, coalesce(fan_out.count, 0)${areVersioned ? `${stored}, others::json` : ""}
+    INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count${haveExtras ? ", version, versions, traceparent" : ""})
+    SELECT tenant_id, id, type, body, coalesce(fan_out.count, 0)${haveExtras ? `${stored}, others::json, traceparent` : ""}
     FROM accepted LEFT JOIN (SELECT event_id, count(*) FROM due GROUP BY event_id) AS fan_out
       ON fan_out.event_id = accepted.id
   )
@@ -102,16 +104,18 @@ function acceptEventsSql(kind: Kind): string {
 }
 
 const ACCEPT_EVENTS = {
-  plain: acceptEventsSql({ areKeyed: false, areVersioned: false }),
-  keyed: acceptEventsSql({ areKeyed: true, areVersioned: false }),
-  versioned: acceptEventsSql({ areKeyed: false, areVersioned: true }),
-  "keyed-versioned": acceptEventsSql({ areKeyed: true, areVersioned: true }),
+  plain: acceptEventsSql({ areKeyed: false, haveExtras: false }),
+  keyed: acceptEventsSql({ areKeyed: true, haveExtras: false }),
+  extra: acceptEventsSql({ areKeyed: false, haveExtras: true }),
+  "keyed-extra": acceptEventsSql({ areKeyed: true, haveExtras: true }),
 };
 
 function shapeOf(events: readonly NewEvent[]): keyof typeof ACCEPT_EVENTS {
   const areKeyed = events.some(({ idempotencyKey }) => idempotencyKey !== null);
-  const areVersioned = events.some(({ version, others }) => version !== 1 || others !== null);
-  if (areVersioned) return areKeyed ? "keyed-versioned" : "versioned";
+  const haveExtras = events.some(
+    ({ version, others, traceparent }) => version !== 1 || others !== null || traceparent !== undefined,
+  );
+  if (haveExtras) return areKeyed ? "keyed-extra" : "extra";
   return areKeyed ? "keyed" : "plain";
 }
 
@@ -159,7 +163,9 @@ export async function acceptEvents(
       leaseId,
       firstDelayMs,
       ...(shape.startsWith("keyed") ? keys : []),
-      ...(shape.endsWith("versioned") ? versionArraysOf(events) : []),
+      ...(shape.endsWith("extra")
+        ? [...versionArraysOf(events), events.map(({ traceparent }) => traceparent ?? null)]
+        : []),
     ],
   });
   return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });
@@ -191,6 +197,7 @@ function toAcceptance(
         body: bodyOf(event, version ?? event.version),
         attempt: 1,
         once: false,
+        ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
         ...lease,
       });
     }

@@ -23,6 +23,7 @@ type FoundRow = {
   attempt: number;
   once: boolean;
   body: string | null;
+  traceparent: string | null;
 };
 
 // Due dispatches without a lease, or with one that has ended, of endpoints that are enabled and not backlogged.
@@ -38,8 +39,8 @@ const SIZE = /* sql */ `LEFT JOIN LATERAL (
     SELECT octet_length(postern.body_of_version(body, version, versions, found.version)) AS bytes
     FROM postern.events WHERE id = found.event_id OFFSET 0) AS e ON true`;
 // Bodies are joined outside of the update: with an outer join to a partitioned table in it, PostgreSQL 18.4 has crashed.
-const WITH_BODY = /* sql */ `SELECT leased.*, e.body FROM leased LEFT JOIN LATERAL (
-    SELECT postern.body_of_version(body, version, versions, leased.version) AS body
+const WITH_BODY = /* sql */ `SELECT leased.*, e.body, e.traceparent FROM leased LEFT JOIN LATERAL (
+    SELECT postern.body_of_version(body, version, versions, leased.version) AS body, traceparent
     FROM postern.events WHERE id = leased.event_id OFFSET 0) AS e ON true`;
 
 /**
@@ -186,6 +187,7 @@ function toClaimed(
       body: row.body ?? "",
       attempt: row.attempt,
       once: row.once,
+      ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
       ...lease,
     };
     (row.body === null ? withoutEvent : claimed).push(dispatch);

@@ -49,7 +49,7 @@ export async function* eraseArtifacts(
     const { id, kind, key, version_id, size } = object;
     const reason = reasonToLeave(object);
     if (reason === null && (object.state === "expired" || (await expire(changing, object)))) {
-      const left = await deleteOwnVersion(services.bucket, object);
+      const left = await tryToDelete(services.bucket, object);
       const bytes = left === null ? "deleted" : "waiting";
       yield { outcome: "erased", artifact: { id, kind, key, version_id, size, bytes, reason: left } };
     } else {
@@ -58,24 +58,30 @@ export async function* eraseArtifacts(
   }
 }
 
-/**
- * Deletes the version that the row names, if its bytes are the row's, and looks
- * again. This needs no comparing, and is right in any bucket. Answers why the
- * bytes may still be there; null where they are gone.
- */
-async function deleteOwnVersion(bucket: Bucket, object: StoredObject): Promise<string | null> {
-  const { key, version_id: versionId } = object;
-  const own = { bucket: object.bucket, key, version_id: versionId };
+async function tryToDelete(bucket: Bucket, object: StoredObject): Promise<string | null> {
   try {
-    const head = await bucket.head(own);
-    if (!head.found) return null;
-    if (!matchesHead(object, head)) return "the version in the bucket is not of the row's size and SHA-256";
-    await bucket.deleteVersion({ key, versionId });
-    return (await bucket.head(own)).found ? "the version was deleted and is still there" : null;
+    return await deleteOwnVersion(bucket, object);
   } catch (error) {
     if (error instanceof StoreUnavailableError) return error.message;
     throw error;
   }
+}
+
+/**
+ * Deletes the version that the row names, if its bytes are the row's, and looks
+ * again. This needs no comparing, and is right in any bucket. Answers why the
+ * bytes may still be there; null where they are gone.
+ *
+ * @throws StoreUnavailableError
+ */
+export async function deleteOwnVersion(bucket: Bucket, object: StoredObject): Promise<string | null> {
+  const { key, version_id: versionId } = object;
+  const own = { bucket: object.bucket, key, version_id: versionId };
+  const head = await bucket.head(own);
+  if (!head.found) return null;
+  if (!matchesHead(object, head)) return "the version in the bucket is not of the row's size and SHA-256";
+  await bucket.deleteVersion({ key, versionId });
+  return (await bucket.head(own)).found ? "the version was deleted and is still there" : null;
 }
 
 /**
@@ -113,7 +119,8 @@ async function expire({ db, transaction, by }: Changing, object: StoredObject): 
   });
 }
 
-async function* eachObject(db: Db, { tenantId, objectId }: Wanted): AsyncGenerator<StoredObject> {
+/** The tenant's rows that are not purged, or one of them. */
+export async function* eachObject(db: Db, { tenantId, objectId }: Wanted): AsyncGenerator<StoredObject> {
   let after: string | null = null;
   for (;;) {
     const page: StoredObject[] = await listTenantObjects(db, tenantId, { objectId, after, limit: PAGE });

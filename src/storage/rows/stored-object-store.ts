@@ -189,6 +189,18 @@ export async function listLibraryRows(
 }
 
 /**
+ * Whether all of the tenant is being erased. If not, no erasure begins before the
+ * transaction ends: it waits, and sees the hold that is set here.
+ */
+export async function isTenantErasing(db: Db, tenantId: TenantId): Promise<boolean> {
+  const { rows } = await db.query<{ isErasing: boolean }>(
+    /* sql */ `SELECT postern.is_erasing($1) AS "isErasing"`,
+    [tenantId],
+  );
+  return rows[0]?.isErasing === true;
+}
+
+/**
  * Holds an artifact whose bytes may still be there, or ends that. The revision
  * is raised, so that nothing is done which was decided before.
  */

@@ -1,43 +1,94 @@
 /**
  * Deletes a tenant's objects for good, whatever its rows say: every version and
- * mark of a deletion, and its part of the trash. Of a bucket only if it is ours.
+ * mark of a deletion, and its part of the trash. In a bucket that may be another
+ * installation's only the versions that rows name and whose bytes are the rows'.
  */
 import type { Pool } from "../../database/pool.ts";
+import { inTransaction } from "../../database/transaction.ts";
 import type { TenantId } from "../../shared/id.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
+import { deleteOwnVersion, eachObject } from "../library/erase.ts";
+import { applyMutations } from "../rows/mutation-store.ts";
+import { moveState } from "../rules/mutations.ts";
+import type { ObjectState, StoredObject } from "../rules/stored-object.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
+import { readDatabaseClock } from "../rows/stored-object-store.ts";
 import { checkOwner } from "./ownership.ts";
 import { deleteFromTrash, listTrash } from "./trash.ts";
 
+type Services = { db: Pool; bucket: Bucket };
+type Erased = { erased: number; trouble: string | null };
+
+/** Of those that are left, so many are named. */
+const NAMED = 3;
+
 /** `buckets` are those that rows name. `trouble` says why something was left that is not `most`. */
 export async function eraseObjectsOf(
-  services: { db: Pool; bucket: Bucket },
+  services: Services,
   tenantId: TenantId,
   { most, buckets }: { most: number; buckets: readonly string[] },
-): Promise<{ erased: number; trouble: string | null }> {
+): Promise<Erased> {
   const { bucket } = services;
   const foreign = buckets.find((name) => name !== bucket.name);
-  if (foreign !== undefined)
-    return {
-      erased: 0,
-      trouble: `artifacts are in the bucket ${foreign}; OBJECT_STORE_URL is ${bucket.name}`,
-    };
-  let erased = 0;
   try {
-    const trouble = await checkOwner(services);
-    if (trouble !== null) return { erased, trouble };
-    const prefix = `v1/t/${storageTenantId(tenantId)}/`;
-    for await (const version of bucket.versions(prefix)) {
-      await bucket.deleteVersion(version);
-      if (++erased === most) return { erased, trouble: null };
-    }
-    for await (const entry of listTrash(bucket, prefix)) {
-      if (await deleteFromTrash(bucket, entry)) erased++;
-      if (erased === most) return { erased, trouble: null };
-    }
-    return { erased, trouble: null };
+    const doubt =
+      foreign === undefined
+        ? await checkOwner(services)
+        : `artifacts are in the bucket ${foreign}; OBJECT_STORE_URL is ${bucket.name}`;
+    return doubt === null
+      ? await eraseAll(bucket, tenantId, most)
+      : await eraseNamed(services, tenantId, { most, doubt });
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    return { erased, trouble: error.message };
+    return { erased: 0, trouble: error.message };
   }
+}
+
+async function eraseAll(bucket: Bucket, tenantId: TenantId, most: number): Promise<Erased> {
+  let erased = 0;
+  const prefix = `v1/t/${storageTenantId(tenantId)}/`;
+  for await (const version of bucket.versions(prefix)) {
+    await bucket.deleteVersion(version);
+    if (++erased === most) return { erased, trouble: null };
+  }
+  for await (const entry of listTrash(bucket, prefix)) {
+    if (await deleteFromTrash(bucket, entry)) erased++;
+    if (erased === most) return { erased, trouble: null };
+  }
+  return { erased, trouble: null };
+}
+
+async function eraseNamed(
+  { db, bucket }: Services,
+  tenantId: TenantId,
+  { most, doubt }: { most: number; doubt: string },
+): Promise<Erased> {
+  let erased = 0;
+  const left: string[] = [];
+  for await (const object of eachObject(db, { tenantId, objectId: null })) {
+    if (await eraseOne({ db, bucket }, object)) erased++;
+    else left.push(object.key);
+    if (erased === most) return { erased, trouble: null };
+  }
+  const named =
+    left.length === 0 ? "" : ` ${left.slice(0, NAMED).join(", ")}${left.length > NAMED ? " …" : ""}`;
+  return {
+    erased,
+    trouble: `${doubt}. Left are ${left.length} artifacts${named}, and what no row names`,
+  };
+}
+
+/** Its row is purged with it, so that the next step goes on with the others. */
+async function eraseOne({ db, bucket }: Services, object: StoredObject): Promise<boolean> {
+  const { state } = object;
+  if (object.bucket !== bucket.name || state === "pending" || state === "quarantined") return false;
+  if ((await deleteOwnVersion(bucket, object)) !== null) return false;
+  const now = await readDatabaseClock(db);
+  return inTransaction(db, async (transaction) => {
+    const move = async (row: StoredObject, to: ObjectState) =>
+      (await applyMutations(transaction, [moveState(row, to)], { now, bucket: null })).changedRows === 1;
+    if (state !== "expired" && !(await move(object, "expired"))) return false;
+    const revision = state === "expired" ? object.revision : object.revision + 1;
+    return move({ ...object, state: "expired", revision }, "purged");
+  });
 }

@@ -8,7 +8,6 @@ or `invalid` where `check` is true and the schema does not admit the input.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from jsonschema import Draft202012Validator
@@ -25,8 +24,8 @@ def serve(lines: Iterable[str], schemas: Schemas) -> None:
     """Answers until the input ends."""
     inputs: dict[str, Draft202012Validator] = {}
     for line in lines:
-        sys.stdout.write(_answer(parse_text(line), schemas, inputs) + "\n")
-    sys.stdout.flush()
+        # Who asks may wait for this answer before it asks again.
+        print(_answer(parse_text(line), schemas, inputs), flush=True)
 
 
 def _answer(question: Json, schemas: Schemas, inputs: dict[str, Draft202012Validator]) -> str:

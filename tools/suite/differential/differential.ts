@@ -10,7 +10,7 @@ import { walk, withValueAt } from "../patch.ts";
 import { GENERATORS, type Question } from "./inputs.ts";
 import { withJunk } from "./junk.ts";
 import { Random } from "./random.ts";
-import { ReferenceProcess } from "./reference.ts";
+import type { Reference } from "./reference.ts";
 
 /** Questions in flight: enough to keep both sides busy, few enough to hold in memory. */
 const BATCH = 200;
@@ -24,8 +24,7 @@ const MAX_TRIES = 40;
 const MAX_CHECKED_CHARACTERS = 3000;
 
 export interface DifferentialOptions {
-  python: string;
-  suiteRoot: string;
+  reference: Reference;
   seed: number;
   /** Inputs for each family. */
   count: number;
@@ -41,24 +40,19 @@ export interface Difference {
 
 /** Compares all families; the first difference of each is made small and given back. */
 export async function compareImplementations(options: DifferentialOptions): Promise<Difference[]> {
-  const reference = new ReferenceProcess(options.python, options.suiteRoot);
+  const { reference } = options;
   const found: Difference[] = [];
-  try {
-    for (const family of options.families) {
-      const different = await findDifference(reference, family, options);
-      if (different !== null) found.push(await shrink(reference, different));
-      options.onFamily(family, options.count);
-    }
-  } finally {
-    reference.close();
+  for (const family of options.families) {
+    const different = await findDifference(family, options);
+    if (different !== null) found.push(await shrink(reference, different));
+    options.onFamily(family, options.count);
   }
   return found;
 }
 
 async function findDifference(
-  reference: ReferenceProcess,
   family: FamilyName,
-  { seed, count }: DifferentialOptions,
+  { reference, seed, count }: DifferentialOptions,
 ): Promise<Question | null> {
   const random = new Random(seed * 100 + familyName.options.indexOf(family));
   for (let done = 0; done < count; done += BATCH) {
@@ -88,12 +82,12 @@ function hasShortLists(input: JsonObject): boolean {
   return [...walk(input)].every(({ value }) => !Array.isArray(value) || value.length <= MAX_ITEMS);
 }
 
-async function agrees(reference: ReferenceProcess, question: Question): Promise<boolean> {
+async function agrees(reference: Reference, question: Question): Promise<boolean> {
   const [wanted, got] = await Promise.all([ask(reference, question, false), answer(question, false)]);
   return wanted === got;
 }
 
-async function ask(reference: ReferenceProcess, question: Question, show: boolean): Promise<string> {
+async function ask(reference: Reference, question: Question, show: boolean): Promise<string> {
   // What production refuses, the schemas must refuse; checking all would only be slow.
   const check = question.check || !FAMILIES[question.family].admits(question.input);
   return reference.ask(JSON.stringify({ ...question, check, show }));
@@ -111,7 +105,7 @@ async function answer({ family, input, calls }: Question, show: boolean): Promis
 }
 
 /** Leaves out list items as long as the two sides still differ. */
-async function shrink(reference: ReferenceProcess, question: Question): Promise<Difference> {
+async function shrink(reference: Reference, question: Question): Promise<Difference> {
   let smallest = question;
   let tries = 0;
   for (let isSmaller = true; isSmaller;) {

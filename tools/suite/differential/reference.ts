@@ -3,7 +3,12 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-export class ReferenceProcess {
+export interface Reference {
+  /** Answers one question, a line of JSON. */
+  ask(question: string): Promise<string>;
+}
+
+export class ReferenceProcess implements Reference {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];
   #complaint = "";
@@ -20,7 +25,7 @@ export class ReferenceProcess {
     this.#child.on("close", () => this.#failAll(this.#complaint));
   }
 
-  /** Asks one question; answers come in the order of the questions. */
+  /** Answers come in the order of the questions. */
   async ask(question: string): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
