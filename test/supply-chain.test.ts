@@ -20,6 +20,10 @@ const oldest = z
 const readers = z
   .object({ devDependencies: versions })
   .parse(JSON.parse(read("test/api-tools/package.json")));
+/** What judges the portal in `bench/portal.ts`, which alone installs it. */
+const judge = z
+  .object({ devDependencies: versions })
+  .parse(JSON.parse(read("bench/lighthouse/package.json")));
 /** What the built portal consists of, what builds it, and what tests it. */
 const portal = z
   .object({ dependencies: versions, devDependencies: versions })
@@ -41,6 +45,7 @@ const lockfiles = [
   "test/postgres-15/package-lock.json",
   "test/api-tools/package-lock.json",
   "portal/package-lock.json",
+  "bench/lighthouse/package-lock.json",
 ];
 const locked = lockfiles.flatMap((file) => Object.entries(lockfile.parse(JSON.parse(read(file))).packages));
 
@@ -63,6 +68,7 @@ describe("docs/dependencies.md", () => {
       ...oldest.optionalDependencies,
       ...readers.devDependencies,
       ...portal.devDependencies,
+      ...judge.devDependencies,
     },
   };
   for (const [heading, packages] of Object.entries(sections)) {
@@ -78,6 +84,7 @@ describe("package.json", () => {
       ...Object.values(manifest),
       oldest.optionalDependencies,
       readers.devDependencies,
+      judge.devDependencies,
       ...Object.values(portal),
     ]
       .flatMap((packages) => Object.entries(packages))
