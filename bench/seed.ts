@@ -12,7 +12,7 @@ export type SeedRow = { tenant: string; endpoint: string; isFailed: string };
  * the headers of a signed request and a usual answer.
  */
 export async function seedDeliveries(
-  stand: Stand,
+  stand: Pick<Stand, "sql">,
   { total, days }: { total: number; days: number },
   { tenant, endpoint, isFailed }: SeedRow,
 ): Promise<void> {

@@ -243,10 +243,13 @@ describe("POST /api/webhooks/{id}/test with data", () => {
     receiver.answer = () => ({});
     const { endpoint } = await webhooks.create();
     const raw = `{"event_type":"${TYPE}","data":{"order_id":"x","n":12345678901234567890}}`;
-    assert.equal((await webhooks.call("POST", `/${endpoint.id}/test`, { raw })).status, 200);
+    const answer = await webhooks.call("POST", `/${endpoint.id}/test`, { raw });
+    assert.equal(answer.status, 200);
     const body = `{"event":"${TYPE}","data":{"order_id":"x","n":12345678901234567890},"_test":true}`;
     assert.equal(service.receiver.requests.at(-1)?.body.toString("utf8"), body);
-    assert.equal(first(await webhooks.deliveries(endpoint.id)).request_body, body);
+    const delivery = first(await webhooks.deliveries(endpoint.id));
+    assert.equal(delivery.request_body, body);
+    assert.equal(answer.headers.get("delivery-id"), delivery.id);
   });
 
   it("answers a dry run with that text, and sends and logs nothing", async () => {
@@ -257,6 +260,7 @@ describe("POST /api/webhooks/{id}/test with data", () => {
       const answer = await test(endpoint.id, { event_type: TYPE, data, dry_run: true });
       const body = JSON.stringify({ event: TYPE, data: data ?? EXAMPLE, _test: true });
       assert.deepEqual([answer.status, answer.body], [200, { ok: true, body }]);
+      assert.equal(answer.headers.get("delivery-id"), null);
     }
     assert.deepEqual([service.receiver.requests.length, await audited()], [sent, entries]);
     assert.deepEqual(await webhooks.deliveries(endpoint.id), []);

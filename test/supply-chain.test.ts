@@ -20,6 +20,10 @@ const oldest = z
 const readers = z
   .object({ devDependencies: versions })
   .parse(JSON.parse(read("test/api-tools/package.json")));
+/** What judges the portal in `bench/portal.ts`, which alone installs it. */
+const judge = z
+  .object({ devDependencies: versions })
+  .parse(JSON.parse(read("bench/lighthouse/package.json")));
 /** What `npm run mutate` alone installs. */
 const mutation = z
   .object({ devDependencies: versions })
@@ -46,6 +50,7 @@ const lockfiles = [
   "test/api-tools/package-lock.json",
   "test/mutation/package-lock.json",
   "portal/package-lock.json",
+  "bench/lighthouse/package-lock.json",
 ];
 const locked = lockfiles.flatMap((file) => Object.entries(lockfile.parse(JSON.parse(read(file))).packages));
 
@@ -69,6 +74,7 @@ describe("docs/dependencies.md", () => {
       ...readers.devDependencies,
       ...mutation.devDependencies,
       ...portal.devDependencies,
+      ...judge.devDependencies,
     },
   };
   for (const [heading, packages] of Object.entries(sections)) {
@@ -84,6 +90,7 @@ describe("package.json", () => {
       ...Object.values(manifest),
       oldest.optionalDependencies,
       readers.devDependencies,
+      judge.devDependencies,
       mutation.devDependencies,
       ...Object.values(portal),
     ]

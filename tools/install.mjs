@@ -1,7 +1,7 @@
 /**
  * Installs the dependencies when they are absent or older than the lockfile.
  * With `--portal` those of the portal too, at the same time, and builds it when
- * its sources changed.
+ * its sources changed. Its tests' own packages come with `--portal=tests` alone.
  *
  * Runs before every npm script of the project, on whatever Node the machine
  * has (20 or newer), so it imports nothing but Node itself. The scripts that
@@ -15,18 +15,21 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const hasPortal = process.argv.includes("--portal");
+const hasTests = process.argv.includes("--portal=tests");
+const hasPortal = hasTests || process.argv.includes("--portal");
 const ownNode = join(root, "node_modules", ".bin", "node");
 
-const folders = [root, ...(hasPortal ? [join(root, "portal")] : [])].filter((folder) => !isInstalled(folder));
-if (folders.length > 0) {
+const portal = { folder: join(root, "portal"), isWhole: hasTests };
+const wanted = [{ folder: root, isWhole: true }, ...(hasPortal ? [portal] : [])];
+const missing = wanted.filter((one) => !isInstalled(one));
+if (missing.length > 0) {
   console.log("Installing dependencies (once, about a minute) …");
-  const statuses = await Promise.all(folders.map(npmCi));
+  const statuses = await Promise.all(missing.map(npmCi));
   if (statuses.some((status) => status !== 0)) {
     fail("npm ci failed. Check that the npm registry can be reached, then run the same command again.");
   }
-  if (folders.includes(root)) requireNode24();
-  for (const folder of folders) writeFileSync(stampFile(folder), lockHash(folder));
+  if (missing.some(({ folder }) => folder === root)) requireNode24();
+  for (const one of missing) writeFileSync(stampFile(one.folder), stampOf(one));
 }
 if (hasPortal) {
   const { error } = spawnSync(ownNode, ["--version"]);
@@ -36,9 +39,10 @@ if (hasPortal) {
   if (status !== 0) process.exit(1);
 }
 
-async function npmCi(folder) {
+async function npmCi({ folder, isWhole }) {
   // No dependency needs its install script; not running any is the safer default.
-  const result = spawn("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
+  const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const result = spawn("npm", ["ci", ...options, ...(isWhole ? [] : ["--omit=dev"])], {
     cwd: folder,
     stdio: "inherit",
   });
@@ -59,12 +63,17 @@ function requireNode24() {
   }
 }
 
-function isInstalled(folder) {
+function isInstalled({ folder, isWhole }) {
   try {
-    return readFileSync(stampFile(folder), "utf8") === lockHash(folder);
+    const stamp = readFileSync(stampFile(folder), "utf8");
+    return stamp === lockHash(folder) || (!isWhole && stamp === stampOf({ folder, isWhole }));
   } catch {
     return false;
   }
+}
+
+function stampOf({ folder, isWhole }) {
+  return isWhole ? lockHash(folder) : `${lockHash(folder)} without dev`;
 }
 
 function stampFile(folder) {

@@ -37,7 +37,9 @@ export async function buildPortal(tell: (line: string) => void): Promise<string>
     const hash = hashSources();
     if ((await readFile(join(built, STAMP), "utf8").catch(() => "")) === hash) return built;
     const startedAt = performance.now();
-    await installPortalPackages(tell);
+    await installOwnPackages(folder, () => tell("Installing the portal's packages (once) …"), {
+      omitsDev: true,
+    });
     const draft = `${built}.draft`;
     runVite(["--outDir", draft, "--emptyOutDir"], "pipe");
     await compressAll(join(draft, "assets"));
@@ -49,10 +51,6 @@ export async function buildPortal(tell: (line: string) => void): Promise<string>
     tell(`Built the portal in ${seconds} s. Its first view is ${kilobytes} kB, gzipped.`);
     return built;
   });
-}
-
-export async function installPortalPackages(tell: (line: string) => void): Promise<void> {
-  await installOwnPackages(folder, () => tell("Installing the portal's packages (once) …"));
 }
 
 /** The packages that are part of the built portal: their folders, relative to the checkout. */

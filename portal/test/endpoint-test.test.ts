@@ -85,6 +85,17 @@ describePortal(
       });
       await other.page.getByText("This endpoint does not get order.placed").waitFor();
       await other.inspect("test-not-subscribed");
+      const nothing = await addEndpoint(portal(), "some", "/nothing", { events: ["customer.*"] });
+      // As after a change of the catalog.
+      await portal().service.database.pool.query(
+        "UPDATE postern.endpoints SET events = '{parcel.sent}' WHERE id = $1",
+        [nothing.id],
+      );
+      const none = await portal().open(`/endpoints/${nothing.id}/test`, { grant: { tenant_id: "some" } });
+      await none.page.getByText("This endpoint gets no events").waitFor();
+      await none.inspect("test-nothing");
+      await none.page.getByRole("link", { name: "Edit endpoint" }).click();
+      await none.page.getByRole("heading", { level: 1, name: "Edit endpoint" }).waitFor();
     });
   },
 );

@@ -37,10 +37,12 @@ describePortal(
       const { page, inspect } = await portal().open(`/endpoints/${fails.id}`, {
         grant: { tenant_id: "replay" },
       });
+      await page.locator("label", { hasText: "7 days" }).click();
       await page.getByRole("button", { name: "Send these again" }).click();
       const dialog = page.getByRole("dialog");
+      assert.ok(await dialog.getByLabel("7 days").isChecked());
       await dialog.getByText("4 events would be sent.").waitFor();
-      assert.match(page.url(), /replay=failed&cause=http_500/);
+      assert.match(page.url(), /range=7d&replay=failed&cause=http_500/);
       await inspect("replay-new");
       await dialog.getByText("Missed: accepted before").click();
       await dialog.getByText("No event fits").waitFor();

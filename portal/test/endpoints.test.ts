@@ -105,29 +105,16 @@ describePortal(
       await inspect();
     });
 
-    it("changes one and leaves alone what was not touched, masked headers too", async () => {
-      const endpoint = await addEndpoint(portal(), "acme", "/changed", {
-        headers: { authorization: "Bearer secret-of-the-receiver", "x-team": "books" },
-        metadata: { plan: "gold" },
-      });
-      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}/edit`);
-      await page.getByLabel("Description").fill("Changed");
-      await inspect("endpoint-edit");
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("The endpoint is saved").waitFor();
-      const { id: _id, updated_at: _at, description, ...rest } = endpoint;
-      const after = (await endpointsOf(portal(), "acme")).find(({ id }) => id === endpoint.id);
-      assert.equal(description, null);
-      assert.equal(after?.description, "Changed");
-      assert.deepEqual({ ...after, ...rest }, after);
-    });
-
     it("scrolls through a thousand", async () => {
-      for (let batch = 0; batch < 100; batch++) {
-        await Promise.all(
-          Array.from({ length: 10 }, (_, n) => addEndpoint(portal(), "many", `/many/${batch * 10 + n}`)),
-        );
-      }
+      const { url } = await addEndpoint(portal(), "many", "/many/0");
+      // The rest by SQL: a thousand calls take a busy machine too long.
+      await portal().service.database.pool.query(
+        `INSERT INTO postern.endpoints
+          SELECT (jsonb_populate_record(first, jsonb_build_object('url', left($1, -1) || n,
+            'id', overlay(postern.lowest_id_at(now() + n * interval '1 ms')::text PLACING '7' FROM 15)))).*
+          FROM postern.endpoints first, generate_series(1, 999) n WHERE first.url = $1`,
+        [url],
+      );
       const { page, inspect } = await portal().open("/endpoints", { grant: { tenant_id: "many" } });
       await page.getByText("/many/999").waitFor();
       assert.ok((await page.getByRole("main").getByRole("listitem").count()) < 60);

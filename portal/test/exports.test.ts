@@ -84,6 +84,31 @@ describePortal(
       await inspect();
     });
 
+    it("is asked for from the log, narrowed as the log is", async () => {
+      const [, fails] = await prepare(portal(), "narrowed", 2);
+      const { page, inspect } = await portal().open(`/log?status=failed&endpoint=${fails.id}&range=1h`, {
+        grant: { tenant_id: "narrowed" },
+      });
+      await page.getByRole("link", { name: "Export", exact: true }).click();
+      const dialog = page.getByRole("dialog");
+      assert.equal(await dialog.getByLabel("Status").inputValue(), "failed");
+      assert.equal(await dialog.getByLabel("Endpoint").inputValue(), fails.id);
+      assert.match(await dialog.getByLabel("From").inputValue(), /^20\d\d-/);
+      await inspect("export-narrowed");
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      assert.equal(new URL(page.url()).search, "");
+      await page.goBack();
+      await page.goBack();
+      await page.locator("label", { hasText: "7 days" }).click();
+      await page.getByRole("link", { name: "Export", exact: true }).click();
+      assert.ok(await dialog.getByLabel("7 days").isChecked());
+      await dialog.getByRole("button", { name: "Request export" }).click();
+      const row = page.getByRole("list", { name: "Exports" }).getByRole("listitem");
+      await row.getByText("2 deliveries").waitFor();
+      await row.getByText("Ready", { exact: true }).waitFor();
+    });
+
     it("is shown while it runs, and polls only then", async () => {
       await exported(portal(), "runs");
       const { pool } = portal().service.database;

@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { z } from "zod";
+import { seedDeliveries } from "../../bench/seed.ts";
 import { eventually } from "../../test/support/service.ts";
 import { describePortal } from "./support/portal.ts";
-import { deliveriesOf, prepare, publish } from "./support/tenant.ts";
+import { addEndpoint, deliveriesOf, prepare, publish } from "./support/tenant.ts";
 
+/** An answer with HTML, NUL and a megabyte behind it. */
+const HUGE = `<b>bold</b>\u0000\u202E${"<i>x</i>".repeat(131_072)}`;
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202Eright to left\u0001`;
 
 describePortal(
@@ -13,9 +16,11 @@ describePortal(
   {
     env: { RETRY_SCHEDULE: "0s,1h", RATE_LIMIT_WRITES: "0" },
     respond: ({ path }) =>
-      path === "/fails"
-        ? { status: 503, body: HOSTILE, headers: { "x-trace": "<b>bold</b>" } }
-        : { status: 200, body: "thanks" },
+      path === "/huge"
+        ? { status: 500, body: HUGE, headers: { "content-type": "text/html" } }
+        : path === "/fails"
+          ? { status: 503, body: HOSTILE, headers: { "x-trace": "<b>bold</b>" } }
+          : { status: 200, body: "thanks" },
   },
   (portal) => {
     it("says that nothing was sent yet", async () => {
@@ -66,6 +71,39 @@ describePortal(
       await inspect();
     });
 
+    it("reads on in a long log, whose rows stay in place and are reached by keys", async () => {
+      const works = await addEndpoint(portal(), "long", "/works");
+      const { pool } = portal().service.database;
+      const sql = async (text: string, values?: unknown[]) => (await pool.query(text, values)).rows;
+      const row = { tenant: "'long'", endpoint: `'${works.id}'::uuid`, isFailed: "n % 20 = 0" };
+      await seedDeliveries({ sql }, { total: 600, days: 1 }, row);
+      const { page } = await portal().open("/log?range=7d", { grant: { tenant_id: "long" } });
+      const list = page.getByRole("list", { name: "Deliveries" });
+      await list.getByRole("link").first().waitFor();
+      await page.getByText("Live", { exact: true }).waitFor();
+      const at = async (place: number) => {
+        const found = list.locator(`[aria-posinset="${place}"]`);
+        return { text: await found.textContent(), box: await found.boundingBox() };
+      };
+      await page.mouse.move(600, 600);
+      await eventually(async () => {
+        await page.mouse.wheel(0, 1000);
+        return (await list.locator('[aria-posinset="220"]').count()) === 1;
+      });
+      await page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))");
+      assert.ok((await list.getByRole("listitem").count()) < 80);
+      const before = await at(220);
+      await publish(portal(), "long", "new");
+      await page.getByRole("button", { name: "Show 1 new delivery" }).waitFor();
+      assert.deepEqual(await at(220), before);
+      await list.locator('[aria-posinset="220"] a').focus();
+      for (let n = 0; n < 60; n++) await page.keyboard.press("j");
+      const focused = "document.activeElement.closest('[aria-posinset]')?.getAttribute('aria-posinset')";
+      await eventually(async () => (await page.evaluate(focused)) === "280");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/d=[0-9a-f-]{36}/);
+    });
+
     it("opens a delivery by keys, in words, with what was sent and answered as text", async () => {
       await prepare(portal(), "drawer", 1);
       const { page, inspect } = await portal().open("/log?status=failed", { grant: { tenant_id: "drawer" } });
@@ -92,6 +130,25 @@ describePortal(
       await drawer.waitFor({ state: "detached" });
       assert.doesNotMatch(page.url(), /[?&]d=/);
       await inspect();
+    });
+
+    it("shows a body of a megabyte as text, and an answer with NUL", async () => {
+      const fails = await addEndpoint(portal(), "huge", "/huge");
+      const note = `<img src=x onerror="alert(1)">\u202E${"<p>".repeat(300_000)}the end`;
+      await publish(portal(), "huge", note);
+      await eventually(async () => {
+        const log = await deliveriesOf(portal(), "huge", "status=failed");
+        return log.length === 1;
+      });
+      const { page } = await portal().open(`/log?endpoint=${fails.id}`, { grant: { tenant_id: "huge" } });
+      await page.getByRole("list", { name: "Deliveries" }).getByRole("link").last().click();
+      const drawer = page.getByRole("dialog");
+      const answer = await drawer.getByLabel("Answer 500: Body").textContent();
+      assert.ok(answer?.startsWith("<b>bold</b>\uFFFD\u202E<i>x</i>"), answer?.slice(0, 40));
+      assert.equal(answer?.length, 1000);
+      const sent = await drawer.getByLabel("Request: Body").textContent();
+      assert.ok(sent?.includes(JSON.stringify(note).slice(1, 60)));
+      assert.ok((sent?.length ?? 0) > 900_000);
     });
 
     it("sends a failed delivery again by r, and an event to another endpoint", async () => {
@@ -123,6 +180,34 @@ describePortal(
       await page.getByRole("dialog").getByText("The receiver is not available").waitFor();
       assert.equal(await page.getByRole("button", { name: "Send again" }).count(), 0);
       await inspect();
+    });
+
+    it("looks at a time of one's own, typed in the zone in which times are shown", async () => {
+      await prepare(portal(), "times", 1);
+      const { page, inspect } = await portal().open("/log", { grant: { tenant_id: "times" } });
+      await page.getByText("That is all of this time.").waitFor();
+      await page.getByRole("button", { name: "Display" }).click();
+      await page.getByRole("menuitemradio", { name: "UTC" }).click();
+      await page.keyboard.press("Escape");
+      await page.locator("label", { hasText: "Other" }).click();
+      await page.waitForURL(/from=.*to=/);
+      await page.getByLabel("From").fill("2026-01-02T03:04");
+      await page.getByLabel("To", { exact: true }).fill("2026-01-01T00:00");
+      await page.getByText("It must be after the first.").waitFor();
+      await inspect("log-times");
+      await page.getByLabel("To", { exact: true }).fill("2026-01-03T00:00");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/from=2026-01-02T03%3A04%3A00.000Z&to=2026-01-03T00%3A00%3A00.000Z/);
+      await page.getByText("No deliveries in this time").waitFor();
+      await page.reload();
+      assert.equal(await page.getByLabel("From").inputValue(), "2026-01-02T03:04");
+      await page.getByLabel("To", { exact: true }).fill("");
+      await page.keyboard.press("Enter");
+      await page.getByText("That is all of this time.").waitFor();
+      assert.doesNotMatch(page.url(), /[?&]to=/);
+      await page.locator("label", { hasText: "1 hour" }).click();
+      await page.waitForURL(/range=1h/);
+      assert.equal(await page.getByLabel("From").count(), 0);
     });
 
     it("looks at a part of the time that one drags over in the chart", async () => {

@@ -53,7 +53,8 @@ describePortal(
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("ArrowUp");
       await page.keyboard.press("Enter");
-      await page.waitForURL(/type=invoice/);
+      await page.waitForURL(/\/events\?type=invoice\.paid/);
+      await page.getByRole("article").getByText("invoice.paid", { exact: true }).first().waitFor();
 
       await page.keyboard.press("Control+k");
       await input.fill("export");

@@ -8,8 +8,15 @@ import { withFileLock } from "../../src/database/embedded-lock.ts";
 
 const INSTALL_LIMIT_MS = 300_000;
 
-/** Runs `npm ci` in the folder when it was not run yet or the lockfile changed; `announce` is called before it takes its time. */
-export async function installOwnPackages(folder: string, announce: () => void): Promise<void> {
+/**
+ * Runs `npm ci` in the folder when it was not run yet or the lockfile changed; `announce` is called
+ * before it takes its time. `omitsDev`: packages for development are left out, but may be there.
+ */
+export async function installOwnPackages(
+  folder: string,
+  announce: () => void,
+  { omitsDev = false } = {},
+): Promise<void> {
   const stamp = join(folder, "node_modules", ".postern-installed");
   const lockfile = await readFile(join(folder, "package-lock.json"));
   const hash = createHash("sha256")
@@ -17,11 +24,14 @@ export async function installOwnPackages(folder: string, announce: () => void): 
     .update(`${process.platform} ${process.arch}`)
     .digest("hex");
   await withFileLock(join(folder, ".install.lock"), INSTALL_LIMIT_MS, async () => {
-    if ((await readFile(stamp, "utf8").catch(() => "")) === hash) return;
+    // As tools/install.mjs writes it.
+    const wanted = omitsDev ? `${hash} without dev` : hash;
+    if ([hash, wanted].includes(await readFile(stamp, "utf8").catch(() => ""))) return;
     announce();
     const options = { cwd: folder, encoding: "utf8" } as const;
-    const result = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--loglevel=error"], options);
+    const args = ["ci", "--ignore-scripts", "--no-audit", "--loglevel=error"];
+    const result = spawnSync("npm", [...args, ...(omitsDev ? ["--omit=dev"] : [])], options);
     assert.equal(result.status, 0, `npm ci failed in ${folder}: ${result.stderr}`);
-    await writeFile(stamp, hash);
+    await writeFile(stamp, wanted);
   });
 }

@@ -3589,6 +3589,8 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    /** @description The test's delivery, for `GET /api/deliveries/{did}`. None for a dry run. */
+                    "Delivery-Id"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -22,14 +22,28 @@ export const texts = defineTexts({
     rateAbout:
       "Attempts per second for each worker of the service. Empty: as fast as your receiver takes them.",
     rateBroken: "A whole number from 1 on, or nothing.",
-    headers: "Extra headers",
-    headersAbout:
-      "Sent with each request. The value of Authorization, and of headers that you mark as secret, is stored encrypted and never shown again.",
-    headerName: "Name",
-    headerValue: "Value",
-    headerSecret: "Secret",
-    addHeader: "Add header",
-    removeHeader: (name: string) => `Remove header ${name}`,
+    headers: {
+      label: "Extra headers",
+      about:
+        "Sent with each request. The value of Authorization, and of headers that you mark as secret, is stored encrypted and never shown again.",
+      add: "Add header",
+      remove: (name: string) => `Remove header ${name}`,
+    },
+    metadata: {
+      label: "Metadata",
+      about: "Notes for your own programs, such as a customer's number. They are stored and never sent.",
+      add: "Add metadata",
+      remove: (name: string) => `Remove metadata ${name}`,
+    },
+    name: "Name",
+    value: "Value",
+    secret: "Secret",
+    mode: "How it gets its events",
+    modes: { push: "Sent to the URL", pull: "Fetched by a client" },
+    modeAbouts: {
+      push: "Each event is sent to the URL as it happens.",
+      pull: "Events wait until a program of yours fetches them from the API, for receivers behind a firewall. Nothing is sent to the URL.",
+    },
     more: "More settings",
     create: "Create endpoint",
     save: "Save",
@@ -57,14 +71,29 @@ export const texts = defineTexts({
     rateAbout:
       "Versuche je Sekunde für jeden Worker des Dienstes. Leer: so schnell Ihr Empfänger sie annimmt.",
     rateBroken: "Eine ganze Zahl ab 1 oder nichts.",
-    headers: "Zusätzliche Header",
-    headersAbout:
-      "Gehen mit jeder Anfrage mit. Der Wert von Authorization und von Headern, die Sie als geheim kennzeichnen, wird verschlüsselt gespeichert und nie wieder gezeigt.",
-    headerName: "Name",
-    headerValue: "Wert",
-    headerSecret: "Geheim",
-    addHeader: "Header hinzufügen",
-    removeHeader: (name: string) => `Header ${name} entfernen`,
+    headers: {
+      label: "Zusätzliche Header",
+      about:
+        "Gehen mit jeder Anfrage mit. Der Wert von Authorization und von Headern, die Sie als geheim kennzeichnen, wird verschlüsselt gespeichert und nie wieder gezeigt.",
+      add: "Header hinzufügen",
+      remove: (name: string) => `Header ${name} entfernen`,
+    },
+    metadata: {
+      label: "Metadaten",
+      about:
+        "Notizen für Ihre eigenen Programme, etwa eine Kundennummer. Sie werden gespeichert und nie gesendet.",
+      add: "Metadaten hinzufügen",
+      remove: (name: string) => `Metadaten ${name} entfernen`,
+    },
+    name: "Name",
+    value: "Wert",
+    secret: "Geheim",
+    mode: "Wie er seine Ereignisse bekommt",
+    modes: { push: "An die URL gesendet", pull: "Von einem Client abgeholt" },
+    modeAbouts: {
+      push: "Jedes Ereignis wird an die URL gesendet, sobald es geschieht.",
+      pull: "Ereignisse warten, bis ein Programm von Ihnen sie über die API abholt; für Empfänger hinter einer Firewall. An die URL wird nichts gesendet.",
+    },
     more: "Weitere Einstellungen",
     create: "Endpunkt anlegen",
     save: "Speichern",

@@ -2,13 +2,15 @@ import { useState, type FormEvent } from "react";
 import type { Endpoint } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
-import { Field, INPUT } from "../ui/field.tsx";
+import { Field, INPUT, Segments } from "../ui/field.tsx";
 import { FormError } from "../ui/states.tsx";
 import { EventPicker } from "./event-picker.tsx";
 import { texts } from "./endpoint-form-texts.ts";
-import { inputOf, isRate, requestOf, type EndpointInput } from "./endpoint-input.ts";
-import { HeaderRows } from "./header-rows.tsx";
+import { hasMore, inputOf, isRate, requestOf, type EndpointInput } from "./endpoint-input.ts";
+import { PairRows } from "./pair-rows.tsx";
 import { UrlCheck } from "./url-check.tsx";
+
+const MODES = ["push", "pull"] as const;
 
 type FormProps = {
   /** Null for a new one. */
@@ -22,6 +24,7 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   const t = useTexts(texts);
   const [input, setInput] = useState(() => inputOf(endpoint));
   const [isTried, setIsTried] = useState(false);
+  const [hasMoreAtFirst] = useState(() => hasMore(input));
   const set = (change: Partial<EndpointInput>): void => setInput({ ...input, ...change });
   const urlError =
     input.url.trim() === "" ? t.urlNone : URL.canParse(input.url.trim()) ? undefined : t.urlBroken;
@@ -34,7 +37,6 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
     const name = urlError !== undefined ? "url" : hasNoEvents ? "all-events" : "rate";
     event.currentTarget.querySelector<HTMLInputElement>(`input[name=${name}]`)?.focus();
   };
-  const hasMore = input.rate !== "" || input.headers.length > 0;
   return (
     <form onSubmit={submit} noValidate className="max-w-2xl space-y-6">
       <Field
@@ -73,25 +75,7 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
         onChange={(events) => set({ events })}
         isMissing={isTried && hasNoEvents}
       />
-      <details open={hasMore} className="group rounded-lg border border-line bg-surface">
-        <summary className="px-4 py-2.5 font-medium">{t.more}</summary>
-        <div className="space-y-5 border-t border-line p-4">
-          <Field label={t.rate} about={t.rateAbout} error={rateError}>
-            {(wiring) => (
-              <input
-                {...wiring}
-                name="rate"
-                inputMode="numeric"
-                autoComplete="off"
-                value={input.rate}
-                onChange={({ target }) => set({ rate: target.value })}
-                className={`${INPUT} max-w-32`}
-              />
-            )}
-          </Field>
-          <HeaderRows headers={input.headers} onChange={(headers) => set({ headers })} />
-        </div>
-      </details>
+      <More input={input} isOpen={hasMoreAtFirst} rateError={rateError} onChange={set} />
       <FormError error={error} />
       <div className="flex gap-2 border-t border-line pt-4">
         <Button type="submit" kind="primary" isBusy={isBusy}>
@@ -106,5 +90,51 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
         )}
       </div>
     </form>
+  );
+}
+
+type MoreProps = {
+  input: EndpointInput;
+  isOpen: boolean;
+  rateError: string | undefined;
+  onChange: (change: Partial<EndpointInput>) => void;
+};
+
+/** What most endpoints leave as it is. */
+function More({ input, isOpen, rateError, onChange }: MoreProps) {
+  const t = useTexts(texts);
+  return (
+    <details open={isOpen} className="group rounded-lg border border-line bg-surface">
+      <summary className="px-4 py-2.5 font-medium">{t.more}</summary>
+      <div className="space-y-5 border-t border-line p-4">
+        <div>
+          <p aria-hidden className="mb-1 font-medium">
+            {t.mode}
+          </p>
+          <Segments
+            label={t.mode}
+            value={input.mode}
+            options={MODES.map((value) => ({ value, label: t.modes[value] }))}
+            onChoose={(mode) => onChange({ mode })}
+          />
+          <p className="mt-1 text-sm text-muted">{t.modeAbouts[input.mode]}</p>
+        </div>
+        <Field label={t.rate} about={t.rateAbout} error={rateError}>
+          {(wiring) => (
+            <input
+              {...wiring}
+              name="rate"
+              inputMode="numeric"
+              autoComplete="off"
+              value={input.rate}
+              onChange={({ target }) => onChange({ rate: target.value })}
+              className={`${INPUT} max-w-32`}
+            />
+          )}
+        </Field>
+        <PairRows kind="headers" pairs={input.headers} onChange={(headers) => onChange({ headers })} />
+        <PairRows kind="metadata" pairs={input.metadata} onChange={(metadata) => onChange({ metadata })} />
+      </div>
+    </details>
   );
 }

@@ -1,36 +1,55 @@
 /** What a person fills in of an endpoint, and the request that it makes. */
 import type { Endpoint, Schemas } from "../api/client.ts";
 
-export type HeaderInput = { key: number; name: string; value: string; isSecret: boolean };
+export type PairInput = { key: number; name: string; value: string; isSecret: boolean };
 
 export type EndpointInput = {
   url: string;
   description: string;
   events: string[];
+  mode: Endpoint["mode"];
   rate: string;
-  headers: HeaderInput[];
+  headers: PairInput[];
+  metadata: PairInput[];
+};
+
+const EMPTY: EndpointInput = {
+  url: "",
+  description: "",
+  events: [],
+  mode: "push",
+  rate: "",
+  headers: [],
+  metadata: [],
 };
 
 const AUTHORIZATION = "authorization";
 
 export function inputOf(endpoint: Endpoint | null): EndpointInput {
-  if (endpoint === null) return { url: "", description: "", events: [], rate: "", headers: [] };
-  const { url, description, events, rate_limit: rate, headers, masked_headers: masked } = endpoint;
+  if (endpoint === null) return EMPTY;
+  const { url, description, events, mode, rate_limit: rate, headers, metadata } = endpoint;
+  const masked = new Set(endpoint.masked_headers);
   return {
     url,
     description: description ?? "",
     events,
+    mode,
     rate: rate === null ? "" : String(rate),
-    headers: Object.entries(headers).map(([name, value], key) => ({
-      key,
-      name,
-      value,
-      isSecret: masked.includes(name.toLowerCase()),
-    })),
+    headers: pairsOf(headers, (name) => masked.has(name.toLowerCase())),
+    metadata: pairsOf(metadata, () => false),
   };
 }
 
-export function isAlwaysSecret({ name }: HeaderInput): boolean {
+function pairsOf(named: Readonly<Record<string, string>>, isSecret: (name: string) => boolean): PairInput[] {
+  return Object.entries(named).map(([name, value], key) => ({ key, name, value, isSecret: isSecret(name) }));
+}
+
+/** Whether more is set than most endpoints need. */
+export function hasMore({ mode, rate, headers, metadata }: EndpointInput): boolean {
+  return mode !== "push" || rate !== "" || headers.length > 0 || metadata.length > 0;
+}
+
+export function isAlwaysSecret({ name }: PairInput): boolean {
   return name.trim().toLowerCase() === AUTHORIZATION;
 }
 
@@ -45,10 +64,14 @@ export function requestOf(input: EndpointInput): Schemas["CreateEndpointRequest"
     url: input.url.trim(),
     description: input.description.trim() === "" ? null : input.description.trim(),
     events: input.events,
+    mode: input.mode,
     rate_limit: input.rate.trim() === "" ? null : Number(input.rate),
     headers: Object.fromEntries(headers.map(({ name, value }) => [name.trim(), value])),
     masked_headers: headers
       .filter((header) => header.isSecret && !isAlwaysSecret(header))
       .map(({ name }) => name.trim().toLowerCase()),
+    metadata: Object.fromEntries(
+      input.metadata.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]),
+    ),
   };
 }

@@ -73,7 +73,7 @@ function hitOf({ kind, href }: Found, names: ReadonlyMap<string, string>): Hit {
         open: (navigate) => void navigate({ to: "/log", search: { range: "30d", event: id } }),
       };
     default:
-      return { kind, label: type, open: (navigate) => void navigate({ to: "/log", search: { type } }) };
+      return { kind, label: type, open: (navigate) => void navigate({ to: "/events", search: { type } }) };
   }
 }
 

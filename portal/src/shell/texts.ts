@@ -27,7 +27,6 @@ export const texts = defineTexts({
     help: "Show this help",
     nextRow: "Next row",
     previousRow: "Previous row",
-    goTo: (page: string) => `Go to ${page}`,
   },
   de: {
     product: "Webhooks",
@@ -56,6 +55,5 @@ export const texts = defineTexts({
     help: "Diese Hilfe zeigen",
     nextRow: "Nächste Zeile",
     previousRow: "Vorige Zeile",
-    goTo: (page: string) => `Zu ${page}`,
   },
 });

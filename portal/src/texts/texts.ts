@@ -1,7 +1,7 @@
 /** Texts of one page or part, in every language. Types make sure that no language lacks one. */
 import { useDisplay, type Locale } from "../display/display.ts";
 
-type Text = string | ((...values: never[]) => string) | { readonly [name: string]: string };
+type Text = string | ((...values: never[]) => string) | { readonly [name: string]: Text };
 /** Each text may be another one, of the same kind. */
 type Same<Texts> = {
   readonly [Name in keyof Texts]: Texts[Name] extends string

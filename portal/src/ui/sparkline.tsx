@@ -13,10 +13,9 @@ const MIN_BAR = 1.5;
 export function Sparkline({ series, className = "" }: { series: readonly Bucket[]; className?: string }) {
   const t = useTexts(texts);
   const format = useFormat();
-  const most = Math.max(1, ...series.map(({ delivered, failed }) => delivered + failed));
   const sum = (name: "delivered" | "failed"): number =>
     series.reduce((total, bucket) => total + bucket[name], 0);
-  const width = WIDTH / Math.max(1, series.length);
+  const { good, bad } = barsOf(series);
   return (
     <svg
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -26,21 +25,27 @@ export function Sparkline({ series, className = "" }: { series: readonly Bucket[
       className={`h-6 w-24 ${className}`}
     >
       <path d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} className="stroke-line" strokeWidth="1" />
-      {series.map(({ at, delivered, failed }, place) => {
-        const total = delivered + failed;
-        if (total === 0) return null;
-        const height = Math.max(MIN_BAR, Math.sqrt(total / most) * (HEIGHT - 1));
-        const bad = failed === 0 ? 0 : Math.max(MIN_BAR, (height * failed) / total);
-        const x = place * width + GAP / 2;
-        return (
-          <g key={at}>
-            <rect x={x} y={HEIGHT - height} width={width - GAP} height={height} className="fill-good-fill" />
-            {bad > 0 && (
-              <rect x={x} y={HEIGHT - height} width={width - GAP} height={bad} className="fill-bad-fill" />
-            )}
-          </g>
-        );
-      })}
+      <path d={good} className="fill-good-fill" />
+      <path d={bad} className="fill-bad-fill" />
     </svg>
   );
+}
+
+/** All bars of a colour as one shape: a list has a sparkline in each row. */
+function barsOf(series: readonly Bucket[]): { good: string; bad: string } {
+  const most = Math.max(1, ...series.map(({ delivered, failed }) => delivered + failed));
+  const width = WIDTH / Math.max(1, series.length);
+  const shapes = { good: "", bad: "" };
+  for (const [place, { delivered, failed }] of series.entries()) {
+    const total = delivered + failed;
+    if (total === 0) continue;
+    const height = Math.max(MIN_BAR, Math.sqrt(total / most) * (HEIGHT - 1));
+    const bad = failed === 0 ? 0 : Math.max(MIN_BAR, (height * failed) / total);
+    const x = place * width + GAP / 2;
+    const bar = (from: number, length: number): string =>
+      `M${x} ${from}h${width - GAP}v${length}h${GAP - width}z`;
+    shapes.good += bar(HEIGHT - height, height);
+    if (bad > 0) shapes.bad += bar(HEIGHT - height, bad);
+  }
+  return shapes;
 }

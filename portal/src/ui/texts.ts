@@ -26,6 +26,8 @@ export const texts = defineTexts({
     failed: "Failed",
     pending: "Pending",
     test: "Test",
+    from: "From",
+    to: "To",
     sparkline: (delivered: string, failed: string) =>
       `Last 24 hours: ${delivered} delivered, ${failed} failed`,
   },
@@ -58,6 +60,8 @@ export const texts = defineTexts({
     failed: "Fehlgeschlagen",
     pending: "Ausstehend",
     test: "Test",
+    from: "Von",
+    to: "Bis",
     sparkline: (delivered: string, failed: string) =>
       `Letzte 24 Stunden: ${delivered} zugestellt, ${failed} fehlgeschlagen`,
   },

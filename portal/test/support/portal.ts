@@ -5,11 +5,11 @@
  * AA in both themes, on a desktop and on a phone.
  */
 import assert from "node:assert/strict";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe } from "node:test";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { z } from "zod";
 import { codeAnswer } from "../../../src/api/portal-schemas.ts";
 import { buildPortal } from "../../../tools/portal.ts";
@@ -19,6 +19,7 @@ import {
   type TestService,
   type TestServiceOptions,
 } from "../../../test/support/service.ts";
+import { launchChromium } from "./browser.ts";
 import { chromiumPath } from "./chromium.ts";
 
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
@@ -40,6 +41,8 @@ const WAIT_LIMIT_MS = 30_000;
 const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) => {
   console.error("policy violation: " + event.violatedDirective + " " + event.blockedURI + " " + event.sample);
 });`;
+/** Letters stay sharp, at a third of the size of a PNG. */
+const WEBP_QUALITY = 75;
 /** Where set, each inspected view is written there as pictures. */
 const PICTURES = process.env["PORTAL_PICTURES"];
 
@@ -59,6 +62,8 @@ export type OpenOptions = {
   service?: TestService;
   /** False: without a session. */
   isSignedIn?: boolean;
+  /** A link as a person was given it, in place of a path and a service. */
+  url?: string;
 };
 
 export type Visit = {
@@ -90,10 +95,8 @@ export function describePortal(
 
 async function startPortal(executablePath: string, options: TestServiceOptions) {
   await buildPortal(() => undefined);
-  const [browser, service] = await Promise.all([
-    chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] }),
-    startTestService(options),
-  ]);
+  const service = await startTestService(options);
+  const browser = await launchChromium(executablePath);
   return {
     service,
     open: (path: string, openOptions: OpenOptions = {}) =>
@@ -108,15 +111,16 @@ async function startPortal(executablePath: string, options: TestServiceOptions) 
 async function openPage(
   { browser, service }: { browser: Browser; service: TestService },
   path: string,
-  { grant = {}, size = "desktop", locale = "en-GB", expects, isSignedIn = true }: OpenOptions,
+  { grant = {}, size = "desktop", locale = "en-GB", expects, isSignedIn = true, url }: OpenOptions,
 ): Promise<Visit> {
+  const target = url ?? (isSignedIn ? await codeUrl(service, path, grant) : `${service.url}/portal${path}`);
   const context = await browser.newContext({ viewport: SIZES[size], locale, reducedMotion: "reduce" });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_LIMIT_MS);
-  const faults = watch(page, new URL(service.url).origin, expects);
+  const faults = watch(page, new URL(target).origin, expects);
   await page.addInitScript({ content: TELL_VIOLATIONS });
-  await page.goto(isSignedIn ? await codeUrl(service, path, grant) : `${service.url}/portal${path}`);
+  await page.goto(target);
   return { page, inspect: (name) => inspect(page, faults, name) };
 }
 
@@ -173,7 +177,10 @@ async function picture(page: Page, name: string): Promise<void> {
   const folder = PICTURES ?? "";
   await mkdir(folder, { recursive: true });
   await page.mouse.move(0, 0);
-  await page.screenshot({ path: join(folder, `${name}.png`) });
+  const browser = await page.context().newCDPSession(page);
+  const { data } = await browser.send("Page.captureScreenshot", { format: "webp", quality: WEBP_QUALITY });
+  await browser.detach();
+  await writeFile(join(folder, `${name}.webp`), data, "base64");
 }
 
 const axeResult = z.object({

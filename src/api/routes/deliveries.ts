@@ -169,6 +169,9 @@ export function deliveryRoutes(
         params: ["id"],
         body: testInput,
         answers: { 200: z.union([testResult, dryRunResult]) },
+        headers: {
+          "Delivery-Id": "The test's delivery, for `GET /api/deliveries/{did}`. None for a dry run.",
+        },
         examples: {
           body: [
             { event_type: "invoice.paid" },
@@ -189,14 +192,17 @@ export function deliveryRoutes(
         ],
       }),
     },
-    async (request) => {
+    async (request, reply) => {
       const { event_type: eventType, data: given, dry_run } = parse(testInput, request.body);
       const data = given === undefined ? undefined : exactData(eventType, given, request.body);
       const id = parseEndpointId(request.params.id);
-      if (dry_run !== true)
-        return testView(await personSends.test(callerOf(request), id, { eventType, data }));
-      const { body } = await personSends.composeTest(userOf(request).tenantId, id, { eventType, data });
-      return { ok: true, body };
+      if (dry_run === true) {
+        const { body } = await personSends.composeTest(userOf(request).tenantId, id, { eventType, data });
+        return { ok: true, body };
+      }
+      const delivery = await personSends.test(callerOf(request), id, { eventType, data });
+      void reply.header("Delivery-Id", delivery.id);
+      return testView(delivery);
     },
   );
 }

@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { api, bodyOf } from "../../api/client.ts";
-import { endpointQuery } from "../../api/queries.ts";
+import { endpointQuery, sessionQuery } from "../../api/queries.ts";
 import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
 import type { requestOf } from "../../endpoints/endpoint-input.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
-import { Failed, Loading } from "../../ui/states.tsx";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
 import { texts } from "./texts.ts";
@@ -19,6 +19,7 @@ function EditEndpointPage() {
   const t = useTexts(texts);
   const { endpointId } = route.useParams();
   const { data, error, refetch } = useQuery(endpointQuery(endpointId));
+  const { data: session } = useQuery(sessionQuery);
   const navigate = useNavigate();
   const change = useMutation({
     mutationFn: (body: ReturnType<typeof requestOf>) =>
@@ -35,7 +36,11 @@ function EditEndpointPage() {
   );
   return (
     <Page title={t.title} above={back} about={data && <UrlText url={data.endpoint.url} />}>
-      {data !== undefined ? (
+      {data !== undefined && session?.permissions.includes("settings:write") === false ? (
+        <Empty icon="key" title={t.readOnlyTitle}>
+          {t.readOnly}
+        </Empty>
+      ) : data !== undefined ? (
         <EndpointForm
           key={endpointId}
           endpoint={data.endpoint}

@@ -26,16 +26,14 @@ export function jsonFault(text: string): "syntax" | "object" | null {
 /** `text` is JSON, and goes as it is: parsing would change its greatest numbers. */
 type Sent = { endpointId: string; eventType: string; text: string; isDry: boolean };
 
-async function post({ endpointId, eventType, text, isDry }: Sent, signal?: AbortSignal) {
+function post({ endpointId, eventType, text, isDry }: Sent, signal?: AbortSignal) {
   const json = `{"event_type":${JSON.stringify(eventType)},"data":${text},"dry_run":${isDry}}`;
-  return bodyOf(
-    api.POST("/api/webhooks/{id}/test", {
-      params: { path: { id: endpointId } },
-      body: { event_type: eventType },
-      bodySerializer: () => json,
-      ...(signal && { signal }),
-    }),
-  );
+  return api.POST("/api/webhooks/{id}/test", {
+    params: { path: { id: endpointId } },
+    body: { event_type: eventType },
+    bodySerializer: () => json,
+    ...(signal && { signal }),
+  });
 }
 
 /** What would be sent, or why it would be refused; asked again when one stops typing. */
@@ -44,7 +42,7 @@ export function useDryRun(endpointId: string, eventType: string, text: string) {
   return useQuery({
     queryKey: ["test-dry-run", endpointId, eventType, settled],
     async queryFn({ signal }) {
-      const answer = await post({ endpointId, eventType, text: settled, isDry: true }, signal);
+      const answer = await bodyOf(post({ endpointId, eventType, text: settled, isDry: true }, signal));
       if (!("ok" in answer)) throw new Error("a dry run was sent");
       return answer.body;
     },
@@ -68,20 +66,17 @@ export function useSend(endpointId: string, eventType: string, onTested: (tested
   return useMutation({
     async mutationFn(text: string): Promise<Tested> {
       const at = new Date();
-      const answer = await post({ endpointId, eventType, text, isDry: false });
-      if (!("latency_ms" in answer)) throw new Error("a test was not sent");
-      const delivery = await newestTest(endpointId).catch(() => null);
+      const { data: answer, response } = await post({ endpointId, eventType, text, isDry: false });
+      if (answer === undefined || !("latency_ms" in answer)) throw new Error("a test was not sent");
+      const delivery = await read(response.headers.get("Delivery-Id")).catch(() => null);
       return { at, eventType, answer, delivery };
     },
     onSuccess: onTested,
   });
 }
 
-/** The answer has no id, so the newest test of the endpoint is taken from the log, for its headers. */
-async function newestTest(endpointId: string): Promise<Schemas["Delivery"] | null> {
-  const query = { endpoint_id: [endpointId], trigger: "test" as const, limit: 1 };
-  const { deliveries } = await bodyOf(api.GET("/api/deliveries", { params: { query } }));
-  const did = deliveries[0]?.id;
-  if (did === undefined) return null;
+/** The test as the log has it, with headers. */
+async function read(did: string | null): Promise<Schemas["Delivery"] | null> {
+  if (did === null) return null;
   return (await bodyOf(api.GET("/api/deliveries/{did}", { params: { path: { did } } }))).delivery;
 }

@@ -9,7 +9,6 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
   const t = useTexts(texts);
   const own = useTexts(endpointTexts);
   const format = useFormat();
-  const headers = Object.entries(endpoint.headers);
   return (
     <section className="mt-8">
       <h2 className="mb-2 text-lg font-semibold">{t.settings}</h2>
@@ -32,21 +31,35 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
         {endpoint.rate_limit !== null && (
           <Fact name={t.rate}>{t.perSecond(format.number(endpoint.rate_limit))}</Fact>
         )}
-        {headers.length > 0 && (
-          <Fact name={t.headers}>
-            {headers.map(([name, value]) => (
-              <div key={name} className="font-mono text-xs break-all">
-                <span className="text-muted">{name}:</span> {value}
-              </div>
-            ))}
+        {endpoint.mode === "pull" && (
+          <Fact name={t.fetching}>
+            <code translate="no" className="font-mono text-xs break-all select-all">
+              POST /api/webhooks/{endpoint.id}/leases
+            </code>
           </Fact>
         )}
+        <Pairs name={t.headers} pairs={endpoint.headers} />
+        <Pairs name={t.metadata} pairs={endpoint.metadata} />
         <Fact name={t.created}>{format.dateTime(new Date(endpoint.created_at))}</Fact>
         <Fact name={t.id}>
           <span className="font-mono text-xs break-all select-all">{endpoint.id}</span>
         </Fact>
       </dl>
     </section>
+  );
+}
+
+function Pairs({ name, pairs }: { name: string; pairs: Readonly<Record<string, string>> }) {
+  const entries = Object.entries(pairs);
+  if (entries.length === 0) return null;
+  return (
+    <Fact name={name}>
+      {entries.map(([key, value]) => (
+        <div key={key} className="font-mono text-xs break-all">
+          <span className="text-muted">{key}:</span> {value}
+        </div>
+      ))}
+    </Fact>
   );
 }
 

@@ -13,15 +13,10 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { toast } from "../../ui/toast.tsx";
+import { RANGE_MS, type EndpointRange } from "./range.ts";
 import { texts } from "./replay-texts.ts";
 
-const HOUR_MS = 3_600_000;
-const TIMES = {
-  "1h": HOUR_MS,
-  "24h": 24 * HOUR_MS,
-  "7d": 7 * 24 * HOUR_MS,
-  "30d": 30 * 24 * HOUR_MS,
-} as const;
+const TIMES = { "1h": 3_600_000, ...RANGE_MS } as const;
 type Time = keyof typeof TIMES;
 const TIME_NAMES: readonly Time[] = ["1h", "24h", "7d", "30d"];
 export type Select = Schemas["CreateReplayRequest"]["select"];
@@ -31,6 +26,8 @@ type Wanted = { select: Select; time: Time; type: string; cause: string };
 type NewReplayProps = {
   endpointId: string;
   select: Select;
+  /** Chosen at first: that which the page shows. */
+  range: EndpointRange;
   cause: string | undefined;
   causes: readonly string[];
   onSelect: (select: Select) => void;
@@ -38,13 +35,13 @@ type NewReplayProps = {
 };
 
 /** Chooses events, counts them before anything is sent, and starts the replay. */
-export function NewReplay({ endpointId, select, cause, causes, onSelect, onClose }: NewReplayProps) {
+export function NewReplay({ endpointId, select, range, cause, causes, onSelect, onClose }: NewReplayProps) {
   const t = useTexts(texts);
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();
   const { short } = useCauseTexts();
   const { data: types = [] } = useQuery(typeNamesQuery);
-  const [wanted, setWanted] = useState({ time: "24h" as Time, type: "", cause: cause ?? "" });
+  const [wanted, setWanted] = useState<Omit<Wanted, "select">>({ time: range, type: "", cause: cause ?? "" });
   const request = useRequest(endpointId, { ...wanted, select });
   const count = useCount(request);
   const start = useMutation({

@@ -73,10 +73,12 @@ function Shown({ endpoint }: { endpoint: Endpoint }) {
               {t.edit}
             </LinkButton>
           )}
-          <EndpointActions
-            endpoint={endpoint}
-            onDeleted={() => navigate({ to: "/endpoints", replace: true })}
-          />
+          {mayWrite && (
+            <EndpointActions
+              endpoint={endpoint}
+              onDeleted={() => navigate({ to: "/endpoints", replace: true })}
+            />
+          )}
         </>
       }
     >
@@ -167,6 +169,7 @@ function Activity({ endpointId }: { endpointId: string }) {
           <NewReplay
             endpointId={endpointId}
             select={replay}
+            range={range}
             cause={cause}
             causes={(causes.data ?? []).map((one) => one.cause)}
             onSelect={(select) =>

@@ -1,12 +1,13 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, useLayoutEffect, useRef, useState } from "react";
+import { memo, useCallback, useLayoutEffect, useRef, useState } from "react";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
 import type { EndpointState, EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
+import { usePermissions } from "../../session/permissions.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Sparkline } from "../../ui/sparkline.tsx";
@@ -17,20 +18,23 @@ import { texts } from "./texts.ts";
 export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState };
 
 const COLUMNS = "md:grid md:grid-cols-[minmax(0,1fr)_6.5rem_6.5rem_7.5rem_2rem] md:items-center md:gap-5";
-const ROW_PX = 68;
+const heightOf = (): number => 68;
 
 /** A thousand endpoints are as quick as ten: only rows in sight are made. */
 export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; hasStats: boolean }) {
   const t = useTexts(texts);
+  const { mayWrite } = usePermissions();
   const place = useRef<HTMLUListElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
+  // Another function would have every row measured again while one scrolls.
+  const keyOf = useCallback((index: number) => listed[index]?.endpoint.id ?? index, [listed]);
   const rows = useWindowVirtualizer({
     count: listed.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: heightOf,
     overscan: 8,
     scrollMargin: offset,
-    getItemKey: (index) => listed[index]?.endpoint.id ?? index,
+    getItemKey: keyOf,
   });
   useRowKeys(listed, (index) => rows.scrollToIndex(index));
   return (
@@ -58,7 +62,7 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
                 className="absolute inset-x-0 top-0 border-b border-line last:border-b-0 has-[a:focus-visible]:bg-hover hover:bg-hover"
                 style={{ transform: `translateY(${start - offset}px)` }}
               >
-                <Row {...one} hasStats={hasStats} />
+                <Row {...one} hasStats={hasStats} mayWrite={mayWrite} />
               </li>
             )
           );
@@ -68,14 +72,16 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
   );
 }
 
+type RowProps = Listed & { hasStats: boolean; mayWrite: boolean };
+
 /** Remembered: scrolling makes rows, and leaves those that are there. */
-const Row = memo(function Row({ endpoint, stats, state, hasStats }: Listed & { hasStats: boolean }) {
+const Row = memo(function Row({ endpoint, stats, state, hasStats, mayWrite }: RowProps) {
   const own = useTexts(endpointTexts);
   const events = endpoint.events.includes("*") ? own.allEvents : endpoint.events.join(", ") || own.noEvents;
   return (
     <div className={`relative px-4 py-3 ${COLUMNS}`}>
       <div className="min-w-0 pr-10 md:pr-0">
-        <div className="flex items-center gap-2">
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-0.5 md:flex-nowrap">
           <Link
             to="/endpoints/$endpointId"
             params={{ endpointId: endpoint.id }}
@@ -96,7 +102,7 @@ const Row = memo(function Row({ endpoint, stats, state, hasStats }: Listed & { h
         {stats === undefined ? null : <Day stats={stats} />}
       </div>
       <div className="absolute top-2.5 right-2 md:relative md:top-auto md:right-auto md:col-start-5">
-        <EndpointActions endpoint={endpoint} />
+        {mayWrite && <EndpointActions endpoint={endpoint} />}
       </div>
     </div>
   );

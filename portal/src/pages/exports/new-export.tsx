@@ -2,50 +2,50 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
-import { useDisplay } from "../../display/display.ts";
+import { useDisplay, type Zone } from "../../display/display.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, INPUT, Segments } from "../../ui/field.tsx";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
+import { fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { EXPORT_STATUSES, EXPORT_TIMES } from "./kinds.ts";
 import { texts } from "./texts.ts";
 
 const DAY_MS = 86_400_000;
 const TIMES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const;
-const TIME_NAMES = ["24h", "7d", "30d", "own"] as const;
+const TIME_NAMES = [...EXPORT_TIMES, "own"] as const;
 const FORMATS = ["ndjson", "csv", "parquet"] as const;
-const STATUSES = ["delivered", "failed", "test"] as const;
 
 type Request = Schemas["CreateExportRequest"];
-type Wanted = {
+type Wanted = FieldTimes & {
   time: (typeof TIME_NAMES)[number];
-  /** As the browser's fields give them, without a zone. */
-  from: string;
-  to: string;
   endpoint: string;
   type: string;
-  status: "" | (typeof STATUSES)[number];
+  status: "" | (typeof EXPORT_STATUSES)[number];
   formats: readonly (typeof FORMATS)[number][];
 };
 
-export function NewExport({ onClose }: { onClose: () => void }) {
+/** As the log hands it on. */
+type Chosen = {
+  range?: (typeof EXPORT_TIMES)[number];
+  from?: string;
+  to?: string;
+  endpoint?: string;
+  type?: string;
+  status?: (typeof EXPORT_STATUSES)[number];
+};
+
+export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => void }) {
   const t = useTexts(texts);
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();
   const { zone } = useDisplay();
-  const [wanted, setWanted] = useState<Wanted>({
-    time: "7d",
-    from: "",
-    to: "",
-    endpoint: "",
-    type: "",
-    status: "",
-    formats: ["ndjson", "csv"],
-  });
+  const [wanted, setWanted] = useState(() => wantedOf(chosen, zone));
   const set = (change: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...change }));
-  const body = requestOf(wanted, zone === "utc" ? "Z" : "", new Date());
+  const body = requestOf(wanted, zone, new Date());
   const begin = useMutation({
     mutationFn: (request: Request) => bodyOf(api.POST("/api/storage/exports", { body: request })),
     onSuccess() {
@@ -90,7 +90,6 @@ type ChoiceProps = { wanted: Wanted; onChange: (change: Partial<Wanted>) => void
 
 function TimeChoice({ wanted, onChange }: ChoiceProps) {
   const t = useTexts(texts);
-  const { zone } = useDisplay();
   return (
     <div>
       <p className="mb-1 font-medium">{t.time}</p>
@@ -103,20 +102,8 @@ function TimeChoice({ wanted, onChange }: ChoiceProps) {
         />
       </div>
       {wanted.time === "own" && (
-        <div className="mt-3 grid gap-3 sm:grid-cols-2">
-          {(["from", "to"] as const).map((end) => (
-            <Field key={end} label={t[end]} about={zone === "utc" ? "UTC" : undefined}>
-              {(wiring) => (
-                <input
-                  {...wiring}
-                  type="datetime-local"
-                  value={wanted[end]}
-                  onChange={({ target }) => onChange({ [end]: target.value })}
-                  className={INPUT}
-                />
-              )}
-            </Field>
-          ))}
+        <div className="mt-3">
+          <TimeFields times={wanted} onChange={({ from, to }) => onChange({ from, to })} />
         </div>
       )}
     </div>
@@ -176,12 +163,12 @@ function LogChoice({ wanted, onChange }: ChoiceProps) {
               {...wiring}
               value={wanted.status}
               onChange={({ target }) =>
-                onChange({ status: STATUSES.find((one) => one === target.value) ?? "" })
+                onChange({ status: EXPORT_STATUSES.find((one) => one === target.value) ?? "" })
               }
               className={INPUT}
             >
               <option value="">{t.anyStatus}</option>
-              {STATUSES.map((status) => (
+              {EXPORT_STATUSES.map((status) => (
                 <option key={status} value={status}>
                   {ui[status]}
                 </option>
@@ -220,12 +207,24 @@ function FormatChoice({ wanted, onChange }: ChoiceProps) {
   );
 }
 
+function wantedOf({ range = "7d", from, to, endpoint, type, status }: Chosen, zone: Zone): Wanted {
+  return {
+    time: from === undefined ? range : "own",
+    from: from === undefined ? "" : fieldOf(new Date(from), zone),
+    to: from === undefined ? "" : fieldOf(to === undefined ? new Date() : new Date(to), zone),
+    endpoint: endpoint ?? "",
+    type: type ?? "",
+    status: status ?? "",
+    formats: ["ndjson", "csv"],
+  };
+}
+
 /** Null while something that must be given is not. */
-function requestOf(wanted: Wanted, zone: "Z" | "", now: Date): Request | null {
+function requestOf(wanted: Wanted, zone: Zone, now: Date): Request | null {
   const { time, endpoint, type, status, formats } = wanted;
-  const from = time === "own" ? new Date(wanted.from + zone) : new Date(now.getTime() - TIMES[time]);
-  const to = time === "own" ? new Date(wanted.to + zone) : now;
-  if (formats.length === 0 || Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) return null;
+  const from = time === "own" ? timeOf(wanted.from, zone) : new Date(now.getTime() - TIMES[time]);
+  const to = time === "own" ? timeOf(wanted.to, zone) : now;
+  if (formats.length === 0 || from === null || to === null) return null;
   return {
     from: from.toISOString(),
     to: to.toISOString(),

@@ -18,10 +18,16 @@ export const page = createLazyRoute("/exports")({ component: ExportsPage });
 function ExportsPage() {
   const t = useTexts(texts);
   const { mayWrite } = usePermissions();
-  const { view = "exports", kind, open } = route.useSearch();
+  const { view = "exports", kind, open, ...chosen } = route.useSearch();
   const navigate = route.useNavigate();
   const begin = (): void => void navigate({ search: (before) => ({ ...before, open: "new" }) });
-  const close = (): void => void navigate({ search: ({ open: _closed, ...rest }) => rest });
+  const close = (): void =>
+    void navigate({
+      search: (before) => ({
+        ...(before.view && { view: before.view }),
+        ...(before.kind && { kind: before.kind }),
+      }),
+    });
   useShortcuts(mayWrite ? [{ key: "n", about: t.request, run: begin }] : []);
   const add = mayWrite && (
     <Button kind="primary" icon="plus" onClick={begin}>
@@ -53,7 +59,7 @@ function ExportsPage() {
       )}
       {open === "new" && mayWrite && (
         <Suspense>
-          <NewExport onClose={close} />
+          <NewExport chosen={chosen} onClose={close} />
         </Suspense>
       )}
     </Page>

@@ -1,10 +1,10 @@
 import { createRoute } from "@tanstack/react-router";
 import { root } from "../../root.ts";
 import { defineTexts } from "../../texts/texts.ts";
-import { oneOf } from "../../url/search.ts";
-import { KINDS } from "./kinds.ts";
+import { instant, oneOf, text } from "../../url/search.ts";
+import { EXPORT_STATUSES, EXPORT_TIMES, KINDS } from "./kinds.ts";
 
-/** `view`: exports, or all stored files, those of one `kind`. `open`: the dialog. */
+/** `view`: exports, or all stored files, those of one `kind`. `open`: the dialog, with what the rest chooses at first. */
 export const route = createRoute({
   getParentRoute: () => root,
   path: "/exports",
@@ -19,5 +19,11 @@ export const route = createRoute({
     ...oneOf(search, "view", ["files"]),
     ...oneOf(search, "kind", KINDS),
     ...oneOf(search, "open", ["new"]),
+    ...oneOf(search, "range", EXPORT_TIMES),
+    ...instant(search, "from"),
+    ...instant(search, "to"),
+    ...text(search, "endpoint"),
+    ...text(search, "type"),
+    ...oneOf(search, "status", EXPORT_STATUSES),
   }),
 }).lazy(() => import("./page.tsx").then(({ page }) => page));

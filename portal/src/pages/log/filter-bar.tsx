@@ -7,13 +7,13 @@ import { useFormat } from "../../display/format.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
-import { SearchInput, Segments } from "../../ui/field.tsx";
+import { SearchInput } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { texts as statusTexts } from "../../ui/texts.ts";
-import { hasFilter, RANGES, type LogSearch, type Range, type Span } from "./log-search.ts";
+import { hasFilter, type Change, type LogSearch, type Span } from "./log-search.ts";
 import { texts } from "./texts.ts";
+import { TimeChoice } from "./time-choice.tsx";
 
-type Change = (change: Partial<Record<keyof LogSearch, string | undefined>>, replace?: boolean) => void;
 type BarProps = { search: LogSearch; span: Span; onChange: Change };
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -26,7 +26,7 @@ export function FilterBar({ search, span, onChange }: BarProps) {
   const own = useTexts(statusTexts);
   return (
     <div className="grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
-      <RangeChoice search={search} span={span} onChange={onChange} />
+      <TimeChoice search={search} span={span} onChange={onChange} />
       <EndpointChoice search={search} onChange={onChange} />
       <Select
         label={t.status}
@@ -61,37 +61,6 @@ export function FilterBar({ search, span, onChange }: BarProps) {
           {t.clear}
         </Button>
       )}
-    </div>
-  );
-}
-
-function RangeChoice({ search, span, onChange }: BarProps) {
-  const t = useTexts(texts);
-  const format = useFormat();
-  const isCustom = search.from !== undefined;
-  const names: Range[] = ["1h", "24h", "7d", "30d"];
-  const options: { value: Range | "custom"; label: string }[] = names.map((value) => ({
-    value,
-    label: t.ranges[value],
-  }));
-  if (isCustom) {
-    const end = span.to ?? new Date();
-    const isOneDay = end.getTime() - span.from.getTime() < RANGES["24h"];
-    const start = `${format.shortDate(span.from)}, ${format.shortClock(span.from)}`;
-    const stop = isOneDay ? format.shortClock(end) : `${format.shortDate(end)}, ${format.shortClock(end)}`;
-    options.push({ value: "custom", label: t.custom(start, stop) });
-  }
-  return (
-    <div className="col-span-2 max-w-full overflow-x-auto">
-      <Segments
-        label={t.range}
-        value={isCustom ? "custom" : (search.range ?? "24h")}
-        options={options}
-        onChoose={(value) => {
-          if (value !== "custom")
-            onChange({ range: value === "24h" ? undefined : value, from: undefined, to: undefined });
-        }}
-      />
     </div>
   );
 }

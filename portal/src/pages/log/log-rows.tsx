@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { causeOf, useCauseTexts } from "../../deliveries/cause.ts";
 import { StatusIcon } from "../../deliveries/status-mark.tsx";
 import { useFormat, useNow } from "../../display/format.ts";
@@ -12,7 +12,7 @@ import type { LogSearch } from "./log-search.ts";
 import { texts } from "./texts.ts";
 import type { useLog } from "./use-log.ts";
 
-const ROW_PX = 41;
+const heightOf = (): number => 41;
 /** So close to the end the next page is read. */
 const AHEAD_ROWS = 30;
 /** Empty pages that are passed without asking. */
@@ -32,12 +32,14 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   const place = useRef<HTMLUListElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
+  // Another function would have every row measured again while one scrolls.
+  const keyOf = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
   const list = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: heightOf,
     overscan: 12,
     scrollMargin: offset,
-    getItemKey: (index) => rows[index]?.id ?? index,
+    getItemKey: keyOf,
   });
   const items = list.getVirtualItems();
   useReadAhead(query, (items.at(-1)?.index ?? 0) > rows.length - AHEAD_ROWS);

@@ -9,7 +9,7 @@ export const RANGES = {
   "30d": 2_592_000_000,
 } as const;
 export type Range = keyof typeof RANGES;
-const RANGE_NAMES = ["1h", "24h", "7d", "30d"] as const satisfies readonly Range[];
+export const RANGE_NAMES = ["1h", "24h", "7d", "30d"] as const satisfies readonly Range[];
 const STATUSES = ["pending", "delivered", "failed", "test"] as const;
 
 export type LogSearch = ReturnType<typeof parseLogSearch>;
@@ -29,6 +29,9 @@ export function parseLogSearch(search: Record<string, unknown>) {
     ...text(search, "d"),
   };
 }
+
+/** Undefined takes a filter away. */
+export type Change = (change: Partial<Record<keyof LogSearch, string | undefined>>) => void;
 
 /** The span that is shown; `to` null: up to now, and on. */
 export type Span = { from: Date; to: Date | null };
@@ -59,6 +62,19 @@ export function queryOf(search: LogSearch, { from, to }: Span): LogQuery {
 /** A cause is a status or a class of it, as `http_500` and `http_5xx`, or else an error. */
 function causeQuery(cause: string): Pick<LogQuery, "response_status" | "error"> {
   return cause.startsWith("http_") ? { response_status: cause.slice("http_".length) } : { error: cause };
+}
+
+/** The export of what is shown, as far as an export can be narrowed. */
+export function exportOf({ range = "24h", endpoint, status, type }: LogSearch, { from, to }: Span) {
+  return {
+    open: "new" as const,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(type !== undefined && { type }),
+    ...(status !== undefined && status !== "pending" && { status }),
+    ...(to === null && range !== "1h"
+      ? { range }
+      : { from: from.toISOString(), ...(to !== null && { to: to.toISOString() }) }),
+  };
 }
 
 /** Whether a filter other than the time and the endpoint is set. */

@@ -3,14 +3,15 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat } from "../../display/format.ts";
+import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, LinkButton } from "../../ui/button.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import type { TailState } from "./live-tail.ts";
 import { LogRows } from "./log-rows.tsx";
-import { hasFilter, parseLogSearch, spanOf, type LogSearch } from "./log-search.ts";
+import { exportOf, hasFilter, parseLogSearch, spanOf, type LogSearch } from "./log-search.ts";
 import { texts } from "./texts.ts";
 import { useLog } from "./use-log.ts";
 
@@ -23,6 +24,7 @@ export const page = createLazyRoute("/log")({ component: LogPage });
 
 function LogPage() {
   const t = useTexts(texts);
+  const { mayWrite } = usePermissions();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [readAt, setReadAt] = useState(() => new Date());
@@ -42,9 +44,18 @@ function LogPage() {
     <Page
       title={t.title}
       about={t.about}
-      actions={<Live tail={span.to === null && search.q === undefined ? log.tail : null} />}
+      actions={
+        <>
+          <Live tail={span.to === null && search.q === undefined ? log.tail : null} />
+          {mayWrite && (
+            <LinkButton icon="archive" to="/exports" search={exportOf(search, span)}>
+              {t.export}
+            </LinkButton>
+          )}
+        </>
+      }
     >
-      <FilterBar search={search} span={span} onChange={set} />
+      <FilterBar search={search} span={span} onChange={(change) => set(change)} />
       <div className="my-3">
         <DeliveryChart
           from={span.from}

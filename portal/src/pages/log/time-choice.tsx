@@ -1,0 +1,71 @@
+import { useState, type FormEvent } from "react";
+import { useDisplay } from "../../display/display.ts";
+import { useTexts } from "../../texts/texts.ts";
+import { Segments } from "../../ui/field.tsx";
+import { fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
+import { RANGE_NAMES, type Change, type LogSearch, type Span } from "./log-search.ts";
+import { texts } from "./texts.ts";
+
+type TimeProps = { search: LogSearch; span: Span; onChange: Change };
+
+/** The last hours or days, or a time of one's own. */
+export function TimeChoice({ search, span, onChange }: TimeProps) {
+  const t = useTexts(texts);
+  const isOwn = search.from !== undefined;
+  const options = RANGE_NAMES.map((value) => ({ value, label: t.ranges[value] }));
+  return (
+    <>
+      <div className="col-span-2 max-w-full overflow-x-auto">
+        <Segments
+          label={t.range}
+          value={isOwn ? "own" : (search.range ?? "24h")}
+          options={[...options, { value: "own" as const, label: t.otherTime }]}
+          onChoose={(value) =>
+            onChange(
+              value === "own"
+                ? { from: span.from.toISOString(), to: new Date().toISOString(), range: undefined }
+                : { range: value === "24h" ? undefined : value, from: undefined, to: undefined },
+            )
+          }
+        />
+      </div>
+      {isOwn && <OwnTime span={span} onChange={onChange} />}
+    </>
+  );
+}
+
+/** Looked at once a person leaves a field or presses Enter: a year is typed digit by digit. */
+function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
+  const t = useTexts(texts);
+  const { zone } = useDisplay();
+  const shown = { from: fieldOf(span.from, zone), to: span.to === null ? "" : fieldOf(span.to, zone) };
+  const [times, setTimes] = useState(shown);
+  const [asked, setAsked] = useState(shown);
+  const [known, setKnown] = useState(shown);
+  if (!isSame(known, shown)) {
+    setKnown(shown);
+    // From elsewhere, as by the chart. What was typed here stays, and so does what is typed since.
+    if (!isSame(asked, shown)) setTimes(shown);
+  }
+  const from = timeOf(times.from, zone);
+  const to = timeOf(times.to, zone);
+  const error = from === null ? t.noTime : to !== null && to <= from ? t.wrongOrder : undefined;
+  const look = (event?: FormEvent): void => {
+    event?.preventDefault();
+    if (from === null || error !== undefined || isSame(times, shown)) return;
+    setAsked(times);
+    onChange({ from: from.toISOString(), to: to?.toISOString() });
+  };
+  return (
+    <form noValidate onSubmit={look} onBlur={() => look()} className="col-span-2 sm:order-last sm:basis-full">
+      <div className="sm:max-w-md">
+        <TimeFields times={times} onChange={setTimes} error={error} />
+      </div>
+      <input type="submit" hidden />
+    </form>
+  );
+}
+
+function isSame(one: FieldTimes, other: FieldTimes): boolean {
+  return one.from === other.from && one.to === other.to;
+}

@@ -1,0 +1,52 @@
+import { useDisplay, type Zone } from "../display/display.ts";
+import { useTexts } from "../texts/texts.ts";
+import { Field, INPUT } from "./field.tsx";
+import { texts } from "./texts.ts";
+
+/** As the browser's fields give them: to the minute, without a zone. Empty while none is given. */
+export type FieldTimes = { from: string; to: string };
+
+type TimeFieldsProps = {
+  times: FieldTimes;
+  onChange: (times: FieldTimes) => void;
+  error?: string | undefined;
+};
+
+/** Both ends of a time of one's own, in the zone in which times are shown. */
+export function TimeFields({ times, onChange, error }: TimeFieldsProps) {
+  const t = useTexts(texts);
+  const { zone } = useDisplay();
+  return (
+    <div className="grid gap-3 sm:grid-cols-2">
+      {(["from", "to"] as const).map((end) => (
+        <Field
+          key={end}
+          label={t[end]}
+          about={zone === "utc" ? "UTC" : undefined}
+          error={end === "to" ? error : undefined}
+        >
+          {(wiring) => (
+            <input
+              {...wiring}
+              type="datetime-local"
+              value={times[end]}
+              onChange={({ target }) => onChange({ ...times, [end]: target.value })}
+              className={INPUT}
+            />
+          )}
+        </Field>
+      ))}
+    </div>
+  );
+}
+
+/** Null for a field without a time. */
+export function timeOf(field: string, zone: Zone): Date | null {
+  const at = new Date(zone === "utc" ? `${field}Z` : field);
+  return Number.isNaN(at.getTime()) ? null : at;
+}
+
+export function fieldOf(at: Date, zone: Zone): string {
+  const shiftMs = zone === "utc" ? 0 : at.getTimezoneOffset() * 60_000;
+  return new Date(at.getTime() - shiftMs).toISOString().slice(0, "2000-01-01T00:00".length);
+}

@@ -1,0 +1,108 @@
+/** What the form of an endpoint sets, and what it leaves alone. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { catalogFile } from "./support/event-catalog.ts";
+import { describePortal, type Portal } from "./support/portal.ts";
+import { addEndpoint, endpointsOf } from "./support/tenant.ts";
+
+const HEADERS = {
+  authorization: "Bearer secret-of-the-receiver",
+  "x-key": "another-secret",
+  "x-team": "books",
+};
+
+/** The headers of a test that is sent now. */
+async function sentHeaders(portal: Portal, id: string) {
+  const json = { event_type: "customer.merged" };
+  const { status, text } = await portal.service.call("POST", `/api/webhooks/${id}/test`, { json });
+  assert.equal(status, 200, text);
+  const { headers } = portal.service.receiver.requests.at(-1) ?? {};
+  assert.ok(headers !== undefined);
+  return { authorization: headers.authorization, "x-key": headers["x-key"], "x-team": headers["x-team"] };
+}
+
+describePortal(
+  "the portal's form of an endpoint",
+  { env: { EVENT_CATALOG: catalogFile(), RATE_LIMIT_WRITES: "0" } },
+  (portal) => {
+    it("changes one and leaves alone what was not touched, masked headers too", async () => {
+      const endpoint = await addEndpoint(portal(), "acme", "/changed", {
+        events: ["customer.*"],
+        headers: HEADERS,
+        masked_headers: ["x-key"],
+        metadata: { plan: "gold" },
+      });
+      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}/edit`);
+      await page.getByLabel("Description").fill("Changed");
+      await inspect("endpoint-edit");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The endpoint is saved").waitFor();
+      const { id: _id, updated_at: _at, description, ...rest } = endpoint;
+      const after = (await endpointsOf(portal(), "acme")).find(({ id }) => id === endpoint.id);
+      assert.equal(description, null);
+      assert.equal(after?.description, "Changed");
+      assert.deepEqual({ ...after, ...rest }, after);
+      assert.deepEqual(await sentHeaders(portal(), endpoint.id), HEADERS);
+    });
+
+    it("sets mode, rate limit, headers and metadata, and shows them", async () => {
+      const { page, inspect } = await portal().open("/endpoints/new", { grant: { tenant_id: "more" } });
+      await page
+        .getByLabel("URL", { exact: true })
+        .fill(new URL("/pulled", portal().service.receiver.url).href);
+      await page.getByLabel("Everything of customer").check();
+      await page.getByText("More settings").click();
+      await page.locator("label", { hasText: "Fetched by a client" }).click();
+      await page.getByText("Events wait until a program of yours fetches them").waitFor();
+      await page.getByLabel("Rate limit").fill("5");
+      await page.getByRole("button", { name: "Add header" }).click();
+      await page.getByRole("group", { name: "Extra headers" }).getByLabel("Name").fill("X-Key");
+      await page.getByRole("group", { name: "Extra headers" }).getByLabel("Value").fill("hidden");
+      await page.getByLabel("Secret", { exact: true }).check();
+      await page.getByRole("button", { name: "Add metadata" }).click();
+      const metadata = page.getByRole("group", { name: "Metadata" });
+      await metadata.getByLabel("Name").fill("customer");
+      await metadata.getByLabel("Value").fill("<b>7</b>");
+      await inspect("endpoint-more");
+      await page.getByRole("button", { name: "Create endpoint" }).click();
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      await page.getByRole("heading", { level: 1, name: /pulled$/ }).waitFor();
+      const [made] = await endpointsOf(portal(), "more");
+      assert.equal(made?.mode, "pull");
+      assert.equal(made.rate_limit, 5);
+      assert.deepEqual(made.headers, { "X-Key": "[masked]" });
+      assert.deepEqual(made.metadata, { customer: "<b>7</b>" });
+      await page.getByText(`POST /api/webhooks/${made.id}/leases`).waitFor();
+      await page.getByText("<b>7</b>").waitFor();
+      await inspect("endpoint-pull");
+    });
+
+    it("offers each version of a type beside the type itself", async () => {
+      const { page, inspect } = await portal().open("/endpoints/new", { grant: { tenant_id: "versions" } });
+      await page
+        .getByLabel("URL", { exact: true })
+        .fill(new URL("/versions", portal().service.receiver.url).href);
+      await page.getByLabel("Search event types").fill("placed");
+      await page.getByLabel("order.placed@1").check();
+      await inspect("endpoint-versions");
+      await page.getByRole("button", { name: "Create endpoint" }).click();
+      await page.getByRole("button", { name: "I have stored it" }).waitFor();
+      const [made] = await endpointsOf(portal(), "versions");
+      assert.deepEqual(made?.events, ["order.placed@1"]);
+    });
+
+    it("says what the service refused, and keeps what was filled in", async () => {
+      const { page, inspect } = await portal().open("/endpoints/new", {
+        grant: { tenant_id: "refused" },
+        expects: /400 \(Bad Request\)/,
+      });
+      await page.getByLabel("URL", { exact: true }).fill("https://10.0.0.1/hooks");
+      await page.getByLabel("All events").check();
+      await page.getByRole("button", { name: "Create endpoint" }).click();
+      await page.getByRole("alert").filter({ hasText: "The service refused this" }).waitFor();
+      await inspect("endpoint-refused");
+      assert.equal(await page.getByLabel("URL", { exact: true }).inputValue(), "https://10.0.0.1/hooks");
+      assert.equal((await endpointsOf(portal(), "refused")).length, 0);
+    });
+  },
+);
