@@ -49,6 +49,17 @@ describe("a signing secret", () => {
       match(secretFault(secret) ?? "", /^is too easy to guess/);
   });
 
+  it("of six different characters is just not too easy to guess, of five it is", () => {
+    equal(secretFault("abcdefabcdefabcdef"), null);
+    match(secretFault("abcdeabcdeabcdeabc") ?? "", /^is too easy to guess/);
+  });
+
+  it("of no form is refused in words of the form that was meant", () => {
+    equal(secretFault("whsec_abc"), "must be whsec_ and the base64 of 24 to 64 bytes");
+    equal(new RegExp(SECRET_PATTERN).test("short whsec_"), false);
+    match(secretFault("short whsec_") ?? "", /^must be 16 to 128 printable ASCII characters, or whsec_/);
+  });
+
   it("that is text is the key of both signatures", () => {
     const secret = "a secret from elsewhere";
     const { serviceSignature, webhookSignature } = sign([makeSigningKey(secret)], CONTENT);
