@@ -159,4 +159,19 @@ describe("describeSettings", () => {
     assert.deepEqual([of("HOST")?.value, of("HOST")?.isDefault], ["127.0.0.1", true]);
     assert.equal(of("METRICS_TOKEN")?.value, "");
   });
+
+  it("shows no value of a setting that is a secret, each by itself", () => {
+    const marker = "a-value-that-nobody-may-see";
+    const names = describeSettings({}).map(({ name }) => name);
+    const hidden = names.filter((name) =>
+      describeSettings({ [name]: marker }).every(({ value }) => !value.includes(marker)),
+    );
+    assert.deepEqual(hidden, [
+      "DATABASE_URL",
+      "INTEGRATION_ENCRYPTION_KEY",
+      "SESSION_JWT_SECRET",
+      "METRICS_TOKEN",
+      "OTEL_EXPORTER_OTLP_HEADERS",
+    ]);
+  });
 });

@@ -193,6 +193,9 @@ describe("a tenant that keeps bodies", () => {
     assert.deepEqual((await storage.library()).items, []);
     await pool.query("DELETE FROM postern.bodies_to_keep WHERE tenant_id = 'greedy'");
     await eventually(async () => /^storage_bodies_waiting 0$/m.test(await metricsOf(service)));
+    // There is room again, for this process too.
+    await deliver();
+    await eventually(async () => (await storage.library()).items.length === 2);
   });
 });
 

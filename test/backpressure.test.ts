@@ -114,6 +114,16 @@ describe("a database that stops answering", () => {
     for (const answer of refused) assertRefusedForNow(answer);
     await eventually(async () => (await post(events)).status === 202);
   });
+
+  it("has its room for 20,000 again when as many could not be accepted", async () => {
+    const events = Array.from({ length: 1000 }, () => ({ type: "customer.created", data: {} }));
+    await database.pool.query("ALTER TABLE postern.events ADD CONSTRAINT closed CHECK (false) NOT VALID");
+    const statuses = new Set<number>();
+    for (let round = 0; round < 20; round++) statuses.add((await post(events)).status);
+    await database.pool.query("ALTER TABLE postern.events DROP CONSTRAINT closed");
+    assert.deepEqual([...statuses], [500]);
+    assert.equal((await post(events)).status, 202);
+  });
 });
 
 describe("a receiver that never answers", () => {

@@ -129,13 +129,17 @@ describe("a masked header", () => {
     assert.equal((await sentByTest(other.id)).key, KEY);
   });
 
-  it("goes with its endpoint", async () => {
+  it("goes with its endpoint, and so do the signing secrets", async () => {
     const { endpoint } = await create();
+    await webhooks.rotate(endpoint.id, { grace_seconds: 600 });
     await webhooks.remove(endpoint.id);
     const { rows } = await service.database.pool.query(
-      "SELECT headers, masked_headers, sealed_headers FROM postern.endpoints WHERE id = $1",
+      `SELECT headers, masked_headers, sealed_headers, secret, previous_secret, previous_secret_until
+        FROM postern.endpoints WHERE id = $1`,
       [endpoint.id],
     );
-    assert.deepEqual(rows, [{ headers: {}, masked_headers: [], sealed_headers: null }]);
+    const gone = { headers: {}, masked_headers: [], sealed_headers: null };
+    const goneToo = { secret: Buffer.alloc(0), previous_secret: null, previous_secret_until: null };
+    assert.deepEqual(rows, [{ ...gone, ...goneToo }]);
   });
 });

@@ -28,6 +28,9 @@ const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 /** Links to them are for whoever has the checkout. */
 const SOURCES = /^(\.|package\.json$|(src|portal|test|tools|bench|suites|migrations)\b)/;
 
+/** Two releases take half a minute; a machine under load takes many times as long. */
+const RELEASES = { timeout: 600_000 };
+
 let folder: string;
 let unpacked: string;
 let database: TestDatabase;
@@ -44,7 +47,7 @@ before(async () => {
   database = await createTestDatabase({ migrated: false });
   receiver = await startReceiver();
   env = { ...(await sharedSettings(database.url, receiver.caPem)), PATH: SYSTEM_PATH };
-});
+}, RELEASES);
 after(async () => {
   await receiver.close();
   await database.drop();

@@ -60,6 +60,23 @@ describe("POST /api/webhooks/:id/rotate-secret", () => {
     );
   });
 
+  it("signs with the new secret alone once the grace time is over", async () => {
+    const { endpoint } = await webhooks.create();
+    const next = await webhooks.rotate(endpoint.id, { grace_seconds: 600 });
+    const age = (seconds: number) =>
+      service.database.pool.query(
+        "UPDATE postern.endpoints SET previous_secret_until = previous_secret_until - make_interval(secs => $2) WHERE id = $1",
+        [endpoint.id, seconds],
+      );
+    const signatures = async () =>
+      String((await sentByTest(endpoint.id)).headers["webhook-signature"]).split(" ").length;
+    await age(540);
+    assert.equal(await signatures(), 2);
+    await age(60);
+    const request = await sentByTest(endpoint.id);
+    assert.equal(request.headers["webhook-signature"], webhookSignature(next, request));
+  });
+
   it("ends a running grace time with the next rotation", async () => {
     const { endpoint } = await webhooks.create();
     await webhooks.rotate(endpoint.id, { grace_seconds: 3600 });

@@ -24,6 +24,10 @@ const readers = z
 const judge = z
   .object({ devDependencies: versions })
   .parse(JSON.parse(read("bench/lighthouse/package.json")));
+/** What `npm run mutate` alone installs. */
+const mutation = z
+  .object({ devDependencies: versions })
+  .parse(JSON.parse(read("test/mutation/package.json")));
 /** What the built portal consists of, what builds it, and what tests it. */
 const portal = z
   .object({ dependencies: versions, devDependencies: versions })
@@ -44,6 +48,7 @@ const lockfiles = [
   "package-lock.json",
   "test/postgres-15/package-lock.json",
   "test/api-tools/package-lock.json",
+  "test/mutation/package-lock.json",
   "portal/package-lock.json",
   "bench/lighthouse/package-lock.json",
 ];
@@ -67,6 +72,7 @@ describe("docs/dependencies.md", () => {
     "### For the tests alone": {
       ...oldest.optionalDependencies,
       ...readers.devDependencies,
+      ...mutation.devDependencies,
       ...portal.devDependencies,
       ...judge.devDependencies,
     },
@@ -85,6 +91,7 @@ describe("package.json", () => {
       oldest.optionalDependencies,
       readers.devDependencies,
       judge.devDependencies,
+      mutation.devDependencies,
       ...Object.values(portal),
     ]
       .flatMap((packages) => Object.entries(packages))

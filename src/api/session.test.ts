@@ -159,6 +159,26 @@ describe("a token whose algorithm is another than its key's", () => {
   });
 });
 
+describe("a token that is remembered", () => {
+  it("is refused once it has expired, a difference of 5 seconds between clocks allowed", async (test) => {
+    const issuedAtMs = 1_900_000_000_000;
+    // What is remembered stays so by another clock, which goes on.
+    test.mock.timers.enable({ apis: ["Date"], now: issuedAtMs });
+    const verifier = makeSessionVerifier({ kind: "secret", secret: SECRET });
+    const token = await sign({ alg: "HS256" }, bytes(SECRET));
+    equal(await judge(verifier, token), "ok");
+    for (const [ageS, expected] of [
+      [60, "ok"],
+      [64.999, "ok"],
+      [65, "unauthorized"],
+      [600, "unauthorized"],
+    ] as const) {
+      test.mock.timers.setTime(issuedAtMs + ageS * 1000);
+      equal(await judge(verifier, token), expected, `${ageS} s after its issue`);
+    }
+  });
+});
+
 describe("a key set", () => {
   let old: Key;
   let fresh: Key;

@@ -11,7 +11,7 @@ import { makeSigningKey, type SigningKey } from "../outbound/signature.ts";
 import { parseEndpointId, type EndpointId, type TenantId } from "../shared/id.ts";
 import { VERSION } from "../shared/version.ts";
 import type { CallApi } from "./demo-api.ts";
-import { hasEndpoints, insertWeek } from "./week-store.ts";
+import { hasEndpoints, insertWeek, makePartitionsOfWeek } from "./week-store.ts";
 import { BEHAVIOURS, groupOf, makeWeek, type Behaviour, type Sample, type WeekAttempt } from "./week.ts";
 
 /** The endpoint of each behaviour takes the types that begin with one of its prefixes. */
@@ -62,6 +62,7 @@ export async function makeHistory(options: HistoryOptions): Promise<void> {
       random: Math.random,
     });
     const headersOf = (attempt: WeekAttempt) => headersOfAttempt(attempt, made.keys);
+    await makePartitionsOfWeek(db);
     await inTransaction(db, (transaction) =>
       insertWeek(transaction, tenantId, { week, nowMs, endpointIds: made.ids, headersOf }),
     );

@@ -24,12 +24,16 @@ export async function hasEndpoints(db: Db, tenantId: TenantId): Promise<boolean>
   return rows[0]?.found === true;
 }
 
-/** In one transaction of the caller's: half a week would never be finished. */
-export async function insertWeek(db: Db, tenantId: TenantId, log: WeekLog): Promise<void> {
+/** Before the transaction of {@link insertWeek}: it locks the tables that the workers need, until it commits. */
+export async function makePartitionsOfWeek(db: Db): Promise<void> {
   await db.query(
     /* sql */ `SELECT postern.ensure_partitions(day - $1::int, day) FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS day) AS today`,
     [DAYS],
   );
+}
+
+/** In one transaction of the caller's: half a week would never be finished. */
+export async function insertWeek(db: Db, tenantId: TenantId, log: WeekLog): Promise<void> {
   await insertEvents(db, tenantId, log.week);
   for (let from = 0; from < log.week.attempts.length; from += ROWS_AT_ONCE) {
     await insertAttempts(db, tenantId, log, log.week.attempts.slice(from, from + ROWS_AT_ONCE));

@@ -39,6 +39,17 @@ describe("fair turns", () => {
     assert.deepEqual(await Promise.all(asked), ["a1", "a2", "a3", "a4", "b1", "c1", "c2"]);
   });
 
+  it("give a key that has its share one more for each that ends, though others are free", async () => {
+    const { started, ask, end } = workOf(makeFairTurns({ total: 9, share: 2 }));
+    const asked = ["a1", "a2", "a3", "a4", "a5"].map(ask);
+    await settle();
+    for (const [index, name] of ["a1", "a2", "a3", "a4", "a5"].entries()) {
+      assert.equal(started.length, Math.min(index + 2, 5));
+      await end(name);
+    }
+    await Promise.all(asked);
+  });
+
   it("serve the keys that wait by turns, however many requests one has", async () => {
     const { started, ask, end } = workOf(makeFairTurns({ total: 1, share: 1 }));
     const asked = ["a1", "a2", "a3", "b1", "b2", "c1"].map(ask);

@@ -42,6 +42,34 @@ describe("GroupCommit", () => {
     );
   });
 
+  it("makes groups as heavy as allowed, and an item that weighs more a group of its own", async () => {
+    const weights = fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 40, size: "max" });
+    const limits = fc.record({
+      maxItems: fc.integer({ min: 1, max: 6 }),
+      most: fc.integer({ min: 1, max: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(weights, limits, async (items, { maxItems, most }) => {
+        const groups: number[][] = [];
+        const flush = async (given: number[]) => {
+          groups.push(given);
+          return given;
+        };
+        const weigh = { of: (item: number) => item, most };
+        const group = new GroupCommit<number, number>(flush, { maxItems, maxConcurrent: 1, weigh });
+        await Promise.all(items.map((item) => group.add(item)));
+        assert.deepEqual(groups.flat(), items);
+        for (const [index, one] of groups.entries()) {
+          const weight = one.reduce((sum, item) => sum + item, 0);
+          assert.ok(one.length <= maxItems && (weight <= most || one.length === 1));
+          const next = groups[index + 1]?.[0];
+          // It has no room for the next.
+          if (next !== undefined) assert.ok(one.length === maxItems || weight + next > most);
+        }
+      }),
+    );
+  });
+
   it("gathers while a flush runs, and flushes that group when it ends", async () => {
     const { flushes, flush } = manualFlush();
     const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1 });

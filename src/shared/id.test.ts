@@ -1,25 +1,41 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
+import * as ids from "./id.ts";
 import {
   idTimeMs,
   lowestIdAfter,
   lowestIdAt,
   newDeliveryId,
-  newEndpointId,
-  newEventId,
   parseDeliveryId,
-  parseEndpointId,
   parseEventId,
   parseTenantId,
 } from "./id.ts";
 
+const PARSERS = [
+  ids.parseEndpointId,
+  parseDeliveryId,
+  parseEventId,
+  ids.parseAuditId,
+  ids.parseExportId,
+  ids.parseReplayId,
+  ids.parsePortalSessionId,
+];
+const MAKERS = [
+  ids.newEndpointId,
+  newDeliveryId,
+  ids.newEventId,
+  ids.newAuditId,
+  ids.newExportId,
+  ids.newReplayId,
+  ids.newPortalSessionId,
+];
 const ID = "0190a5b1-7c00-7000-8000-0123456789ab";
 const MAX_TIME_MS = 2 ** 48 - 1;
 
 describe("ids", () => {
   it("are canonical lower-case UUIDs; any other text is nobody's", () => {
-    for (const parse of [parseEndpointId, parseDeliveryId, parseEventId]) {
+    for (const parse of PARSERS) {
       assert.equal(parse(ID), ID);
       const others = [
         ID.toUpperCase(),
@@ -37,7 +53,7 @@ describe("ids", () => {
   });
 
   it("are version 7, sort by their time and carry it", () => {
-    for (const make of [newEndpointId, newDeliveryId, newEventId]) {
+    for (const make of MAKERS) {
       const before = Date.now();
       const ids = Array.from({ length: 500 }, () => make());
       const after = Date.now();
@@ -47,6 +63,11 @@ describe("ids", () => {
         assert.ok(idTimeMs(id) >= before && idTimeMs(id) <= after);
       }
     }
+  });
+
+  it("differ by chance, also beyond what is drawn at once", () => {
+    const ends = Array.from({ length: 1100 }, () => newDeliveryId().slice(24));
+    assert.equal(new Set(ends).size, ends.length);
   });
 
   it("have a least one for each time, in the order of times", () => {

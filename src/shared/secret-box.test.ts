@@ -61,6 +61,14 @@ describe("a secret box", () => {
     assert.ok(boxes.every((sealed) => !sealed.includes("whsec_")));
   });
 
+  it("still opens in the form in which boxes are stored", () => {
+    const sealed = Buffer.from(
+      "AUuwb44WsJFHOQoQ8zZ7ml7CjIG1MJesVUjJfzMSmt1skY0f06IWpfH7JGf71dATxQ==",
+      "base64",
+    );
+    assert.equal(makeSecretBox([Buffer.alloc(32, 7)]).open(sealed, OWNER), "whsec_süß 🍰");
+  });
+
   it("names the version and the key in its first bytes", () => {
     const sealed = box.seal("x", OWNER);
     assert.equal(sealed[0], 1);
@@ -85,6 +93,25 @@ describe("a key ring", () => {
       name: "SecretBoxError",
       message: `signing-secret/acme/e1: encrypted with key ${keyName(old)}, which INTEGRATION_ENCRYPTION_KEY does not hold: add it behind a comma`,
     });
+  });
+
+  it("tells each box that it cannot open by its reason", () => {
+    const told: string[] = [];
+    const ring = makeSecretBox([KEY], (reason) => void told.push(reason));
+    const [good, foreign] = [ring.seal("x", OWNER), makeSecretBox([old]).seal("x", OWNER)];
+    assert.throws(() => ring.open(Buffer.of(1), OWNER), /e1: not an encrypted secret of a known form/);
+    assert.throws(() => ring.open(foreign, OWNER), /which INTEGRATION_ENCRYPTION_KEY does not hold/);
+    assert.throws(() => ring.open(good, ["other"]), /other: the stored secret was altered or belongs to/);
+    assert.deepEqual(told, ["form", "key", "altered"]);
+  });
+
+  it("names its keys in their order, and holds no other", () => {
+    const ring = makeSecretBox([KEY, old]);
+    assert.deepEqual(ring.keyIds, [keyName(KEY), keyName(old)]);
+    assert.deepEqual(
+      [KEY, old, randomBytes(32)].map((key) => ring.holds(keyName(key))),
+      [true, true, false],
+    );
   });
 
   it("has at least one key", () => {

@@ -137,6 +137,16 @@ describe(`a worker that nobody can see for 20 seconds, seed ${SEED}`, () => {
   });
 });
 
+describe(`a worker that is seen again when its leases are about to end, seed ${SEED}`, () => {
+  it("starts no attempt that could outlast its lease, and sends everything afterwards", async () => {
+    const simulation = new Simulation(SEED, [{ ...WELL, untilMs: 40_000 }]);
+    simulation.unseen = { fromMs: 500, toMs: 50_000 };
+    const report = await simulation.run(200_000);
+    assert.deepEqual(report.errors, [], `seed ${SEED}`);
+    assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);
+  });
+});
+
 type Breakage = [name: string, breakIt: () => () => void];
 
 /** Replaces a method until the answer is called. */

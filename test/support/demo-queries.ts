@@ -7,12 +7,14 @@ import { tenant } from "./two-tenants.ts";
 
 export const asOwner: Record<string, (db: Db) => Promise<unknown>> = {
   hasEndpoints: (db) => week.hasEndpoints(db, tenant("acme")),
-  // Others may not make partitions.
-  insertWeek: (db) =>
-    week.insertWeek(db, tenant("acme"), emptyWeek()).catch((error: unknown) => {
-      assert.match(String(error), /permission denied for function ensure_partitions/);
-    }),
+  // Only the owner may do these.
+  makePartitionsOfWeek: (db) => week.makePartitionsOfWeek(db).catch(assertRefused),
+  insertWeek: (db) => week.insertWeek(db, tenant("acme"), emptyWeek()).catch(assertRefused),
 };
+
+function assertRefused(error: unknown): void {
+  assert.match(String(error), /permission denied for/);
+}
 
 function emptyWeek(): week.WeekLog {
   const [healthy, slow, flaky, dead] = [newEndpointId(), newEndpointId(), newEndpointId(), newEndpointId()];

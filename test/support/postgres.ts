@@ -29,11 +29,13 @@ export type TestDatabase = {
 /** The oldest major that is supported; the embedded server is the newest. */
 export const OLDEST = "15";
 
-/** Variables of the environment: the server for tests, that for test/oldest, and the major to start where none is named. */
+/** Variables of the environment: the server for tests, that for test/oldest, the major to start where none is named. */
 export const SERVER = {
   url: "POSTERN_TEST_DATABASE_URL",
   oldestUrl: "POSTERN_TEST_OLDEST_DATABASE_URL",
   major: "POSTERN_TEST_POSTGRES",
+  /** How the names of the databases begin, so that whoever stops a test in the middle can drop what it left. */
+  prefix: "POSTERN_TEST_DATABASE_PREFIX",
 } as const;
 
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
@@ -74,7 +76,7 @@ export async function startTestServer(major = process.env[SERVER.major]): Promis
 export async function createTestDatabase({ migrated = true } = {}): Promise<TestDatabase> {
   openDatabases += 1;
   const adminUrl = await serverUrl();
-  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const name = `${process.env[SERVER.prefix] ?? "test_"}${randomUUID().replaceAll("-", "")}`;
   const template = migrated ? await ensureTemplate(adminUrl) : "template1";
   await administer(adminUrl, (admin) => admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`));
   const url = urlOf(adminUrl, name);

@@ -101,6 +101,33 @@ describe("applying what an operation returned", () => {
     assert.equal((await read(object)).state, "missing");
   });
 
+  it("leaves a row alone that is not what the decision saw, each difference by itself", async () => {
+    const object = await available();
+    const { id, revision } = object;
+    const set = (field: "available_at" | "deadline", from: string | null): Mutation => ({
+      op: "update",
+      target: "row",
+      id,
+      field,
+      from,
+      to: LATER,
+      revision,
+    });
+    const decisions: Record<string, Mutation> = {
+      "an earlier revision": moveState({ ...object, revision: revision - 1 }, "missing"),
+      "a later revision": moveState({ ...object, revision: revision + 1 }, "missing"),
+      "another state": moveState({ ...object, state: "pending" }, "missing"),
+      "not available yet": set("available_at", null),
+      "available since another time": set("available_at", LATER),
+      "another deadline": set("deadline", NOW),
+    };
+    for (const [difference, mutation] of Object.entries(decisions)) {
+      assert.equal((await apply([mutation])).skippedRows, 1, difference);
+      assert.deepEqual(await read(object), object, difference);
+    }
+    assert.equal((await apply([set("available_at", NOW), set("deadline", null)])).changedRows, 1);
+  });
+
   it("sets a deadline without touching the state", async () => {
     const object = await available();
     const { mutations } = deriveDeadline({

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { publicBase } from "./public-base.ts";
+import { parseJson } from "./parse-json.ts";
+import { ConfigError } from "./config-error.ts";
+import { Refusal } from "./refusal.ts";
+import { isSameSecret } from "./same-secret.ts";
+
+const at = (host: string) => publicBase({ publicUrl: undefined, host, port: 80, basePath: "/hooks" });
+
+describe("two texts", () => {
+  it("are one secret only where every character is the same", () => {
+    const secret = "süß 🍰 and long enough";
+    assert.equal(isSameSecret(secret, secret), true);
+    for (const other of ["", secret.slice(1), `${secret} `, secret.toUpperCase()]) {
+      assert.equal(isSameSecret(other, secret), false, other);
+      assert.equal(isSameSecret(secret, other), false, other);
+    }
+  });
+});
+
+describe("the address of the API", () => {
+  it("is the public one where there is one", () => {
+    const publicUrl = "https://hooks.example.com/hooks";
+    assert.equal(publicBase({ publicUrl, host: "0.0.0.0", port: 80, basePath: "/other" }), publicUrl);
+  });
+
+  it("else names this machine as it can be called", () => {
+    const urls = ["127.0.0.1", "0.0.0.0", "::", "::1", "10.0.0.7", "host.internal"].map(at);
+    const hosts = ["127.0.0.1", "127.0.0.1", "127.0.0.1", "[::1]", "10.0.0.7", "host.internal"];
+    assert.deepEqual(
+      urls,
+      hosts.map((host) => `http://${host}:80/hooks`),
+    );
+  });
+});
+
+describe("a text of JSON", () => {
+  it("is its value, and null where it is none", () => {
+    assert.deepEqual(["[1]", "null", "{", ""].map(parseJson), [[1], null, null, null]);
+  });
+});
+
+describe("an error", () => {
+  it("has its own name, and a refusal what a caller is told", () => {
+    assert.equal(new ConfigError("x").name, "ConfigError");
+    const { name, message, code, issues, retryAfterS, reason } = new Refusal("gone", { retryAfterS: 2 });
+    assert.deepEqual(
+      { name, message, code, issues, retryAfterS, reason },
+      {
+        name: "Refusal",
+        message: "gone",
+        code: "gone",
+        issues: undefined,
+        retryAfterS: 2,
+        reason: undefined,
+      },
+    );
+  });
+});

@@ -1,0 +1,72 @@
+/** What stands in a line of the log, as the process that reads standard output gets it. */
+import { deepEqual, equal, match } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { describe, it } from "node:test";
+
+type Line = Record<string, unknown>;
+
+/** The lines that a program writes with a log of this level. */
+function linesOf(program: string, level = "info"): Line[] {
+  const module = JSON.stringify(new URL("log.ts", import.meta.url).href);
+  const source = `import { makeLog } from ${module}; const log = makeLog("${level}"); ${program}`;
+  const output = execFileSync(process.execPath, ["--input-type=module", "-e", source], { encoding: "utf8" });
+  return output
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+describe("a line of the log", () => {
+  it("says which service, when and how grave", () => {
+    const [line] = linesOf('log.warn({ times: 2 }, "something happened")');
+    const { time, ...rest } = line ?? {};
+    deepEqual(rest, { level: "warn", service: "postern", times: 2, msg: "something happened" });
+    match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  it("is left out below the level", () => {
+    const program = 'log.debug("one"); log.info("two"); log.error("three")';
+    deepEqual(
+      linesOf(program, "warn").map(({ msg }) => msg),
+      ["three"],
+    );
+  });
+
+  it("has no credential where one may stand", () => {
+    const [line] = linesOf(
+      `log.info({
+        authorization: "Bearer a", secret: "whsec_b", headers: { authorization: "Bearer c", host: "h" },
+        request: { authorization: "Bearer d", headers: { authorization: "Bearer e" } }, endpoint: { secret: "whsec_f", url: "u" },
+      }, "x")`,
+    );
+    const masked = "[masked]";
+    const { authorization, secret, headers, request, endpoint } = line ?? {};
+    deepEqual(
+      { authorization, secret, headers, request, endpoint },
+      {
+        authorization: masked,
+        secret: masked,
+        headers: { authorization: masked, host: "h" },
+        request: { authorization: masked, headers: { authorization: masked } },
+        endpoint: { secret: masked, url: "u" },
+      },
+    );
+  });
+
+  it("has of an error its name, text, code and place, and nothing that a library hung on it", () => {
+    const [line] = linesOf(
+      `const err = Object.assign(new RangeError("no room"), { code: "23505", detail: "Key (secret)=(whsec_a)", where: "row" });
+      err.cause = new Error("whsec_b");
+      log.error({ err }, "x")`,
+    );
+    const { stack, ...rest } = Object(line?.["err"]);
+    deepEqual(rest, { type: "RangeError", message: "no room", code: "23505" });
+    match(String(stack), /^RangeError: no room\n +at /);
+    equal(JSON.stringify(line).includes("whsec"), false);
+  });
+
+  it("has the text of what was thrown and is no error", () => {
+    const [line] = linesOf('log.error({ err: "out of paper" }, "x")');
+    deepEqual(line?.["err"], { message: "out of paper" });
+  });
+});

@@ -1,0 +1,111 @@
+/** Two workers at one replay, and at one erasure of a tenant: whoever lost its lease changes nothing. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import type { Db } from "../src/database/pool.ts";
+import * as replays from "../src/replays/replay-store.ts";
+import * as tenants from "../src/tenants/tenant-store.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+
+const LEASE_MS = 60_000;
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+beforeEach(() => sql("TRUNCATE postern.replays, postern.tenant_erasures"));
+
+const sql = (text: string, values: unknown[] = []) => database.pool.query(text, values);
+
+type Kind<Run> = {
+  table: string;
+  /** A running one of the tenant $1; it may be claimed since $2 ago. */
+  insert: string;
+  claim: (db: Db, leaseOwner: string, leaseMs: number) => Promise<Run | null>;
+  lock: (db: Db, run: Run) => Promise<unknown>;
+  changes: Record<string, (db: Db, run: Run) => Promise<unknown>>;
+  end: (db: Db, run: Run) => Promise<unknown>;
+};
+
+const REPLAY: Kind<replays.Run> = {
+  table: "replays",
+  insert: `INSERT INTO postern.replays (tenant_id, id, endpoint_id, from_at, to_at, selection, counted, is_capped,
+      after_event_id, counted_to, lease_until)
+    SELECT $1, gen_random_uuid(), gen_random_uuid(), now() - interval '1 h', now(), 'all', 0, false,
+      gen_random_uuid(), gen_random_uuid(), now() - $2::interval`,
+  claim: replays.claimReplay,
+  lock: replays.lockRun,
+  changes: {
+    "given back": (db, run) => replays.releaseReplay(db, run, 0),
+    finished: (db, run) => replays.finishReplay(db, run, null),
+    failed: (db, run) => replays.finishReplay(db, run, "no"),
+  },
+  end: (db, { tenantId, id }) => replays.cancelReplay(db, tenantId, id),
+};
+
+const ERASURE: Kind<tenants.ErasureRun> = {
+  table: "tenant_erasures",
+  insert: `INSERT INTO postern.tenant_erasures (tenant_id, lease_until) SELECT $1, now() - $2::interval`,
+  claim: tenants.claimErasure,
+  lock: async (db, run) => (await tenants.lockErasure(db, run)) || null,
+  changes: {
+    "given back": (db, run) => tenants.releaseErasure(db, run, { delayMs: 0, objects: 1, trouble: "no" }),
+  },
+  end: tenants.finishErasure,
+};
+
+function describeFences<Run extends { tenantId: string }>(name: string, kind: Kind<Run>): void {
+  const { table, insert, claim, lock, changes, end } = kind;
+  const rows = async () =>
+    (await sql(`SELECT to_jsonb(r) AS row FROM postern.${table} r ORDER BY tenant_id`)).rows;
+  const take = async (): Promise<Run> => {
+    const run = await claim(database.pool, randomUUID(), LEASE_MS);
+    assert.ok(run !== null);
+    return run;
+  };
+  const age = (lease: string) =>
+    sql(`UPDATE postern.${table} SET lease_until = lease_until - $1::interval`, [lease]);
+
+  describe(name, () => {
+    for (const [what, change] of Object.entries(changes)) {
+      it(`that passed to another worker is not ${what} by the first one, but by the second`, async () => {
+        await sql(insert, ["acme", "0 s"]);
+        const first = await take();
+        await age("60 s");
+        const second = await take();
+        const before = await rows();
+        await change(database.pool, first);
+        assert.deepEqual(await rows(), before);
+        await change(database.pool, second);
+        assert.notDeepEqual(await rows(), before);
+      });
+    }
+
+    it("is locked by the worker that has it, as long as it runs", async () => {
+      await sql(insert, ["acme", "0 s"]);
+      const first = await take();
+      assert.notEqual(await lock(database.pool, first), null);
+      await age("60 s");
+      const second = await take();
+      assert.equal(await lock(database.pool, first), null);
+      assert.notEqual(await lock(database.pool, second), null);
+      await end(database.pool, second);
+      assert.equal(await lock(database.pool, second), null);
+      assert.equal(await claim(database.pool, randomUUID(), LEASE_MS), null);
+    });
+
+    it("is claimed when nobody has it, the one that waits longest first", async () => {
+      await sql(insert, ["short", "1 s"]);
+      await sql(insert, ["long", "2 s"]);
+      assert.deepEqual([(await take()).tenantId, (await take()).tenantId], ["long", "short"]);
+      await age("59 s");
+      assert.equal(await claim(database.pool, randomUUID(), LEASE_MS), null);
+      await age("1 s");
+      await take();
+    });
+  });
+}
+
+describeFences("a replay", REPLAY);
+describeFences("an erasure", ERASURE);

@@ -1,0 +1,127 @@
+/** What `npm run mutate` chooses, counts and leaves alone. */
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import { readReport, describeSurvivors } from "./report.ts";
+import { relatedTests, unusedWords } from "./related.ts";
+import { runTestFile } from "./test-file.ts";
+import { reasonToSkip } from "./words.ts";
+
+const ROOT = dirname(dirname(import.meta.dirname));
+
+function newFolder(test: TestContext, files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), "postern-mutation-"));
+  test.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+describe("the related tests", () => {
+  it("of a file are its own, and those of the running program that are named for its part", () => {
+    const tests = relatedTests(ROOT, "src/outbound/response.ts");
+    equal(tests[0]?.startsWith("src/"), true);
+    ok(tests.includes("src/outbound/response.test.ts"));
+    ok(tests.includes("test/hostile-receivers.test.ts"));
+    ok(!tests.includes("test/portal-app.test.ts"));
+  });
+
+  it("are named by words that each fit a file", () => {
+    deepEqual(unusedWords(ROOT), []);
+  });
+});
+
+const mutant = (line: number, status: string) => ({
+  mutatorName: "ConditionalExpression",
+  replacement: "false",
+  status,
+  location: { start: { line, column: 5 }, end: { line, column: 10 } },
+});
+
+describe("a report", () => {
+  const statuses = ["Killed", "Timeout", "RuntimeError", "Survived", "NoCoverage", "CompileError", "Ignored"];
+  const report = {
+    files: {
+      "src/a.ts": {
+        source: statuses.map((_, n) => `if (a < ${n}) b();`).join("\n"),
+        mutants: statuses.map((status, n) => mutant(n + 1, status)),
+      },
+    },
+  };
+
+  it("lists what no test noticed, each with its line and change, and counts the rest", (test) => {
+    const folder = newFolder(test, { "report.json": JSON.stringify(report) });
+    const { lines, figures } = describeSurvivors(readReport(join(folder, "report.json")), []);
+    deepEqual(figures, { noticed: 3, accepted: 0, open: 2 });
+    deepEqual(lines, [
+      "src/a.ts:4:5 ConditionalExpression",
+      "    - a < 3",
+      "    + false",
+      "src/a.ts:5:5 ConditionalExpression (no test reaches it)",
+      "    - a < 4",
+      "    + false",
+    ]);
+  });
+
+  it("leaves out what is explained, and names explanations that explain nothing", () => {
+    const why = "nobody can see it";
+    const accepted = ["a < 3", "a < 4", "a < 0"].map((code) => ({
+      file: "src/a.ts",
+      code,
+      replacement: "false",
+      why,
+    }));
+    const { lines, figures } = describeSurvivors(report, accepted);
+    deepEqual(figures, { noticed: 3, accepted: 2, open: 0 });
+    deepEqual(lines, ["tools/mutation/accepted.json: a test notices this, or it is gone: src/a.ts a < 0"]);
+  });
+});
+
+const literal = { type: "StringLiteral" };
+const call = (object: string, name: string) => {
+  const callee = {
+    type: "MemberExpression",
+    object: { type: "Identifier", name: object },
+    property: { name },
+  };
+  return { node: literal, parent: { type: "CallExpression", callee }, parentPath: null };
+};
+
+const thrown = (name: string) => ({
+  node: literal,
+  parent: { type: "NewExpression", callee: { type: "Identifier", name } },
+  parentPath: { node: literal, parent: { type: "ThrowStatement" }, parentPath: null },
+});
+
+describe("a text", () => {
+  it("of a log line is left alone, another argument is not", () => {
+    equal(reasonToSkip(call("log", "warn")), "the text of a log line");
+    equal(reasonToSkip(call("log", "child")), undefined);
+    equal(reasonToSkip(call("catalog", "find")), undefined);
+  });
+
+  it("of a thrown Error is left alone, that of an error for people is not", () => {
+    equal(reasonToSkip(thrown("Error")), "the text of a broken invariant");
+    equal(reasonToSkip(thrown("ConfigError")), undefined);
+  });
+});
+
+const run = (test: TestContext, body: string, limitMs = 20_000) => {
+  const text = `import { it } from "node:test"; it("does", async () => { ${body} }); it("goes on", () => {});`;
+  return runTestFile(join(newFolder(test, { "one.test.mjs": text }), "one.test.mjs"), limitMs, {});
+};
+
+describe("a test file", () => {
+  it("that passes, fails, ends its process or hangs is told apart", async (test) => {
+    equal((await run(test, "")).kind, "passed");
+    const failed = await run(test, "throw new Error('no')");
+    deepEqual([failed.kind, "why" in failed && failed.why], ["failed", "does"]);
+    equal((await run(test, "process.exit(3)")).kind, "failed");
+    const hanging = await run(test, "await new Promise(() => setInterval(() => 0, 1000))", 1500);
+    equal(hanging.kind, "overdue");
+  });
+});

@@ -1,0 +1,105 @@
+/** What a run of StrykerJS came to: the survivors by line, and the figures of docs/testing.md. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+/** A mutant that cannot be loaded fails every test that loads it. */
+const NOTICED = new Set(["Killed", "Timeout", "RuntimeError"]);
+const SURVIVED = new Set(["Survived", "NoCoverage"]);
+
+const position = z.object({ line: z.number(), column: z.number() });
+const reportSchema = z.object({
+  files: z.record(
+    z.string(),
+    z.object({
+      source: z.string(),
+      mutants: z.array(
+        z.object({
+          mutatorName: z.string(),
+          replacement: z.string().optional(),
+          status: z.string(),
+          location: z.object({ start: position, end: position }),
+        }),
+      ),
+    }),
+  ),
+});
+export type Report = z.infer<typeof reportSchema>;
+type Mutant = Report["files"][string]["mutants"][number];
+
+type Counts = { noticed: number; accepted: number; open: number };
+export type Figures = Counts & { part: string };
+
+const acceptedSchema = z.array(
+  z.object({ file: z.string(), code: z.string(), replacement: z.string(), why: z.string().min(10) }),
+);
+type Accepted = z.infer<typeof acceptedSchema>;
+
+export function readReport(file: string): Report {
+  return reportSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+}
+
+export function readAccepted(): Accepted {
+  return acceptedSchema.parse(JSON.parse(readFileSync(join(import.meta.dirname, "accepted.json"), "utf8")));
+}
+
+/** Mutants that no test noticed and no entry explains, and entries that explain nothing any more. */
+export function describeSurvivors(report: Report, accepted: Accepted): { lines: string[]; figures: Counts } {
+  const used = new Set<Accepted[number]>();
+  const figures: Counts = { noticed: 0, accepted: 0, open: 0 };
+  const lines: string[] = [];
+  for (const [file, { source, mutants }] of Object.entries(report.files)) {
+    for (const mutant of mutants) {
+      if (NOTICED.has(mutant.status)) figures.noticed += 1;
+      if (!SURVIVED.has(mutant.status)) continue;
+      const code = codeOf(source, mutant);
+      const replacement = oneLine(mutant.replacement ?? "");
+      const entry = accepted.find(
+        (one) => one.file === file && one.code === code && one.replacement === replacement,
+      );
+      if (entry === undefined) {
+        figures.open += 1;
+        lines.push(headOf(file, mutant), `    - ${code}`, `    + ${replacement}`);
+      } else {
+        figures.accepted += 1;
+        used.add(entry);
+      }
+    }
+  }
+  const stale = accepted.filter((entry) => entry.file in report.files && !used.has(entry));
+  for (const { file, code } of stale)
+    lines.push(`tools/mutation/accepted.json: a test notices this, or it is gone: ${file} ${code}`);
+  return { lines, figures };
+}
+
+function headOf(file: string, { location, mutatorName, status }: Mutant): string {
+  const unreached = status === "NoCoverage" ? " (no test reaches it)" : "";
+  return `${file}:${location.start.line}:${location.start.column} ${mutatorName}${unreached}`;
+}
+
+export function printFigures(all: readonly Figures[]): void {
+  console.log("\n| part | mutants | noticed | explained | open | noticed of the rest |");
+  console.log("|---|---|---|---|---|---|");
+  for (const { part, noticed, accepted, open } of all) {
+    const share = noticed + open === 0 ? "–" : `${Math.floor((100 * noticed) / (noticed + open))} %`;
+    console.log(
+      `| \`${part}\` | ${noticed + accepted + open} | ${noticed} | ${accepted} | ${open} | ${share} |`,
+    );
+  }
+}
+
+function codeOf(source: string, { location: { start, end } }: Mutant): string {
+  const lines = source.split("\n").slice(start.line - 1, end.line);
+  const last = lines.length - 1;
+  return oneLine(
+    lines
+      .map((line, index) =>
+        line.slice(index === 0 ? start.column - 1 : 0, index === last ? end.column - 1 : undefined),
+      )
+      .join("\n"),
+  );
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}

@@ -1,0 +1,71 @@
+/** One test file in a process of its own, stopped with all its children at the first failure or when its time is over. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+export type FileResult =
+  | { kind: "passed"; tookMs: number }
+  | { kind: "failed"; tookMs: number; why: string }
+  | { kind: "overdue"; tookMs: number };
+
+const HOOK = join(import.meta.dirname, "hook.mjs");
+const FAILED_TEST = /^ *not ok \d+ - (.*)$/m;
+// Enough for the hooks that follow a failed test to take down what they started.
+const GRACE_MS = 300;
+
+const running = new Set<number>();
+// Stryker's process is gone, as after Ctrl-C: a group of its own does not end with it.
+process.once("disconnect", () => {
+  running.forEach(killGroup);
+  process.exit();
+});
+
+export async function runTestFile(
+  file: string,
+  limitMs: number,
+  env: Readonly<Record<string, string>>,
+): Promise<FileResult> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ["--test-reporter=tap", file], {
+    // Under node's own test runner, a file would report in another form.
+    env: { ...process.env, ...env, NODE_OPTIONS: `--import=${HOOK}`, NODE_TEST_CONTEXT: undefined },
+    stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own, so that the programs that it starts end with it.
+    detached: true,
+  });
+  let isOverdue = false;
+  let output = "";
+  let grace: NodeJS.Timeout | undefined;
+  const stop = (): void => killGroup(child.pid ?? 0);
+  if (child.pid !== undefined) running.add(child.pid);
+  const limit = setTimeout(() => {
+    isOverdue = true;
+    stop();
+  }, limitMs);
+  const read = (chunk: Buffer): void => {
+    output += chunk.toString();
+    if (grace === undefined && FAILED_TEST.test(output)) grace = setTimeout(stop, GRACE_MS);
+  };
+  child.stdout.on("data", read);
+  child.stderr.on("data", read);
+  const [code] = await once(child, "exit");
+  stop();
+  if (child.pid !== undefined) running.delete(child.pid);
+  clearTimeout(limit);
+  clearTimeout(grace);
+  const tookMs = performance.now() - startedAt;
+  const failed = FAILED_TEST.exec(output)?.[1];
+  if (failed !== undefined) return { kind: "failed", tookMs, why: failed };
+  if (isOverdue) return { kind: "overdue", tookMs };
+  return code === 0 ? { kind: "passed", tookMs } : { kind: "failed", tookMs, why: output.slice(-2000) };
+}
+
+function killGroup(pid: number): void {
+  // 0 would be this process's own group.
+  if (pid === 0) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // All of it has ended by itself.
+  }
+}

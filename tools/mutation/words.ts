@@ -1,0 +1,25 @@
+/** What mutation testing leaves alone: words for people that no program reads. */
+
+type Node = { type: string; callee?: Node; property?: { name?: string }; object?: Node; name?: string };
+type Path = { node: Node; parent: Node | null; parentPath: Path | null };
+
+const LEVELS = /^(?:trace|debug|info|warn|error|fatal)$/;
+
+/** A reason not to mutate the node, none for most. */
+export function reasonToSkip({ node, parent, parentPath }: Path): string | undefined {
+  if (node.type !== "StringLiteral" && node.type !== "TemplateLiteral") return undefined;
+  if (parent?.type === "CallExpression" && isLogCall(parent)) return "the text of a log line";
+  if (parent?.type === "NewExpression" && /^(?:Range|Type)?Error$/.test(parent.callee?.name ?? "")) {
+    if (parentPath?.parent?.type === "ThrowStatement") return "the text of a broken invariant";
+  }
+  return undefined;
+}
+
+function isLogCall({ callee }: Node): boolean {
+  if (callee?.type !== "MemberExpression" && callee?.type !== "OptionalMemberExpression") return false;
+  if (!LEVELS.test(callee.property?.name ?? "")) return false;
+  const target = callee.object;
+  return /log$/i.test(target?.name ?? target?.property?.name ?? "");
+}
+
+export const strykerPlugins = [{ kind: "Ignore", name: "words", value: { shouldIgnore: reasonToSkip } }];
