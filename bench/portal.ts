@@ -27,7 +27,7 @@ const PHONE = { width: 390, height: 844 };
 const FRAME_MS = 16;
 const IDLE_S = 60;
 /** Of the log; the page reads on as one scrolls. */
-const SCROLL_S = 30;
+const SCROLL_S = 20;
 
 /** Notes each task of over 50 ms, as the browser itself counts them. */
 const WATCH_TASKS = `window.longTasks = [];

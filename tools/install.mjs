@@ -41,11 +41,8 @@ if (hasPortal) {
 
 async function npmCi({ folder, isWhole }) {
   // No dependency needs its install script; not running any is the safer default.
-  const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const result = spawn("npm", ["ci", ...options, ...(isWhole ? [] : ["--omit=dev"])], {
-    cwd: folder,
-    stdio: "inherit",
-  });
+  const options = ["--no-audit", "--no-fund", "--loglevel=error", ...(isWhole ? [] : ["--omit=dev"])];
+  const result = spawn("npm", ["ci", "--ignore-scripts", ...options], { cwd: folder, stdio: "inherit" });
   const [status] = await once(result, "close");
   return status;
 }

@@ -9,6 +9,11 @@ import { causeOf, useCauseTexts } from "./cause.ts";
 import { texts } from "./drawer-texts.ts";
 import { StatusIcon } from "./status-mark.tsx";
 
+/** An attempt takes as long, as a rule. */
+const SETTLE_MS = 3000;
+/** Timers take no longer. */
+const LONGEST_MS = 3_600_000;
+
 type AtEndpoint = Schemas["GetEventAnswer"]["endpoints"][number];
 
 /** What became of an event: each attempt at this endpoint, what comes next, and how it stands elsewhere. */
@@ -26,6 +31,7 @@ export function Timeline({
     queryKey: ["events", eventId],
     queryFn: ({ signal }) =>
       bodyOf(api.GET("/api/events/{event_id}", { signal, params: { path: { event_id: eventId } } })),
+    refetchInterval: ({ state }) => msToNext(state.data?.endpoints ?? []),
   });
   if (data === undefined) return null;
   const own = data.endpoints.find((one) => one.endpoint_id === endpointId);
@@ -47,6 +53,15 @@ export function Timeline({
       )}
     </section>
   );
+}
+
+/** Until the next attempt should be over; soon again where it should be by now; false where none follows. */
+function msToNext(endpoints: readonly AtEndpoint[]): number | false {
+  const due = endpoints.flatMap((at) =>
+    at.state === "held" || at.next_attempt_at === null ? [] : Date.parse(at.next_attempt_at) - Date.now(),
+  );
+  if (due.length === 0) return false;
+  return Math.min(Math.max(Math.min(...due), 0) + SETTLE_MS, LONGEST_MS);
 }
 
 function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
@@ -89,7 +104,9 @@ function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
           ? t.held
           : next === null
             ? t.last
-            : t.next(`${format.ago(new Date(next), now)} (${format.dateTime(new Date(next))})`)}
+            : new Date(next) <= now
+              ? t.due
+              : t.next(`${format.ago(new Date(next), now)} (${format.dateTime(new Date(next))})`)}
       </li>
     </ol>
   );
