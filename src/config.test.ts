@@ -149,12 +149,18 @@ describe("readConfig", () => {
 
 describe("describeSettings", () => {
   it("masks secrets and says what is a default", () => {
-    const settings = describeSettings({ ...GOOD, DATABASE_URL: "postgres://u:pw@h/d", PORT: "1" });
+    const settings = describeSettings({
+      ...GOOD,
+      DATABASE_URL: "postgres://u:pw@h/d",
+      OBJECT_STORE_URL: "s3://key:secret@bucket?region=eu",
+      PORT: "1",
+    });
     const of = (name: string) => settings.find((setting) => setting.name === name);
     for (const name of ["INTEGRATION_ENCRYPTION_KEY", "SESSION_JWT_SECRET"]) {
       assert.equal(of(name)?.value, "********");
     }
     assert.equal(of("DATABASE_URL")?.value, "postgres://u:********@h/d");
+    assert.equal(of("OBJECT_STORE_URL")?.value, "s3://key:********@bucket?region=eu");
     assert.deepEqual([of("PORT")?.value, of("PORT")?.isDefault], ["1", false]);
     assert.deepEqual([of("HOST")?.value, of("HOST")?.isDefault], ["127.0.0.1", true]);
     assert.equal(of("METRICS_TOKEN")?.value, "");
@@ -168,6 +174,7 @@ describe("describeSettings", () => {
     );
     assert.deepEqual(hidden, [
       "DATABASE_URL",
+      "OBJECT_STORE_URL",
       "INTEGRATION_ENCRYPTION_KEY",
       "SESSION_JWT_SECRET",
       "METRICS_TOKEN",

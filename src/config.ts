@@ -37,6 +37,7 @@ const SETTINGS = {
   DATABASE_POOL_SIZE: { about: "database connections of this process", fallback: "20" },
   OBJECT_STORE_URL: {
     about: "bucket for stored artifacts, s3://name?region=…; absent: a folder in DATA_DIR",
+    mask: maskPassword,
   },
   ARTIFACT_DAYS: {
     about: "days for which stored artifacts are kept; a tenant may shorten it",
