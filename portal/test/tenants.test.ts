@@ -21,7 +21,7 @@ describePortal(
       await rows.nth(1).waitFor();
       await inspect("tenants");
       assert.equal(await page.getByRole("link", { name: "Endpoints" }).count(), 0);
-      await page.keyboard.press("/");
+      await page.keyboard.press("f");
       await page.keyboard.type("glo");
       await rows.getByText("globex").waitFor();
       assert.match(page.url(), /prefix=glo/);

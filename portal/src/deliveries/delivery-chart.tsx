@@ -74,7 +74,7 @@ export function DeliveryChart({ onBrush, children, ...span }: ChartProps) {
         label={t.chart(sum("delivered"), sum("failed"))}
         {...(onBrush && { onBrush })}
       />
-      <Axis buckets={buckets} isLong={data?.bucket !== "10m"} />
+      <Axis buckets={buckets} bucketMs={BUCKET_MS[data?.bucket ?? "1h"]} />
     </figure>
   );
 }
@@ -171,18 +171,28 @@ function Bar({
   );
 }
 
-/** A few times below the bars; days where the buckets are long. */
-function Axis({ buckets, isLong }: { buckets: readonly Bucket[]; isLong: boolean }) {
+/** A few times below the bars, each where its bar begins; days where they are far enough apart. */
+function Axis({ buckets, bucketMs }: { buckets: readonly Bucket[]; bucketMs: number }) {
   const format = useFormat();
-  const step = Math.max(1, Math.floor(buckets.length / TICKS));
-  const ticks = buckets.filter((_bucket, place) => place % step === 0).slice(0, TICKS);
+  const step = Math.max(1, Math.ceil(buckets.length / TICKS));
+  const isDaily = step * bucketMs >= 24 * HOUR_MS;
+  const label = (at: Date): string => {
+    if (isDaily) return format.shortDate(at);
+    return bucketMs < HOUR_MS ? format.shortClock(at) : `${format.shortDate(at)}, ${format.shortClock(at)}`;
+  };
   return (
-    <div aria-hidden className="tabular mt-1 flex text-xs text-muted">
-      {ticks.map(({ at }) => (
-        <span key={at} className="flex-1">
-          {isLong ? format.shortDate(new Date(at)) : format.shortClock(new Date(at))}
-        </span>
-      ))}
+    <div aria-hidden className="tabular relative mt-1 h-4 text-xs text-muted">
+      {buckets.map(({ at }, place) =>
+        place % step === 0 ? (
+          <span
+            key={at}
+            className="absolute whitespace-nowrap"
+            style={{ left: `${(place / buckets.length) * 100}%` }}
+          >
+            {label(new Date(at))}
+          </span>
+        ) : null,
+      )}
     </div>
   );
 }

@@ -70,12 +70,13 @@ function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
   const now = useNow();
   const { short } = useCauseTexts();
   const next = at.next_attempt_at;
-  const attempts = at.attempts.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const attempts = at.attempts
+    .map((one) => ({ one, when: new Date(one.sent_at ?? one.next_attempt_at ?? one.created_at) }))
+    .toSorted((a, b) => a.when.getTime() - b.when.getTime() || (a.one.id < b.one.id ? -1 : 1));
   return (
     <ol className="relative ml-1.5 border-l border-line">
-      {attempts.map((one) => {
+      {attempts.map(({ one, when }) => {
         const cause = causeOf(one);
-        const when = new Date(one.sent_at ?? one.next_attempt_at ?? one.created_at);
         return (
           <li key={one.id} className="relative mb-1 pl-5">
             <span className="absolute top-1.5 -left-2 flex size-4 items-center justify-center rounded-full bg-surface">

@@ -23,7 +23,12 @@ function makeFormat({ locale, zone }: Display) {
   const compact = new Intl.NumberFormat(tag, { notation: "compact", maximumFractionDigits: 1 });
   const percent = new Intl.NumberFormat(tag, { style: "percent", maximumFractionDigits: 1 });
   const relative = new Intl.RelativeTimeFormat(tag, { numeric: "auto", style: "short" });
-  const dateTime = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "medium", ...timeZone });
+  const dateTime = new Intl.DateTimeFormat(tag, {
+    dateStyle: "medium",
+    timeStyle: "medium",
+    hourCycle: "h23",
+    ...timeZone,
+  });
   const date = new Intl.DateTimeFormat(tag, { dateStyle: "medium", ...timeZone });
   const shortDate = new Intl.DateTimeFormat(tag, { day: "numeric", month: "short", ...timeZone });
   const clock = new Intl.DateTimeFormat(tag, {

@@ -34,18 +34,8 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm
           className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0"
         />
         <Base.Popup className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 -translate-y-1/2 flex-col overflow-hidden rounded-xl border border-line bg-raised shadow-raised transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0">
-          <div className="flex items-start gap-3 px-5 pt-4.5 pb-3">
-            <Base.Title className="flex-1 text-lg font-semibold text-balance wrap-anywhere">
-              {title}
-            </Base.Title>
-            {!isFirm && (
-              <Base.Close
-                aria-label={t.close}
-                className="-mr-1.5 rounded p-1 text-muted hover:bg-hover hover:text-ink"
-              >
-                <Icon name="close" />
-              </Base.Close>
-            )}
+          <div className="pt-4.5 pr-12 pb-3 pl-5">
+            <Base.Title className="text-lg font-semibold text-balance wrap-anywhere">{title}</Base.Title>
           </div>
           <div className="overflow-y-auto px-5 pb-5">
             {about !== undefined && (
@@ -60,6 +50,15 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm
               {footer}
             </div>
           )}
+          {/* Last, so that the focus begins with what the dialog is about. */}
+          {!isFirm && (
+            <Base.Close
+              aria-label={t.close}
+              className="absolute top-4 right-3.5 rounded p-1 text-muted hover:bg-hover hover:text-ink"
+            >
+              <Icon name="close" />
+            </Base.Close>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
@@ -73,6 +72,8 @@ type AskProps = {
   title: string;
   about: ReactNode;
   yes: string;
+  /** Instead of "Cancel", which is ambiguous where something is to be canceled. */
+  no?: string;
   isDanger?: boolean;
   isBusy?: boolean;
 };
@@ -84,6 +85,7 @@ export function AskDialog({
   title,
   about,
   yes,
+  no,
   isDanger = false,
   isBusy = false,
 }: AskProps) {
@@ -96,7 +98,7 @@ export function AskDialog({
       about={about}
       footer={
         <>
-          <Button onClick={onClose}>{t.cancel}</Button>
+          <Button onClick={onClose}>{no ?? t.cancel}</Button>
           <Button kind={isDanger ? "danger" : "primary"} isBusy={isBusy} onClick={onYes}>
             {yes}
           </Button>

@@ -39,7 +39,17 @@ export function SearchInput({ label, className = "", ...rest }: SearchProps) {
         name="search"
         className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-faint"
       />
-      <input type="search" aria-label={label} placeholder={label} {...rest} className={`${INPUT} pl-8`} />
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        // The browser's own Escape empties the field.
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === "Escape" && currentTarget.value === "") currentTarget.blur();
+        }}
+        {...rest}
+        className={`${INPUT} pl-8`}
+      />
     </div>
   );
 }

@@ -9,8 +9,11 @@ export type FieldTimes = { from: string; to: string };
 type TimeFieldsProps = {
   times: FieldTimes;
   onChange: (times: FieldTimes) => void;
-  error?: string | undefined;
+  error?: { end: keyof FieldTimes; text: string } | undefined;
 };
+
+/** Four digits of a year, so that typing goes on with the time. */
+const LAST = "9999-12-31T23:59";
 
 /** Both ends of a time of one's own, in the zone in which times are shown. */
 export function TimeFields({ times, onChange, error }: TimeFieldsProps) {
@@ -23,12 +26,13 @@ export function TimeFields({ times, onChange, error }: TimeFieldsProps) {
           key={end}
           label={t[end]}
           about={zone === "utc" ? "UTC" : undefined}
-          error={end === "to" ? error : undefined}
+          error={end === error?.end ? error.text : undefined}
         >
           {(wiring) => (
             <input
               {...wiring}
               type="datetime-local"
+              max={LAST}
               value={times[end]}
               onChange={({ target }) => onChange({ ...times, [end]: target.value })}
               className={INPUT}

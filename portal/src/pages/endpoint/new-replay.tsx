@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
-import { typeNamesQuery } from "../../api/queries.ts";
+import { endpointHealthQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
 import { useFormat } from "../../display/format.ts";
 import { useTexts } from "../../texts/texts.ts";
@@ -121,6 +121,7 @@ export function NewReplay({ endpointId, select, range, cause, causes, onSelect, 
         )}
       </div>
       <Count count={count} />
+      {select !== "missed" && <Pending endpointId={endpointId} />}
     </Dialog>
   );
 }
@@ -152,6 +153,17 @@ function useCount(request: Schemas["CreateReplayRequest"]) {
       return answer;
     },
   });
+}
+
+/** Why a failing endpoint may have nothing to send. */
+function Pending({ endpointId }: { endpointId: string }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { data } = useQuery(endpointHealthQuery(endpointId));
+  const pending = data?.pending ?? 0;
+  return pending === 0 ? null : (
+    <p className="mt-2 text-sm text-muted">{t.pending(format.number(pending), pending)}</p>
+  );
 }
 
 function Count({ count: { data, error } }: { count: ReturnType<typeof useCount> }) {

@@ -8,7 +8,7 @@ export const texts = defineTexts({
     newTitle: "Send events again",
     select: "Which events",
     selects: {
-      failed: "Failed: the newest attempt failed",
+      failed: "Failed: the newest attempt failed, and no further one is scheduled",
       missed: "Missed: accepted before the endpoint existed or while it was disabled",
       all: "All, delivered ones too",
     },
@@ -23,6 +23,8 @@ export const texts = defineTexts({
     countCapped: (count: string) => `${count} events or more would be sent.`,
     oldest: (time: string) => `The oldest is of ${time}.`,
     nothing: "No event fits, so there is nothing to send.",
+    pending: (count: string, one: number) =>
+      `${count} ${plural(one, "delivery is", "deliveries are")} still pending and left out: the next attempt comes by itself.`,
     run: "Send them",
     started: "The replay is running",
     none: "No replay yet.",
@@ -31,6 +33,7 @@ export const texts = defineTexts({
     outcome: (delivered: string, failed: string, skipped: string) =>
       `${delivered} delivered, ${failed} failed, ${skipped} skipped`,
     cancel: "Cancel replay",
+    goOn: "Keep running",
     cancelTitle: "Cancel this replay?",
     cancelAbout: "Events that were not sent yet are left out. What is in flight is finished.",
     canceled: "The replay is canceled",
@@ -43,7 +46,7 @@ export const texts = defineTexts({
     newTitle: "Ereignisse noch einmal senden",
     select: "Welche Ereignisse",
     selects: {
-      failed: "Fehlgeschlagene: der neueste Versuch schlug fehl",
+      failed: "Fehlgeschlagene: der neueste Versuch schlug fehl, und kein weiterer ist geplant",
       missed: "Verpasste: angenommen, bevor es den Endpunkt gab oder als er deaktiviert war",
       all: "Alle, auch zugestellte",
     },
@@ -59,6 +62,8 @@ export const texts = defineTexts({
     countCapped: (count: string) => `${count} Ereignisse oder mehr würden gesendet.`,
     oldest: (time: string) => `Das älteste ist von ${time}.`,
     nothing: "Kein Ereignis passt, also gibt es nichts zu senden.",
+    pending: (count: string, one: number) =>
+      `${count} ${plural(one, "Zustellung steht", "Zustellungen stehen")} noch aus und ${plural(one, "zählt", "zählen")} nicht: der nächste Versuch kommt von selbst.`,
     run: "Senden",
     started: "Die Wiederholung läuft",
     none: "Noch keine Wiederholung.",
@@ -67,6 +72,7 @@ export const texts = defineTexts({
     outcome: (delivered: string, failed: string, skipped: string) =>
       `${delivered} zugestellt, ${failed} fehlgeschlagen, ${skipped} übergangen`,
     cancel: "Wiederholung abbrechen",
+    goOn: "Weiterlaufen lassen",
     cancelTitle: "Diese Wiederholung abbrechen?",
     cancelAbout: "Was noch nicht gesendet wurde, fällt weg. Was unterwegs ist, wird beendet.",
     canceled: "Die Wiederholung ist abgebrochen",

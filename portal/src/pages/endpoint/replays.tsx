@@ -127,6 +127,7 @@ function CancelButton({ id }: { id: string }) {
         title={t.cancelTitle}
         about={t.cancelAbout}
         yes={t.cancel}
+        no={t.goOn}
       />
     </>
   );

@@ -30,7 +30,7 @@ function EndpointsPage() {
   const filter = useRef<HTMLInputElement>(null);
   const navigate = useNavigate();
   useShortcuts([
-    { key: "/", about: t.focusFilter, run: () => filter.current?.focus() },
+    { key: "f", about: t.focusFilter, run: () => filter.current?.focus() },
     ...(mayWrite ? [{ key: "n", about: t.new, run: () => void navigate({ to: "/endpoints/new" }) }] : []),
   ]);
   const add = mayWrite && (

@@ -67,7 +67,7 @@ function Catalog({ listed }: { listed: readonly Listed[] }) {
     if (next !== undefined) choose(next.type);
   };
   useShortcuts([
-    { key: "/", about: t.focusSearch, run: () => filter.current?.focus() },
+    { key: "f", about: t.focusSearch, run: () => filter.current?.focus() },
     { key: "j", about: t.next, run: () => move(1) },
     { key: "k", about: t.previous, run: () => move(-1) },
   ]);

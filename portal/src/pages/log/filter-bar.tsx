@@ -12,7 +12,7 @@ import { Select } from "../../ui/select.tsx";
 import { texts as statusTexts } from "../../ui/texts.ts";
 import { hasFilter, type Change, type LogSearch, type Span } from "./log-search.ts";
 import { texts } from "./texts.ts";
-import { TimeChoice } from "./time-choice.tsx";
+import { OwnTime, TimeChoice } from "./time-choice.tsx";
 
 type BarProps = { search: LogSearch; span: Span; onChange: Change };
 
@@ -61,6 +61,7 @@ export function FilterBar({ search, span, onChange }: BarProps) {
           {t.clear}
         </Button>
       )}
+      {search.from !== undefined && <OwnTime span={span} onChange={onChange} />}
     </div>
   );
 }
@@ -153,7 +154,7 @@ function TextSearch({ search, onChange }: Omit<BarProps, "span">) {
   const t = useTexts(texts);
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(search.q ?? search.event ?? "");
-  useShortcuts([{ key: "/", about: t.focusSearch, run: () => input.current?.focus() }]);
+  useShortcuts([{ key: "f", about: t.focusSearch, run: () => input.current?.focus() }]);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const wanted = text.trim();

@@ -14,28 +14,25 @@ export function TimeChoice({ search, span, onChange }: TimeProps) {
   const isOwn = search.from !== undefined;
   const options = RANGE_NAMES.map((value) => ({ value, label: t.ranges[value] }));
   return (
-    <>
-      <div className="col-span-2 max-w-full overflow-x-auto">
-        <Segments
-          label={t.range}
-          value={isOwn ? "own" : (search.range ?? "24h")}
-          options={[...options, { value: "own" as const, label: t.otherTime }]}
-          onChoose={(value) =>
-            onChange(
-              value === "own"
-                ? { from: span.from.toISOString(), to: new Date().toISOString(), range: undefined }
-                : { range: value === "24h" ? undefined : value, from: undefined, to: undefined },
-            )
-          }
-        />
-      </div>
-      {isOwn && <OwnTime span={span} onChange={onChange} />}
-    </>
+    <div className="col-span-2 max-w-full overflow-x-auto max-sm:-order-2">
+      <Segments
+        label={t.range}
+        value={isOwn ? "own" : (search.range ?? "24h")}
+        options={[...options, { value: "own" as const, label: t.otherTime }]}
+        onChoose={(value) =>
+          onChange(
+            value === "own"
+              ? { from: span.from.toISOString(), to: new Date().toISOString(), range: undefined }
+              : { range: value === "24h" ? undefined : value, from: undefined, to: undefined },
+          )
+        }
+      />
+    </div>
   );
 }
 
 /** Looked at once a person leaves a field or presses Enter: a year is typed digit by digit. */
-function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
+export function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
   const t = useTexts(texts);
   const { zone } = useDisplay();
   const shown = { from: fieldOf(span.from, zone), to: span.to === null ? "" : fieldOf(span.to, zone) };
@@ -49,7 +46,12 @@ function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
   }
   const from = timeOf(times.from, zone);
   const to = timeOf(times.to, zone);
-  const error = from === null ? t.noTime : to !== null && to <= from ? t.wrongOrder : undefined;
+  const error =
+    from === null
+      ? ({ end: "from", text: t.noTime } as const)
+      : to !== null && to <= from
+        ? ({ end: "to", text: t.wrongOrder } as const)
+        : undefined;
   const look = (event?: FormEvent): void => {
     event?.preventDefault();
     if (from === null || error !== undefined || isSame(times, shown)) return;
@@ -57,7 +59,12 @@ function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
     onChange({ from: from.toISOString(), to: to?.toISOString() });
   };
   return (
-    <form noValidate onSubmit={look} onBlur={() => look()} className="col-span-2 sm:order-last sm:basis-full">
+    <form
+      noValidate
+      onSubmit={look}
+      onBlur={() => look()}
+      className="col-span-2 max-sm:-order-1 sm:basis-full"
+    >
       <div className="sm:max-w-md">
         <TimeFields times={times} onChange={setTimes} error={error} />
       </div>

@@ -32,7 +32,7 @@ function TenantsPage() {
   const list = useListKeys();
   const query = useTenants(prefix);
   const tenants = query.data?.pages.flatMap((one) => one.tenants) ?? [];
-  useShortcuts([{ key: "/", about: t.focusFilter, run: () => filter.current?.focus() }]);
+  useShortcuts([{ key: "f", about: t.focusFilter, run: () => filter.current?.focus() }]);
   return (
     <Page title={t.title} about={t.about}>
       <SearchInput
