@@ -123,7 +123,14 @@ function RotateForm({ endpointId }: { endpointId: string }) {
         title={t.askTitle}
         about={
           <>
-            <p>{seconds === 0 ? t.askNow : t.askLater(format.span(seconds ?? 0))}</p>
+            <p>
+              {seconds === 0
+                ? t.askNow
+                : t.askLater(
+                    format.span(seconds ?? 0),
+                    format.dateTime(new Date(Date.now() + (seconds ?? 0) * 1000)),
+                  )}
+            </p>
             {former !== null && <p className="mt-2">{t.askFormer}</p>}
           </>
         }

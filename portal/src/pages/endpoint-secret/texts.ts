@@ -30,8 +30,8 @@ export const texts = defineTexts({
     askTitle: "Rotate the signing secret?",
     askNow:
       "The former secret ends at once. Your receiver refuses requests until it has the new one. They are tried again on their schedule.",
-    askLater: (span: string) =>
-      `The former secret signs beside the new one for ${span}. Your receiver must have the new one by then.`,
+    askLater: (span: string, until: string) =>
+      `The former secret signs beside the new one for ${span}, until ${until}. Your receiver must have the new one by then.`,
     askFormer: "The secret of before the last rotation, which still signs now, ends at once.",
     doneNow: "The former secret has ended. Store this one where your receiver can read it.",
     doneLater: (span: string) =>
@@ -76,8 +76,8 @@ export const texts = defineTexts({
     askTitle: "Das Signaturgeheimnis ersetzen?",
     askNow:
       "Das frühere Geheimnis endet sofort. Ihr Empfänger weist Anfragen zurück, bis er das neue hat. Sie werden nach Plan wiederholt.",
-    askLater: (span: string) =>
-      `Das frühere Geheimnis signiert noch ${span} neben dem neuen. Bis dahin muss Ihr Empfänger das neue haben.`,
+    askLater: (span: string, until: string) =>
+      `Das frühere Geheimnis signiert noch ${span} neben dem neuen, bis ${until}. Bis dahin muss Ihr Empfänger das neue haben.`,
     askFormer: "Das Geheimnis von vor der letzten Ersetzung, das jetzt noch signiert, endet sofort.",
     doneNow:
       "Das frühere Geheimnis gilt nicht mehr. Legen Sie dieses dort ab, wo Ihr Empfänger es lesen kann.",

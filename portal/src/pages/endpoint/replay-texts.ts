@@ -12,6 +12,8 @@ export const texts = defineTexts({
       missed: "Missed: accepted before the endpoint existed or while it was disabled",
       all: "All, delivered ones too",
     },
+    of: { failed: "Failed events", missed: "Missed events", all: "All events" },
+    skippedWhy: "Skipped: the next attempt was pending anyway, or the event is older than bodies are kept.",
     time: "Accepted in the last",
     times: { "1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days" },
     type: "Event type",
@@ -50,6 +52,9 @@ export const texts = defineTexts({
       missed: "Verpasste: angenommen, bevor es den Endpunkt gab oder als er deaktiviert war",
       all: "Alle, auch zugestellte",
     },
+    of: { failed: "Fehlgeschlagene Ereignisse", missed: "Verpasste Ereignisse", all: "Alle Ereignisse" },
+    skippedWhy:
+      "Übergangen: der nächste Versuch stand ohnehin aus, oder das Ereignis ist älter als die Aufbewahrung.",
     time: "Angenommen in den letzten",
     times: { "1h": "60 Minuten", "24h": "24 Stunden", "7d": "7 Tagen", "30d": "30 Tagen" },
     type: "Ereignistyp",

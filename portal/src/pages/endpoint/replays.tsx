@@ -91,6 +91,10 @@ function ReplayRow({ replay }: { replay: Replay }) {
         />
       )}
       <p className="tabular mt-1 text-sm text-muted">
+        {t.of[replay.select]}: {format.dateTime(new Date(replay.from))} –{" "}
+        {format.dateTime(new Date(replay.to))}
+      </p>
+      <p className="tabular mt-1 text-sm text-muted">
         {t.outcome(
           format.number(replay.delivered),
           format.number(replay.failed),
@@ -99,6 +103,7 @@ function ReplayRow({ replay }: { replay: Replay }) {
         {replay.event_type !== null && ` · ${replay.event_type}`}
         {replay.cause !== null && ` · ${replay.cause}`}
       </p>
+      {replay.skipped > 0 && !isRunning && <p className="mt-1 text-sm text-muted">{t.skippedWhy}</p>}
     </li>
   );
 }

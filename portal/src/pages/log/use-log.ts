@@ -10,7 +10,7 @@ import { pageOf } from "../../url/link.ts";
 import { watchLog, type Row, type TailState } from "./live-tail.ts";
 import { isWanted, queryOf, type LogSearch, type Span } from "./log-search.ts";
 
-const PAGE_ROWS = 100;
+const PAGE_ROWS = 50;
 /** So many wait at most; then it is better to read the log anew. */
 const MAX_WAITING = 1000;
 
