@@ -139,7 +139,7 @@ export const texts = defineTexts({
       connect: "keine Verbindung",
       tls: "TLS",
       timeout: "Zeit abgelaufen",
-      reset: "abgebrochen",
+      reset: "Verbindung abgebrochen",
       interrupted: "unterbrochen",
       blocked_target: "nicht öffentlich",
       response_too_large: "Header zu groß",

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
+import { choiceName } from "../endpoints/endpoint-names.ts";
 import { usePermissions } from "../session/permissions.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { useTexts } from "../texts/texts.ts";
@@ -131,7 +132,7 @@ function SendElsewhere({
         <Select label={t.endpoint} value={target} onChange={setChosen}>
           {enabled.map(({ id, url }) => (
             <option key={id} value={id}>
-              {url.replace(/^https:\/\//, "")}
+              {choiceName(url)}
             </option>
           ))}
         </Select>

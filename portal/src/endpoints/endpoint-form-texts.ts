@@ -88,7 +88,7 @@ export const texts = defineTexts({
     name: "Name",
     value: "Wert",
     secret: "Geheim",
-    mode: "Wie er seine Ereignisse bekommt",
+    mode: "Wie der Endpunkt seine Ereignisse bekommt",
     modes: { push: "An die URL gesendet", pull: "Von einem Client abgeholt" },
     modeAbouts: {
       push: "Jedes Ereignis wird an die URL gesendet, sobald es geschieht.",

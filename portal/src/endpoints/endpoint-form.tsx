@@ -48,6 +48,8 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
           <input
             {...wiring}
             name="url"
+            // A new endpoint begins with it: the page gives it the focus in place of its title.
+            data-begin={endpoint === null ? true : undefined}
             type="url"
             inputMode="url"
             autoComplete="off"

@@ -10,3 +10,10 @@ export function useEndpointNames(): ReadonlyMap<string, string> {
     [data],
   );
 }
+
+/** For a choice, which is cut off at its end: what tells endpoints apart comes first. */
+export function choiceName(url: string): string {
+  const { host, pathname, search } = new URL(url);
+  const path = `${pathname}${search}`;
+  return path === "/" ? host : `${path} · ${host}`;
+}

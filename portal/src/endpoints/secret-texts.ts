@@ -8,9 +8,9 @@ export const texts = defineTexts({
     once: "You can't see it again. Only a new one can take its place.",
   },
   de: {
-    title: "Das Signaturgeheimnis, nur dieses eine Mal",
+    title: "Das Signaturgeheimnis wird nur dieses eine Mal gezeigt",
     secret: "Signaturgeheimnis",
-    stored: "Ich habe es abgelegt",
+    stored: "Ich habe es gespeichert",
     once: "Sie können es nicht noch einmal sehen. Nur ein neues kann es ersetzen.",
   },
 });

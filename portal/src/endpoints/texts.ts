@@ -57,7 +57,7 @@ export const texts = defineTexts({
       disabled: "Tagelang schlug jeder Versuch fehl, darum wird ihm nichts mehr gesendet.",
       failing: "Der neueste Versuch schlug fehl. Fehlgeschlagenes wird nach Plan wiederholt.",
       quiet: "In den letzten 24 Stunden gab es keinen Versuch.",
-      active: "Der neueste Versuch wurde zugestellt.",
+      active: "Der neueste Versuch war erfolgreich.",
     },
     pull: "Abruf",
     pullAbout: "Sein Client holt die Ereignisse ab; an seine URL wird nichts gesendet.",

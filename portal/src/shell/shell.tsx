@@ -73,7 +73,8 @@ function useFocusOnNavigation(): void {
     () =>
       router.subscribe("onRendered", ({ pathChanged, fromLocation }) => {
         if (!pathChanged || fromLocation === undefined) return;
-        document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+        const begin = document.querySelector<HTMLElement>("[data-begin]");
+        (begin ?? document.querySelector<HTMLElement>("h1"))?.focus({ preventScroll: true });
       }),
     [router],
   );

@@ -65,14 +65,18 @@ function Tabs({ endpoint }: { endpoint: Endpoint }) {
           <Verify
             endpoint={endpoint}
             language={language}
-            onLanguage={(chosen) => void navigate({ search: { tab, language: chosen }, replace: true })}
+            onLanguage={(chosen) =>
+              void navigate({ search: { tab, language: chosen }, replace: true, resetScroll: false })
+            }
           />
         )}
         {tab === "debug" && (
           <Debugger
             endpointId={endpoint.id}
             deliveryId={delivery}
-            onDelivery={(id) => void navigate({ search: { tab, delivery: id }, replace: true })}
+            onDelivery={(id) =>
+              void navigate({ search: { tab, delivery: id }, replace: true, resetScroll: false })
+            }
           />
         )}
       </Suspense>

@@ -147,7 +147,11 @@ function Activity({ endpointId }: { endpointId: string }) {
             value={range}
             options={RANGES.map((value) => ({ value, label: t.ranges[value] }))}
             onChoose={(value) =>
-              void navigate({ search: value === "24h" ? {} : { range: value }, replace: true })
+              void navigate({
+                search: value === "24h" ? {} : { range: value },
+                replace: true,
+                resetScroll: false,
+              })
             }
           />
         </DeliveryChart>
@@ -157,12 +161,17 @@ function Activity({ endpointId }: { endpointId: string }) {
         endpointId={endpointId}
         range={range}
         onReplay={(chosen) =>
-          void navigate({ search: (before) => ({ ...before, replay: "failed", cause: chosen }) })
+          void navigate({
+            search: (before) => ({ ...before, replay: "failed", cause: chosen }),
+            resetScroll: false,
+          })
         }
       />
       <Replays
         endpointId={endpointId}
-        onNew={() => void navigate({ search: (before) => ({ ...before, replay: "failed" }) })}
+        onNew={() =>
+          void navigate({ search: (before) => ({ ...before, replay: "failed" }), resetScroll: false })
+        }
       />
       {replay !== undefined && (
         <Suspense>
@@ -173,9 +182,15 @@ function Activity({ endpointId }: { endpointId: string }) {
             cause={cause}
             causes={(causes.data ?? []).map((one) => one.cause)}
             onSelect={(select) =>
-              void navigate({ search: (before) => ({ ...before, replay: select }), replace: true })
+              void navigate({
+                search: (before) => ({ ...before, replay: select }),
+                replace: true,
+                resetScroll: false,
+              })
             }
-            onClose={() => void navigate({ search: range === "24h" ? {} : { range }, replace: true })}
+            onClose={() =>
+              void navigate({ search: range === "24h" ? {} : { range }, replace: true, resetScroll: false })
+            }
           />
         </Suspense>
       )}

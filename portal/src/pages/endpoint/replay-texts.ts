@@ -3,7 +3,7 @@ import { defineTexts, plural } from "../../texts/texts.ts";
 export const texts = defineTexts({
   en: {
     title: "Replays",
-    about: "Send events of a time again, once each and behind what is fresh.",
+    about: "Send the events of a period again, each once. New events go first.",
     start: "New replay",
     newTitle: "Send events again",
     select: "Which events",
@@ -43,7 +43,7 @@ export const texts = defineTexts({
   },
   de: {
     title: "Wiederholungen",
-    about: "Ereignisse einer Zeit noch einmal senden, jedes einmal und nach dem, was neu ist.",
+    about: "Ereignisse eines Zeitraums erneut senden, jedes einmal. Neue gehen vor.",
     start: "Neue Wiederholung",
     newTitle: "Ereignisse noch einmal senden",
     select: "Welche Ereignisse",

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
+import { choiceName } from "../../endpoints/endpoint-names.ts";
 import { useDisplay, type Zone } from "../../display/display.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -130,7 +131,7 @@ function LogChoice({ wanted, onChange }: ChoiceProps) {
             <option value="">{t.allEndpoints}</option>
             {endpoints.map(({ id, url }) => (
               <option key={id} value={id}>
-                {url.replace(/^https:\/\//, "")}
+                {choiceName(url)}
               </option>
             ))}
           </select>

@@ -117,7 +117,7 @@ export const texts = defineTexts({
     downloadFile: (name: string) => `Herunterladen: ${name}`,
     actions: (name: string) => `Aktionen für ${name}`,
     again: "Neu anfordern",
-    hold: "Zurückhalten",
+    hold: "Vor Löschen schützen",
     holdTitle: "Diese Datei zurückhalten?",
     holdAbout:
       "Eine zurückgehaltene Datei läuft nicht ab und kann nicht gelöscht werden, bis jemand das beendet.",
