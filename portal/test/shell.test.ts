@@ -32,7 +32,7 @@ describePortal("the portal's shell", {}, (portal) => {
     assert.notEqual(await canvas(), light);
   });
 
-  it("lists its keys by ?, and gives the focus to the title of each new page", async () => {
+  it("lists its keys by ?, and gives the focus to the title of each new page, or to where one begins there", async () => {
     const { page, inspect } = await portal().open("/endpoints");
     await page.getByText("No endpoint yet").waitFor();
     await page.keyboard.press("?");
@@ -42,8 +42,13 @@ describePortal("the portal's shell", {}, (portal) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("n");
     await page.getByRole("heading", { name: "Add endpoint" }).waitFor();
-    await page.waitForFunction(`${FOCUSED} === "Add endpoint"`);
+    await page.waitForFunction('document.activeElement.name === "url"');
+    await page.keyboard.type("https://example.com/a/b");
+    assert.equal(await page.getByRole("textbox", { name: "URL" }).inputValue(), "https://example.com/a/b");
     await inspect();
+    await page.goBack();
+    await page.getByText("No endpoint yet").waitFor();
+    await page.waitForFunction(`${FOCUSED} === "Endpoints"`);
   });
 
   it("is skipped by its first link", async () => {
