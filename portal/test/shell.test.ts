@@ -1,6 +1,7 @@
 /** What every page has: languages, themes, times, keys, and a way for those who see or point little. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { eventually } from "../../test/support/service.ts";
 import { describePortal } from "./support/portal.ts";
 
 const FOCUSED = "document.activeElement.textContent";
@@ -42,13 +43,13 @@ describePortal("the portal's shell", {}, (portal) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("n");
     await page.getByRole("heading", { name: "Add endpoint" }).waitFor();
-    await page.waitForFunction('document.activeElement.name === "url"');
+    await eventually(async () => (await page.evaluate("document.activeElement.name")) === "url");
     await page.keyboard.type("https://example.com/a/b");
     assert.equal(await page.getByRole("textbox", { name: "URL" }).inputValue(), "https://example.com/a/b");
     await inspect();
     await page.goBack();
     await page.getByText("No endpoint yet").waitFor();
-    await page.waitForFunction(`${FOCUSED} === "Endpoints"`);
+    await eventually(async () => (await page.evaluate(FOCUSED)) === "Endpoints");
   });
 
   it("is skipped by its first link", async () => {
