@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { eventAnswer, eventsAnswer } from "../src/api/event-schemas.ts";
 import { deliveryObject } from "../src/api/schemas.ts";
-import { idAt } from "./support/exports.ts";
+import { idAt } from "../src/shared/id.ts";
 import { steered } from "./support/receivers.ts";
 import {
   eventually,

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import * as fc from "fast-check";
+import { idAt } from "../src/shared/id.ts";
 import {
   csvRows,
-  idAt,
   ndjsonRows,
   parquetRows,
   seedDeliveries,

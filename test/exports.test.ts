@@ -5,10 +5,10 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { idAt } from "../src/shared/id.ts";
 import { createEndpoint, publish, wholeLog } from "./support/api.ts";
 import {
   csvRows,
-  idAt,
   lastHour,
   ndjsonRows,
   parquetRows,

@@ -1,7 +1,7 @@
 /** Readers of one tenant's log, held up in the database: they take their share of the connections, and others are served. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { idAt } from "./support/exports.ts";
+import { idAt } from "../src/shared/id.ts";
 import { eventually, OTHER_OWNER, startTestService, type TestService } from "./support/service.ts";
 
 const ENDPOINT = "019a2f00-0000-7000-8000-000000000001";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { deliveryObject, listedDeliveryObject } from "../src/api/schemas.ts";
-import { idAt } from "./support/exports.ts";
+import { idAt } from "../src/shared/id.ts";
 import {
   MEMBER,
   OTHER_OWNER,

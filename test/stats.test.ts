@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { foldCounts, forgetOldStats } from "../src/deliveries/stats-store.ts";
-import { idAt } from "./support/exports.ts";
+import { idAt } from "../src/shared/id.ts";
 import {
   eventually,
   MEMBER,

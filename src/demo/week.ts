@@ -3,9 +3,8 @@
  * the hour of the day, attempts with the causes of failure that receivers have,
  * and retries on the schedule. Pure; chance comes in.
  */
-import { randomUUID } from "node:crypto";
 import { isSuccess } from "../outbound/response.ts";
-import { lowestIdAt } from "../shared/id.ts";
+import { idAt } from "../shared/id.ts";
 
 /** How a receiver of the demonstration answers; also the last part of its path. */
 export const BEHAVIOURS = ["healthy", "slow", "flaky", "dead"] as const;
@@ -156,9 +155,4 @@ function unanswered(error: string, latencyMs: number): Answer {
 /** The first part of a type; a pattern of it takes all that share it. */
 export function groupOf(type: string): string {
   return type.split(".")[0] ?? type;
-}
-
-/** A UUIDv7 of that time. */
-function idAt(ms: number): string {
-  return `${lowestIdAt(ms).slice(0, 14)}7${randomUUID().slice(15)}`;
 }

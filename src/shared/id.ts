@@ -1,4 +1,4 @@
-import { randomFillSync } from "node:crypto";
+import { randomFillSync, randomUUID } from "node:crypto";
 import { v7 } from "uuid";
 
 declare const brand: unique symbol;
@@ -122,6 +122,11 @@ export function lowestIdAt(timeMs: number): string {
   const clamped = Math.min(Math.max(Math.ceil(timeMs), 0), 2 ** 48 - 1);
   const hex = clamped.toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** Some UUIDv7 of that time. */
+export function idAt(timeMs: number): string {
+  return `${lowestIdAt(timeMs).slice(0, 14)}7${randomUUID().slice(15)}`;
 }
 
 /** The least UUID above an id, for ranges that begin behind it; the greatest has none, and is its own. */

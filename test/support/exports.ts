@@ -1,7 +1,6 @@
 /** What tests of exports do again and again: rows of a log, asking, waiting, and reading an archive by other programs. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +8,7 @@ import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { z } from "zod";
 import { artifactObject, exportObject } from "../../src/api/storage-schemas.ts";
 import type { Pool } from "../../src/database/pool.ts";
-import { lowestIdAt } from "../../src/shared/id.ts";
+import { idAt } from "../../src/shared/id.ts";
 import { eventually, type ApiAnswer, type CallOptions, type Claims } from "./service.ts";
 
 export type Caller = { call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer> };
@@ -35,11 +34,6 @@ const library = z.strictObject({ items: z.array(artifactObject.strict()), next: 
 export function lastHour(): { from: string; to: string } {
   const now = Date.now();
   return { from: new Date(now - 3_600_000).toISOString(), to: new Date(now + 3_600_000).toISOString() };
-}
-
-/** A delivery id of that time. */
-export function idAt(ms: number): string {
-  return lowestIdAt(ms).slice(0, 14) + "7" + randomUUID().slice(15);
 }
 
 export async function seedDeliveries(

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import importlib.abc
-import importlib.util
 import io
 import json
 import shlex
@@ -24,38 +22,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+
+from switches import HIT, OFF, SITES, Switches, install  # noqa: E402
+
 ROOT = Path(sys.argv[1]).resolve()
 MODULES = ("cli", "production", "runner", "runs", "selfcheck", "validation")
 #: What blocks, as it is written: methods that are called as a statement, and errors that are raised. Findings too.
 CALLS = {"block", "_block"}
 ERRORS = {"RunnerFailed", "RunFailed", "AssertionError"}
 
-OFF: set[str] = set()
-HIT: set[str] = set()
-SITES: dict[str, str] = {}
 
-
-def is_on(site: str) -> bool:
-    HIT.add(site)
-    return site not in OFF
-
-
-class Switches(ast.NodeTransformer):
-    """Puts a switch before each statement that blocks."""
-
-    def __init__(self, module: str) -> None:
-        self.module = module
-
-    def site(self, node: ast.AST) -> ast.Call:
-        name = f"{self.module}.py:{node.lineno}"
-        SITES[name] = ast.unparse(node)
-        return ast.Call(ast.Name("_is_on", ast.Load()), [ast.Constant(name)], [])
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if not (isinstance(node.func, ast.Name) and node.func.id == "finding"):
-            return node
-        return ast.IfExp(self.site(node), node, ast.parse("finding('OFF', '', '')", mode="eval").body)
+class Blocking(Switches):
+    """Puts a switch before each statement that blocks, too."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         self.generic_visit(node)
@@ -69,33 +48,7 @@ class Switches(ast.NodeTransformer):
         return ast.If(self.site(node), [node], []) if raises else node
 
 
-class Loader(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
-    """Loads the modules with the switches in them."""
-
-    def find_spec(self, name: str, path: object, target: object = None):
-        module = name.removeprefix("validator.")
-        if module == name or module not in MODULES:
-            return None
-        return importlib.util.spec_from_file_location(name, ROOT / "validator" / f"{module}.py", loader=self)
-
-    def get_filename(self, name: str) -> str:
-        return str(ROOT / "validator" / f"{name.removeprefix('validator.')}.py")
-
-    def get_data(self, path: str) -> bytes:
-        return Path(path).read_bytes()
-
-    def source_to_code(self, data: bytes, path: str, **_: object):
-        tree = Switches(Path(path).stem).visit(ast.parse(data))
-        return compile(ast.fix_missing_locations(tree), path, "exec")
-
-    def exec_module(self, module) -> None:
-        module.__dict__["_is_on"] = is_on
-        exec(self.get_code(module.__name__), module.__dict__)
-
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT))
-sys.meta_path.insert(0, Loader())
+install(ROOT, lambda module: module in MODULES, Blocking)
 
 from validator import cli, production, runner, runs, selfcheck, validation  # noqa: E402
 from validator.evidence import Evidence  # noqa: E402

@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { api, bodyOf, type Schemas } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { texts } from "./endpoint-form-texts.ts";
+import { useSettled } from "../ui/use-settled.ts";
 
 const PAUSE_MS = 500;
 
 /** Says while one types whether the service would take the URL. Nothing is sent to it. */
 export function UrlCheck({ url, isUnchanged }: { url: string; isUnchanged: boolean }) {
   const t = useTexts(texts);
-  const settled = useSettled(url.trim());
+  const settled = useSettled(url.trim(), PAUSE_MS);
   const isWhole = URL.canParse(settled) && /^https?:\/\/[^/]/.test(settled);
   const check = useQuery({
     queryKey: ["url-check", settled],
@@ -58,13 +58,4 @@ function Verdict({ isGood, children }: { isGood: boolean; children: string }) {
 /** The service names the rule; those that people can do something about have words of their own. */
 function ruleText(rules: { readonly [name: string]: string }, rule: string | undefined): string {
   return rules[rule ?? ""] ?? `${rules["other"] ?? ""} (${rule ?? ""})`;
-}
-
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

@@ -1,12 +1,12 @@
 /** What the dialog lists: pages by their name, and what the service finds. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { UseNavigateResult } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
 import { api, bodyOf } from "../api/client.ts";
 import type { paths } from "../api/schema.d.ts";
 import { useDisplay } from "../display/display.ts";
 import { useEndpointNames } from "../endpoints/endpoint-names.ts";
 import { useNavEntries } from "../shell/navigation.tsx";
+import { useSettled } from "../ui/use-settled.ts";
 
 type Found = paths["/api/search"]["get"]["responses"][200]["content"]["application/json"][number];
 type Kind = "page" | Found["kind"];
@@ -20,7 +20,7 @@ const KINDS: readonly Kind[] = ["page", "endpoint", "delivery", "event", "event_
 const PAUSE_MS = 150;
 
 export function useHits(q: string) {
-  const asked = useSettled(q.trim());
+  const asked = useSettled(q.trim(), PAUSE_MS);
   const pages = usePages(q.trim());
   const names = useEndpointNames();
   const { data, error, isFetching } = useQuery({
@@ -75,13 +75,4 @@ function hitOf({ kind, href }: Found, names: ReadonlyMap<string, string>): Hit {
     default:
       return { kind, label: type, open: (navigate) => void navigate({ to: "/events", search: { type } }) };
   }
-}
-
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

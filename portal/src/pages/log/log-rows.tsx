@@ -15,9 +15,9 @@ import type { useLog } from "./use-log.ts";
 const heightOf = (): number => 41;
 /** So close to the end the next page is read. */
 const AHEAD_ROWS = 30;
-/** Empty pages that are passed without asking. */
-/** A row that was scrolled to is drawn within so many. */
+/** A row that was scrolled to is drawn within so many frames. */
 const FRAMES = 30;
+/** Empty pages that are passed without asking. */
 const MAX_EMPTY_PAGES = 3;
 const COLUMNS =
   "grid grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[1rem_9.5rem_minmax(0,1.2fr)_minmax(0,1fr)_7.5rem_4.5rem]";
@@ -171,17 +171,6 @@ function useReadAhead(query: RowsProps["query"], isNearEnd: boolean): void {
   }, [shallRead]);
 }
 
-/** Gives a row the focus in one of the next frames, unless another is wanted by then. */
-function focusSoon(index: number, frames: number, done: () => void, isWanted: () => boolean): void {
-  requestAnimationFrame(() => {
-    if (!isWanted()) return;
-    const row = document.querySelector<HTMLElement>(`[data-index="${index}"] [data-row]`);
-    row?.focus();
-    if (row !== null || frames === 0) done();
-    else focusSoon(index, frames - 1, done, isWanted);
-  });
-}
-
 /** `j` and `k` move through the rows. In an open drawer they are the drawer's. */
 function useRowKeys(
   rows: readonly Row[],
@@ -193,6 +182,15 @@ function useRowKeys(
   const current = useRef(-1);
   /** The row that is to get the focus once it is drawn: who presses keys faster than that goes on from there. */
   const awaited = useRef<number | null>(null);
+  const focusSoon = (index: number, frames: number): void => {
+    requestAnimationFrame(() => {
+      if (awaited.current !== index) return;
+      const row = document.querySelector<HTMLElement>(`[data-index="${index}"] [data-row]`);
+      row?.focus();
+      if (row !== null || frames === 0) awaited.current = null;
+      else focusSoon(index, frames - 1);
+    });
+  };
   const go = (step: number): void => {
     const focused = document.activeElement?.closest("[data-index]")?.getAttribute("data-index");
     const opened = rows.findIndex(({ id }) => id === openId);
@@ -202,12 +200,7 @@ function useRowKeys(
     current.current = index;
     awaited.current = index;
     scrollTo(index);
-    focusSoon(
-      index,
-      FRAMES,
-      () => (awaited.current = null),
-      () => awaited.current === index,
-    );
+    focusSoon(index, FRAMES);
   };
   useShortcuts([
     { key: "j", about: t.next, run: () => go(1) },
