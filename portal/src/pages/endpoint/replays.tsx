@@ -73,7 +73,7 @@ function ReplayRow({ replay }: { replay: Replay }) {
   const format = useFormat();
   const { mayWrite } = usePermissions();
   const isRunning = replay.status === "running";
-  const done = replay.delivered + replay.failed + replay.skipped;
+  const done = replay.delivered + replay.failed;
   const share = replay.total === 0 ? 0 : Math.min(1, done / replay.total);
   return (
     <li className="px-4 py-3">
