@@ -91,6 +91,8 @@ async function runTests(files: string[], env: NodeJS.ProcessEnv): Promise<number
     "--test",
     `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TEST_LIMIT_MS}`,
+    // A hook that waits in vain would keep its file, and with it the run, for ever.
+    "--test-force-exit",
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
     `--test-reporter=${pathToFileURL(join(import.meta.dirname, "slow-files.ts")).href}`,

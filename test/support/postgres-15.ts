@@ -8,7 +8,6 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { commandFor, ownerOf, placeServer, type Placement } from "../../src/database/embedded-account.ts";
@@ -17,6 +16,7 @@ import { readState, stopServer } from "../../src/database/embedded-cluster.ts";
 import { createPool } from "../../src/database/pool.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
 import { installOwnPackages } from "./own-packages.ts";
+import { serverFolder } from "./server-folder.ts";
 import { listen } from "./tls-receiver.ts";
 
 export type Server = {
@@ -46,7 +46,7 @@ export async function startPostgres15(
   settings: Record<string, string>,
   tls: KeyAndCertificate | null = null,
 ): Promise<Server> {
-  const home = await mkdtemp(join(tmpdir(), "postern-15-"));
+  const home = await mkdtemp(join(serverFolder(), "postern-15-"));
   await chmod(home, 0o711);
   const binaries = await findBinaries(home, join(FOLDER, "package.json"));
   // Without it, node_modules above would be looked into.
