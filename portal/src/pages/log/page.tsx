@@ -30,7 +30,7 @@ function LogPage() {
   const [readAt, setReadAt] = useState(() => new Date());
   const { range, from, to, endpoint, d } = search;
   const span = useMemo(() => spanOf({ range, from, to }, readAt), [range, from, to, readAt]);
-  const log = useLog(search, span);
+  const log = useLog(search, span, readAt);
   const set = (change: Partial<Record<keyof LogSearch, string | undefined>>, replace = false): void =>
     void navigate({ search: (before) => parseLogSearch({ ...before, ...change }), replace });
   const open = (id: string | undefined): void => set({ d: id });
@@ -39,7 +39,13 @@ function LogPage() {
     const row = log.rows[place + step];
     if (d !== undefined && row !== undefined) set({ d: row.id }, true);
   };
-  const readAnew = (): void => setReadAt(new Date());
+  const queryClient = useQueryClient();
+  const readAnew = (): void => {
+    log.forget();
+    setReadAt(new Date());
+    void queryClient.invalidateQueries({ queryKey: ["stats"] });
+    window.scrollTo({ top: 0 });
+  };
   return (
     <Page
       title={t.title}
@@ -136,7 +142,7 @@ function Fresh({ log, onReadAnew }: { log: ReturnType<typeof useLog>; onReadAnew
   const { fresh, isGapped, take } = log;
   const queryClient = useQueryClient();
   const show = (): void => {
-    take();
+    take(fresh);
     void queryClient.invalidateQueries({ queryKey: ["stats"] });
     window.scrollTo({ top: 0 });
   };
