@@ -27,7 +27,7 @@ export const texts = defineTexts({
     ownAbout:
       "whsec_ and the base64 of 24 to 64 bytes, or 16 to 128 printable ASCII characters. Useful when you come from another product and your receivers have a secret already.",
     ownMissing: "Give a secret.",
-    askTitle: "Rotate the signing secret?",
+    askTitle: (name: string) => `Rotate the signing secret of ${name}?`,
     askNow:
       "The former secret ends at once. Your receiver refuses requests until it has the new one. They are tried again on their schedule.",
     askLater: (span: string, until: string) =>
@@ -73,7 +73,7 @@ export const texts = defineTexts({
     ownAbout:
       "whsec_ und das Base64 von 24 bis 64 Bytes, oder 16 bis 128 druckbare ASCII-Zeichen. Nützlich, wenn Sie von einem anderen Produkt kommen und Ihre Empfänger schon ein Geheimnis haben.",
     ownMissing: "Geben Sie ein Geheimnis an.",
-    askTitle: "Das Signaturgeheimnis ersetzen?",
+    askTitle: (name: string) => `Das Signaturgeheimnis von ${name} ersetzen?`,
     askNow:
       "Das frühere Geheimnis endet sofort. Ihr Empfänger weist Anfragen zurück, bis er das neue hat. Sie werden nach Plan wiederholt.",
     askLater: (span: string, until: string) =>

@@ -67,6 +67,7 @@ function LogPage() {
           from={span.from}
           to={span.to}
           endpointId={endpoint}
+          note={hasFilter(search) ? t.chartAbout : undefined}
           onBrush={(start, end) =>
             set({ from: start.toISOString(), to: end.toISOString(), range: undefined })
           }
@@ -78,6 +79,7 @@ function LogPage() {
         onOpen={open}
         onReadAnew={readAnew}
         onClear={() => void navigate({ search: {} })}
+        onWiden={() => set({ range: "30d", from: undefined, to: undefined })}
       />
       {d !== undefined && (
         <Suspense>
@@ -108,25 +110,40 @@ type RowsProps = {
   onOpen: (id: string) => void;
   onReadAnew: () => void;
   onClear: () => void;
+  onWiden: () => void;
 };
 
-function Rows({ log, search, onOpen, onReadAnew, onClear }: RowsProps) {
+function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) {
   const t = useTexts(texts);
   const { query, rows } = log;
   if (query.isPending) return <Loading />;
   if (query.data === undefined) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
   const isDone = !query.hasNextPage;
+  const widen = search.range !== "30d" && (
+    <Button icon="clock" onClick={onWiden}>
+      {t.widen}
+    </Button>
+  );
   return (
     <>
       <Fresh log={log} onReadAnew={onReadAnew} />
       {rows.length > 0 && <LogRows rows={rows} search={search} query={query} onOpen={onOpen} />}
       {rows.length === 0 && isDone && !hasFilter(search) && (
-        <Empty icon="log" title={t.emptyTitle}>
+        <Empty icon="log" title={t.emptyTitle} action={widen}>
           {t.empty}
         </Empty>
       )}
       {rows.length === 0 && isDone && hasFilter(search) && (
-        <Empty icon="filter" title={t.noneTitle} action={<Button onClick={onClear}>{t.clear}</Button>}>
+        <Empty
+          icon="filter"
+          title={t.noneTitle}
+          action={
+            <div className="flex flex-wrap justify-center gap-2">
+              {widen}
+              <Button onClick={onClear}>{t.clear}</Button>
+            </div>
+          }
+        >
           {t.none}
         </Empty>
       )}
