@@ -42,6 +42,8 @@ export const texts = defineTexts({
     part: "Verification alone",
     whole: "Whole receiver",
     extent: "How much of it",
+    partAbout:
+      "A part of a file: put it into your own. Only the whole receiver has its imports and its frame.",
     run: "Run it",
     code: "Code",
     forEndpoint: (url: string) => `Verifies requests to ${url}`,
@@ -89,6 +91,8 @@ export const texts = defineTexts({
     part: "Nur die Prüfung",
     whole: "Ganzer Empfänger",
     extent: "Wie viel davon",
+    partAbout:
+      "Ein Teil einer Datei: setzen Sie ihn in Ihre eigene ein. Importe und Rahmen hat nur der ganze Empfänger.",
     run: "Starten",
     code: "Code",
     forEndpoint: (url: string) => `Prüft Anfragen an ${url}`,
