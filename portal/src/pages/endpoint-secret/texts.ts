@@ -43,7 +43,7 @@ export const texts = defineTexts({
     whole: "Whole receiver",
     extent: "How much of it",
     partAbout:
-      "A part of a file: put it into your own. Only the whole receiver has its imports and its frame.",
+      "A part of a file, for your own program. The whole receiver shows where each piece goes, and all imports.",
     run: "Run it",
     code: "Code",
     forEndpoint: (url: string) => `Verifies requests to ${url}`,
@@ -92,7 +92,7 @@ export const texts = defineTexts({
     whole: "Ganzer Empfänger",
     extent: "Wie viel davon",
     partAbout:
-      "Ein Teil einer Datei: setzen Sie ihn in Ihre eigene ein. Importe und Rahmen hat nur der ganze Empfänger.",
+      "Ein Teil einer Datei, für Ihr eigenes Programm. Der ganze Empfänger zeigt, wohin jedes Stück gehört, und alle Importe.",
     run: "Starten",
     code: "Code",
     forEndpoint: (url: string) => `Prüft Anfragen an ${url}`,
