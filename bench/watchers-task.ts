@@ -51,6 +51,9 @@ async function load(stand: Stand, program: Program): Promise<void> {
   );
 }
 
+const percent = (shares: readonly number[]): string =>
+  shares.map((share) => (share * 100).toFixed(1)).join(", ");
+
 /** By turns: without, with, without, with. */
 export async function watched(stand: Stand) {
   const program = await stand.start("up");
@@ -73,8 +76,6 @@ export async function watched(stand: Stand) {
     for (const { end } of watching) end();
   }
   await program.stop();
-  const percent = (shares: readonly number[]): string =>
-    shares.map((share) => (share * 100).toFixed(1)).join(", ");
   return {
     task: `L ${TENANTS * WATCHERS_OF_TENANT} watchers at ${PER_SECOND} a second`,
     "% of a core without": percent(without),
