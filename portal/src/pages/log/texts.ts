@@ -4,7 +4,7 @@ export const texts = defineTexts({
   en: {
     title: "Deliveries",
     about:
-      "Every attempt to deliver an event, with the time at which it was sent. The newest is first, by when it was scheduled.",
+      "Every attempt to deliver an event, with the time it was sent. Sorted by when it was scheduled, newest first.",
     chartAbout: "The bars count all attempts of this time: only the endpoint narrows them.",
     widen: "Look at 30 days",
     range: "Time",
@@ -53,7 +53,7 @@ export const texts = defineTexts({
   de: {
     title: "Zustellungen",
     about:
-      "Jeder Versuch, ein Ereignis zuzustellen, mit der Zeit, zu der er gesendet wurde. Der neueste steht oben, nach der Zeit seiner Planung.",
+      "Jeder Versuch, ein Ereignis zuzustellen, mit der Zeit des Sendens. Sortiert nach der geplanten Zeit, neueste zuerst.",
     chartAbout: "Die Balken zählen alle Versuche dieser Zeit: nur der Endpunkt schränkt sie ein.",
     widen: "30 Tage ansehen",
     range: "Zeit",
