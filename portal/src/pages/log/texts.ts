@@ -28,7 +28,7 @@ export const texts = defineTexts({
     noneTitle: "Nothing matches",
     none: "No delivery of this time fits all filters.",
     fresh: (count: string, one: number) => `Show ${count} new ${plural(one, "delivery", "deliveries")}`,
-    gap: "Some were left out while they came fast, or while the connection was away.",
+    gap: "More came than could be shown.",
     reload: "Read anew",
     live: "Live",
     notLive: "Connecting …",
@@ -78,7 +78,7 @@ export const texts = defineTexts({
     none: "Keine Zustellung dieser Zeit passt zu allen Filtern.",
     fresh: (count: string, one: number) =>
       `${count} neue ${plural(one, "Zustellung", "Zustellungen")} zeigen`,
-    gap: "Einige wurden ausgelassen, weil sie zu schnell kamen oder die Verbindung fort war.",
+    gap: "Es kam mehr, als gezeigt werden kann.",
     reload: "Neu lesen",
     live: "Live",
     notLive: "Verbindet …",
