@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { z } from "zod";
+import { eventually } from "../../test/support/service.ts";
 import { serviceSignature, webhookSignature } from "../../test/support/receivers.ts";
 import type { ReceivedRequest } from "../../test/support/tls-receiver.ts";
 import { describePortal, type Portal } from "./support/portal.ts";
@@ -47,9 +48,16 @@ describePortal(
       const ask = page.getByRole("dialog");
       await ask.getByText("signs beside the new one for 8 hr").waitFor();
       await inspect("secret-ask");
+      // As most people see it: the dialog that asked fades while the secret is there already.
+      await page.emulateMedia({ reducedMotion: "no-preference" });
       await ask.getByRole("button", { name: "Rotate secret" }).click();
-      await page.getByRole("dialog", { name: /^Rotate/ }).waitFor({ state: "detached" });
+      await page.getByRole("dialog", { name: "shown only this once" }).waitFor();
+      await eventually(async () => (await page.locator("[role=dialog]").count()) === 1);
+      await page.evaluate(
+        "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))",
+      );
       await page.getByRole("dialog", { name: "shown only this once" }).locator(":focus").waitFor();
+      await page.emulateMedia({ reducedMotion: "reduce" });
       const shown = page.getByLabel("Signing secret", { exact: true });
       const secret = (await shown.textContent()) ?? "";
       assert.match(secret, /^whsec_/);
