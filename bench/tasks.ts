@@ -9,6 +9,7 @@ import { median, memoryMib, percentile } from "./measure.ts";
 import { noisyNeighbours } from "./noisy-neighbours.ts";
 import { fetching } from "./pull-task.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
+import { watched } from "./watchers-task.ts";
 
 export type Row = { task: string; [figure: string]: string | number };
 
@@ -217,18 +218,16 @@ async function yardstick(stand: Stand): Promise<Row> {
 }
 
 async function log(stand: Stand): Promise<Row> {
-  await seedLog(stand, 1_000_000);
   const program = await stand.start("up");
-  const figures = await readLog(stand, program);
+  const figures = await readLog(stand, program, await seedLog(stand, program, 1_000_000));
   await program.stop();
   return { task: "E log of 1,000,000", ...figures };
 }
 
 async function growth(stand: Stand): Promise<Row> {
   await stand.sql("TRUNCATE postern.deliveries, postern.events");
-  await seedLog(stand, 10_000_000);
   const program = await stand.start("up");
-  const figures = await readLog(stand, program);
+  const figures = await readLog(stand, program, await seedLog(stand, program, 10_000_000));
   await program.stop();
   const row = await repeatedBurst(stand, "G burst with a log of 10,000,000", { count: 20_000, senders: 16 });
   return { ...row, ...figures };
@@ -317,6 +316,7 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   G: growth,
   H: (stand) => apart(stand, "H api and worker apart", 1),
   H2: (stand) => apart(stand, "H api and two workers", 2),
+  L: watched,
   N: noisyNeighbours,
   K: keeping,
   W: weighing,

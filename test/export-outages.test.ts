@@ -105,11 +105,11 @@ describe("an export", () => {
         await own.query("LOCK TABLE postern.deliveries IN ACCESS EXCLUSIVE MODE");
         await endLeases();
         await eventually(async () => {
-          // Only an export reads the log here. Upkeep, which writes to it, waits for the lock too.
+          // By the export's own statement: upkeep of other kinds waits for the lock too.
           const waiting = await own.query(
-            `SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessShareLock'
-              AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-              AND relation = 'postern.deliveries'::regclass`,
+            `SELECT FROM pg_locks JOIN pg_stat_activity AS waiter USING (pid)
+              WHERE NOT granted AND relation = 'postern.deliveries'::regclass
+                AND waiter.datname = current_database() AND waiter.query LIKE '% AS fits FROM postern.deliveries %'`,
           );
           return (waiting.rowCount ?? 0) > 0;
         });

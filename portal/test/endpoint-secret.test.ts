@@ -75,11 +75,14 @@ describePortal(
       await page.getByLabel("Use a secret of my own").check();
       await page.getByRole("button", { name: "Rotate secret" }).click();
       await page.getByText("Give a secret.").waitFor();
+      await page.getByLabel("Your secret").and(page.locator(":focus")).waitFor();
       await page.getByLabel("Your secret").fill("x".repeat(20));
       await page.getByRole("button", { name: "Rotate secret" }).click();
       await page.getByText("refuses requests until it has the new one").waitFor();
+      await page.getByRole("dialog", { name: /of 127\.0\.0\.1:\d+\/works\?$/ }).waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Rotate secret" }).click();
       await page.getByText(/too easy to guess/).waitFor();
+      await page.getByLabel("Your secret").and(page.locator(":focus")).waitFor();
       await inspect("secret-own-refused");
       await page.getByLabel("Your secret").fill(OWN);
       await page.getByRole("button", { name: "Rotate secret" }).click();
@@ -112,6 +115,7 @@ describePortal(
       });
       const code = page.getByRole("region", { name: "Code" });
       await code.getByText("function isSigned").waitFor();
+      await page.getByText("A part of a file").waitFor();
       await inspect("secret-verify");
       for (const name of ["Node", "Python", "Go", "Ruby", "PHP", "Java", "C#", "Rust"]) {
         await page.locator("label", { hasText: new RegExp(`^${name.replace("+", "\\+")}$`) }).click();

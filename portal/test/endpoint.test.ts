@@ -21,6 +21,7 @@ describePortal(
       });
       await page.getByText("The receiver failed").waitFor();
       await page.getByText("Every automatic attempt has failed since").waitFor();
+      assert.equal(await page.getByText("Next attempt").count(), 0);
       await page.getByRole("img", { name: "0 delivered and 3 failed in this time" }).waitFor();
       await inspect("endpoint-failing");
       await page.getByRole("link", { name: "The receiver failed" }).click();
@@ -28,6 +29,22 @@ describePortal(
       const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
       await eventually(async () => (await rows.count()) === 3);
       assert.match(page.url(), new RegExp(`endpoint=${fails.id}.*cause=http_500`));
+    });
+
+    it("says when its next attempt comes", async () => {
+      const late = await addEndpoint(portal(), "late", "/fails");
+      // As in the midst of a schedule of hours, which this service has not.
+      await portal().service.database.pool.query(
+        `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+          SELECT 'late', $1, postern.uuid_v7(), postern.uuid_v7(), 'invoice.paid', 2, at, at
+          FROM (SELECT now() + interval '125 minutes' AS at) AS due`,
+        [late.id],
+      );
+      const { page, inspect } = await portal().open(`/endpoints/${late.id}`, {
+        grant: { tenant_id: "late" },
+      });
+      await page.getByText(/^Next attempt: in 2 h\S+ \(.*\d\d:\d\d:\d\d\)$/).waitFor();
+      await inspect();
     });
 
     it("counts what failed, sends it again, and shows how far that is", async () => {
@@ -50,7 +67,9 @@ describePortal(
       await dialog.getByText("Failed: the newest attempt").click();
       await dialog.getByText("4 events would be sent.").waitFor();
       await dialog.getByRole("button", { name: "Send them" }).click();
-      await page.getByText("Finished").waitFor();
+      const replay = page.getByRole("listitem").filter({ hasText: "4 of 4 done" });
+      await replay.getByText("Finished").waitFor();
+      await replay.and(page.locator(":focus")).waitFor();
       await page.getByText("4 delivered, 0 failed, 0 skipped").waitFor();
       await inspect("replay-finished");
       const sent = await deliveriesOf(
@@ -71,12 +90,12 @@ describePortal(
       });
       await page.getByText("30 events would be sent.").waitFor();
       await page.getByRole("button", { name: "Send them" }).click();
-      await page.getByText("Running").waitFor();
+      await page.getByText("Running", { exact: true }).waitFor();
       await inspect("replay-running");
       await page.getByRole("button", { name: "Cancel replay" }).click();
       await page.getByText("What is in flight is finished").waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Cancel replay" }).click();
-      await page.getByText("Canceled").waitFor();
+      await page.getByText("Canceled", { exact: true }).waitFor();
       await inspect();
       const sent = await deliveriesOf(portal(), "cancel", `endpoint_id=${slow.id}&limit=100`);
       assert.ok(sent.length < 30);

@@ -49,6 +49,22 @@ describePortal(
       await inspect("endpoint");
     });
 
+    it("leads to the first fault of a form", async () => {
+      const { page } = await portal().open("/endpoints/new");
+      const focused = () => page.evaluate("document.activeElement.name");
+      await page.getByRole("button", { name: "Create endpoint" }).click();
+      await eventually(async () => (await focused()) === "url");
+      await page.getByText("More settings").click();
+      await page.getByLabel("Rate limit").fill("many");
+      await page.getByText("More settings").click();
+      await page.getByLabel("URL", { exact: true }).fill("https://example.com/hooks");
+      await page.getByRole("button", { name: "Create endpoint" }).click();
+      await eventually(async () => (await focused()) === "all-events");
+      await page.getByLabel("All events").check();
+      await page.getByRole("button", { name: "Create endpoint" }).click();
+      await eventually(async () => (await focused()) === "rate");
+    });
+
     it("lists them with their state and their success of a day", async () => {
       await addEndpoint(portal(), "acme", "/fails");
       await publish(portal(), "acme", "one");
@@ -79,6 +95,7 @@ describePortal(
       await row.getByRole("button", { name: /Actions for/ }).click();
       await page.getByRole("menuitem", { name: "Disable" }).click();
       await page.getByText("Attempts that are due are held").waitFor();
+      await page.getByRole("dialog", { name: /^Disable 127\.0\.0\.1:\d+\/works\?$/ }).waitFor();
       await inspect("endpoint-disable");
       await page.getByRole("button", { name: "Disable endpoint" }).click();
       await row.getByText("Disabled").waitFor();
@@ -98,6 +115,7 @@ describePortal(
       await page.getByRole("button", { name: /Actions for/ }).click();
       await page.getByRole("menuitem", { name: "Delete" }).click();
       await page.getByText("There is no way back").waitFor();
+      await page.getByRole("dialog", { name: /^Delete 127\.0\.0\.1:\d+\/deleted\?$/ }).waitFor();
       await inspect("endpoint-delete");
       await page.getByRole("button", { name: "Delete endpoint" }).click();
       await page.getByRole("heading", { level: 1, name: "Endpoints" }).waitFor();

@@ -27,6 +27,14 @@ describePortal(
       const { page, inspect } = await portal().open("/log", { grant: { tenant_id: "empty" } });
       await page.getByText("No deliveries in this time").waitFor();
       await inspect("log-empty");
+      await page.goto(`${portal().service.url}/portal/log?status=failed&range=1h`);
+      await page.getByText("Nothing matches").waitFor();
+      await inspect("log-nothing-of-hour");
+      await page.getByRole("button", { name: "Look at 30 days" }).click();
+      await page.waitForURL(/status=failed&range=30d/);
+      await page.getByText("Nothing matches").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Look at 30 days" }).count(), 0);
+      await page.getByText("The bars count all attempts").waitFor();
     });
 
     it("shows what was delivered and what failed, and filters it by the URL", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eventually } from "../../test/support/service.ts";
 import { describePortal } from "./support/portal.ts";
-import { deliveriesOf, prepare } from "./support/tenant.ts";
+import { addEndpoint, deliveriesOf, prepare } from "./support/tenant.ts";
 
 describePortal(
   "the portal's search",
@@ -62,6 +62,16 @@ describePortal(
       await page.keyboard.press("Enter");
       await page.getByText("No export yet").waitFor();
       await inspect();
+    });
+
+    it("finds an endpoint by its description", async () => {
+      await addEndpoint(portal(), "described", "/hooks", { description: "Books invoices" });
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "described" } });
+      await page.getByText("No export yet").waitFor();
+      await page.keyboard.press("/");
+      await page.getByRole("combobox").fill("books");
+      await page.getByRole("option", { name: /hooks Books invoices$/ }).click();
+      await page.getByRole("heading", { level: 1, name: /hooks$/ }).waitFor();
     });
 
     it("says that nothing was found, and shows what was asked as text", async () => {

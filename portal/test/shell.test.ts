@@ -12,7 +12,7 @@ describePortal("the portal's shell", {}, (portal) => {
     await page.getByText("Noch kein Endpunkt").waitFor();
     assert.equal(await page.locator("html").getAttribute("lang"), "de");
     await inspect("endpoints-empty-german");
-    await page.getByRole("button", { name: "Anzeige" }).click();
+    await page.getByRole("button", { name: "Anzeige, Abmelden" }).click();
     await page.getByRole("menuitemradio", { name: "English" }).click();
     await page.getByText("No endpoint yet").waitFor();
     await inspect("display");
@@ -25,7 +25,7 @@ describePortal("the portal's shell", {}, (portal) => {
     await page.emulateMedia({ colorScheme: "light" });
     const canvas = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
     const light = await canvas();
-    await page.getByRole("button", { name: "Display" }).click();
+    await page.getByRole("button", { name: "Display, sign out" }).click();
     await page.getByRole("menuitemradio", { name: "Dark" }).click();
     assert.notEqual(await canvas(), light);
     await page.reload();

@@ -63,7 +63,7 @@ export const replayObject = z
       .int()
       .min(0)
       .describe(
-        "Events that fitted when it was asked for, as far as they were counted; once finished, `sent` and `skipped` together.",
+        "Events that it sends: those that could be sent when it was asked for, as far as they were counted; once finished, `sent`. Without the skipped.",
       ),
     is_capped: z.boolean().describe("More than `total` may have fitted."),
     sent: z.int().min(0).describe("Given to the endpoint's queue so far, the pending ones included."),
@@ -76,7 +76,7 @@ export const replayObject = z
   .meta({ id: "Replay" });
 
 export function replayView(replay: Replay): z.infer<typeof replayObject> {
-  const { sent, skipped, status } = replay;
+  const { sent, status } = replay;
   return {
     id: replay.id,
     endpoint_id: replay.endpointId,
@@ -87,13 +87,13 @@ export function replayView(replay: Replay): z.infer<typeof replayObject> {
     cause: replay.cause,
     status,
     error: replay.error,
-    // What fits may have changed since it was counted.
-    total: status === "finished" ? sent + skipped : Math.max(replay.counted, sent + skipped),
+    // What fits may have changed since it was counted. The count leaves out what would be skipped.
+    total: status === "finished" ? sent : Math.max(replay.counted, sent),
     is_capped: replay.isCapped && status !== "finished",
     sent,
     delivered: replay.delivered,
     failed: replay.failed,
-    skipped,
+    skipped: replay.skipped,
     created_at: replay.createdAt.toISOString(),
     finished_at: replay.finishedAt?.toISOString() ?? null,
   };

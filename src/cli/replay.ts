@@ -65,9 +65,9 @@ async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Re
   const progress = makeProgress(isQuiet);
   for (;;) {
     const found = answered.parse(JSON.parse(await api.call("GET", `/api/replays/${id}`))).replay;
-    const { status, total, is_capped, delivered, failed, skipped } = found;
+    const { status, total, is_capped, delivered, failed } = found;
     const all = is_capped ? `${total} or more` : `${total}`;
-    progress.show(`${status}: ${delivered + failed + skipped} of ${all} events`);
+    progress.show(`${status}: ${delivered + failed} of ${all} events`);
     if (status !== "running") {
       progress.end();
       return found;

@@ -49,27 +49,37 @@ export async function readBuckets(
   return rows;
 }
 
-export type EndpointBucket = BucketCounts & { endpointId: EndpointId };
+/** Time, delivered, failed, average and greatest latency, as {@link BucketCounts} names them. */
+type BucketTuple = [number, number, number, number | null, number | null];
 
-/** The same for each of these endpoints. */
+/** The same for each of these endpoints that has some, in any order. */
 export async function readEndpointBuckets(
   db: Db,
   tenantId: TenantId,
   { endpointIds, grain, span }: { endpointIds: readonly EndpointId[]; grain: Grain; span: Span },
-): Promise<EndpointBucket[]> {
-  const { rows } = await db.query<EndpointBucket>({
+): Promise<Map<EndpointId, BucketCounts[]>> {
+  // A value an endpoint: thousands of rows took longer to take apart than to read.
+  const { rows } = await db.query<{ endpointId: EndpointId; buckets: BucketTuple[] }>({
     name: "read-endpoint-buckets",
-    text: /* sql */ `SELECT endpoint_id AS "endpointId", (extract(epoch FROM at) * 1000)::float8 AS "atMs", ${SUMS} FROM (
-        SELECT s.endpoint_id, at, ${MEASURES} FROM unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
-          SELECT * FROM postern.delivery_stats
-          WHERE tenant_id = $1 AND endpoint_id = wanted.id AND grain = $3 AND at >= $4 AND at < $5) AS s
-        UNION ALL
-        SELECT endpoint_id, date_bin(make_interval(mins => $3), at, 'epoch'), ${MEASURES} FROM postern.delivery_counts
-        WHERE tenant_id = $1 AND at >= $4 AND at < $5 AND endpoint_id = ANY ($2)
-      ) AS counted GROUP BY endpoint_id, at`,
+    text: /* sql */ `SELECT endpoint_id AS "endpointId",
+        json_agg(json_build_array("atMs", delivered, failed, "latencyAvgMs", "latencyMaxMs")) AS buckets
+      FROM (
+        SELECT endpoint_id, (extract(epoch FROM at) * 1000)::float8 AS "atMs", ${SUMS} FROM (
+          SELECT s.endpoint_id, at, ${MEASURES} FROM unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
+            SELECT * FROM postern.delivery_stats
+            WHERE tenant_id = $1 AND endpoint_id = wanted.id AND grain = $3 AND at >= $4 AND at < $5) AS s
+          UNION ALL
+          SELECT endpoint_id, date_bin(make_interval(mins => $3), at, 'epoch'), ${MEASURES} FROM postern.delivery_counts
+          WHERE tenant_id = $1 AND at >= $4 AND at < $5 AND endpoint_id = ANY ($2)
+        ) AS counted GROUP BY endpoint_id, at
+      ) AS bucket GROUP BY endpoint_id`,
     values: [tenantId, endpointIds, grain, ...boundsOf(span)],
   });
-  return rows;
+  return new Map(rows.map(({ endpointId, buckets }) => [endpointId, buckets.map(toBucket)]));
+}
+
+function toBucket([atMs, delivered, failed, latencyAvgMs, latencyMaxMs]: BucketTuple): BucketCounts {
+  return { atMs, delivered, failed, latencyAvgMs, latencyMaxMs };
 }
 
 export type EndpointNow = {

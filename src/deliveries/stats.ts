@@ -82,11 +82,10 @@ export class DeliveryStats {
       readEndpointBuckets(db, tenantId, { endpointIds, grain, span }),
       readEndpointsNow(db, tenantId, { endpointIds, maxPending: MAX_PENDING }),
     ]);
-    const byEndpoint = Map.groupBy(counted, (bucket) => bucket.endpointId);
     const buckets = bucketsIn(span, grain);
     const endpoints = states.map(({ endpointId, pending, oldestDueAt, lastDelivered, lastFailed }) => ({
       endpointId,
-      series: withEmptyBuckets(byEndpoint.get(endpointId) ?? [], buckets),
+      series: withEmptyBuckets(counted.get(endpointId) ?? [], buckets),
       pending,
       oldestDueAt,
       lastDeliveredAt: timeOf(lastDelivered),

@@ -1,7 +1,7 @@
 /** How many events a replay would send now, and what of them there is to say. Sends nothing. */
 import type { Db } from "../database/pool.ts";
 import { idTimeMs, lowestIdAt, parseEventId, type EventId } from "../shared/id.ts";
-import { readCandidates } from "./candidate-store.ts";
+import { groupCandidates } from "./candidate-store.ts";
 import { causeOf, judge, MOST_COUNTED, type ReplayFilter, type Subscription } from "./replay.ts";
 
 /** Rows that one statement looks at. */
@@ -29,19 +29,18 @@ export async function countCandidates(
   let newest: EventId | null = null;
   let after = startOf(filter);
   for (;;) {
-    const { candidates, isAll } = await readCandidates(db, filter, { after, most: PAGE });
-    for (const candidate of candidates) {
-      after = candidate.eventId;
-      if (judge(candidate, filter, subscription) !== "send") continue;
-      count++;
-      oldest ??= candidate.eventId;
-      newest = candidate.eventId;
-      const cause = causeOf(candidate);
-      if (cause !== null) byCause.set(cause, (byCause.get(cause) ?? 0) + 1);
-      if (count === MOST_COUNTED) break;
+    const { groups, isAll } = await groupCandidates(db, filter, { after, most: PAGE });
+    for (const group of groups) {
+      if (group.last > after) after = group.last;
+      if (judge(group, filter, subscription) !== "send") continue;
+      count += group.count;
+      if (oldest === null || group.first < oldest) oldest = group.first;
+      if (newest === null || group.last > newest) newest = group.last;
+      const cause = causeOf(group);
+      if (cause !== null) byCause.set(cause, (byCause.get(cause) ?? 0) + group.count);
     }
     looked += PAGE;
-    const isCapped = !isAll && (count === MOST_COUNTED || looked >= MOST_COUNTED);
+    const isCapped = !isAll && looked >= MOST_COUNTED;
     if (isAll || isCapped)
       return { count, isCapped, oldest: timeOf(oldest), newest: timeOf(newest), byCause };
   }

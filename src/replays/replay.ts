@@ -65,12 +65,17 @@ export type Candidate = {
   } | null;
 };
 
+/** What of a candidate decides whether it is sent. */
+export type Judged = Pick<Candidate, "event" | "isPending"> & {
+  newest: Pick<NonNullable<Candidate["newest"]>, "status" | "error" | "responseStatus"> | null;
+};
+
 /** A subscription's patterns. */
 export type Subscription = readonly string[];
 
 /** Whether an event is sent, or was to be and can't, or does not fit. */
 export function judge(
-  candidate: Candidate,
+  candidate: Judged,
   { selection, eventType, cause }: Pick<ReplayFilter, "selection" | "eventType" | "cause">,
   subscription: Subscription,
 ): "send" | "skip" | "other" {
@@ -96,7 +101,7 @@ function isOfType(type: string | null, wanted: string | null): boolean {
 }
 
 function isSelected(
-  { newest, isPending, event }: Candidate,
+  { newest, isPending, event }: Judged,
   selection: ReplaySelection,
   subscription: Subscription,
 ): boolean {
@@ -108,7 +113,7 @@ function isSelected(
 }
 
 /** Why the newest attempt failed; null where it did not, or no attempt was made. */
-export function causeOf({ newest }: Pick<Candidate, "newest">): string | null {
+export function causeOf({ newest }: Pick<Judged, "newest">): string | null {
   if (newest?.status !== "failed") return null;
   return newest.error ?? (newest.responseStatus === null ? "unknown" : `http_${newest.responseStatus}`);
 }

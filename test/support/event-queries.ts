@@ -6,7 +6,7 @@ import { rangeOf } from "../../src/deliveries/search-filter.ts";
 import { lockEndpoint } from "../../src/endpoints/endpoint-store.ts";
 import * as accept from "../../src/queue/postgres/accept-store.ts";
 import * as once from "../../src/queue/postgres/once-store.ts";
-import { readCandidates } from "../../src/replays/candidate-store.ts";
+import { groupCandidates, readCandidates } from "../../src/replays/candidate-store.ts";
 import * as replays from "../../src/replays/replay-store.ts";
 import { newEndpointId, newEventId, newReplayId, parseEventId } from "../../src/shared/id.ts";
 import { event } from "./store-inputs.ts";
@@ -45,6 +45,10 @@ export const asTenant: Record<string, Run> = {
   removeReplayed: (db, rows) => once.removeReplayed(db, rows),
   readCandidates: async (db, rows) =>
     (await readCandidates(db, filter(rows, "failed"), { after: FIRST, most: 5 })).candidates,
+  groupCandidates: async (db, rows) =>
+    (await groupCandidates(db, filter(rows, "failed"), { after: FIRST, most: 5 })).groups,
+  "groupCandidates, of all": async (db, rows) =>
+    (await groupCandidates(db, filter(rows, "all"), { after: FIRST, most: 5 })).groups,
   "readCandidates, of all": async (db, rows) =>
     (await readCandidates(db, filter(rows, "all"), { after: FIRST, most: 5 })).candidates,
   lockRunningReplays: (db, { tenantId }) => replays.lockRunningReplays(db, tenantId),

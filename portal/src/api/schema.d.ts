@@ -1388,7 +1388,7 @@ export interface components {
             status: "running" | "finished" | "canceled" | "failed";
             /** @description Of a failed one: `endpoint_deleted`. */
             error: string | null;
-            /** @description Events that fitted when it was asked for, as far as they were counted; once finished, `sent` and `skipped` together. */
+            /** @description Events that it sends: those that could be sent when it was asked for, as far as they were counted; once finished, `sent`. Without the skipped. */
             total: number;
             /** @description More than `total` may have fitted. */
             is_capped: boolean;

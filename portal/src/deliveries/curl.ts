@@ -1,10 +1,8 @@
-import type { Schemas } from "../api/client.ts";
+/** What was sent, as a delivery of the API has it. */
+type Sent = { request_headers: Readonly<Record<string, string>> | null; request_body: string | null };
 
 /** A line for a POSIX shell that sends the same request. */
-export function curlOf(
-  url: string,
-  { request_headers: headers, request_body: body }: Schemas["Delivery"],
-): string {
+export function curlOf(url: string, { request_headers: headers, request_body: body }: Sent): string {
   const given = Object.entries(headers ?? {}).filter(
     ([name]) => !/^(?:host|content-length|connection)$/i.test(name),
   );

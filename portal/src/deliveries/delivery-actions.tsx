@@ -6,7 +6,7 @@ import { choiceName } from "../endpoints/endpoint-names.ts";
 import { usePermissions } from "../session/permissions.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { useTexts } from "../texts/texts.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, LinkButton } from "../ui/button.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Select } from "../ui/select.tsx";
@@ -36,6 +36,16 @@ export function DeliveryActions({ delivery, url }: { delivery: Delivery; url: st
         <span title={t.curlAbout}>
           <CopyButton small={false} label={t.curl} text={curlOf(url, delivery)} />
         </span>
+      )}
+      {url !== undefined && delivery.request_headers !== null && (
+        <LinkButton
+          icon="key"
+          to="/endpoints/$endpointId/secret"
+          params={{ endpointId: delivery.endpoint_id }}
+          search={{ tab: "debug", delivery: delivery.id }}
+        >
+          {t.check}
+        </LinkButton>
       )}
       {isSending && delivery.event_id !== null && (
         <SendElsewhere

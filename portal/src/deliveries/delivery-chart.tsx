@@ -49,11 +49,13 @@ export function statsQuery({ from, to, endpointId }: ChartSpan) {
 type ChartProps = ChartSpan & {
   /** Called with the part that was dragged over, in whole buckets. */
   onBrush?: (from: Date, to: Date) => void;
+  /** In place of the hint at dragging. */
+  note?: string | undefined;
   children?: ReactNode;
 };
 
 /** Delivered and failed attempts over time, a bar a bucket. */
-export function DeliveryChart({ onBrush, children, ...span }: ChartProps) {
+export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) {
   const t = useTexts(texts);
   const format = useFormat();
   const { data } = useQuery(statsQuery(span));
@@ -65,7 +67,11 @@ export function DeliveryChart({ onBrush, children, ...span }: ChartProps) {
       <figcaption className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
         <Key color="bg-good-fill">{t.delivered(sum("delivered"))}</Key>
         <Key color="bg-bad-fill">{t.failed(sum("failed"))}</Key>
-        {onBrush !== undefined && <span className="hidden text-muted sm:inline">{t.hint}</span>}
+        {note !== undefined ? (
+          <span className="text-muted">{note}</span>
+        ) : (
+          onBrush !== undefined && <span className="hidden text-muted sm:inline">{t.hint}</span>
+        )}
         <span className="ml-auto">{children}</span>
       </figcaption>
       <Bars

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { api, bodyOf, type Schemas } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
 import { useFormat } from "../display/format.ts";
+import { ShortcutHelp } from "../shell/shortcut-help.tsx";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "../ui/button.tsx";
@@ -30,10 +31,6 @@ export function DeliveryDrawer({ deliveryId, onClose, onMove }: DrawerProps) {
     queryFn: ({ signal }) =>
       bodyOf(api.GET("/api/deliveries/{did}", { signal, params: { path: { did: deliveryId } } })),
   });
-  useShortcuts([
-    { key: "j", about: t.nextKey, run: () => onMove(1) },
-    { key: "k", about: t.previousKey, run: () => onMove(-1) },
-  ]);
   const delivery = data?.delivery;
   return (
     <Drawer
@@ -58,6 +55,7 @@ export function DeliveryDrawer({ deliveryId, onClose, onMove }: DrawerProps) {
         </>
       }
     >
+      <Keys onMove={onMove} />
       {delivery !== undefined ? (
         <Shown key={delivery.id} delivery={delivery} />
       ) : error === null ? (
@@ -67,6 +65,18 @@ export function DeliveryDrawer({ deliveryId, onClose, onMove }: DrawerProps) {
       )}
     </Drawer>
   );
+}
+
+/** Within the drawer, so that these are its keys. */
+function Keys({ onMove }: Pick<DrawerProps, "onMove">) {
+  const t = useTexts(texts);
+  const [hasHelp, setHasHelp] = useState(false);
+  useShortcuts([
+    { key: "j", about: t.nextKey, run: () => onMove(1) },
+    { key: "k", about: t.previousKey, run: () => onMove(-1) },
+    { key: "?", about: t.helpKey, run: () => setHasHelp(true) },
+  ]);
+  return <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />;
 }
 
 function Shown({ delivery }: { delivery: Schemas["Delivery"] }) {

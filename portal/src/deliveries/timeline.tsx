@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { api, bodyOf, type Schemas } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
 import { useFormat, useNow } from "../display/format.ts";
+import { nameOf } from "../endpoints/endpoint-names.ts";
 import { useTexts } from "../texts/texts.ts";
-import { hostOf } from "../ui/url-text.tsx";
 import { causeOf, useCauseTexts } from "./cause.ts";
 import { texts } from "./drawer-texts.ts";
 import { StatusIcon } from "./status-mark.tsx";
@@ -123,7 +123,7 @@ function Elsewhere({ at }: { at: AtEndpoint }) {
     <li className="flex items-center gap-2">
       <StatusIcon status={status} />
       {newest === undefined ? (
-        <span translate="no">{url === undefined ? t.deletedEndpoint : hostOf(url)}</span>
+        <span translate="no">{url === undefined ? t.deletedEndpoint : nameOf(url)}</span>
       ) : (
         <Link
           to="."
@@ -131,7 +131,7 @@ function Elsewhere({ at }: { at: AtEndpoint }) {
           className="truncate hover:underline"
           translate="no"
         >
-          {url === undefined ? t.deletedEndpoint : url.replace(/^https:\/\//, "")}
+          {url === undefined ? t.deletedEndpoint : nameOf(url)}
         </Link>
       )}
     </li>

@@ -8,7 +8,7 @@ import { AskDialog } from "../ui/dialog.tsx";
 import type { Action } from "../ui/menu.tsx";
 import { useErrorText } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
-import { hostOf } from "../ui/url-text.tsx";
+import { nameOf } from "./endpoint-names.ts";
 import { texts } from "./texts.ts";
 
 type OpenProps = { trigger: ReactElement; endpoint: Endpoint; onDeleted: (() => Promise<void>) | undefined };
@@ -18,7 +18,7 @@ export function OpenActions({ trigger, endpoint, onDeleted }: OpenProps) {
   const navigate = useNavigate();
   const [asks, setAsks] = useState<"disable" | "delete" | null>(null);
   const { setEnabled, remove, isBusy } = useEndpointChanges(endpoint, () => setAsks(null), onDeleted);
-  const host = hostOf(endpoint.url);
+  const name = nameOf(endpoint.url);
   const edit = (): void =>
     void navigate({ to: "/endpoints/$endpointId/edit", params: { endpointId: endpoint.id } });
   const actions: Action[] = [
@@ -36,7 +36,7 @@ export function OpenActions({ trigger, endpoint, onDeleted }: OpenProps) {
         onClose={() => setAsks(null)}
         onYes={() => setEnabled(false)}
         isBusy={isBusy}
-        title={t.disableTitle(host)}
+        title={t.disableTitle(name)}
         about={t.disableAbout}
         yes={t.disableYes}
       />
@@ -46,7 +46,7 @@ export function OpenActions({ trigger, endpoint, onDeleted }: OpenProps) {
         onYes={remove}
         isBusy={isBusy}
         isDanger
-        title={t.deleteTitle(host)}
+        title={t.deleteTitle(name)}
         about={t.deleteAbout}
         yes={t.deleteYes}
       />
@@ -58,15 +58,15 @@ function useEndpointChanges({ id, url }: Endpoint, onDone: () => void, onDeleted
   const t = useTexts(texts);
   const errorText = useErrorText();
   const queryClient = useQueryClient();
-  const host = hostOf(url);
+  const name = nameOf(url);
   const params = { path: { id } };
   const onError = (error: unknown): void => toast({ ...errorText(asApiError(error)), isBad: true });
   const change = useMutation({
     mutationFn: (enabled: boolean) => bodyOf(api.PATCH("/api/webhooks/{id}", { params, body: { enabled } })),
     onSuccess(_answer, enabled) {
       onDone();
-      if (enabled) return toast({ title: t.enabled(host), about: t.enabledAbout });
-      toast({ title: t.disabled(host), action: { label: t.undo, run: () => change.mutate(true) } });
+      if (enabled) return toast({ title: t.enabled(name), about: t.enabledAbout });
+      toast({ title: t.disabled(name), action: { label: t.undo, run: () => change.mutate(true) } });
     },
     onError,
   });
@@ -74,7 +74,7 @@ function useEndpointChanges({ id, url }: Endpoint, onDone: () => void, onDeleted
     mutationFn: () => bodyOf(api.DELETE("/api/webhooks/{id}", { params })),
     async onSuccess() {
       onDone();
-      toast({ title: t.deleted(host) });
+      toast({ title: t.deleted(name) });
       await onDeleted?.();
       queryClient.removeQueries({ queryKey: ["endpoints", id] });
     },

@@ -2,7 +2,7 @@ import { lazy } from "react";
 import type { Endpoint } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { MoreMenu } from "../ui/action-menu.tsx";
-import { hostOf } from "../ui/url-text.tsx";
+import { nameOf } from "./endpoint-names.ts";
 import { texts } from "./texts.ts";
 
 const OpenActions = lazy(() =>
@@ -16,7 +16,7 @@ export function EndpointActions({ endpoint, onDeleted }: ActionsProps) {
   const t = useTexts(texts);
   return (
     <MoreMenu
-      label={t.actions(hostOf(endpoint.url))}
+      label={t.actions(nameOf(endpoint.url))}
       render={(trigger) => <OpenActions trigger={trigger} endpoint={endpoint} onDeleted={onDeleted} />}
     />
   );

@@ -2,7 +2,7 @@ import { useState, type FormEvent } from "react";
 import type { Endpoint } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
-import { Field, INPUT, Segments } from "../ui/field.tsx";
+import { Field, INPUT, leadToFault, Segments } from "../ui/field.tsx";
 import { FormError } from "../ui/states.tsx";
 import { EventPicker } from "./event-picker.tsx";
 import { texts } from "./endpoint-form-texts.ts";
@@ -34,8 +34,7 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
     event.preventDefault();
     setIsTried(true);
     if (urlError === undefined && rateError === undefined && !hasNoEvents) return onSubmit(requestOf(input));
-    const name = urlError !== undefined ? "url" : hasNoEvents ? "all-events" : "rate";
-    event.currentTarget.querySelector<HTMLInputElement>(`input[name=${name}]`)?.focus();
+    leadToFault(event.currentTarget);
   };
   return (
     <form onSubmit={submit} noValidate className="max-w-2xl space-y-6">

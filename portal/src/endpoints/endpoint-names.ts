@@ -5,10 +5,12 @@ import { endpointsQuery } from "../api/queries.ts";
 /** How lists name endpoints, by id: the URL without its scheme. Deleted ones have no name. */
 export function useEndpointNames(): ReadonlyMap<string, string> {
   const { data } = useQuery(endpointsQuery);
-  return useMemo(
-    () => new Map((data ?? []).map(({ id, url }) => [id, url.replace(/^https:\/\//, "")])),
-    [data],
-  );
+  return useMemo(() => new Map((data ?? []).map(({ id, url }) => [id, nameOf(url)])), [data]);
+}
+
+/** Several endpoints may share a host, so the whole URL but its scheme. */
+export function nameOf(url: string): string {
+  return url.replace(/^https:\/\//, "");
 }
 
 /** For a choice, which is cut off at its end: what tells endpoints apart comes first. */

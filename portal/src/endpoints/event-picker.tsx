@@ -44,6 +44,7 @@ export function EventPicker({ label, patterns, onChange, isMissing }: PickerProp
           <Check
             name="all-events"
             isChecked={hasAll}
+            isWrong={isMissing}
             onChange={(isChosen) => onChange(isChosen ? ["*"] : [])}
           >
             <span className="font-medium">{t.all}</span> <span className="text-muted">{t.allAbout}</span>
@@ -147,11 +148,12 @@ type CheckProps = {
   name?: string;
   isChecked: boolean;
   isDisabled?: boolean;
+  isWrong?: boolean;
   onChange: (isChecked: boolean) => void;
   children: ReactNode;
 };
 
-function Check({ name, isChecked, isDisabled = false, onChange, children }: CheckProps) {
+function Check({ name, isChecked, isDisabled = false, isWrong, onChange, children }: CheckProps) {
   return (
     <label className={`flex items-baseline gap-2.5 py-1 ${isDisabled ? "text-muted" : ""}`}>
       <input
@@ -159,6 +161,7 @@ function Check({ name, isChecked, isDisabled = false, onChange, children }: Chec
         name={name}
         checked={isChecked}
         disabled={isDisabled}
+        aria-invalid={isWrong}
         onChange={({ target }) => onChange(target.checked)}
         className="size-3.5 shrink-0 translate-y-0.5"
       />

@@ -129,6 +129,7 @@ function Results({ list, groups, place, onOpen, onPoint }: ResultsProps) {
                 <span className="truncate" {...(kind !== "page" && { translate: "no" })}>
                   {hit.label}
                 </span>
+                {hit.about !== undefined && <span className="truncate text-muted">{hit.about}</span>}
               </div>
             );
           })}

@@ -4,7 +4,7 @@ export const texts = defineTexts({
   en: {
     title: "Search",
     label: "Search everything",
-    hint: "Id, idempotency key, part of a URL, event type or page",
+    hint: "Id, idempotency key, URL, description, event type or page",
     results: "Results",
     kinds: {
       page: "Pages",
@@ -15,13 +15,13 @@ export const texts = defineTexts({
     },
     none: (q: string) => `Nothing has “${q}”.`,
     noneAbout:
-      "Ids and keys are found when they are whole; URLs and event types by any part of them. For text in bodies search in Deliveries.",
+      "Ids and keys are found when they are whole; URLs, descriptions and event types by any part of them. For text in bodies search in Deliveries.",
     keys: "↑ ↓ choose · Enter opens · Esc closes",
   },
   de: {
     title: "Suche",
     label: "Alles durchsuchen",
-    hint: "Id, Idempotenzschlüssel, Teil einer URL, Ereignistyp oder Seite",
+    hint: "Id, Idempotenzschlüssel, URL, Beschreibung, Ereignistyp oder Seite",
     results: "Treffer",
     kinds: {
       page: "Seiten",
@@ -32,7 +32,7 @@ export const texts = defineTexts({
     },
     none: (q: string) => `Nichts enthält „${q}“.`,
     noneAbout:
-      "Ids und Schlüssel werden ganz gefunden, URLs und Ereignistypen an jedem Teil. Text in Bodys suchen Sie unter Zustellungen.",
+      "Ids und Schlüssel werden ganz gefunden, URLs, Beschreibungen und Ereignistypen an jedem Teil. Text in Bodys suchen Sie unter Zustellungen.",
     keys: "↑ ↓ wählen · Enter öffnet · Esc schließt",
   },
 });

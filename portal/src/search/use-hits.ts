@@ -2,27 +2,30 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { UseNavigateResult } from "@tanstack/react-router";
 import { api, bodyOf } from "../api/client.ts";
+import { endpointsQuery } from "../api/queries.ts";
 import type { paths } from "../api/schema.d.ts";
 import { useDisplay } from "../display/display.ts";
-import { useEndpointNames } from "../endpoints/endpoint-names.ts";
+import { nameOf, useEndpointNames } from "../endpoints/endpoint-names.ts";
 import { useNavEntries } from "../shell/navigation.tsx";
 import { useSettled } from "../ui/use-settled.ts";
 
 type Found = paths["/api/search"]["get"]["responses"][200]["content"]["application/json"][number];
 type Kind = "page" | Found["kind"];
 /** `open` leads to its page. */
-export type Hit = { kind: Kind; label: string; open: (navigate: Navigate) => void };
+export type Hit = { kind: Kind; label: string; about?: string; open: (navigate: Navigate) => void };
 type Navigate = UseNavigateResult<string>;
 export type Group = { kind: Kind; hits: readonly Hit[] };
 
 const KINDS: readonly Kind[] = ["page", "endpoint", "delivery", "event", "event_type"];
 /** A person who types on asks once. */
 const PAUSE_MS = 150;
+const MAX_DESCRIBED = 10;
 
 export function useHits(q: string) {
   const asked = useSettled(q.trim(), PAUSE_MS);
   const pages = usePages(q.trim());
   const names = useEndpointNames();
+  const described = useDescribed(q.trim());
   const { data, error, isFetching } = useQuery({
     queryKey: ["search", asked],
     enabled: asked !== "",
@@ -30,7 +33,8 @@ export function useHits(q: string) {
     queryFn: ({ signal }) => bodyOf(api.GET("/api/search", { signal, params: { query: { q: asked } } })),
   });
   const found = asked === "" ? [] : (data ?? []).map((one) => hitOf(one, names));
-  const hits = [...pages, ...found];
+  const known = new Set(found.map(({ label }) => label));
+  const hits = [...pages, ...found, ...described.filter(({ label }) => !known.has(label))];
   const groups = KINDS.map((kind) => ({ kind, hits: hits.filter((hit) => hit.kind === kind) })).filter(
     (group) => group.hits.length > 0,
   );
@@ -48,6 +52,26 @@ function usePages(q: string): Hit[] {
   });
 }
 
+/** Endpoints by their description, which the service does not look at. */
+function useDescribed(q: string): Hit[] {
+  const { data } = useQuery(endpointsQuery);
+  const part = q.toLowerCase();
+  if (part === "") return [];
+  const found = (data ?? []).filter(({ description }) => description?.toLowerCase().includes(part));
+  return found
+    .slice(0, MAX_DESCRIBED)
+    .map(({ id, url, description }) => endpointHit(id, nameOf(url), description));
+}
+
+function endpointHit(id: string, label: string, about: string | null): Hit {
+  return {
+    kind: "endpoint",
+    label,
+    ...(about !== null && { about }),
+    open: (navigate) => void navigate({ to: "/endpoints/$endpointId", params: { endpointId: id } }),
+  };
+}
+
 /** A hit's address in the API says where it is here. */
 function hitOf({ kind, href }: Found, names: ReadonlyMap<string, string>): Hit {
   const { pathname, searchParams } = new URL(href, location.origin);
@@ -55,11 +79,7 @@ function hitOf({ kind, href }: Found, names: ReadonlyMap<string, string>): Hit {
   const type = searchParams.get("type") ?? "";
   switch (kind) {
     case "endpoint":
-      return {
-        kind,
-        label: names.get(id) ?? id,
-        open: (navigate) => void navigate({ to: "/endpoints/$endpointId", params: { endpointId: id } }),
-      };
+      return endpointHit(id, names.get(id) ?? id, null);
     case "delivery":
       return {
         kind,

@@ -1,19 +1,23 @@
 import { useTexts } from "../texts/texts.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { useDialogDepth } from "../ui/dialog-depth.ts";
 import { useKnownShortcuts, type Shortcut } from "./shortcuts.ts";
 import { texts } from "./texts.ts";
 
+/** The keys of the page, or of the dialog, that this is in. */
 export function ShortcutHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const t = useTexts(texts);
   const known = useKnownShortcuts();
-  const here = known.filter(({ isEverywhere }) => isEverywhere !== true);
+  const own = useDialogDepth();
+  const here = known.filter(({ isEverywhere, depth }) => depth === own && isEverywhere !== true);
   const all = known.filter(
-    ({ key, isEverywhere }) => isEverywhere === true && !here.some((own) => own.key === key),
+    ({ key, isEverywhere, depth }) =>
+      depth === own && isEverywhere === true && !here.some((one) => one.key === key),
   );
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t.shortcuts}>
       {here.length > 0 && <Keys title={t.shortcutsHere} shortcuts={here} />}
-      <Keys title={t.shortcutsAll} shortcuts={all} />
+      {all.length > 0 && <Keys title={t.shortcutsAll} shortcuts={all} />}
     </Dialog>
   );
 }

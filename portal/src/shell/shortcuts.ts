@@ -1,32 +1,39 @@
 /** Keys of the page that is shown, and the help that lists them. */
 import { useEffect, useRef, useSyncExternalStore } from "react";
+import { countOpenDialogs, useDialogDepth } from "../ui/dialog-depth.ts";
 
 export type Shortcut = { key: string; about: string; run: () => void; isEverywhere?: boolean };
 
-let shortcuts: readonly Shortcut[] = [];
+/** `depth`: in so many dialogs. */
+type Known = Shortcut & { depth: number };
+
+let shortcuts: readonly Known[] = [];
 const listeners = new Set<() => void>();
 
 /**
  * Takes these keys while the component is shown, those of a page before those of everywhere.
+ * While a dialog is open, those within it alone.
  * Not while a person types, but for `Ctrl+k` and the like, which Meta stands for too.
  */
 export function useShortcuts(own: readonly Shortcut[]): void {
   const latest = useRef(own);
   latest.current = own;
+  const depth = useDialogDepth();
   const keys = own.map(({ key, about }) => `${key} ${about}`).join("\n");
   useEffect(() => {
     const registered = latest.current.map(({ key, about, isEverywhere = false }, place) => ({
       key,
       about,
       isEverywhere,
+      depth,
       run: () => latest.current[place]?.run(),
     }));
     change([...shortcuts, ...registered]);
     return () => change(shortcuts.filter((one) => !registered.some(({ run }) => run === one.run)));
-  }, [keys]);
+  }, [keys, depth]);
 }
 
-export function useKnownShortcuts(): readonly Shortcut[] {
+export function useKnownShortcuts(): readonly Known[] {
   return useSyncExternalStore(subscribe, () => shortcuts);
 }
 
@@ -43,10 +50,10 @@ function onKey(event: KeyboardEvent): void {
   const hasModifier = event.ctrlKey || event.metaKey;
   if (!hasModifier && isTyping(event.target)) return;
   const pressed = hasModifier ? `Ctrl+${event.key.toLowerCase()}` : event.key;
-  const matching = shortcuts.filter(({ key }) => key === pressed);
+  const matching = shortcuts.filter(({ key, depth }) => key === pressed && depth >= countOpenDialogs());
   // What opened last is asked first.
   const found = matching.findLast(({ isEverywhere }) => isEverywhere !== true) ?? matching.at(-1);
-  if (found === undefined || (isInDialog() && found.isEverywhere === true)) return;
+  if (found === undefined) return;
   event.preventDefault();
   found.run();
 }
@@ -63,11 +70,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target.closest('[role="menu"],[role="listbox"]') !== null;
 }
 
-function isInDialog(): boolean {
-  return document.querySelector('[role="dialog"],[role="alertdialog"]') !== null;
-}
-
-function change(next: readonly Shortcut[]): void {
+function change(next: readonly Known[]): void {
   shortcuts = next;
   for (const listener of listeners) listener();
 }

@@ -3,6 +3,7 @@ import { Dialog as Base } from "@base-ui/react/dialog";
 import type { ReactNode } from "react";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
+import { DialogDepth, useDialogDepth } from "./dialog-depth.ts";
 import { Icon } from "./icon.tsx";
 import { texts } from "./texts.ts";
 
@@ -15,10 +16,22 @@ type DialogProps = {
   footer?: ReactNode;
   /** Neither Escape nor a click beside it closes the dialog: what it shows is not shown again. */
   isFirm?: boolean;
+  /** What gets the focus once it is closed; true for what had it before, false for nothing. */
+  finalFocus?: () => HTMLElement | boolean;
 };
 
-export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm = false }: DialogProps) {
+export function Dialog({
+  isOpen,
+  onClose,
+  title,
+  about,
+  children,
+  footer,
+  isFirm = false,
+  finalFocus,
+}: DialogProps) {
   const t = useTexts(texts);
+  const depth = useDialogDepth() + 1;
   return (
     <Base.Root
       open={isOpen}
@@ -33,7 +46,10 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm
           forceRender
           className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0"
         />
-        <Base.Popup className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 -translate-y-1/2 flex-col overflow-hidden rounded-xl border border-line bg-raised shadow-raised transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0">
+        <Base.Popup
+          {...(finalFocus && { finalFocus })}
+          className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 -translate-y-1/2 flex-col overflow-hidden rounded-xl border border-line bg-raised shadow-raised transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0"
+        >
           <div className="pt-4.5 pr-12 pb-3 pl-5">
             <Base.Title className="text-lg font-semibold text-balance wrap-anywhere">{title}</Base.Title>
           </div>
@@ -43,7 +59,7 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, isFirm
                 {about}
               </Base.Description>
             )}
-            {children}
+            <DialogDepth value={depth}>{children}</DialogDepth>
           </div>
           {footer !== undefined && (
             <div className="flex flex-wrap justify-end gap-2 border-t border-line bg-sunken px-5 py-3">
@@ -76,7 +92,7 @@ type AskProps = {
   no?: string;
   isDanger?: boolean;
   isBusy?: boolean;
-};
+} & Pick<DialogProps, "finalFocus">;
 
 export function AskDialog({
   isOpen,
@@ -88,6 +104,7 @@ export function AskDialog({
   no,
   isDanger = false,
   isBusy = false,
+  ...rest
 }: AskProps) {
   const t = useTexts(texts);
   return (
@@ -96,6 +113,7 @@ export function AskDialog({
       onClose={onClose}
       title={title}
       about={about}
+      {...rest}
       footer={
         <>
           <Button onClick={onClose}>{no ?? t.cancel}</Button>

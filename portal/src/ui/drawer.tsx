@@ -1,6 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useRef, type ReactNode } from "react";
 import { useTexts } from "../texts/texts.ts";
+import { DialogDepth, useDialogDepth } from "./dialog-depth.ts";
 import { Icon } from "./icon.tsx";
 import { texts } from "./texts.ts";
 
@@ -9,6 +10,7 @@ type DrawerProps = { title: ReactNode; onClose: () => void; actions?: ReactNode;
 /** Beside the list on a wide screen, over it on a phone. Whether it is open stands in the URL. */
 export function Drawer({ title, onClose, actions, children }: DrawerProps) {
   const t = useTexts(texts);
+  const depth = useDialogDepth() + 1;
   const popup = useRef<HTMLDivElement>(null);
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
@@ -31,7 +33,9 @@ export function Drawer({ title, onClose, actions, children }: DrawerProps) {
               <Icon name="close" />
             </Dialog.Close>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-5">{children}</div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-5">
+            <DialogDepth value={depth}>{children}</DialogDepth>
+          </div>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

@@ -30,6 +30,20 @@ export function Field({ label, about, error, children }: FieldProps) {
   );
 }
 
+/** The first control that is marked as wrong. */
+export function faultIn(form: HTMLElement | null): HTMLElement | null {
+  return form?.querySelector<HTMLElement>("[aria-invalid=true]") ?? null;
+}
+
+/** Gives it the focus, as soon as the faults that were just found are marked. */
+export function leadToFault(form: HTMLElement): void {
+  requestAnimationFrame(() => {
+    const fault = faultIn(form);
+    fault?.closest("details")?.setAttribute("open", "");
+    fault?.focus();
+  });
+}
+
 type SearchProps = InputHTMLAttributes<HTMLInputElement> & { label: string; ref?: Ref<HTMLInputElement> };
 
 export function SearchInput({ label, className = "", ...rest }: SearchProps) {

@@ -28,6 +28,8 @@ export const texts = defineTexts({
     test: "Test",
     from: "From",
     to: "To",
+    noTime: "Give a time.",
+    wrongOrder: "It must be after the first.",
     sparkline: (delivered: string, failed: string) =>
       `Last 24 hours: ${delivered} delivered, ${failed} failed`,
   },
@@ -62,6 +64,8 @@ export const texts = defineTexts({
     test: "Test",
     from: "Von",
     to: "Bis",
+    noTime: "Geben Sie eine Zeit an.",
+    wrongOrder: "Sie muss nach der ersten liegen.",
     sparkline: (delivered: string, failed: string) =>
       `Letzte 24 Stunden: ${delivered} zugestellt, ${failed} fehlgeschlagen`,
   },

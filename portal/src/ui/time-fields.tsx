@@ -3,20 +3,23 @@ import { useTexts } from "../texts/texts.ts";
 import { Field, INPUT } from "./field.tsx";
 import { texts } from "./texts.ts";
 
+/** What is wrong with both times together. */
+export type TimesFault = { end: keyof FieldTimes; kind: "noTime" | "wrongOrder" };
+
 /** As the browser's fields give them: to the minute, without a zone. Empty while none is given. */
 export type FieldTimes = { from: string; to: string };
 
 type TimeFieldsProps = {
   times: FieldTimes;
   onChange: (times: FieldTimes) => void;
-  error?: { end: keyof FieldTimes; text: string } | undefined;
+  fault?: TimesFault | undefined;
 };
 
 /** Four digits of a year, so that typing goes on with the time. */
 const LAST = "9999-12-31T23:59";
 
 /** Both ends of a time of one's own, in the zone in which times are shown. */
-export function TimeFields({ times, onChange, error }: TimeFieldsProps) {
+export function TimeFields({ times, onChange, fault }: TimeFieldsProps) {
   const t = useTexts(texts);
   const { zone } = useDisplay();
   return (
@@ -26,7 +29,7 @@ export function TimeFields({ times, onChange, error }: TimeFieldsProps) {
           key={end}
           label={t[end]}
           about={zone === "utc" ? "UTC" : undefined}
-          error={end === error?.end ? error.text : undefined}
+          error={end === fault?.end ? t[fault.kind] : undefined}
         >
           {(wiring) => (
             <input
@@ -42,6 +45,15 @@ export function TimeFields({ times, onChange, error }: TimeFieldsProps) {
       ))}
     </div>
   );
+}
+
+/** `isOpen`: without an end it goes up to now, and on. */
+export function faultOf(times: FieldTimes, zone: Zone, isOpen: boolean): TimesFault | undefined {
+  const from = timeOf(times.from, zone);
+  const to = timeOf(times.to, zone);
+  if (from === null) return { end: "from", kind: "noTime" };
+  if (to === null) return isOpen ? undefined : { end: "to", kind: "noTime" };
+  return to <= from ? { end: "to", kind: "wrongOrder" } : undefined;
 }
 
 /** Null for a field without a time. */

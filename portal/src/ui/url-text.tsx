@@ -9,10 +9,6 @@ export function UrlText({ url, className = "" }: { url: string; className?: stri
   );
 }
 
-export function hostOf(url: string): string {
-  return partsOf(url).host;
-}
-
 function partsOf(url: string): { host: string; rest: string } {
   if (!URL.canParse(url)) return { host: url, rest: "" };
   const { host, pathname, search } = new URL(url);

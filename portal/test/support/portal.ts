@@ -35,8 +35,8 @@ const THEMES = [
   ["dark", COLOUR_RULES],
 ] as const;
 const IS_TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
-/** Longer than any wait for an element should be on a busy machine. */
-const WAIT_LIMIT_MS = 30_000;
+/** As long as `eventually` waits for other things. */
+const WAIT_LIMIT_MS = 60_000;
 /** Runs in the page: its policy's violations become errors of its console. */
 const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) => {
   console.error("policy violation: " + event.violatedDirective + " " + event.blockedURI + " " + event.sample);

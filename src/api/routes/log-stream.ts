@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { LOGGED_STATUSES } from "../../deliveries/delivery.ts";
+import { LOGGED_STATUSES, type Delivery } from "../../deliveries/delivery.ts";
 import type { TailSink } from "../../deliveries/tail.ts";
 import { parseEndpointId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
@@ -73,15 +73,25 @@ export function logStreamRoute(
 }
 
 function sinkTo(stream: PassThrough): TailSink {
-  const write = (event: string, data: object): void =>
-    void stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   return {
     hasRoom: () => !stream.writableNeedDrain,
-    send(deliveries) {
-      for (const delivery of deliveries) write("delivery", deliveryHeadView(delivery));
-    },
-    skip: (skipped) => write("gap", { skipped }),
+    // One write, since each is a packet.
+    send: (deliveries) => void stream.write(deliveries.map(deliveryMessage).join("")),
+    skip: (skipped) => void stream.write(message("gap", { skipped })),
   };
+}
+
+function message(event: string, data: object): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** What a row's watchers are sent, written once for all of them. */
+const messages = new WeakMap<Delivery, string>();
+
+function deliveryMessage(delivery: Delivery): string {
+  const known = messages.get(delivery) ?? message("delivery", deliveryHeadView(delivery));
+  messages.set(delivery, known);
+  return known;
 }
 
 const streamQuery = z.strictObject({

@@ -17,13 +17,13 @@ import { idText, instantText } from "../page-query.ts";
 import { parseQuery } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
 import {
-  bucketView,
+  makeBucketView,
   causesAnswer,
   causesExample,
   causeView,
   endpointsAnswer,
   endpointsExample,
-  endpointView,
+  endpointViews,
   overTimeAnswer,
   overTimeExample,
   spanView,
@@ -71,7 +71,7 @@ export function statsRoutes(
       if (count > MAX_BUCKETS)
         throw refusal("bucket", `gives ${count} buckets for these times, and ${MAX_BUCKETS} are the most`);
       const found = await deliveryStats.overTime(tenantId, { endpointId, bucket, span });
-      return { ...spanView(span), bucket, buckets: found.map(bucketView) };
+      return { ...spanView(span), bucket, buckets: found.map(makeBucketView()) };
     },
   );
 
@@ -103,7 +103,7 @@ export function statsRoutes(
       return {
         ...spanView(found.span),
         bucket: WINDOWS[window].bucket,
-        endpoints: found.endpoints.map(endpointView),
+        endpoints: endpointViews(found.endpoints),
       };
     },
   );

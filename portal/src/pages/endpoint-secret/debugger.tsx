@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useEffect, useId, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { check, type Report, type Request } from "../../signature/check.ts";
+import { readCurl } from "../../signature/curl.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, INPUT } from "../../ui/field.tsx";
@@ -90,7 +91,7 @@ function DebuggerForm({ sent }: { sent: Schemas["Delivery"] | null }) {
       <div className="space-y-4">
         <Field label={t.headers} about={t.headersAbout}>
           {(wiring) => (
-            <Area {...wiring} rows={7} value={request.headers} onChange={(headers) => set({ headers })} />
+            <Area {...wiring} rows={7} value={request.headers} onChange={(text) => set(givenBy(text))} />
           )}
         </Field>
         <Field label={t.body} about={t.bodyAbout}>
@@ -112,6 +113,14 @@ function DebuggerForm({ sent }: { sent: Schemas["Delivery"] | null }) {
       <Result report={report} isAsSent={sentAt !== null} />
     </div>
   );
+}
+
+/** A command of curl has the body too. */
+function givenBy(text: string): Partial<Request> {
+  const command = readCurl(text);
+  if (command === null) return { headers: text };
+  const { headers, body } = command;
+  return { headers, ...(body !== null && { body }) };
 }
 
 type AreaProps = { id: string; rows: number; value: string; onChange: (value: string) => void };

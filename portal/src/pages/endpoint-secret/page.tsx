@@ -60,7 +60,7 @@ function Tabs({ endpoint }: { endpoint: Endpoint }) {
         />
       </div>
       <Suspense fallback={<Loading />}>
-        {tab === "rotate" && <Rotation endpointId={endpoint.id} mayRotate={mayRotate} />}
+        {tab === "rotate" && <Rotation endpoint={endpoint} mayRotate={mayRotate} />}
         {tab === "verify" && (
           <Verify
             endpoint={endpoint}

@@ -1,26 +1,27 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState, type FormEvent } from "react";
-import { api, asApiError, bodyOf } from "../../api/client.ts";
+import { useRef, useState, type FormEvent } from "react";
+import { api, asApiError, bodyOf, type Endpoint } from "../../api/client.ts";
 import { endpointHealthQuery } from "../../api/queries.ts";
 import { useFormat, useNow } from "../../display/format.ts";
+import { nameOf } from "../../endpoints/endpoint-names.ts";
 import { SecretDialog } from "../../endpoints/secret-dialog.tsx";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { AskDialog } from "../../ui/dialog.tsx";
-import { Field, INPUT } from "../../ui/field.tsx";
+import { faultIn, Field, INPUT, leadToFault } from "../../ui/field.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { FormError } from "../../ui/states.tsx";
 import { GRACE_NAMES, graceSeconds, UNIT_NAMES, type Grace, type Unit } from "./grace.ts";
 import { texts } from "./texts.ts";
 
-export function Rotation({ endpointId, mayRotate }: { endpointId: string; mayRotate: boolean }) {
+export function Rotation({ endpoint, mayRotate }: { endpoint: Endpoint; mayRotate: boolean }) {
   const t = useTexts(texts);
   return (
     <div className="max-w-2xl space-y-5">
-      <Former endpointId={endpointId} />
+      <Former endpointId={endpoint.id} />
       <p className="text-muted">{t.about}</p>
       {mayRotate ? (
-        <RotateForm endpointId={endpointId} />
+        <RotateForm endpoint={endpoint} />
       ) : (
         <p className="flex gap-2.5 rounded-lg border border-line bg-surface px-4 py-3 text-muted">
           <Icon name="key" className="mt-0.5" />
@@ -76,10 +77,11 @@ function useRotation(endpointId: string, wanted: Wanted) {
   });
 }
 
-function RotateForm({ endpointId }: { endpointId: string }) {
+function RotateForm({ endpoint: { id: endpointId, url } }: { endpoint: Endpoint }) {
   const t = useTexts(texts);
   const format = useFormat();
   const [wanted, setWanted] = useState(AT_FIRST);
+  const form = useRef<HTMLFormElement>(null);
   const [asks, setAsks] = useState(false);
   const [isTried, setIsTried] = useState(false);
   const former = useFormer(endpointId);
@@ -90,6 +92,7 @@ function RotateForm({ endpointId }: { endpointId: string }) {
     event.preventDefault();
     setIsTried(true);
     if (seconds !== null && (!wanted.isOwn || wanted.secret !== "")) setAsks(true);
+    else leadToFault(event.currentTarget);
   };
   const rotate = (): void => {
     if (seconds !== null) rotation.mutate(seconds, { onSettled: () => setAsks(false) });
@@ -103,6 +106,7 @@ function RotateForm({ endpointId }: { endpointId: string }) {
   const secretError = isTried && wanted.isOwn && wanted.secret === "" ? t.ownMissing : undefined;
   return (
     <form
+      ref={form}
       onSubmit={submit}
       noValidate
       className="space-y-5 rounded-xl border border-line bg-surface p-4 sm:p-5"
@@ -120,7 +124,8 @@ function RotateForm({ endpointId }: { endpointId: string }) {
         onYes={rotate}
         isBusy={rotation.isPending}
         isDanger={seconds === 0}
-        title={t.askTitle}
+        title={t.askTitle(nameOf(url))}
+        finalFocus={() => faultIn(form.current) ?? true}
         about={
           <>
             <p>

@@ -27,7 +27,7 @@ export const texts = defineTexts({
     ownAbout:
       "whsec_ and the base64 of 24 to 64 bytes, or 16 to 128 printable ASCII characters. Useful when you come from another product and your receivers have a secret already.",
     ownMissing: "Give a secret.",
-    askTitle: "Rotate the signing secret?",
+    askTitle: (name: string) => `Rotate the signing secret of ${name}?`,
     askNow:
       "The former secret ends at once. Your receiver refuses requests until it has the new one. They are tried again on their schedule.",
     askLater: (span: string, until: string) =>
@@ -42,6 +42,8 @@ export const texts = defineTexts({
     part: "Verification alone",
     whole: "Whole receiver",
     extent: "How much of it",
+    partAbout:
+      "A part of a file, for your own program. The whole receiver shows where each piece goes, and all imports.",
     run: "Run it",
     code: "Code",
     forEndpoint: (url: string) => `Verifies requests to ${url}`,
@@ -73,7 +75,7 @@ export const texts = defineTexts({
     ownAbout:
       "whsec_ und das Base64 von 24 bis 64 Bytes, oder 16 bis 128 druckbare ASCII-Zeichen. Nützlich, wenn Sie von einem anderen Produkt kommen und Ihre Empfänger schon ein Geheimnis haben.",
     ownMissing: "Geben Sie ein Geheimnis an.",
-    askTitle: "Das Signaturgeheimnis ersetzen?",
+    askTitle: (name: string) => `Das Signaturgeheimnis von ${name} ersetzen?`,
     askNow:
       "Das frühere Geheimnis endet sofort. Ihr Empfänger weist Anfragen zurück, bis er das neue hat. Sie werden nach Plan wiederholt.",
     askLater: (span: string, until: string) =>
@@ -89,6 +91,8 @@ export const texts = defineTexts({
     part: "Nur die Prüfung",
     whole: "Ganzer Empfänger",
     extent: "Wie viel davon",
+    partAbout:
+      "Ein Teil einer Datei, für Ihr eigenes Programm. Der ganze Empfänger zeigt, wohin jedes Stück gehört, und alle Importe.",
     run: "Starten",
     code: "Code",
     forEndpoint: (url: string) => `Prüft Anfragen an ${url}`,

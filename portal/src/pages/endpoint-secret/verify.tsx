@@ -41,7 +41,9 @@ export function Verify({ endpoint, language, onLanguage }: VerifyProps) {
           </div>
           <CopyButton text={code} />
         </div>
-        {extent === "whole" && (
+        {extent === "part" ? (
+          <p className="border-b border-line px-3 py-2 text-sm text-muted">{t.partAbout}</p>
+        ) : (
           <div className="flex items-center gap-2 border-b border-line px-3 py-2">
             <code aria-label={t.run} className="min-w-0 flex-1 font-mono text-xs break-all">
               {command}

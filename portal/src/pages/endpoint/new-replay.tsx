@@ -31,11 +31,21 @@ type NewReplayProps = {
   cause: string | undefined;
   causes: readonly string[];
   onSelect: (select: Select) => void;
+  onStarted: (replayId: string) => void;
   onClose: () => void;
 };
 
 /** Chooses events, counts them before anything is sent, and starts the replay. */
-export function NewReplay({ endpointId, select, range, cause, causes, onSelect, onClose }: NewReplayProps) {
+export function NewReplay({
+  endpointId,
+  select,
+  range,
+  cause,
+  causes,
+  onSelect,
+  onStarted,
+  onClose,
+}: NewReplayProps) {
   const t = useTexts(texts);
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();
@@ -46,8 +56,9 @@ export function NewReplay({ endpointId, select, range, cause, causes, onSelect, 
   const count = useCount(request);
   const start = useMutation({
     mutationFn: () => bodyOf(api.POST("/api/replays", { body: request })),
-    onSuccess() {
+    onSuccess(answer) {
       toast({ title: t.started });
+      if ("replay" in answer) onStarted(answer.replay.id);
       onClose();
     },
     onError: (error) => toast({ ...errorText(asApiError(error)), isBad: true }),
@@ -57,6 +68,8 @@ export function NewReplay({ endpointId, select, range, cause, causes, onSelect, 
       isOpen
       onClose={onClose}
       title={t.newTitle}
+      // The replay that was started has it then.
+      finalFocus={() => !start.isSuccess}
       footer={
         <>
           <Button onClick={onClose}>{ui.cancel}</Button>

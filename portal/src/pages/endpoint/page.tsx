@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
-import type { Endpoint } from "../../api/client.ts";
+import { lazy, Suspense, useMemo, useState } from "react";
+import type { Endpoint, Schemas } from "../../api/client.ts";
 import { endpointHealthQuery, endpointQuery, endpointStatsQuery } from "../../api/queries.ts";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
-import { useFormat } from "../../display/format.ts";
+import { useFormat, useNow } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
 import { stateOf } from "../../endpoints/endpoint-state.ts";
 import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
@@ -29,6 +29,12 @@ const route = getRouteApi("/endpoints/$endpointId");
 export const page = createLazyRoute("/endpoints/$endpointId")({ component: EndpointPage });
 
 const MAX_PENDING = 10_000;
+/** An endpoint may have attempts that are due all the time. */
+const LEAST_PAUSE_MS = 30_000;
+/** An attempt takes as long, as a rule. */
+const SETTLE_MS = 3000;
+/** Timers take no longer. */
+const LONGEST_MS = 3_600_000;
 
 function EndpointPage() {
   const t = useTexts(texts);
@@ -94,12 +100,15 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   const t = useTexts(texts);
   const own = useTexts(endpointTexts);
   const format = useFormat();
-  const { data: stats } = useQuery(endpointStatsQuery);
+  const statsOf = ({ endpoints }: AllStats) => endpoints.find((one) => one.endpoint_id === endpoint.id);
+  const { data: stats } = useQuery({
+    ...endpointStatsQuery,
+    select: statsOf,
+    // When the next attempt is over, another is the next.
+    refetchInterval: ({ state }) => msToNext(state.data && statsOf(state.data)),
+  });
   const { data: health } = useQuery(endpointHealthQuery(endpoint.id));
-  const state = stateOf(
-    endpoint,
-    stats?.endpoints.find((one) => one.endpoint_id === endpoint.id),
-  );
+  const state = stateOf(endpoint, stats);
   const time = (at: string): string => format.dateTime(new Date(at));
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -111,6 +120,9 @@ function State({ endpoint }: { endpoint: Endpoint }) {
           {health.pending >= MAX_PENDING ? t.pendingMany : t.pending(format.number(health.pending))}
         </span>
       )}
+      {endpoint.enabled && endpoint.mode === "push" && typeof stats?.oldest_due_at === "string" && (
+        <NextAttempt at={new Date(stats.oldest_due_at)} />
+      )}
       {typeof health?.failing_since === "string" && (
         <span className="text-bad">{t.failingSince(time(health.failing_since))}</span>
       )}
@@ -121,6 +133,27 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   );
 }
 
+type AllStats = Schemas["GetEndpointStatsAnswer"];
+
+/** Until the next attempt should be over; false where none is pending. */
+function msToNext(stats: AllStats["endpoints"][number] | undefined): number | false {
+  if (typeof stats?.oldest_due_at !== "string") return false;
+  const dueMs = Date.parse(stats.oldest_due_at) - Date.now();
+  return Math.min(Math.max(dueMs, LEAST_PAUSE_MS) + SETTLE_MS, LONGEST_MS);
+}
+
+/** Of all that is pending. */
+function NextAttempt({ at }: { at: Date }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const now = useNow();
+  return (
+    <span className="text-muted">
+      {t.nextAttempt(at <= now ? t.due : `${format.ago(at, now)} (${format.dateTime(at)})`)}
+    </span>
+  );
+}
+
 /** What happened in the chosen time, and what can be sent again. */
 function Activity({ endpointId }: { endpointId: string }) {
   const t = useTexts(texts);
@@ -128,6 +161,7 @@ function Activity({ endpointId }: { endpointId: string }) {
   const navigate = route.useNavigate();
   const from = useMemo(() => new Date(Date.now() - RANGE_MS[range]), [range]);
   const causes = useCauses(endpointId, from);
+  const [started, setStarted] = useState<string | null>(null);
   return (
     <>
       <div className="mt-4">
@@ -169,6 +203,7 @@ function Activity({ endpointId }: { endpointId: string }) {
       />
       <Replays
         endpointId={endpointId}
+        started={started}
         onNew={() =>
           void navigate({ search: (before) => ({ ...before, replay: "failed" }), resetScroll: false })
         }
@@ -188,6 +223,7 @@ function Activity({ endpointId }: { endpointId: string }) {
                 resetScroll: false,
               })
             }
+            onStarted={setStarted}
             onClose={() =>
               void navigate({ search: range === "24h" ? {} : { range }, replace: true, resetScroll: false })
             }

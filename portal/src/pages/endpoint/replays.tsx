@@ -23,7 +23,14 @@ const TONES: Record<Replay["status"], Tone> = {
 const WATCH_MS = 1500;
 const MAX_SHOWN = 5;
 
-export function Replays({ endpointId, onNew }: { endpointId: string; onNew: () => void }) {
+type ReplaysProps = {
+  endpointId: string;
+  /** The replay that was started here: it is shown, and has the focus. */
+  started: string | null;
+  onNew: () => void;
+};
+
+export function Replays({ endpointId, started, onNew }: ReplaysProps) {
   const t = useTexts(texts);
   const { mayWrite } = usePermissions();
   const { data } = useQuery({
@@ -49,7 +56,7 @@ export function Replays({ endpointId, onNew }: { endpointId: string; onNew: () =
       {own.length > 0 && (
         <ul className="divide-y divide-line rounded-xl border border-line bg-surface">
           {own.map((replay) => (
-            <ReplayRow key={replay.id} replay={replay} />
+            <ReplayRow key={replay.id} replay={replay} isStarted={replay.id === started} />
           ))}
         </ul>
       )}
@@ -68,15 +75,19 @@ function useStatsAfter(replays: readonly Replay[]): void {
   }, [running, queryClient]);
 }
 
-function ReplayRow({ replay }: { replay: Replay }) {
+function ReplayRow({ replay, isStarted }: { replay: Replay; isStarted: boolean }) {
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isStarted) row.current?.focus();
+  }, [isStarted]);
   const t = useTexts(texts);
   const format = useFormat();
   const { mayWrite } = usePermissions();
   const isRunning = replay.status === "running";
-  const done = replay.delivered + replay.failed + replay.skipped;
+  const done = replay.delivered + replay.failed;
   const share = replay.total === 0 ? 0 : Math.min(1, done / replay.total);
   return (
-    <li className="px-4 py-3">
+    <li ref={row} tabIndex={-1} className="px-4 py-3 -outline-offset-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <Badge tone={TONES[replay.status]}>{t.status[replay.status]}</Badge>
         <span className="tabular">{t.progress(format.number(done), format.number(replay.total))}</span>

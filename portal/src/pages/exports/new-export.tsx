@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
 import { choiceName } from "../../endpoints/endpoint-names.ts";
@@ -7,10 +7,10 @@ import { useDisplay, type Zone } from "../../display/display.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, INPUT, Segments } from "../../ui/field.tsx";
+import { Field, INPUT, leadToFault, Segments } from "../../ui/field.tsx";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
-import { fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
+import { faultOf, fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { EXPORT_STATUSES, EXPORT_TIMES } from "./kinds.ts";
 import { texts } from "./texts.ts";
@@ -46,7 +46,8 @@ export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => 
   const { zone } = useDisplay();
   const [wanted, setWanted] = useState(() => wantedOf(chosen, zone));
   const set = (change: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...change }));
-  const body = requestOf(wanted, zone, new Date());
+  const [isTried, setIsTried] = useState(false);
+  const form = useRef<HTMLDivElement>(null);
   const begin = useMutation({
     mutationFn: (request: Request) => bodyOf(api.POST("/api/storage/exports", { body: request })),
     onSuccess() {
@@ -54,6 +55,13 @@ export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => 
       onClose();
     },
   });
+  const submit = (): void => {
+    setIsTried(true);
+    const request = requestOf(wanted, zone, new Date());
+    if (request !== null) begin.mutate(request);
+    else if (form.current !== null) leadToFault(form.current);
+  };
+  const parts = { wanted, onChange: set, isTried };
   return (
     <Dialog
       isOpen
@@ -63,22 +71,16 @@ export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => 
       footer={
         <>
           <Button onClick={onClose}>{ui.cancel}</Button>
-          <Button
-            kind="primary"
-            icon="archive"
-            isBusy={begin.isPending}
-            disabled={body === null}
-            onClick={() => body !== null && begin.mutate(body)}
-          >
+          <Button kind="primary" icon="archive" isBusy={begin.isPending} onClick={submit}>
             {t.begin}
           </Button>
         </>
       }
     >
-      <div className="mt-4 flex flex-col gap-4">
-        <TimeChoice wanted={wanted} onChange={set} />
-        <LogChoice wanted={wanted} onChange={set} />
-        <FormatChoice wanted={wanted} onChange={set} />
+      <div ref={form} className="mt-4 flex flex-col gap-4">
+        <TimeChoice {...parts} />
+        <LogChoice {...parts} />
+        <FormatChoice {...parts} />
         <p role="alert" className="text-sm text-bad empty:hidden">
           {begin.error !== null && errorText(asApiError(begin.error)).about}
         </p>
@@ -87,10 +89,11 @@ export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => 
   );
 }
 
-type ChoiceProps = { wanted: Wanted; onChange: (change: Partial<Wanted>) => void };
+type ChoiceProps = { wanted: Wanted; onChange: (change: Partial<Wanted>) => void; isTried: boolean };
 
-function TimeChoice({ wanted, onChange }: ChoiceProps) {
+function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
   const t = useTexts(texts);
+  const { zone } = useDisplay();
   return (
     <div>
       <p className="mb-1 font-medium">{t.time}</p>
@@ -104,7 +107,11 @@ function TimeChoice({ wanted, onChange }: ChoiceProps) {
       </div>
       {wanted.time === "own" && (
         <div className="mt-3">
-          <TimeFields times={wanted} onChange={({ from, to }) => onChange({ from, to })} />
+          <TimeFields
+            times={wanted}
+            onChange={({ from, to }) => onChange({ from, to })}
+            fault={isTried ? faultOf(wanted, zone, false) : undefined}
+          />
         </div>
       )}
     </div>
@@ -182,8 +189,10 @@ function LogChoice({ wanted, onChange }: ChoiceProps) {
   );
 }
 
-function FormatChoice({ wanted, onChange }: ChoiceProps) {
+function FormatChoice({ wanted, onChange, isTried }: ChoiceProps) {
   const t = useTexts(texts);
+  const error = useId();
+  const isMissing = isTried && wanted.formats.length === 0;
   const toggle = (format: (typeof FORMATS)[number], isChosen: boolean): void =>
     onChange({
       formats: FORMATS.filter((one) => (one === format ? isChosen : wanted.formats.includes(one))),
@@ -197,6 +206,8 @@ function FormatChoice({ wanted, onChange }: ChoiceProps) {
             <input
               type="checkbox"
               checked={wanted.formats.includes(format)}
+              aria-invalid={isMissing}
+              aria-describedby={error}
               onChange={({ target }) => toggle(format, target.checked)}
             />
             {t.formats[format]}
@@ -204,6 +215,9 @@ function FormatChoice({ wanted, onChange }: ChoiceProps) {
         ))}
       </div>
       <p className="text-sm text-muted">{t.formatAbout}</p>
+      <p id={error} role="alert" className="text-sm text-bad empty:hidden">
+        {isMissing && t.noFormat}
+      </p>
     </fieldset>
   );
 }
@@ -220,9 +234,10 @@ function wantedOf({ range = "7d", from, to, endpoint, type, status }: Chosen, zo
   };
 }
 
-/** Null while something that must be given is not. */
+/** Null while something that must be given is not, or is wrong. */
 function requestOf(wanted: Wanted, zone: Zone, now: Date): Request | null {
   const { time, endpoint, type, status, formats } = wanted;
+  if (time === "own" && faultOf(wanted, zone, false) !== undefined) return null;
   const from = time === "own" ? timeOf(wanted.from, zone) : new Date(now.getTime() - TIMES[time]);
   const to = time === "own" ? timeOf(wanted.to, zone) : now;
   if (formats.length === 0 || from === null || to === null) return null;

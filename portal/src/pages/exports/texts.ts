@@ -68,6 +68,7 @@ export const texts = defineTexts({
     anyStatus: "Any status",
     format: "Formats",
     formats: { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" },
+    noFormat: "Choose at least one.",
     formatAbout: "Each format has its own files in the archive.",
   },
   de: {
@@ -145,6 +146,7 @@ export const texts = defineTexts({
     anyStatus: "Jeder Status",
     format: "Formate",
     formats: { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" },
+    noFormat: "Wählen Sie mindestens eines.",
     formatAbout: "Jedes Format hat eigene Dateien im Archiv.",
   },
 });

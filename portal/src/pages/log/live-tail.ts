@@ -1,7 +1,7 @@
 /**
  * Deliveries as they are logged: the stream of server-sent events, read with
  * fetch, since an EventSource sends no token. It ends every ten minutes by
- * itself and is opened again, sooner or later, as long as the page is in sight.
+ * itself and is opened again; what came in between is the listener's to ask for.
  */
 import { api, type Schemas } from "../../api/client.ts";
 
@@ -9,6 +9,8 @@ export type Row = Schemas["ListedDelivery"];
 export type TailState = "watching" | "waiting";
 
 type Listener = {
+  /** From now on each delivery is told. */
+  onOpen: (signal: AbortSignal) => void;
   onRow: (row: Row) => void;
   /** So many deliveries were left out; null where nobody knows how many. */
   onGap: (skipped: number | null) => void;
@@ -38,8 +40,6 @@ async function keepWatching(
     if (signal.aborted) return;
     listener.onState("waiting");
     failures = isEnded ? 0 : failures + 1;
-    // What came in between was missed.
-    listener.onGap(null);
     await pause(isEnded ? 0 : Math.min(1000 * 2 ** failures, MAX_PAUSE_MS), signal);
     if (signal.aborted) return;
   }
@@ -57,6 +57,7 @@ async function watchOnce(
   });
   if (data === undefined || data === null) throw new Error("the stream has no body");
   listener.onState("watching");
+  listener.onOpen(signal);
   let rest = "";
   for await (const text of readText(data)) {
     const messages = `${rest}${text}`.split("\n\n");

@@ -30,7 +30,7 @@ function LogPage() {
   const [readAt, setReadAt] = useState(() => new Date());
   const { range, from, to, endpoint, d } = search;
   const span = useMemo(() => spanOf({ range, from, to }, readAt), [range, from, to, readAt]);
-  const log = useLog(search, span);
+  const log = useLog(search, span, readAt);
   const set = (change: Partial<Record<keyof LogSearch, string | undefined>>, replace = false): void =>
     void navigate({ search: (before) => parseLogSearch({ ...before, ...change }), replace });
   const open = (id: string | undefined): void => set({ d: id });
@@ -39,7 +39,13 @@ function LogPage() {
     const row = log.rows[place + step];
     if (d !== undefined && row !== undefined) set({ d: row.id }, true);
   };
-  const readAnew = (): void => setReadAt(new Date());
+  const queryClient = useQueryClient();
+  const readAnew = (): void => {
+    log.forget();
+    setReadAt(new Date());
+    void queryClient.invalidateQueries({ queryKey: ["stats"] });
+    window.scrollTo({ top: 0 });
+  };
   return (
     <Page
       title={t.title}
@@ -61,6 +67,7 @@ function LogPage() {
           from={span.from}
           to={span.to}
           endpointId={endpoint}
+          note={hasFilter(search) ? t.chartAbout : undefined}
           onBrush={(start, end) =>
             set({ from: start.toISOString(), to: end.toISOString(), range: undefined })
           }
@@ -72,6 +79,7 @@ function LogPage() {
         onOpen={open}
         onReadAnew={readAnew}
         onClear={() => void navigate({ search: {} })}
+        onWiden={() => set({ range: "30d", from: undefined, to: undefined })}
       />
       {d !== undefined && (
         <Suspense>
@@ -102,25 +110,40 @@ type RowsProps = {
   onOpen: (id: string) => void;
   onReadAnew: () => void;
   onClear: () => void;
+  onWiden: () => void;
 };
 
-function Rows({ log, search, onOpen, onReadAnew, onClear }: RowsProps) {
+function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) {
   const t = useTexts(texts);
   const { query, rows } = log;
   if (query.isPending) return <Loading />;
   if (query.data === undefined) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
   const isDone = !query.hasNextPage;
+  const widen = search.range !== "30d" && (
+    <Button icon="clock" onClick={onWiden}>
+      {t.widen}
+    </Button>
+  );
   return (
     <>
       <Fresh log={log} onReadAnew={onReadAnew} />
       {rows.length > 0 && <LogRows rows={rows} search={search} query={query} onOpen={onOpen} />}
       {rows.length === 0 && isDone && !hasFilter(search) && (
-        <Empty icon="log" title={t.emptyTitle}>
+        <Empty icon="log" title={t.emptyTitle} action={widen}>
           {t.empty}
         </Empty>
       )}
       {rows.length === 0 && isDone && hasFilter(search) && (
-        <Empty icon="filter" title={t.noneTitle} action={<Button onClick={onClear}>{t.clear}</Button>}>
+        <Empty
+          icon="filter"
+          title={t.noneTitle}
+          action={
+            <div className="flex flex-wrap justify-center gap-2">
+              {widen}
+              <Button onClick={onClear}>{t.clear}</Button>
+            </div>
+          }
+        >
           {t.none}
         </Empty>
       )}
@@ -136,7 +159,7 @@ function Fresh({ log, onReadAnew }: { log: ReturnType<typeof useLog>; onReadAnew
   const { fresh, isGapped, take } = log;
   const queryClient = useQueryClient();
   const show = (): void => {
-    take();
+    take(fresh);
     void queryClient.invalidateQueries({ queryKey: ["stats"] });
     window.scrollTo({ top: 0 });
   };

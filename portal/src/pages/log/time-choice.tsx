@@ -2,7 +2,7 @@ import { useState, type FormEvent } from "react";
 import { useDisplay } from "../../display/display.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Segments } from "../../ui/field.tsx";
-import { fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
+import { faultOf, fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
 import { RANGE_NAMES, type Change, type LogSearch, type Span } from "./log-search.ts";
 import { texts } from "./texts.ts";
 
@@ -33,7 +33,6 @@ export function TimeChoice({ search, span, onChange }: TimeProps) {
 
 /** Looked at once a person leaves a field or presses Enter: a year is typed digit by digit. */
 export function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
-  const t = useTexts(texts);
   const { zone } = useDisplay();
   const shown = { from: fieldOf(span.from, zone), to: span.to === null ? "" : fieldOf(span.to, zone) };
   const [times, setTimes] = useState(shown);
@@ -46,15 +45,10 @@ export function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
   }
   const from = timeOf(times.from, zone);
   const to = timeOf(times.to, zone);
-  const error =
-    from === null
-      ? ({ end: "from", text: t.noTime } as const)
-      : to !== null && to <= from
-        ? ({ end: "to", text: t.wrongOrder } as const)
-        : undefined;
+  const fault = faultOf(times, zone, true);
   const look = (event?: FormEvent): void => {
     event?.preventDefault();
-    if (from === null || error !== undefined || isSame(times, shown)) return;
+    if (from === null || fault !== undefined || isSame(times, shown)) return;
     setAsked(times);
     onChange({ from: from.toISOString(), to: to?.toISOString() });
   };
@@ -66,7 +60,7 @@ export function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
       className="col-span-2 max-sm:-order-1 sm:basis-full"
     >
       <div className="sm:max-w-md">
-        <TimeFields times={times} onChange={setTimes} error={error} />
+        <TimeFields times={times} onChange={setTimes} fault={fault} />
       </div>
       <input type="submit" hidden />
     </form>

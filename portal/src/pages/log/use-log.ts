@@ -14,19 +14,27 @@ const PAGE_ROWS = 50;
 /** So many wait at most; then it is better to read the log anew. */
 const MAX_WAITING = 1000;
 
-export function useLog(search: LogSearch, span: Span) {
-  const query = useLogPages(search, span);
-  const pending = useRef<ReadonlySet<string>>(new Set());
-  const { waiting, taken, outcomes, isGapped, tail, take } = useTail(search, span.to === null, pending);
+export function useLog(search: LogSearch, span: Span, readAt: Date) {
+  const query = useLogPages(search, span, readAt);
+  const seen = useRef<Seen>(UNREAD);
+  const { waiting, taken, outcomes, isGapped, tail, take, forget } = useTail(search, span, seen);
   const came = useRef(waiting);
   came.current = waiting;
   const read = useMemo(() => readRows(query.data?.pages ?? [], came.current), [query.data]);
   const rows = useMemo(() => merge(taken, read, outcomes), [taken, read, outcomes]);
   const shown = useMemo(() => new Set(rows.map(({ id }) => id)), [rows]);
+  const isRead = query.data !== undefined;
   useEffect(() => {
-    pending.current = new Set(rows.filter(({ status }) => status === "pending").map(({ id }) => id));
-  }, [rows]);
-  const fresh = useMemo(() => waiting.filter(({ id }) => !shown.has(id)), [waiting, shown]);
+    const pending = new Set(rows.filter(({ status }) => status === "pending").map(({ id }) => id));
+    seen.current = { isRead, shown, pending };
+  }, [rows, shown, isRead]);
+  // A retry may be older than the last row that was read: it has its place on a later page, or on none.
+  const oldest = query.hasNextPage ? (read.at(-1)?.id ?? "") : "";
+  const from = span.from.toISOString();
+  const fresh = useMemo(
+    () => waiting.filter(({ id, created_at: at }) => !shown.has(id) && id > oldest && at >= from),
+    [waiting, shown, oldest, from],
+  );
   return {
     query,
     rows,
@@ -34,27 +42,30 @@ export function useLog(search: LogSearch, span: Span) {
     isGapped,
     tail,
     take,
+    forget,
     searchedTo: query.data?.pages.at(-1)?.searchedTo ?? null,
   };
 }
 
-function useLogPages(search: LogSearch, span: Span) {
-  const filter = queryOf(search, span);
+/** What the page has: whether its rows were read yet, which are shown, and whose outcome is awaited. */
+type Seen = { isRead: boolean; shown: ReadonlySet<string>; pending: ReadonlySet<string> };
+const UNREAD: Seen = { isRead: false, shown: new Set(), pending: new Set() };
+
+async function readPage(search: LogSearch, span: Span, before: string | null, signal: AbortSignal) {
+  const params = {
+    query: { ...queryOf(search, span), limit: PAGE_ROWS, ...(before !== null && { before }) },
+  };
+  const { data, response } = await api.GET("/api/deliveries", { signal, params });
+  if (data === undefined) throw new ApiError(500, null);
+  return { rows: data.deliveries, searchedTo: data.searched_to, next: pageOf(response, "before") };
+}
+
+function useLogPages(search: LogSearch, span: Span, readAt: Date) {
   return useInfiniteQuery({
-    queryKey: ["deliveries", filter],
+    queryKey: ["deliveries", queryOf(search, span), readAt.getTime()],
     initialPageParam: null,
-    queryFn: async ({ pageParam, signal }: { pageParam: string | null; signal: AbortSignal }) => {
-      const params = {
-        query: { ...filter, limit: PAGE_ROWS, ...(pageParam !== null && { before: pageParam }) },
-      };
-      const { data, response } = await api.GET("/api/deliveries", { signal, params });
-      if (data === undefined) throw new ApiError(500, null);
-      return {
-        rows: data.deliveries,
-        searchedTo: data.searched_to,
-        next: pageOf(response, "before"),
-      };
-    },
+    queryFn: ({ pageParam, signal }: { pageParam: string | null; signal: AbortSignal }) =>
+      readPage(search, span, pageParam, signal),
     getNextPageParam: ({ next }) => next,
     // Comparing each page with all that were read before would take longer with each.
     structuralSharing: false,
@@ -65,40 +76,53 @@ function useLogPages(search: LogSearch, span: Span) {
   });
 }
 
-/** `pending`: ids of the rows whose outcome is awaited. */
-function useTail(search: LogSearch, isLive: boolean, pending: RefObject<ReadonlySet<string>>) {
+function useTail(search: LogSearch, span: Span, seen: RefObject<Seen>) {
   const [state, setState] = useState(NOTHING);
   const [tail, setTail] = useState<TailState>("waiting");
   const { d: _open, ...filter } = search;
   const key = JSON.stringify(filter);
   const { endpoint } = search;
+  const isLive = span.to === null;
+  const latest = useRef({ search, span, waiting: state.waiting });
+  latest.current = { search, span, waiting: state.waiting };
   useEffect(() => {
     setState(NOTHING);
     if (!isLive) return undefined;
     const wanted: LogSearch = JSON.parse(key);
+    const onRow = (row: Row): void => {
+      const isAwaited = seen.current.pending.has(row.id);
+      setState((before) => added(before, row, { isAwaited, isWanted: isWanted(row, wanted) }));
+    };
+    const onGap = (): void => setState((before) => ({ ...before, isGapped: true }));
+    /** What came before the stream was opened, and after the page was read. */
+    const catchUp = async (signal: AbortSignal): Promise<void> => {
+      const { rows, next } = await readPage(latest.current.search, latest.current.span, null, signal);
+      const { isRead, shown } = seen.current;
+      const known = new Set([...shown, ...latest.current.waiting.map(({ id }) => id)]);
+      if (isRead && next !== null && !rows.some(({ id }) => known.has(id))) return onGap();
+      for (const row of rows.toReversed()) if (row.status !== "pending") onRow(row);
+    };
     return watchLog(endpoint, {
-      onRow(row) {
-        const isAwaited = pending.current.has(row.id);
-        setState((before) => ({
-          ...before,
-          outcomes: isAwaited ? new Map(before.outcomes).set(row.id, row) : before.outcomes,
-          waiting: isWanted(row, wanted) ? [row, ...before.waiting].slice(0, MAX_WAITING) : before.waiting,
-        }));
+      onRow,
+      onGap,
+      onOpen(signal) {
+        if (wanted.q === undefined) catchUp(signal).catch(() => !signal.aborted && onGap());
       },
-      onGap: () => setState((before) => ({ ...before, isGapped: true })),
       onState: setTail,
     });
-  }, [key, endpoint, isLive, pending]);
+  }, [key, endpoint, isLive, seen]);
   const take = useCallback(
-    () =>
+    (rows: readonly Row[]) =>
       setState((before) => ({
         ...before,
-        taken: [...before.waiting, ...before.taken],
-        waiting: [],
+        taken: [...rows, ...before.taken],
+        waiting: before.waiting.filter((row) => !rows.includes(row)),
       })),
     [],
   );
-  return { ...state, tail, take };
+  /** The log is read anew, with all that came up to now. */
+  const forget = useCallback(() => setState(NOTHING), []);
+  return { ...state, tail, take, forget };
 }
 
 type Tail = {
@@ -108,6 +132,18 @@ type Tail = {
   isGapped: boolean;
 };
 const NOTHING: Tail = { waiting: [], taken: [], outcomes: new Map(), isGapped: false };
+
+function added(
+  before: Tail,
+  row: Row,
+  { isAwaited, isWanted }: Record<"isAwaited" | "isWanted", boolean>,
+): Tail {
+  const outcomes = isAwaited ? new Map(before.outcomes).set(row.id, row) : before.outcomes;
+  const isKnown = before.waiting.some(({ id }) => id === row.id);
+  if (!isWanted || isKnown) return { ...before, outcomes };
+  if (before.waiting.length === MAX_WAITING) return { ...before, outcomes, isGapped: true };
+  return { ...before, outcomes, waiting: [row, ...before.waiting] };
+}
 
 /** An outcome may come before the page on which its row is still pending. */
 function readRows(pages: readonly { rows: readonly Row[] }[], came: readonly Row[]): Row[] {

@@ -1,0 +1,69 @@
+/** What leads on from an open delivery: its keys, and the check of its signature. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { z } from "zod";
+import { eventually } from "../../test/support/service.ts";
+import { describePortal } from "./support/portal.ts";
+import { addEndpoint, deliveriesOf, prepare, publish } from "./support/tenant.ts";
+
+describePortal(
+  "an open delivery",
+  {
+    env: { RETRY_SCHEDULE: "0s,1h", RATE_LIMIT_WRITES: "0" },
+    respond: ({ path }) => ({ status: path === "/fails" ? 503 : 200 }),
+  },
+  (portal) => {
+    it("lists its keys by ?, and takes none of them while another dialog is open", async () => {
+      await prepare(portal(), "keys", 2);
+      const { page, inspect } = await portal().open("/log?status=failed", { grant: { tenant_id: "keys" } });
+      await page.getByRole("list", { name: "Deliveries" }).getByRole("link").first().click();
+      const drawer = page.getByRole("dialog", { name: "invoice.paid" });
+      await drawer.getByRole("button", { name: "Send again" }).waitFor();
+      const url = page.url();
+      await page.keyboard.press("?");
+      const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+      await help.getByText("Send again").waitFor();
+      assert.equal(await help.getByText("Search", { exact: true }).count(), 0);
+      await inspect("delivery-shortcuts");
+      await page.keyboard.press("j");
+      await page.keyboard.press("r");
+      await page.keyboard.press("Escape");
+      await help.waitFor({ state: "detached" });
+      assert.equal(page.url(), url);
+      assert.equal((await deliveriesOf(portal(), "keys", "trigger=retry")).length, 0);
+      await page.keyboard.press("j");
+      await page.waitForURL((now) => now.href !== url && now.searchParams.has("d"));
+    });
+
+    it("leads to the check of its signature, which takes the command of curl", async () => {
+      const endpoint = await addEndpoint(portal(), "checks", "/works");
+      const rotated = await portal().service.call("POST", `/api/webhooks/${endpoint.id}/rotate-secret`, {
+        as: { type: "user", tid: "checks", sub: "ada", role: "owner" },
+      });
+      const { secret } = z.object({ secret: z.string() }).parse(rotated.body);
+      const note = 'it\'s a \\ "note" with $signs,\nlines and `ticks`';
+      await publish(portal(), "checks", note);
+      await eventually(async () => (await deliveriesOf(portal(), "checks", "status=delivered")).length === 1);
+      const { page, inspect } = await portal().open("/log", { grant: { tenant_id: "checks" } });
+      await page.getByRole("list", { name: "Deliveries" }).getByRole("link").first().click();
+      await page.getByRole("button", { name: "Copy as curl" }).click();
+      const command = z.string().parse(await page.evaluate("navigator.clipboard.readText()"));
+      await page.getByRole("link", { name: "Check signature" }).click();
+      await page.waitForURL(new RegExp(`/endpoints/${endpoint.id}/secret\\?tab=debug&delivery=`));
+      const headers = page.getByLabel("Headers", { exact: true });
+      const body = page.getByLabel("Body", { exact: true });
+      const sent = await body.inputValue();
+      assert.ok(sent.includes(JSON.stringify(note)));
+      await page.getByLabel("Secret", { exact: true }).fill(secret);
+      await page.getByText("The signature is right. A receiver accepts this request.").waitFor();
+      await page.goto(`${portal().service.url}/portal/endpoints/${endpoint.id}/secret?tab=debug`);
+      await page.getByLabel("Secret", { exact: true }).fill(secret);
+      await headers.focus();
+      await page.keyboard.insertText(command);
+      await page.getByText("The signature is right. A receiver accepts this request.").waitFor();
+      assert.equal(await body.inputValue(), sent);
+      assert.match(await headers.inputValue(), /^Content-Type: application\/json\n/);
+      await inspect("debugger-curl");
+    });
+  },
+);
