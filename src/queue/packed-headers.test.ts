@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { packHeaders, unpackHeaders, type Headers } from "./packed-headers.ts";
+import { packHeaders, packLike, unpackHeaders, type GivenHeaders, type Headers } from "./packed-headers.ts";
 
 const SENT_AT = new Date("2026-03-02T09:30:00.123Z");
 const SECONDS = String(Math.floor(SENT_AT.getTime() / 1000));
@@ -19,15 +19,13 @@ const RESPONSE = {
   "x-request-id": "é".repeat(200),
 };
 
-type Given = { request: Headers; response: Headers | null | undefined; sentAt: Date | null };
-
 /** As the database keeps it: the set as JSON. */
-function thereAndBack(given: Given) {
+function thereAndBack(given: GivenHeaders) {
   const { set, values } = packHeaders(given);
   return unpackHeaders({ set: JSON.parse(JSON.stringify(set)), values }, given.sentAt);
 }
 
-function assertSame(given: Given): void {
+function assertSame(given: GivenHeaders): void {
   const { request, response } = thereAndBack(given);
   // As text, for the order counts too.
   assert.equal(JSON.stringify(request), JSON.stringify(given.request));
@@ -59,6 +57,25 @@ describe("packed headers", () => {
     assert.deepEqual(second.set, first.set);
     // Two signatures, a date, and two short texts with their lengths.
     assert.equal(second.values.length, 64 + 1 + 2 + 2);
+  });
+
+  it("are packed like others, or not where they differ in more than values", () => {
+    const given = { request: REQUEST, response: RESPONSE, sentAt: SENT_AT };
+    const { set, values } = packHeaders(given);
+    assert.deepEqual(packLike(set, given), values);
+    const { server, ...others } = RESPONSE;
+    const unlike: Partial<GivenHeaders>[] = [
+      { request: { ...REQUEST, Authorization: "another" } },
+      { request: { ...REQUEST, "X-More": "1" } },
+      { request: { ...REQUEST, "webhook-signature": "v1,short" } },
+      { sentAt: new Date(0) },
+      { response: others },
+      { response: { ...others, server } },
+      { response: { ...RESPONSE, server: "apache" } },
+      { response: null },
+      { response: undefined },
+    ];
+    for (const part of unlike) assert.equal(packLike(set, { ...given, ...part }), null, JSON.stringify(part));
   });
 
   it("hold any value of any header, also where another form is expected", () => {

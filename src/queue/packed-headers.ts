@@ -7,6 +7,7 @@
  * the attempt's value is packed. Whatever does not have exactly the expected
  * form is packed as text, so what is unpacked is what was packed. Pure.
  */
+import assert from "node:assert/strict";
 import { LRUCache } from "lru-cache";
 
 export type Headers = Readonly<Record<string, string>>;
@@ -28,6 +29,7 @@ const BASE64_PREFIX = "v1,";
 /** Of 32 bytes, in the one spelling that decoding and encoding gives again. */
 const BASE64 = /^v1,[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 const DIGEST_BYTES = 32;
+const MOST_LENGTH_BYTES = 5;
 /** A date is packed as seconds since the attempt began, with this added, in one byte. */
 const DATE_BIAS = 64;
 
@@ -101,47 +103,94 @@ function dateByte(value: string, sentAt: Date | null): number | null {
 }
 
 /** Of one attempt. `response` undefined: its headers are stored as they are. */
-type Given = { request: Headers; response: Headers | null | undefined; sentAt: Date | null };
+export type GivenHeaders = { request: Headers; response: Headers | null | undefined; sentAt: Date | null };
 
-export function packHeaders({ request, response, sentAt }: Given): Packed {
-  const values: Buffer[] = [];
-  const seconds = sentAt === null ? null : String(secondsOf(sentAt));
-  const pack = (headers: Headers, formOf: (name: string, value: string) => Form): SetHeader[] => {
-    const named: SetHeader[] = [];
-    for (const name of Object.keys(headers)) {
-      const value = headers[name] ?? "";
-      const form = formOf(name, value);
-      if (form === "fixed") named.push([name, form, value]);
-      else {
-        named.push([name, form]);
-        if (form !== "seconds") values.push(packValue(form, value, sentAt));
-      }
-    }
-    return named;
-  };
-  const set: HeaderSet = { request: pack(request, (name, value) => formInRequest(name, value, seconds)) };
-  if (response === null) set.response = null;
-  else if (response !== undefined) {
-    set.response = pack(response, (name, value) => formInResponse(name, value, sentAt));
-  }
-  return { set, values: Buffer.concat(values) };
+export function packHeaders(given: GivenHeaders): Packed {
+  const set = setOf(given);
+  const values = packLike(set, given);
+  assert.ok(values !== null, "headers have the form of their own set");
+  return { set, values };
 }
 
-function packValue(form: "hex" | "base64" | "date" | "text", value: string, sentAt: Date | null): Buffer {
-  if (form === "hex") return Buffer.from(value.slice(HEX_PREFIX.length), "hex");
-  if (form === "base64") return Buffer.from(value.slice(BASE64_PREFIX.length), "base64");
-  if (form === "date") return Buffer.from([dateByte(value, sentAt) ?? 0]);
-  const text = Buffer.from(value);
-  return Buffer.concat([lengthBytes(text.length), text]);
+function setOf({ request, response, sentAt }: GivenHeaders): HeaderSet {
+  const seconds = sentAt === null ? null : String(secondsOf(sentAt));
+  const set: HeaderSet = { request: named(request, (name, value) => formInRequest(name, value, seconds)) };
+  if (response === null) set.response = null;
+  else if (response !== undefined) {
+    set.response = named(response, (name, value) => formInResponse(name, value, sentAt));
+  }
+  return set;
+}
+
+function named(headers: Headers, formOf: (name: string, value: string) => Form): SetHeader[] {
+  return Object.entries(headers).map(([name, value]) => {
+    const form = formOf(name, value);
+    return form === "fixed" ? [name, form, value] : [name, form];
+  });
+}
+
+/** Values are written here, and copied once they are complete: one allocation instead of one for each. */
+let scratch = Buffer.allocUnsafe(4096);
+let written = 0;
+
+/**
+ * The values of headers, or null where they differ from the set in more than
+ * values. Most attempts have the set of their endpoint's last one, and need
+ * nothing but this.
+ */
+export function packLike(set: HeaderSet, { request, response, sentAt }: GivenHeaders): Buffer | null {
+  written = 0;
+  if (!writeValues(set.request, request, sentAt)) return null;
+  if (response === null || response === undefined) {
+    if (set.response !== response) return null;
+  } else if (!set.response || !writeValues(set.response, response, sentAt)) return null;
+  return Buffer.from(scratch.subarray(0, written));
+}
+
+function writeValues(own: readonly SetHeader[], headers: Headers, sentAt: Date | null): boolean {
+  let place = 0;
+  for (const name in headers) {
+    const header = own[place++];
+    const value = headers[name];
+    if (header === undefined || value === undefined || header[0] !== name) return false;
+    if (header[1] === "fixed" ? header[2] !== value : !writeValue(header[1], value, sentAt)) return false;
+  }
+  return place === own.length;
+}
+
+/** False where the value does not have this form. */
+function writeValue(form: Exclude<Form, "fixed">, value: string, sentAt: Date | null): boolean {
+  makeRoom(3 * value.length + MOST_LENGTH_BYTES);
+  if (form === "seconds") return sentAt !== null && value === String(secondsOf(sentAt));
+  if (form === "hex") {
+    if (!HEX.test(value)) return false;
+    written += scratch.write(value.slice(HEX_PREFIX.length), written, "hex");
+  } else if (form === "base64") {
+    if (!BASE64.test(value)) return false;
+    written += scratch.write(value.slice(BASE64_PREFIX.length), written, "base64");
+  } else if (form === "date") {
+    const byte = dateByte(value, sentAt);
+    if (byte === null) return false;
+    scratch[written++] = byte;
+  } else {
+    writeLength(Buffer.byteLength(value));
+    written += scratch.write(value, written);
+  }
+  return true;
+}
+
+function makeRoom(bytes: number): void {
+  if (written + bytes <= scratch.length) return;
+  const larger = Buffer.allocUnsafe(2 * (written + bytes));
+  scratch.copy(larger, 0, 0, written);
+  scratch = larger;
 }
 
 /** Seven bits a byte, the least first; all but the last have the highest bit. */
-function lengthBytes(length: number): Buffer {
-  const bytes: number[] = [];
+function writeLength(length: number): void {
   let rest = length;
-  for (; rest > 127; rest >>>= 7) bytes.push((rest & 127) | 128);
-  bytes.push(rest);
-  return Buffer.from(bytes);
+  for (; rest > 127; rest >>>= 7) scratch[written++] = (rest & 127) | 128;
+  scratch[written++] = rest;
 }
 
 export type Unpacked = {

@@ -9,7 +9,7 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { EndpointId, TenantId } from "../../shared/id.ts";
-import { packHeaders, type HeaderSet } from "../packed-headers.ts";
+import { packHeaders, packLike, type HeaderSet } from "../packed-headers.ts";
 import type { CompletedLease } from "../queue.ts";
 
 const SETS_OF_ENDPOINT = 16;
@@ -32,29 +32,43 @@ export type StoredHeaders = {
   responseHeaders: string | null;
 };
 
+type Used = { set: HeaderSet; id: string; text: string };
+
 export class HeaderSets {
   #ids = new LRUCache<string, string>({
     maxSize: MOST_CHARACTERS,
     sizeCalculation: (_, text) => text.length,
   });
   #ofEndpoint = new LRUCache<EndpointId, Set<string>>({ max: MOST_ENDPOINTS, ttl: DAY_MS });
+  /** What an endpoint's last attempt used. */
+  #last = new LRUCache<EndpointId, Used>({
+    maxSize: MOST_CHARACTERS,
+    sizeCalculation: ({ text }) => text.length,
+  });
 
   pack(attempt: CompletedLease): StoredHeaders {
     const { requestHeaders: request, responseHeaders: response, sentAt, dispatch } = attempt;
+    const given = { request, response, sentAt };
+    const last = this.#last.get(dispatch.endpointId);
+    const values = last === undefined ? null : packLike(last.set, given);
+    if (last !== undefined && values !== null) return stored(dispatch.tenantId, last, values);
     if (response === null && Object.keys(request).length === 0) {
       return { set: null, values: null, requestHeaders: null, responseHeaders: null };
     }
-    const whole = packHeaders({ request, response, sentAt });
-    const text = JSON.stringify(whole.set);
-    const id = this.#idOf(text);
-    if (response === null || this.#mayHave(dispatch.endpointId, id, whole.set)) {
-      const set = { tenantId: dispatch.tenantId, id, text };
-      return { set, values: whole.values, requestHeaders: null, responseHeaders: null };
+    const whole = packHeaders(given);
+    const used = this.#named(whole.set);
+    if (response === null || this.#mayHave(dispatch.endpointId, used.id, whole.set)) {
+      this.#last.set(dispatch.endpointId, used);
+      return stored(dispatch.tenantId, used, whole.values);
     }
     const part = packHeaders({ request, response: undefined, sentAt });
-    const partText = JSON.stringify(part.set);
-    const set = { tenantId: dispatch.tenantId, id: this.#idOf(partText), text: partText };
-    return { set, values: part.values, requestHeaders: null, responseHeaders: JSON.stringify(response) };
+    const inRow = stored(dispatch.tenantId, this.#named(part.set), part.values);
+    return { ...inRow, responseHeaders: JSON.stringify(response) };
+  }
+
+  #named(set: HeaderSet): Used {
+    const text = JSON.stringify(set);
+    return { set, id: this.#idOf(text), text };
   }
 
   #mayHave(endpointId: EndpointId, id: string, set: HeaderSet): boolean {
@@ -78,6 +92,10 @@ export class HeaderSets {
     }
     return id;
   }
+}
+
+function stored(tenantId: TenantId, { id, text }: Used, values: Buffer): StoredHeaders {
+  return { set: { tenantId, id, text }, values, requestHeaders: null, responseHeaders: null };
 }
 
 /** As they are, for a row without a set. */
