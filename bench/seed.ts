@@ -50,8 +50,9 @@ export async function seedDeliveries(
     );
   }
   await stand.sql(
-    `INSERT INTO postern.header_sets SELECT DISTINCT tenant_id, $1::uuid, $2::json, current_date
-      FROM (SELECT ${tenant} AS tenant_id FROM generate_series(0, $3::bigint - 1) n) AS row
+    `INSERT INTO postern.header_sets (tenant_id, id, headers, used_on)
+      SELECT tenant_id, $1, $2, current_date
+      FROM (SELECT DISTINCT ${tenant} AS tenant_id FROM generate_series(0, $3::bigint - 1) n) AS row
       ON CONFLICT DO NOTHING`,
     [HEADER_SET_ID, HEADER_SET, total],
   );
