@@ -44,6 +44,7 @@ describePortal(
       await page.getByText("That is all of this time.").waitFor();
       // Three events at two endpoints, and the next attempts of those that failed.
       assert.equal(await rows.count(), 9);
+      assert.equal(await rows.filter({ hasText: "not yet" }).count(), 3);
       await inspect("log");
       await page.getByLabel("Status").selectOption("failed");
       await rows.nth(2).waitFor();

@@ -90,7 +90,6 @@ type LogRowProps = { row: Row; url: string | undefined; isOpen: boolean };
 const LogRow = memo(function LogRow({ row, url, isOpen }: LogRowProps) {
   const t = useTexts(texts);
   const format = useFormat();
-  const at = new Date(row.sent_at ?? row.created_at);
   return (
     <Link
       to="/log"
@@ -100,17 +99,13 @@ const LogRow = memo(function LogRow({ row, url, isOpen }: LogRowProps) {
       className={`px-4 py-2.5 text-sm outline-none hover:bg-hover focus-visible:bg-hover focus-visible:outline-2 focus-visible:-outline-offset-2 focus-visible:outline-accent ${isOpen ? "bg-accent-soft" : ""} ${COLUMNS}`}
     >
       <StatusIcon status={row.status} />
-      <time
-        dateTime={at.toISOString()}
-        title={format.dateTime(at)}
-        className="tabular col-start-2 col-end-4 row-start-2 truncate text-muted md:col-auto md:row-auto"
-      >
-        {format.shortDate(at)}, {format.clock(at)}
+      <span className="tabular col-start-2 col-end-4 row-start-2 truncate text-muted md:col-auto md:row-auto">
+        <SentAt row={row} />
         <span className="md:hidden" translate="no">
           {" · "}
           {url === undefined ? t.unknownEndpoint : choiceName(url)}
         </span>
-      </time>
+      </span>
       <span className="col-start-2 row-start-1 flex min-w-0 items-baseline gap-2 md:col-auto md:row-auto">
         <span className="truncate font-medium" translate="no">
           {typeOf(row)}
@@ -127,6 +122,19 @@ const LogRow = memo(function LogRow({ row, url, isOpen }: LogRowProps) {
     </Link>
   );
 });
+
+/** Older rows, and those that could not be sent, have the time of their planning alone. */
+function SentAt({ row }: { row: Row }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  if (row.status === "pending") return t.notYet;
+  const at = new Date(row.sent_at ?? row.created_at);
+  return (
+    <time dateTime={at.toISOString()} title={format.dateTime(at)}>
+      {format.shortDate(at)}, {format.clock(at)}
+    </time>
+  );
+}
 
 /** With its version where there is more than the first. */
 function typeOf({ event_type: type, event_version: version }: Row): string {
