@@ -48,6 +48,8 @@ describePortal(
       await ask.getByText("signs beside the new one for 8 hr").waitFor();
       await inspect("secret-ask");
       await ask.getByRole("button", { name: "Rotate secret" }).click();
+      await page.getByRole("dialog", { name: /^Rotate/ }).waitFor({ state: "detached" });
+      await page.getByRole("dialog", { name: "shown only this once" }).locator(":focus").waitFor();
       const shown = page.getByLabel("Signing secret", { exact: true });
       const secret = (await shown.textContent()) ?? "";
       assert.match(secret, /^whsec_/);

@@ -50,10 +50,15 @@ describePortal(
     });
 
     it("leads to the first fault of a form", async () => {
-      const { page } = await portal().open("/endpoints/new");
+      const { page } = await portal().open("/endpoints/new", { size: "phone" });
+      const isInSight = `(() => {
+        const { x, y } = document.activeElement.getBoundingClientRect();
+        return document.elementFromPoint(x + 9, y + 9) === document.activeElement;
+      })()`;
       const focused = () => page.evaluate("document.activeElement.name");
       await page.getByRole("button", { name: "Create endpoint" }).click();
       await eventually(async () => (await focused()) === "url");
+      await eventually(async () => (await page.evaluate(isInSight)) === true);
       await page.getByText("More settings").click();
       await page.getByLabel("Rate limit").fill("many");
       await page.getByText("More settings").click();

@@ -57,9 +57,11 @@ describePortal(
       await inspect("export-new");
       await page.locator("label", { hasText: "Other" }).click();
       const begin = page.getByRole("dialog").getByRole("button", { name: "Request export" });
+      assert.match(await page.getByLabel("From").inputValue(), /^20\d\d-/);
+      await page.getByLabel("From").fill("");
       await begin.click();
-      await page.getByText("Give a time.").first().waitFor();
-      await page.locator("input:focus[type=datetime-local]").waitFor();
+      await page.getByText("Give a time.").waitFor();
+      await page.getByLabel("From").and(page.locator(":focus")).waitFor();
       await page.getByLabel("From").fill("2020-01-01T00:00");
       await page.getByLabel("To", { exact: true }).fill("2019-01-01T00:00");
       await begin.click();

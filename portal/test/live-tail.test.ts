@@ -7,7 +7,7 @@ import { describePortal, type Portal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, publish } from "./support/tenant.ts";
 
 const BURST = 120;
-const NOTICE = "Some were left out";
+const NOTICE = "More came than could be shown.";
 
 /** So many deliveries in one statement: more than the stream names at once, and more than a page has. */
 async function burst(portal: Portal, tid: string, endpointId: string): Promise<void> {

@@ -15,9 +15,16 @@ describePortal("the portal's shell", {}, (portal) => {
     await page.getByRole("button", { name: "Anzeige, Abmelden" }).click();
     await page.getByRole("menuitemradio", { name: "English" }).click();
     await page.getByText("No endpoint yet").waitFor();
-    await inspect("display");
+    await inspect("display", "desktop");
     await page.reload();
     await page.getByText("No endpoint yet").waitFor();
+  });
+
+  it("has its choices, and the way out, behind a button of a phone's bar", async () => {
+    const { page, inspect } = await portal().open("/endpoints", { size: "phone" });
+    await page.getByRole("button", { name: "Display, sign out" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).waitFor();
+    await inspect("display", "phone");
   });
 
   it("keeps a theme of one's own against that of the system", async () => {

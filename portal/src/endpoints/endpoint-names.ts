@@ -2,13 +2,19 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { endpointsQuery } from "../api/queries.ts";
 
-/** How lists name endpoints, by id: the URL without its scheme. Deleted ones have no name. */
-export function useEndpointNames(): ReadonlyMap<string, string> {
+/** By id. Deleted ones have none. */
+export function useEndpointUrls(): ReadonlyMap<string, string> {
   const { data } = useQuery(endpointsQuery);
-  return useMemo(() => new Map((data ?? []).map(({ id, url }) => [id, nameOf(url)])), [data]);
+  return useMemo(() => new Map((data ?? []).map(({ id, url }) => [id, url])), [data]);
 }
 
-/** Several endpoints may share a host, so the whole URL but its scheme. */
+/** How lists name them, by id. */
+export function useEndpointNames(): ReadonlyMap<string, string> {
+  const urls = useEndpointUrls();
+  return useMemo(() => new Map([...urls].map(([id, url]) => [id, nameOf(url)])), [urls]);
+}
+
+/** How an endpoint is named: several may share a host, so the whole URL but its scheme. */
 export function nameOf(url: string): string {
   return url.replace(/^https:\/\//, "");
 }

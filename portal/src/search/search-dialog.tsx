@@ -126,7 +126,10 @@ function Results({ list, groups, place, onOpen, onPoint }: ResultsProps) {
                 className="flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 aria-selected:bg-accent-soft"
               >
                 <Icon name={ICONS[kind]} className="text-muted" />
-                <span className="truncate" {...(kind !== "page" && { translate: "no" })}>
+                <span
+                  className={`truncate ${hit.about === undefined ? "" : "max-w-3/5 shrink-0"}`}
+                  {...(kind !== "page" && { translate: "no" })}
+                >
                   {hit.label}
                 </span>
                 {hit.about !== undefined && <span className="truncate text-muted">{hit.about}</span>}

@@ -40,7 +40,9 @@ export function leadToFault(form: HTMLElement): void {
   requestAnimationFrame(() => {
     const fault = faultIn(form);
     fault?.closest("details")?.setAttribute("open", "");
-    fault?.focus();
+    fault?.focus({ preventScroll: true });
+    // With its label, and not below the bar of a phone.
+    fault?.scrollIntoView({ block: "center" });
   });
 }
 

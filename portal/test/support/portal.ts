@@ -23,6 +23,7 @@ import { launchChromium } from "./browser.ts";
 import { chromiumPath } from "./chromium.ts";
 
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
+type Size = keyof typeof SIZES;
 const ALL_RULES = {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
   // Open menus lie outside of all landmarks, which no criterion forbids.
@@ -54,7 +55,7 @@ export type Portal = {
 
 export type OpenOptions = {
   grant?: object;
-  size?: keyof typeof SIZES;
+  size?: Size;
   locale?: string;
   /** Console errors that the flow is about, such as a refused request. */
   expects?: RegExp;
@@ -68,8 +69,11 @@ export type OpenOptions = {
 
 export type Visit = {
   page: Page;
-  /** Judges what the page shows now. With a name it also makes pictures of it, where they are asked for. */
-  inspect: (name?: string) => Promise<void>;
+  /**
+   * Judges what the page shows now, in both sizes unless it is about one. With a
+   * name it also makes pictures of it, where they are asked for.
+   */
+  inspect: (name?: string, only?: Size) => Promise<void>;
 };
 
 /** Tests of the portal on a service of their own; skipped in plain sight where no browser is installed. */
@@ -121,7 +125,7 @@ async function openPage(
   const faults = watch(page, new URL(target).origin, expects);
   await page.addInitScript({ content: TELL_VIOLATIONS });
   await page.goto(target);
-  return { page, inspect: (name) => inspect(page, faults, name) };
+  return { page, inspect: (name, only) => inspect({ page, faults }, name, only) };
 }
 
 /** A URL with a code, as the operator's backend asks for it. Queries are put before its fragment. */
@@ -151,10 +155,15 @@ function watch(page: Page, origin: string, expects?: RegExp): string[] {
   return faults;
 }
 
-async function inspect(page: Page, faults: readonly string[], name?: string): Promise<void> {
+async function inspect(
+  { page, faults }: { page: Page; faults: readonly string[] },
+  name?: string,
+  only?: Size,
+): Promise<void> {
   const before = page.viewportSize();
   await page.evaluate(await axeSource());
   for (const [size, viewport] of Object.entries(SIZES)) {
+    if (only !== undefined && only !== size) continue;
     await page.setViewportSize(viewport);
     for (const [theme, rules] of THEMES) {
       await page.emulateMedia({ colorScheme: theme });

@@ -125,7 +125,8 @@ function RotateForm({ endpoint: { id: endpointId, url } }: { endpoint: Endpoint 
         isBusy={rotation.isPending}
         isDanger={seconds === 0}
         title={t.askTitle(nameOf(url))}
-        finalFocus={() => faultIn(form.current) ?? true}
+        // The new secret has it, or what was wrong with an own one.
+        finalFocus={() => !rotation.isSuccess && (faultIn(form.current) ?? true)}
         about={
           <>
             <p>

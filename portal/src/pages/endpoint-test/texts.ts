@@ -15,7 +15,7 @@ export const texts = defineTexts({
     notSubscribed: (type: string) => `This endpoint does not get ${type}. Choose another event type.`,
     data: "Data",
     dataAbout:
-      "The catalog's example, to be changed as you like. It is checked while you type; nothing is sent.",
+      "The catalog's example, to be changed as you like. It is checked while you type, and sent by the button alone.",
     faults: { syntax: "This is no JSON.", object: "The data must be an object: { … }." },
     issues: "The data does not fit the event type",
     send: "Send test",
@@ -47,7 +47,7 @@ export const texts = defineTexts({
     notSubscribed: (type: string) => `Dieser Endpunkt erhält ${type} nicht. Wählen Sie einen anderen Typ.`,
     data: "Daten",
     dataAbout:
-      "Das Beispiel aus dem Katalog, das Sie beliebig ändern können. Es wird geprüft, während Sie tippen; gesendet wird dabei nichts.",
+      "Das Beispiel aus dem Katalog, das Sie beliebig ändern können. Es wird geprüft, während Sie tippen, und erst mit dem Knopf gesendet.",
     faults: { syntax: "Das ist kein JSON.", object: "Die Daten müssen ein Objekt sein: { … }." },
     issues: "Die Daten passen nicht zum Ereignistyp",
     send: "Test senden",

@@ -101,7 +101,7 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   const own = useTexts(endpointTexts);
   const format = useFormat();
   const statsOf = ({ endpoints }: AllStats) => endpoints.find((one) => one.endpoint_id === endpoint.id);
-  const { data: stats } = useQuery({
+  const { data: stats, dataUpdatedAt } = useQuery({
     ...endpointStatsQuery,
     select: statsOf,
     // When the next attempt is over, another is the next.
@@ -121,7 +121,7 @@ function State({ endpoint }: { endpoint: Endpoint }) {
         </span>
       )}
       {endpoint.enabled && endpoint.mode === "push" && typeof stats?.oldest_due_at === "string" && (
-        <NextAttempt at={new Date(stats.oldest_due_at)} />
+        <NextAttempt at={new Date(stats.oldest_due_at)} readAt={dataUpdatedAt} />
       )}
       {typeof health?.failing_since === "string" && (
         <span className="text-bad">{t.failingSince(time(health.failing_since))}</span>
@@ -143,10 +143,11 @@ function msToNext(stats: AllStats["endpoints"][number] | undefined): number | fa
 }
 
 /** Of all that is pending. */
-function NextAttempt({ at }: { at: Date }) {
+function NextAttempt({ at, readAt }: { at: Date; readAt: number }) {
   const t = useTexts(texts);
   const format = useFormat();
-  const now = useNow();
+  // The shared time may be older than the answer.
+  const now = new Date(Math.max(useNow().getTime(), readAt));
   return (
     <span className="text-muted">
       {t.nextAttempt(at <= now ? t.due : `${format.ago(at, now)} (${format.dateTime(at)})`)}

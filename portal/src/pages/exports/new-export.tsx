@@ -102,7 +102,7 @@ function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
           label={t.time}
           value={wanted.time}
           options={TIME_NAMES.map((value) => ({ value, label: t.times[value] }))}
-          onChoose={(time) => onChange({ time })}
+          onChoose={(time) => onChange({ ...(time === "own" && timesOf(wanted, zone)), time })}
         />
       </div>
       {wanted.time === "own" && (
@@ -116,6 +116,13 @@ function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
       )}
     </div>
   );
+}
+
+/** A time of one's own begins with that which was chosen before. */
+function timesOf({ time, from, to }: Wanted, zone: Zone): FieldTimes {
+  if (time === "own") return { from, to };
+  const now = new Date();
+  return { from: fieldOf(new Date(now.getTime() - TIMES[time]), zone), to: fieldOf(now, zone) };
 }
 
 function LogChoice({ wanted, onChange }: ChoiceProps) {

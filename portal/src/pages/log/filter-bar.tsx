@@ -48,6 +48,7 @@ export function FilterBar({ search, span, onChange }: BarProps) {
         <Button
           kind="quiet"
           icon="close"
+          className="max-sm:col-span-2 max-sm:justify-self-start"
           onClick={() =>
             onChange({
               status: undefined,

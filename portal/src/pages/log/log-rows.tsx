@@ -4,7 +4,7 @@ import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 
 import { causeOf, useCauseTexts } from "../../deliveries/cause.ts";
 import { StatusIcon } from "../../deliveries/status-mark.tsx";
 import { useFormat, useNow } from "../../display/format.ts";
-import { useEndpointNames } from "../../endpoints/endpoint-names.ts";
+import { choiceName, nameOf, useEndpointUrls } from "../../endpoints/endpoint-names.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import type { Row } from "./live-tail.ts";
@@ -46,7 +46,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   const items = list.getVirtualItems();
   useReadAhead(query, (items.at(-1)?.index ?? 0) > rows.length - AHEAD_ROWS);
   useRowKeys(rows, search.d, (index) => list.scrollToIndex(index), onOpen);
-  const urls = useEndpointNames();
+  const urls = useEndpointUrls();
   return (
     <div className="overflow-clip rounded-xl border border-line bg-surface">
       <div
@@ -74,7 +74,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
                 className="absolute inset-x-0 top-0 border-b border-line last:border-b-0"
                 style={{ transform: `translateY(${start - offset}px)` }}
               >
-                <LogRow row={row} host={urls.get(row.endpoint_id)} isOpen={row.id === search.d} />
+                <LogRow row={row} url={urls.get(row.endpoint_id)} isOpen={row.id === search.d} />
               </li>
             )
           );
@@ -84,10 +84,10 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   );
 }
 
-type LogRowProps = { row: Row; host: string | undefined; isOpen: boolean };
+type LogRowProps = { row: Row; url: string | undefined; isOpen: boolean };
 
 /** Remembered: scrolling makes rows, and leaves those that are there. */
-const LogRow = memo(function LogRow({ row, host, isOpen }: LogRowProps) {
+const LogRow = memo(function LogRow({ row, url, isOpen }: LogRowProps) {
   const t = useTexts(texts);
   const format = useFormat();
   const at = new Date(row.sent_at ?? row.created_at);
@@ -103,9 +103,13 @@ const LogRow = memo(function LogRow({ row, host, isOpen }: LogRowProps) {
       <time
         dateTime={at.toISOString()}
         title={format.dateTime(at)}
-        className="tabular col-start-2 row-start-2 text-muted md:col-auto md:row-auto"
+        className="tabular col-start-2 col-end-4 row-start-2 truncate text-muted md:col-auto md:row-auto"
       >
         {format.shortDate(at)}, {format.clock(at)}
+        <span className="md:hidden" translate="no">
+          {" · "}
+          {url === undefined ? t.unknownEndpoint : choiceName(url)}
+        </span>
       </time>
       <span className="col-start-2 row-start-1 flex min-w-0 items-baseline gap-2 md:col-auto md:row-auto">
         <span className="truncate font-medium" translate="no">
@@ -114,7 +118,7 @@ const LogRow = memo(function LogRow({ row, host, isOpen }: LogRowProps) {
         <Trigger row={row} />
       </span>
       <span className="hidden truncate text-muted md:block" translate="no">
-        {host ?? t.unknownEndpoint}
+        {url === undefined ? t.unknownEndpoint : nameOf(url)}
       </span>
       <Result row={row} />
       <span className="tabular hidden text-right text-muted md:block">

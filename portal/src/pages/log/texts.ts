@@ -4,7 +4,7 @@ export const texts = defineTexts({
   en: {
     title: "Deliveries",
     about:
-      "Every attempt to deliver an event, with the time at which it was sent. The newest is first, by when it was scheduled.",
+      "Every attempt to deliver an event, with the time it was sent. Sorted by when it was scheduled, newest first.",
     chartAbout: "The bars count all attempts of this time: only the endpoint narrows them.",
     widen: "Look at 30 days",
     range: "Time",
@@ -28,7 +28,7 @@ export const texts = defineTexts({
     noneTitle: "Nothing matches",
     none: "No delivery of this time fits all filters.",
     fresh: (count: string, one: number) => `Show ${count} new ${plural(one, "delivery", "deliveries")}`,
-    gap: "Some were left out while they came fast, or while the connection was away.",
+    gap: "More came than could be shown.",
     reload: "Read anew",
     live: "Live",
     notLive: "Connecting …",
@@ -53,7 +53,7 @@ export const texts = defineTexts({
   de: {
     title: "Zustellungen",
     about:
-      "Jeder Versuch, ein Ereignis zuzustellen, mit der Zeit, zu der er gesendet wurde. Der neueste steht oben, nach der Zeit seiner Planung.",
+      "Jeder Versuch, ein Ereignis zuzustellen, mit der Zeit des Sendens. Sortiert nach der geplanten Zeit, neueste zuerst.",
     chartAbout: "Die Balken zählen alle Versuche dieser Zeit: nur der Endpunkt schränkt sie ein.",
     widen: "30 Tage ansehen",
     range: "Zeit",
@@ -78,7 +78,7 @@ export const texts = defineTexts({
     none: "Keine Zustellung dieser Zeit passt zu allen Filtern.",
     fresh: (count: string, one: number) =>
       `${count} neue ${plural(one, "Zustellung", "Zustellungen")} zeigen`,
-    gap: "Einige wurden ausgelassen, weil sie zu schnell kamen oder die Verbindung fort war.",
+    gap: "Es kam mehr, als gezeigt werden kann.",
     reload: "Neu lesen",
     live: "Live",
     notLive: "Verbindet …",
