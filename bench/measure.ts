@@ -11,9 +11,20 @@ export function cpuSeconds(pid: number): number {
 
 /** CPU seconds of a process and all that descend from it, those that have ended included. */
 export function familyCpuSeconds(pid: number): number {
+  // Before the process itself: a child that ends in between is counted by its parent.
+  const children = childrenOf(pid).reduce((sum, child) => sum + descendantCpuSeconds(child), 0);
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   const reaped = (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
-  return cpuSeconds(pid) + reaped + childrenOf(pid).reduce((sum, child) => sum + familyCpuSeconds(child), 0);
+  return cpuSeconds(pid) + reaped + children;
+}
+
+function descendantCpuSeconds(pid: number): number {
+  try {
+    return familyCpuSeconds(pid);
+  } catch {
+    // It ended while we looked.
+    return 0;
+  }
 }
 
 /** Resident memory now and at its highest, in MiB. */

@@ -3,7 +3,8 @@
  * plain HTTP for services that cannot be told to trust a test CA. It answers
  * by path and counts what arrives; `sent_at` in an event's data gives latency.
  *
- * Paths: `/ok…` 200, `/fail…` 500, `/hang…` never. The parent asks by IPC.
+ * Paths: `/ok…` 200, `/ok/usual…` the same with the headers of a usual server,
+ * `/fail…` 500, `/hang…` never. The parent asks by IPC.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -26,6 +27,9 @@ export type ReceiverReport = {
 };
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+/** As nginx in front of a program answers. */
+const usual = (): string =>
+  `HTTP/1.1 200 OK\r\nserver: nginx\r\ndate: ${new Date().toUTCString()}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 2\r\nconnection: keep-alive\r\nvary: Accept-Encoding\r\n\r\nok`;
 const FAILED = "HTTP/1.1 500 Internal Server Error\r\ncontent-length: 2\r\n\r\nno";
 
 let seen = new Map<string, number>();
@@ -55,7 +59,7 @@ function receive(socket: Socket, message: Message): void {
   lastAtMs = nowMs();
   const sentAt = /"sent_at":([0-9.]+)/.exec(message.body)?.[1];
   if (sentAt !== undefined) latenciesMs.push(lastAtMs - Number(sentAt));
-  socket.write(OK);
+  socket.write(path.startsWith("/ok/usual") ? usual() : OK);
 }
 
 function serve(socket: Socket): void {

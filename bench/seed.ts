@@ -3,13 +3,17 @@ import type { Stand } from "./stand.ts";
 
 const STEP = 100_000;
 
+/** What the attempts of these rows have in common; their values are two digests, a short text and a date. */
+const HEADER_SET = `{"request":[["User-Agent","fixed","Postern/0.2.0"],["X-Service-Signature","hex"],["X-Service-Timestamp","seconds"],["webhook-signature","base64"]],"response":[["content-type","fixed","text/plain; charset=utf-8"],["content-length","text"],["date","date"],["connection","fixed","keep-alive"]]}`;
+const HEADER_SET_ID = "00000000-0000-4000-8000-000000000001";
+
 /** SQL expressions of a row's number `n`, from 0. */
 export type SeedRow = { tenant: string; endpoint: string; isFailed: string };
 
 /**
  * `total` attempts spread evenly over the last `days`, the newest last. Each has
  * an event with a body of about 400 bytes, ids that sort by time (UUIDv7), and
- * the headers of a signed request and a usual answer.
+ * the headers of a signed request and a usual answer, packed.
  */
 export async function seedDeliveries(
   stand: Pick<Stand, "sql">,
@@ -28,9 +32,8 @@ export async function seedDeliveries(
           SELECT n, now() - make_interval(secs => (1 - n::float8 / $3) * 86400 * $4::int) AS at
           FROM generate_series($1::bigint, $2::bigint) n
         ), row AS MATERIALIZED (
-          SELECT n, extract(epoch FROM at)::bigint AS seconds, ${id} AS id, ${id} AS event_id,
-            ${tenant} AS tenant_id, ${endpoint} AS endpoint_id, ${isFailed} AS is_failed,
-            encode(sha256(int8send(n)), 'hex') AS hex, encode(sha256(int8send(n)), 'base64') AS base64
+          SELECT n, at, ${id} AS id, ${id} AS event_id,
+            ${tenant} AS tenant_id, ${endpoint} AS endpoint_id, ${isFailed} AS is_failed, sha256(int8send(n)) AS digest
           FROM moment
         ), event AS (
           INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
@@ -38,19 +41,20 @@ export async function seedDeliveries(
             || n || ',"note":"' || repeat(md5(n::text), 9) || '"}}', 1 FROM row
         )
         INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
-          request_headers, response_status, response_headers, response_body, latency_ms)
+          request_headers, response_status, response_body, latency_ms, sent_at, header_set, header_values)
         SELECT tenant_id, endpoint_id, id, event_id, 'invoice.paid', 'event',
-          CASE WHEN is_failed THEN 'failed' ELSE 'delivered' END, 1,
-          json_build_object('Content-Type', 'application/json', 'User-Agent', 'Postern/0.1.0',
-            'Accept-Encoding', 'identity', 'X-Service-Signature', 'sha256=' || hex, 'X-Service-Timestamp', seconds::text,
-            'X-Service-Event', 'invoice.paid', 'X-Service-Delivery', id, 'webhook-id', event_id,
-            'webhook-timestamp', seconds::text, 'webhook-signature', 'v1,' || base64),
-          CASE WHEN is_failed THEN 500 ELSE 200 END,
-          '{"content-type":"text/plain; charset=utf-8","content-length":"2","date":"Mon, 02 Mar 2026 09:30:00 GMT","connection":"keep-alive"}',
-          'ok', 12
+          CASE WHEN is_failed THEN 'failed' ELSE 'delivered' END, 1, '{}', CASE WHEN is_failed THEN 500 ELSE 200 END,
+          'ok', 12, at, '${HEADER_SET_ID}', digest || digest || '\\x013240'
         FROM row`,
       [from, Math.min(from + STEP, total) - 1, total, days],
     );
   }
+  await stand.sql(
+    `INSERT INTO postern.header_sets (tenant_id, id, headers, used_on)
+      SELECT tenant_id, $1, $2, current_date
+      FROM (SELECT DISTINCT ${tenant} AS tenant_id FROM generate_series(0, $3::bigint - 1) n) AS row
+      ON CONFLICT DO NOTHING`,
+    [HEADER_SET_ID, HEADER_SET, total],
+  );
   await stand.sql("VACUUM ANALYZE postern.deliveries, postern.events");
 }

@@ -58,13 +58,14 @@ async function assertLogged(stand: Stand, count: number): Promise<void> {
   assert.equal(row?.["delivered"], count);
 }
 
-type Burst = { count: number; senders: number; endpoints?: number; batch?: number };
+/** `path`: what the receiver answers to, and how. */
+type Burst = { count: number; senders: number; endpoints?: number; batch?: number; path?: string };
 
 async function burst(stand: Stand, programs: readonly Program[], api: Program, load: Burst) {
   const { receiver, postern } = { receiver: await stand.receiver("reset"), postern: api };
-  const { endpoints = 1, batch = 1 } = load;
+  const { endpoints = 1, batch = 1, path = "/ok" } = load;
   for (let n = 0; n < endpoints; n++) {
-    await createEndpoint(stand, postern, `https://127.0.0.1:${receiver.httpsPort}/ok/${n}`);
+    await createEndpoint(stand, postern, `https://127.0.0.1:${receiver.httpsPort}${path}/${n}`);
   }
   const target = await stand.target(postern, "/api/events", PRODUCER);
   const expected = load.count * endpoints;
@@ -259,6 +260,32 @@ async function keeping(stand: Stand): Promise<Row> {
   return burstRow("K burst, request bodies kept", runs);
 }
 
+const SIZES = `SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal, sum(pg_table_size(oid))::bigint AS heap,
+    sum(pg_indexes_size(oid))::bigint AS indexes
+  FROM pg_class WHERE relnamespace = 'postern'::regnamespace AND relkind = 'r' AND relname ~ '^deliveries_'`;
+
+/** A with an answer as most servers give it: the bytes that one delivery adds to the log and its indexes, and to the WAL. */
+async function weighing(stand: Stand): Promise<Row> {
+  const count = 20_000;
+  await stand.sql("TRUNCATE postern.deliveries, postern.events");
+  const program = await stand.start("up");
+  // No page is then written whole because of it, as between two checkpoints of a busy server most are not.
+  await stand.sql("CHECKPOINT");
+  const [before] = await stand.sql(SIZES);
+  await burst(stand, [program], program, { count, senders: 16, path: "/ok/usual" });
+  const [after] = await stand.sql(SIZES);
+  await program.stop();
+  const perRow = (name: string): number => round((Number(after?.[name]) - Number(before?.[name])) / count, 0);
+  const [heap, indexes] = [perRow("heap"), perRow("indexes")];
+  return {
+    task: "W bytes of a delivery",
+    heap,
+    indexes,
+    "heap + indexes": heap + indexes,
+    WAL: perRow("wal"),
+  };
+}
+
 async function pulling(stand: Stand): Promise<Row> {
   const program = await stand.start("up", { RATE_LIMIT_FETCHES: "0" });
   const figures = await fetching(stand, program);
@@ -292,6 +319,7 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   L: watched,
   N: noisyNeighbours,
   K: keeping,
+  W: weighing,
   P: pulling,
   X: (stand) => exporting(stand, ["ndjson", "csv"]),
   XP: (stand) => exporting(stand, ["parquet"]),

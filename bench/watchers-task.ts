@@ -36,7 +36,8 @@ async function watch(stand: Stand, program: Program, tid: string): Promise<Watch
         seen += chunk.length;
       });
     });
-    asked.once("error", reject);
+    // Ending a stream resets its connection.
+    asked.on("error", reject);
     asked.end();
   });
 }

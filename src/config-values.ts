@@ -1,11 +1,55 @@
 /** How the texts of settings are read that are more than a number or a list. */
 import { z } from "zod";
+import { parseHostList } from "./database/host-list.ts";
 import { parseDurationMs } from "./shared/duration.ts";
 import { parseTenantId, type TenantId } from "./shared/id.ts";
 import { parseObjectStoreUrl, type ObjectStore } from "./storage/bytes/object-store-url.ts";
 
 const MAX_DURATION_MS = 365 * 86_400_000;
 export const KEY_HELP = "Make one with: openssl rand -base64 32";
+
+export const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+export const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+
+export const cidr = z.union([z.cidrv4(), z.cidrv6()], {
+  error: "must be ranges such as 10.0.0.0/8 or fd00::/8",
+});
+
+// As in a content security policy; a wildcard stands for subdomains alone.
+export const frameAncestor = z
+  .string()
+  .regex(
+    /^https?:\/\/(?:\*\.)?(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?$/,
+    "must be origins such as https://app.example.com or https://*.example.com",
+  );
+
+// An address, since a name would need a name server to be found.
+export const nameServer = z
+  .string()
+  .regex(
+    /^(?:[0-9.]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$/,
+    "must be addresses with ports, such as 10.0.0.2:53 or [fd00::2]:53",
+  );
+
+/** Only what a list of hosts adds is checked here: the rest is for `pg` to refuse. */
+export const databaseUrl = z
+  .string()
+  .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
+  .superRefine((url, context) => {
+    const parsed = parseHostList(url);
+    if (parsed.kind === "fault") context.addIssue({ code: "custom", message: parsed.fault });
+  });
 
 export const durationMs = z.string().transform((text, context) => {
   const ms = parseDurationMs(text);

@@ -6,7 +6,19 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { maskPassword, type DatabasePlace } from "./database/database-name.ts";
-import { durationMs, encryptionKey, KEY_HELP, objectStore, operatorTenant } from "./config-values.ts";
+import {
+  cidr,
+  databaseUrl,
+  durationMs,
+  encryptionKey,
+  frameAncestor,
+  integer,
+  KEY_HELP,
+  list,
+  nameServer,
+  objectStore,
+  operatorTenant,
+} from "./config-values.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
 import type { TenantId } from "./shared/id.ts";
@@ -26,8 +38,12 @@ const SETTINGS = {
     about: "the API's address for clients, BASE_PATH included, for links to files; unset: this machine alone",
   },
   DATABASE_URL: {
-    about: "PostgreSQL 15 or newer; absent: an embedded server in DATA_DIR",
+    about: "PostgreSQL 15 or newer, several hosts between commas; absent: an embedded server in DATA_DIR",
     mask: maskPassword,
+  },
+  DURABILITY: {
+    about: "local, or standby: not ready unless a synchronous standby has each commit",
+    fallback: "local",
   },
   EMBEDDED_DATABASE: {
     about: "yes allows the embedded server under NODE_ENV=production",
@@ -108,6 +124,8 @@ export type Config = Readonly<{
   /** Without a slash at its end. */
   publicUrl: string | undefined;
   databaseUrl: string | undefined;
+  /** Where a commit must be before it is answered. */
+  durability: "local" | "standby";
   dataDir: string;
   databasePoolSize: number;
   objectStore: ObjectStore;
@@ -145,38 +163,6 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as cons
 const DIRECTORY: ObjectStore = { kind: "directory" };
 const PLAIN_URL = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9][A-Za-z0-9._~-]{0,63}){0,5}\/?$/;
 
-const integer = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,9}$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
-
-const list = z.string().transform((text) =>
-  text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== ""),
-);
-
-const cidr = z.union([z.cidrv4(), z.cidrv6()], { error: "must be ranges such as 10.0.0.0/8 or fd00::/8" });
-
-// As in a content security policy; a wildcard stands for subdomains alone.
-const frameAncestor = z
-  .string()
-  .regex(
-    /^https?:\/\/(?:\*\.)?(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?$/,
-    "must be origins such as https://app.example.com or https://*.example.com",
-  );
-
-// An address, since a name would need a name server to be found.
-const nameServer = z
-  .string()
-  .regex(
-    /^(?:[0-9.]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$/,
-    "must be addresses with ports, such as 10.0.0.2:53 or [fd00::2]:53",
-  );
-
 const schema = z.object({
   PORT: integer(0, 65_535),
   HOST: z.string().min(1),
@@ -190,10 +176,8 @@ const schema = z.object({
     .refine((url) => PLAIN_URL.test(url), "must have no query, user or unusual path")
     .transform((url) => url.replace(/\/$/, ""))
     .optional(),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
-    .optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DURABILITY: z.enum(["local", "standby"]),
   EMBEDDED_DATABASE: z.enum(["yes", "no"]),
   DATA_DIR: z.string().min(1),
   DATABASE_POOL_SIZE: integer(3, 1000),
@@ -280,6 +264,7 @@ export function readConfig(env: Environment): Config {
     basePath: values.BASE_PATH,
     publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
+    durability: values.DURABILITY,
     dataDir: values.DATA_DIR,
     databasePoolSize: values.DATABASE_POOL_SIZE,
     objectStore: values.OBJECT_STORE_URL ?? DIRECTORY,

@@ -106,7 +106,8 @@ describe("an export", () => {
         await endLeases();
         await eventually(async () => {
           // By the export's own statement: upkeep of other kinds waits for the lock too.
-          const waiting = await own.query(
+          // Asked by another connection, for a transaction sees the activity of its first look.
+          const waiting = await pool.query(
             `SELECT FROM pg_locks JOIN pg_stat_activity AS waiter USING (pid)
               WHERE NOT granted AND relation = 'postern.deliveries'::regclass
                 AND waiter.datname = current_database() AND waiter.query LIKE '% AS fits FROM postern.deliveries %'`,

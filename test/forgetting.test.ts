@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { removeOldHeartbeats } from "../src/database/heartbeat-store.ts";
 import { removeOldWatches } from "../src/deliveries/tail-store.ts";
 import { forgetPortalSessions } from "../src/portal/portal-session-store.ts";
-import { dropOldPartition } from "../src/queue/postgres/retention-store.ts";
+import { dropOldPartition, forgetHeaderSets } from "../src/queue/postgres/retention-store.ts";
 import { deleteOldIdempotencyKeys } from "../src/queue/postgres/upkeep-store.ts";
 import { forgetReplays } from "../src/replays/replay-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -47,6 +47,15 @@ const cases: Forgotten[] = [
     stays: "2 days 23 hours 59 minutes",
     goes: "3 days 1 minute",
     forget: () => forgetReplays(database.pool, 3),
+  },
+  {
+    name: "a set of headers when the last day of its attempts is gone",
+    insert:
+      "INSERT INTO postern.header_sets VALUES ($2, gen_random_uuid(), '{}', current_date - $1::interval)",
+    left: "SELECT tenant_id AS name FROM postern.header_sets",
+    stays: "5 days",
+    goes: "6 days",
+    forget: () => forgetHeaderSets(database.pool, 3),
   },
   {
     name: "a session of the portal when its time is up",

@@ -323,18 +323,21 @@ describe("a search that does not reach the log's end", () => {
   const endpoint = "019a2f00-0000-7000-8000-000000000009";
   const as = { ...OWNER, tid: "initech" };
 
-  before(async () => {
-    // The one that is looked for is the oldest of 12,000.
-    await service.database.pool.query(
+  /** 12,000 rows of a tenant; what is looked for is the second of each pair, and the oldest row. */
+  const SAME = { type: ["invoice.paid", "invoice.paid"], status: ["delivered", "delivered"], body: ["", ""] };
+  const addMany = (tenant: string, { type, status, body }: typeof SAME) =>
+    service.database.pool.query(
       `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, test_id, event_type, trigger, status, attempt,
           request_headers, latency_ms, response_body)
-        SELECT 'initech', $1, overlay(postern.lowest_id_at(now() - n * interval '1 second')::text
+        SELECT $1, $2, overlay(postern.lowest_id_at(now() - n * interval '1 second')::text
             placing '7' || right(gen_random_uuid()::text, 21) from 15)::uuid, gen_random_uuid(),
-          CASE n WHEN 12000 THEN 'invoice.rare' ELSE 'invoice.paid' END, 'test', 'delivered', 1, '{}', 1,
-          CASE n WHEN 12000 THEN 'needle' ELSE 'hay' END
+          ($3::text[])[1 + n / 12000], 'test', ($4::text[])[1 + n / 12000], 1, '{}', 1, ($5::text[])[1 + n / 12000]
         FROM generate_series(1, 12000) n`,
-      [endpoint],
+      [tenant, endpoint, type, status, body],
     );
+
+  before(async () => {
+    await addMany("initech", { ...SAME, type: ["invoice.paid", "invoice.rare"], body: ["hay", "needle"] });
   });
 
   for (const query of ["event_type=invoice.rare", "q=needle", "event_type=invoice.rare&status=delivered"]) {
@@ -363,6 +366,20 @@ describe("a search that does not reach the log's end", () => {
     const exact = await service.call("GET", `${list}?status=delivered&page=240`, { as });
     assert.equal(Object(exact.body).deliveries.length, 50);
     assert.equal(exact.headers.get("searched-to"), null);
+  });
+
+  it("looks for what was delivered among any number of failures", async () => {
+    const asked = { as: { ...OWNER, tid: "umbrella" } };
+    await addMany("umbrella", { ...SAME, status: ["failed", "delivered"] });
+    let path: string | undefined = `/api/webhooks/${endpoint}/deliveries?status=delivered`;
+    const steps: number[] = [];
+    for (; path !== undefined;) {
+      const found = await service.call("GET", path, asked);
+      steps.push(Object(found.body).deliveries.length);
+      path = /^<[^>]*(\/api\/webhooks[^>]+)>; rel="next"$/.exec(found.headers.get("link") ?? "")?.[1];
+      assert.equal(path === undefined, found.headers.get("searched-to") === null);
+    }
+    assert.deepEqual(steps, [0, 0, 1]);
   });
 
   it("stops at 16 MiB of bodies", async () => {

@@ -52,6 +52,7 @@ const BY_KEY: Ways = {
   workers: ["first_lease_id"],
   replays: ["tenant_id", "id"],
   person_sends: ["tenant_id", "endpoint_id", "id"],
+  header_sets: ["tenant_id", "id"],
   exhausted_events: ["tenant_id", "endpoint_id"],
 };
 

@@ -249,6 +249,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   },
   attachStaged: (db) => partitions.attachStaged(db, "events"),
   dropOldPartition: (db) => retention.dropOldPartition(db, 90),
+  forgetHeaderSets: (db) => retention.forgetHeaderSets(db, 90),
   readOldestDays: (db) => retention.readOldestDays(db),
   findUnsettled: (db) => unsettled.findUnsettled(db),
   deleteSuperseded: (db) => upkeep.deleteSuperseded(db),

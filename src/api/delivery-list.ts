@@ -19,7 +19,7 @@ import { deliveryView } from "./schemas.ts";
 export const searchHeaders = {
   Link: 'The next page, with `rel="next"`; also after a short or an empty page of an unfinished search.',
   "Searched-To":
-    "With a filter other than status and time: everything created after this time was searched. Absent if nothing older is left.",
+    "With `status=delivered` or a filter other than status and time: everything created after this time was searched. Absent if nothing older is left.",
 } as const;
 
 /** Says where a search goes on; answers to what time it came, or null where it is at its end. */

@@ -83,9 +83,13 @@ export function timesOf({ from, to, before, after }: Filters): TimeFilter {
   return { fromMs: from, toMs: to, before, after };
 }
 
-/** Whether an endpoint's list is asked for by more than the log is ordered by. */
-export function isSearch(query: Filters): boolean {
+/**
+ * Whether an endpoint's list is asked for by more than the log is ordered by:
+ * no index has what was delivered, so between two such rows may lie any number of failures.
+ */
+export function isSearch(query: z.output<typeof endpointLogQuery>): boolean {
   const { event_type, event_id, response_status, error, trigger, q } = query;
+  if (query.status === "delivered" && query.page === 1) return true;
   return [event_type, event_id, response_status, error, trigger, q].some((given) => given !== undefined);
 }
 

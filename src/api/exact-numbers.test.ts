@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { mayHoldLongNumbers, parseWithDigits } from "./exact-numbers.ts";
+import { mayAlterNumbers, parseWithDigits } from "./exact-numbers.ts";
 
 const digits = fc.bigInt({ min: -(10n ** 60n), max: 10n ** 60n });
 
@@ -12,7 +12,7 @@ describe("parseWithDigits", () => {
         const text = `{"a":[${numbers.join(",")}],"b":{"c":${numbers[0] ?? 0}}}`;
         assert.equal(JSON.stringify(parseWithDigits(text)), text);
         const isLong = numbers.some((number) => !Number.isSafeInteger(Number(number)));
-        if (isLong) assert.ok(mayHoldLongNumbers(text));
+        if (isLong) assert.ok(mayAlterNumbers(text));
       }),
     );
   });
@@ -20,17 +20,44 @@ describe("parseWithDigits", () => {
   it("is JSON.parse for everything that a double holds", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
-        if (!mayHoldLongNumbers(text)) assert.deepEqual(parseWithDigits(text), JSON.parse(text));
+        if (!mayAlterNumbers(text)) assert.deepEqual(parseWithDigits(text), JSON.parse(text));
       }),
     );
   });
 
-  it("is asked for wherever a run of sixteen stands, and not for fifteen", () => {
+  it("is asked for wherever a number stands that a double does not hold, and for no other", () => {
+    const kept = [
+      "7".repeat(15),
+      "7".repeat(16),
+      "1795438000123.4568",
+      "0.1234567890123456",
+      "12.34/567890123456789",
+    ];
+    const altered = ["7".repeat(17), "0.12345678901234567", "1.0000000000000000", "1".repeat(40)];
+    const before = fc.stringMatching(/^[a-z{-]{0,40}$/);
+    const earlier = fc.constantFrom("", ...kept);
     fc.assert(
-      fc.property(fc.stringMatching(/^[a-z{]{0,40}$/), fc.constantFrom(15, 16, 17, 40), (before, count) => {
-        assert.equal(mayHoldLongNumbers(`${before}${"7".repeat(count)}}`), count > 15);
-        assert.equal(mayHoldLongNumbers(before + "7".repeat(count)), count > 15);
+      fc.property(before, earlier, fc.constantFrom(...kept, ...altered), (text, other, number) => {
+        const isAltered = altered.includes(number);
+        assert.equal(mayAlterNumbers(`${text}${other},${number}}`), isAltered);
+        assert.equal(mayAlterNumbers(`${other},${text}${number}`), isAltered);
       }),
+    );
+  });
+
+  it("is asked for wherever it would alter a number of sixteen digits or more", () => {
+    const number = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.stringMatching(/^-?[1-9][0-9]{0,25}(\.[0-9]{15,25})?([eE][+-]?[0-9]{1,3})?$/),
+      digits.map(String),
+    );
+    fc.assert(
+      fc.property(number, (text) => {
+        const isAltered = JSON.stringify(parseWithDigits(text)) !== JSON.stringify(JSON.parse(text));
+        if (isAltered && !text.startsWith("-")) assert.ok(mayAlterNumbers(text), text);
+        if (isAltered && text.length > 16) assert.ok(mayAlterNumbers(text), text);
+      }),
+      { numRuns: 1000 },
     );
   });
 

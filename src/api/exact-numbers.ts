@@ -20,19 +20,25 @@ const PLAIN_DECIMAL = /^-?[0-9]+(?:\.[0-9]+)?$/;
 const MAX_LENGTH = 400;
 
 /**
- * Whether a text has so long a run of digits and points that it may be such a
- * number. Each run holds one of every sixteenth character, so only these are
- * read: 0.1 µs for an event of 300 bytes, a regular expression takes 0.4.
+ * Whether JSON.parse may alter a number of a text: it has a run of so many digits
+ * and points that a double does not write out as it is. Each run holds one of every
+ * sixteenth character, so only these are read: 0.1 µs for an event of 300 bytes, a
+ * regular expression takes 0.4.
  */
-export function mayHoldLongNumbers(text: string): boolean {
+export function mayAlterNumbers(text: string): boolean {
   for (let at = RUN - 1; at < text.length; at += RUN) {
+    if (!isNumeric(text, at)) continue;
     let first = at;
-    while (isNumeric(text, first) && at - first < RUN) first--;
-    let last = at;
-    while (last > first && isNumeric(text, last) && last - first <= RUN) last++;
-    if (last - first > RUN) return true;
+    while (isNumeric(text, first - 1)) first--;
+    while (isNumeric(text, at)) at++;
+    if (at - first >= RUN && !isKept(text.slice(first, at))) return true;
   }
   return false;
+}
+
+/** Whether a sign or an exponent stands beside the run makes no difference. With a slash it stands in a string. */
+function isKept(run: string): boolean {
+  return run.includes("/") || run.length > MAX_LENGTH || String(Number(run)) === run;
 }
 
 /** A digit or a point; a slash between them does no harm. */

@@ -4,6 +4,8 @@ import { codeOf, isConnectionLoss, isLockTimeout, isPassing } from "../database/
 
 export const UNREACHABLE = "the database cannot be reached";
 const CAUSES: Readonly<Record<string, string>> = {
+  POSTERN_NO_HOST:
+    "no host of DATABASE_URL accepts writes: see this process's log for each, and promote a standby",
   "25006":
     "the database is read-only: point DATABASE_URL at the primary, or set default_transaction_read_only off",
   "53100": "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS",

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { Refusal, type Issue, type RefusalCode } from "../shared/refusal.ts";
-import { mayHoldLongNumbers, parseWithDigits } from "./exact-numbers.ts";
+import { mayAlterNumbers, parseWithDigits } from "./exact-numbers.ts";
 import { knowNames, slipOf, type KnownNames } from "./slips.ts";
 
 /** As many as an answer names. */
@@ -26,7 +26,7 @@ function parseJsonOrNull(body: Buffer): unknown {
   try {
     const text = utf8.decode(body);
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && mayHoldLongNumbers(text))
+    if (typeof value === "object" && value !== null && mayAlterNumbers(text))
       textsWithDigits.set(value, text);
     return value;
   } catch {
@@ -34,7 +34,7 @@ function parseJsonOrNull(body: Buffer): unknown {
   }
 }
 
-/** The texts of bodies that may hold numbers with more digits than a double has. */
+/** The texts of bodies that may hold numbers which parsing altered. */
 const textsWithDigits = new WeakMap<object, string>();
 
 /** The body with such numbers as they stand in its text; null where it has none. */

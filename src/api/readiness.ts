@@ -4,6 +4,7 @@ import { isLockTimeout } from "../database/passing-errors.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import type { Migration } from "../database/migration-files.ts";
 import type { Pool } from "../database/pool.ts";
+import type { ReplicationMonitor } from "../database/replication-monitor.ts";
 import type { QueueMonitor } from "../queue/queue-monitor.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -51,6 +52,8 @@ type ReadinessServices = {
   heartbeat: { beat(): Promise<void> };
   /** The last failure to commit an event or an outcome; null when commits happen. */
   commits: { failure(): unknown };
+  /** How the database's standbys follow. */
+  replication: ReplicationMonitor;
   /** What of stored artifacts waits for an operator. */
   storage: { look(): Promise<string[]> };
   /** This process's worker; null without one. */
@@ -61,7 +64,7 @@ type ReadinessServices = {
 };
 
 export function makeReadiness(services: ReadinessServices): Readiness {
-  const { db, queueMonitor, worker, log } = services;
+  const { db, queueMonitor, replication, worker, log } = services;
 
   /** Waiting heals a state of the database, and nothing else: the rest is for an operator to see. */
   async function reasonOf(error: unknown): Promise<string> {
@@ -95,7 +98,9 @@ export function makeReadiness(services: ReadinessServices): Readiness {
     },
     async refreshGauges() {
       // Old figures are better than none; that the database is away is /ready's to say.
-      await untilAnswered(Promise.all([queueMonitor.look(), services.storage.look()])).catch(() => undefined);
+      await untilAnswered(
+        Promise.all([queueMonitor.look(), services.storage.look(), replication.look()]),
+      ).catch(() => undefined);
     },
   };
 }
@@ -106,6 +111,7 @@ async function databaseReport({
   queueMonitor,
   heartbeat,
   commits,
+  replication,
   storage,
 }: ReadinessServices): Promise<ReadinessReport> {
   const pending = await pendingMigrations(db, migrations);
@@ -113,6 +119,9 @@ async function databaseReport({
     const files = pending.map(({ file }) => file).join(", ");
     return { reasons: [`migrations are pending: ${files}`], warnings: [] };
   }
+  // First: without a standby the heartbeat's commit would wait for one.
+  const unsafe = await replication.trouble();
+  if (unsafe !== null) return { reasons: [unsafe], warnings: [] };
   await heartbeat.beat();
   const failure = commits.failure();
   if (failure !== null) throw failure;

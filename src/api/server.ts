@@ -36,6 +36,8 @@ export async function makeServer(
   });
   const app = fastify({
     loggerInstance,
+    // Each line of a request names its id itself. A logger for each request would be made for nothing in most.
+    childLoggerFactory: (logger) => logger,
     logController: new BrokenAnswerLog({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     serverFactory: (handle) =>
@@ -111,6 +113,7 @@ function addHooks(app: FastifyInstance, services: Pick<ApiServices, "metrics">):
 
 /** A path that is no valid percent-encoding is an ordinary path that names nothing: it passes every check before that. */
 function decodableUrl(url: string): string {
+  if (!url.includes("%")) return url;
   const [path = "", ...query] = url.split("?");
   try {
     decodeURIComponent(path);

@@ -21,13 +21,10 @@ import { DIRECTORY_BUCKET } from "../storage/bytes/directory-bucket.ts";
 import { openBucket, servedEndpoint } from "../storage/bytes/open-bucket.ts";
 import { findStorageTroubles, HALT_REMEDY } from "../storage/upkeep/storage-monitor.ts";
 import { makeLog } from "../telemetry/log.ts";
+import { checkDurability } from "./doctor-hosts.ts";
+import type { Finding } from "./finding.ts";
 import { describeMistake, messageOf } from "./mistakes.ts";
 import { loadMigrations, openDatabase } from "./run.ts";
-
-/** `warn` lets the service run, `fail` does not; what is not `ok` comes with what to do. */
-export type Finding =
-  | { check: string; status: "ok"; detail: string }
-  | { check: string; status: "warn" | "fail"; detail: string; fix: string };
 
 const CONNECTION_TIMEOUT_MS = 5000;
 /** Of files that are not applied yet: a new database lacks all of them. */
@@ -89,6 +86,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
 async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
   const findings: Finding[] = [await checkServer(db, config)];
   if (findings.some(({ status }) => status === "fail")) return findings;
+  findings.push(...(await checkDurability(db, config)));
   const trouble = await findRoleTrouble(db);
   if (trouble !== null) findings.push({ check: "roles", status: "fail", ...trouble });
   const pending = await pendingMigrations(db, await loadMigrations());

@@ -3,14 +3,9 @@ import { dataDirOf, readConfig, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { commandEnvironment } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import {
-  checkDatabase,
-  checkDataDir,
-  checkDns,
-  checkNode,
-  checkObjectStore,
-  type Finding,
-} from "./doctor-checks.ts";
+import { checkDatabase, checkDataDir, checkDns, checkNode, checkObjectStore } from "./doctor-checks.ts";
+import { checkHosts } from "./doctor-hosts.ts";
+import type { Finding } from "./finding.ts";
 
 export const doctor = defineCommand({
   meta: { name: "doctor", description: "Check everything that Postern needs, and say how to fix it" },
@@ -40,6 +35,7 @@ async function examine(): Promise<Finding[]> {
   findings.push({ check: "settings", status: "ok", detail: "complete" });
   return [
     ...findings,
+    ...(await checkHosts(config.databaseUrl)),
     ...(await checkDatabase(config)),
     await checkDns(config.outbound.dnsServers),
     ...(await checkObjectStore(config)),

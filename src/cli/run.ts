@@ -7,6 +7,8 @@ import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
 import { keepEmbeddedPostgres } from "../database/embedded-keeper.ts";
 import { migrate } from "../database/migrate.ts";
 import { readMigrations, type Migration } from "../database/migration-files.ts";
+import { hostsOf } from "../database/hosts.ts";
+import { openTimelineFolder } from "../database/timeline-folder.ts";
 import { codeOf, isPassing } from "../database/passing-errors.ts";
 import { createPool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
@@ -34,6 +36,11 @@ export type RunningDatabase = Stoppable & { url: string };
 export async function openDatabase(config: DatabasePlace, log: Log): Promise<RunningDatabase> {
   if (config.databaseUrl !== undefined) {
     requireCertificateFiles(config.databaseUrl);
+    const told = {
+      info: (message: string) => log.info(message),
+      warn: (message: string) => log.warn(message),
+    };
+    hostsOf(config.databaseUrl)?.remember(openTimelineFolder(config.dataDir, told));
     return { url: config.databaseUrl, stop: async () => undefined };
   }
   return keepEmbeddedPostgres(

@@ -10,7 +10,8 @@ import { readReconcileState } from "../storage/upkeep/storage-upkeep.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import { checkObjectStore, type Finding } from "./doctor-checks.ts";
+import { checkObjectStore } from "./doctor-checks.ts";
+import type { Finding } from "./finding.ts";
 import { tellFindings } from "./doctor.ts";
 import { withReconciling } from "./reconciling.ts";
 

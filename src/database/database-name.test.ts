@@ -18,6 +18,8 @@ it("names the host and the database, and nothing that lets anybody in", () => {
     "events on /var/run/postgresql",
   );
   assert.equal(named("postgres://user@localhost"), "the user's own on localhost");
+  assert.equal(named("postgres://user:pass@a,b:5433/events"), "events on a:5432, b:5433");
+  assert.equal(named("postgres://user:pass@a,a/events"), "the one of DATABASE_URL");
   assert.equal(named("postgres://u:a%zz@h:port/d"), "the one of DATABASE_URL");
 });
 
@@ -26,6 +28,11 @@ it("masks the password alone", () => {
     maskPassword("postgres://user:pass@db.example:5433/events?sslmode=require"),
     "postgres://user:********@db.example:5433/events?sslmode=require",
   );
+  assert.equal(
+    maskPassword("postgres://a:pass@a,[fd00::1]:5433/d"),
+    "postgres://a:********@a:5432,[fd00::1]:5433/d",
+  );
+  assert.equal(maskPassword("postgres://a,b/d?password=p"), "postgres://a:5432,b:5432/d?password=********");
   assert.equal(maskPassword("postgres://user@h/d"), "postgres://user@h/d");
   assert.equal(maskPassword("postgres:///d?user=u&password=p"), "postgres:///d?user=u&password=********");
   assert.equal(maskPassword("postgres://u:pw@h:port/d"), "********");

@@ -1,5 +1,6 @@
 /** A database in words that may be printed and logged. */
 import { join, resolve } from "node:path";
+import { parseHostList } from "./host-list.ts";
 
 const MASK = "********";
 
@@ -8,18 +9,27 @@ export type DatabasePlace = { databaseUrl: string | undefined; dataDir: string }
 /** Which database the settings mean, without user or password: so that nobody runs on another one unawares. */
 export function nameDatabase({ databaseUrl, dataDir }: DatabasePlace): string {
   if (databaseUrl === undefined) return `embedded, in ${join(resolve(dataDir), "postgres")}`;
-  const url = URL.parse(databaseUrl);
+  const { url, names } = readHosts(databaseUrl);
   if (url === null) return "the one of DATABASE_URL";
-  const host = url.searchParams.get("host") ?? url.host;
+  const host = url.searchParams.get("host") ?? names?.join(", ") ?? url.host;
   const name = url.pathname.slice(1);
   return `${name === "" ? "the user's own" : name} on ${host === "" ? "this machine" : host}`;
 }
 
 /** The URL with its password masked; masked wholly where it can't be parsed. */
 export function maskPassword(databaseUrl: string): string {
-  const url = URL.parse(databaseUrl);
+  const { url, names } = readHosts(databaseUrl);
   if (url === null) return MASK;
   if (url.password !== "") url.password = MASK;
   if (url.searchParams.has("password")) url.searchParams.set("password", MASK);
-  return url.href;
+  return names === null ? url.href : url.href.replace(url.host, () => names.join(","));
+}
+
+/** The URL with the first host alone, null where it can't be parsed; and the hosts' names where there are several. */
+function readHosts(databaseUrl: string): { url: URL | null; names: string[] | null } {
+  const list = parseHostList(databaseUrl);
+  if (list.kind === "fault") return { url: null, names: null };
+  const [first, ...others] = list.hosts;
+  const names = others.length === 0 ? null : list.hosts.map(({ name }) => name);
+  return { url: URL.parse(first?.url ?? ""), names };
 }

@@ -12,6 +12,8 @@ const LOST = new Set(
     ["57P01", "57P02", "57P03", "57P05", "53300"],
     // idle_in_transaction_session_timeout, transaction_timeout: the server closes the connection.
     ["25P03", "25P04"],
+    // Our own: see host-errors.ts.
+    ["POSTERN_NO_HOST", "POSTERN_CONNECTION_REFUSED"],
   ].flat(),
 );
 
@@ -42,6 +44,14 @@ export function isConnectionLoss(error: unknown): boolean {
     const code = codeOf(one);
     return LOST.has(code) || /^08...$/.test(code) || LOST_MESSAGE.test(one.message);
   });
+}
+
+/**
+ * Whether the connection on which a call failed must not be used again: it is
+ * lost, or its server takes no writes any more, as a former primary.
+ */
+export function isConnectionSpent(error: unknown): boolean {
+  return isConnectionLoss(error) || anyCause(error, (one) => codeOf(one) === "25006");
 }
 
 /**

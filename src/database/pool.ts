@@ -4,7 +4,9 @@
  */
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow, types } from "pg";
 import type { DatabaseLog } from "./log.ts";
-import { connectTo, type ServingRole } from "./session-settings.ts";
+import { clientFor } from "./make-client.ts";
+import type { ServingRole } from "./session-settings.ts";
+import { refuseUnreplicated } from "./unreplicated.ts";
 
 export type { Pool, PoolClient } from "pg";
 
@@ -50,8 +52,10 @@ const INT8_OID = 20;
  * connection fails the query on it and no more: the process lives on.
  */
 export function createPool(options: PoolOptions): Pool {
+  const { Client, connection } = clientFor(options.url, options.role);
   const pool = new Pool({
-    ...connectTo(options.url, options.role),
+    ...connection,
+    Client,
     max: options.poolSize,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectionTimeoutMs,
@@ -72,6 +76,7 @@ export function createPool(options: PoolOptions): Pool {
   // and between two queries would be an unhandled 'error' event and end the process.
   pool.on("connect", (client) => {
     client.on("error", () => undefined);
+    refuseUnreplicated(client);
   });
   return pool;
 }

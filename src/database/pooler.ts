@@ -1,6 +1,6 @@
-import { Client } from "pg";
+import type { Client } from "pg";
 import { ConfigError } from "../shared/config-error.ts";
-import { connectTo } from "./session-settings.ts";
+import { clientFor } from "./make-client.ts";
 
 /** A pooler that gives its servers out in turn shows itself after as many transactions as it has servers. */
 const ROUNDS = 20;
@@ -38,8 +38,9 @@ async function withClient(
   connectionTimeoutMs: number,
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
+  const { Client, connection } = clientFor(url, undefined);
   const client = new Client({
-    ...connectTo(url, undefined),
+    ...connection,
     application_name: "postern start",
     connectionTimeoutMillis: connectionTimeoutMs,
     query_timeout: connectionTimeoutMs,

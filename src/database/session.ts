@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Client } from "pg";
 import { assumeRole, type Db } from "./pool.ts";
-import { connectTo, type ServingRole } from "./session-settings.ts";
+import { clientFor } from "./make-client.ts";
+import type { ServingRole } from "./session-settings.ts";
+import { refuseUnreplicated } from "./unreplicated.ts";
 
 const CONNECTION_TIMEOUT_MS = 3000;
 /** A server that has gone silent is not waited for. */
@@ -26,8 +27,9 @@ export type Session = Db & {
 /** Connects with the rights of `role` and no others. Throws what the database throws. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { url, role, queryTimeoutMs, onNotify } = options;
+  const { Client, connection } = clientFor(url, role);
   const client = new Client({
-    ...connectTo(url, role),
+    ...connection,
     application_name: options.applicationName,
     keepAlive: true,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
@@ -38,6 +40,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     // An error is followed by the end; without a listener it would end the process.
     client.on("error", () => undefined);
   });
+  refuseUnreplicated(client);
   client.on("notification", ({ payload = "" }) => onNotify?.(payload));
   try {
     await client.connect();

@@ -1,4 +1,4 @@
-import { isConnectionLoss } from "./passing-errors.ts";
+import { isConnectionSpent } from "./passing-errors.ts";
 import type { Pool, PoolClient } from "./pool.ts";
 
 /**
@@ -21,7 +21,7 @@ export async function inTransaction<T>(
     return result;
   } catch (error) {
     // A connection that has gone silent would not answer this either; closing it rolls back as well.
-    broken = isConnectionLoss(error);
+    broken = isConnectionSpent(error);
     // The first error is the one to tell; a connection that cannot even roll back is thrown away.
     if (!broken) {
       await client.query("ROLLBACK").catch(() => {

@@ -6,6 +6,7 @@
  */
 import type { Db } from "../database/pool.ts";
 import { DISPATCH_TRIGGER } from "../queue/dispatch-trigger.ts";
+import { headersOf, PACKED_COLUMNS, type HeaderColumns } from "../queue/packed-headers.ts";
 import { withDerived } from "../outbound/request-headers.ts";
 import type { DeliveryId, EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
 import type {
@@ -17,7 +18,8 @@ import type {
   NewDelivery,
 } from "./delivery.ts";
 
-type DeliveryRow = {
+/** Of what is pending, there are no headers. */
+type DeliveryRow = Omit<HeaderColumns, "request_headers"> & {
   tenant_id: TenantId;
   endpoint_id: EndpointId;
   id: DeliveryId;
@@ -31,11 +33,9 @@ type DeliveryRow = {
   request_body: string | null;
   request_headers: Record<string, string> | null;
   response_status: number | null;
-  response_headers: Record<string, string> | null;
   response_body: string | null;
   latency_ms: number;
   error: string | null;
-  sent_at: Date | null;
   replay_id: ReplayId | null;
   due_at: Date | null;
 };
@@ -46,7 +46,7 @@ const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d
     coalesce(d.version, 1) AS version, d.trigger, d.status, d.attempt,
     coalesce(d.request_body, postern.body_of_version(e.body, e.version, e.versions, d.version)) AS request_body,
     d.request_headers, d.response_status, d.response_headers, d.response_body, d.latency_ms, d.error, d.sent_at,
-    d.replay_id, NULL::timestamptz AS due_at
+    d.replay_id, NULL::timestamptz AS due_at, ${PACKED_COLUMNS}
   FROM postern.deliveries d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id`;
 
 const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, NULL::uuid AS test_id, d.event_type,
@@ -54,7 +54,7 @@ const PENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, 
     d.attempt::integer, postern.body_of_version(e.body, e.version, e.versions, d.version) AS request_body,
     NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
-    NULL::timestamptz AS sent_at, d.replay_id, d.due_at
+    NULL::timestamptz AS sent_at, d.replay_id, d.due_at, NULL AS header_set, NULL::bytea AS header_values
   FROM postern.dispatches d LEFT JOIN postern.events e ON e.id = d.event_id AND e.tenant_id = d.tenant_id
   WHERE NOT d.superseded`;
 
@@ -63,7 +63,8 @@ const SENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, 
     coalesce(d.version, 1) AS version, d.trigger, 'pending' AS status, d.attempt, d.request_body,
     NULL::json AS request_headers, NULL::smallint AS response_status,
     NULL::json AS response_headers, NULL AS response_body, 0 AS latency_ms, NULL AS error,
-    NULL::timestamptz AS sent_at, NULL::uuid AS replay_id, NULL::timestamptz AS due_at
+    NULL::timestamptz AS sent_at, NULL::uuid AS replay_id, NULL::timestamptz AS due_at,
+    NULL AS header_set, NULL::bytea AS header_values
   FROM postern.person_sends d`;
 
 // Each row by its key: a list of ids would be compared with every row that the endpoint has, from the sixth call on.
@@ -76,7 +77,8 @@ const OF_PAGE = /* sql */ `unnest($2::uuid[], $3::uuid[]) AS page (endpoint_id, 
   ) AS found`;
 
 const HEAD = /* sql */ `tenant_id, found.endpoint_id, found.id, event_id, test_id, event_type, version, trigger, status,
-  attempt, request_headers, response_status, response_headers, latency_ms, error, sent_at, replay_id, due_at`;
+  attempt, request_headers, response_status, response_headers, latency_ms, error, sent_at, replay_id, due_at,
+  header_set, header_values`;
 
 /**
  * The deliveries of a page, newest first. Bodies that exceed `maxBodyBytes`
@@ -234,6 +236,8 @@ export async function insertDelivery(db: Db, delivery: NewDelivery): Promise<voi
 }
 
 function toDelivery(row: DeliveryRow): Delivery {
+  const headers =
+    row.request_headers === null ? null : headersOf({ ...row, request_headers: row.request_headers });
   return {
     tenantId: row.tenant_id,
     endpointId: row.endpoint_id,
@@ -246,9 +250,9 @@ function toDelivery(row: DeliveryRow): Delivery {
     status: row.status,
     attempt: row.attempt,
     requestBody: row.request_body,
-    requestHeaders: withDerived(row.request_headers, row),
+    requestHeaders: withDerived(headers?.request_headers ?? null, row),
     responseStatus: row.response_status,
-    responseHeaders: row.response_headers,
+    responseHeaders: headers?.response_headers ?? null,
     responseBody: row.response_body,
     latencyMs: row.latency_ms,
     error: row.error,

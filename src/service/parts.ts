@@ -8,11 +8,14 @@ import { makeAuditLog } from "../audit/audit.ts";
 import { makeUrlRefusals } from "../audit/url-refusals.ts";
 import type { HttpLimits } from "../api/http-limits.ts";
 import { makeReadiness, type Readiness } from "../api/readiness.ts";
-import type { ApiServices, Installation } from "../api/services.ts";
+import type { ApiServices } from "../api/services.ts";
 import { makeSessionVerifier } from "../api/session.ts";
 import type { Config } from "../config.ts";
+import { makeHostWatch } from "../database/host-watch.ts";
 import { makeHeartbeat } from "../database/heartbeat.ts";
 import type { Migration } from "../database/migration-files.ts";
+import { hostsOf } from "../database/hosts.ts";
+import { makeReplicationMonitor } from "../database/replication-monitor.ts";
 import { openRolePools } from "../database/role-pools.ts";
 import { EventLog } from "../deliveries/event-log.ts";
 import { DeliveryLog } from "../deliveries/log.ts";
@@ -59,6 +62,7 @@ import { makeMetrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { makeTargetCache } from "../worker/target-cache.ts";
 import { makeWorker, type Worker } from "../worker/worker.ts";
+import { describeInstallation } from "./installation.ts";
 import { makePullParts } from "./pull-parts.ts";
 import { makeStorageParts, reconcilingServices, storageWork } from "./storage-parts.ts";
 import { makeUpkeep, type UpkeepTimes } from "./upkeep.ts";
@@ -105,7 +109,11 @@ export async function makeParts(options: ServiceOptions) {
     log: options.log,
     metrics: foundation.metrics,
   });
-  const background: Background[] = [heartbeat, catalogWatch];
+  const background: Background[] = [
+    makeHostWatch({ databaseUrl, log: options.log }),
+    heartbeat,
+    catalogWatch,
+  ];
   if (roles.has("worker")) {
     const { leaseIds } = foundation;
     const presence = makePresence({
@@ -346,26 +354,8 @@ function makeSessions({ config, standingCode }: ServiceOptions, { pools }: Found
   };
 }
 
-function describeInstallation(config: Config): Installation {
-  const { rateLimits, outbound } = config;
-  return {
-    limits: {
-      endpoints: config.maxEndpointsPerTenant,
-      writes_per_minute: rateLimits.writes,
-      dispatches_per_minute: rateLimits.dispatches,
-      fetches_per_minute: rateLimits.fetches,
-      retention_days: config.retentionDays,
-    },
-    features: {
-      private_targets: outbound.allowedCidrs.length > 0,
-      // An object store serves links itself; the folder's lead to this address.
-      public_links: config.objectStore.kind === "s3" || config.publicUrl !== undefined,
-    },
-  };
-}
-
 function makeProcessReadiness(
-  { migrations, catalog, log }: ServiceOptions,
+  { config, databaseUrl, migrations, catalog, log }: ServiceOptions,
   foundation: Foundation,
 ): Readiness {
   const { pools, queue, metrics, heartbeat, commits, lane, storage } = foundation;
@@ -377,6 +367,12 @@ function makeProcessReadiness(
     commits,
     worker: () => lane.worker,
     catalog,
+    replication: makeReplicationMonitor({
+      db: pools.status,
+      metrics,
+      durability: config.durability,
+      hasSeveralHosts: hostsOf(databaseUrl) !== null,
+    }),
     storage: makeStorageMonitor({ db: pools.status, bucketName: storage.bucket.name, metrics }),
     log,
   });

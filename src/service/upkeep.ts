@@ -17,6 +17,7 @@ import type { DeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { followAll } from "../queue/postgres/follow.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
 import { dropOldPartitions } from "../queue/postgres/retention.ts";
+import { forgetHeaderSets } from "../queue/postgres/retention-store.ts";
 import type { PullParts } from "./pull-parts.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
 
@@ -109,6 +110,7 @@ function forgetting({ retentionDays, pull }: UpkeepServices): Record<string, (db
     forget_statistics: (db) => forgetOldStats(db, retentionDays),
     forget_endpoints: (db) => forgetDeletedEndpoints(db, retentionDays),
     forget_replays: (db) => forgetReplays(db, retentionDays),
+    forget_header_sets: (db) => forgetHeaderSets(db, retentionDays),
     forget_portal_sessions: forgetPortalSessions,
     forget_audit: forgetOldAudit,
   };

@@ -107,6 +107,18 @@ export function makeMetrics() {
       help: "Events leased to clients that were not acknowledged in time.",
       registers,
     }),
+    standbyLagBytes: new Gauge({
+      name: "webhook_standby_lag_bytes",
+      help: "Write-ahead log that a standby of the database has not replayed yet.",
+      labelNames: ["standby", "sync_state"] as const,
+      registers,
+    }),
+    standbyLagSeconds: new Gauge({
+      name: "webhook_standby_lag_seconds",
+      help: "Time from a commit to its replay by a standby of the database; 0 while nothing is written.",
+      labelNames: ["standby", "sync_state"] as const,
+      registers,
+    }),
     unusableSecrets: new Counter({
       name: "webhook_unusable_secrets_total",
       help: "Times that a stored signing secret did not open, by reason: form, key, altered.",

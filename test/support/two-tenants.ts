@@ -46,6 +46,8 @@ export type Rows = {
 export const BUCKET = "artifacts";
 
 export const LEASE_OWNER = randomUUID();
+/** The same of both, as an id follows from the set. */
+const HEADER_SET = randomUUID();
 const FIRST_ID = "00000000-0000-7000-8000-000000000000";
 export const EVENT_TYPE = "invoice.paid";
 export const BODY = '{"data":{}}';
@@ -59,6 +61,7 @@ export const TENANT_TABLES = [
   "delivery_counts",
   "delivery_stats",
   "exhausted_events",
+  "header_sets",
   "log_watches",
   "person_sends",
   "replays",
@@ -126,9 +129,9 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
   );
   await admin.query(
     `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
-        request_headers, latency_ms)
-      VALUES ($1, $2, $3, $4, $5, 'event', 'failed', 1, '{}', 1)`,
-    [tenantId, endpointId, rows.deliveryId, eventId, EVENT_TYPE],
+        request_headers, latency_ms, header_set, header_values)
+      VALUES ($1, $2, $3, $4, $5, 'event', 'failed', 1, '{}', 1, $6, '')`,
+    [tenantId, endpointId, rows.deliveryId, eventId, EVENT_TYPE, HEADER_SET],
   );
   await admin.query(`INSERT INTO postern.exhausted_events VALUES ($1, $2, 1, $3, $4, $5)`, [
     tenantId,
@@ -147,6 +150,10 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     `INSERT INTO postern.idempotency_keys VALUES ($1, $2, $3, postern.content_fingerprint($4, $5))`,
     [tenantId, rows.key, eventId, EVENT_TYPE, BODY],
   );
+  await admin.query("INSERT INTO postern.header_sets VALUES ($1, $2, '{\"request\":[]}', now())", [
+    tenantId,
+    HEADER_SET,
+  ]);
   await admin.query("INSERT INTO postern.log_watches VALUES ($1, $2, now() + interval '1 minute')", [
     tenantId,
     LEASE_OWNER,

@@ -185,7 +185,7 @@ export interface paths {
         };
         /**
          * List an endpoint's deliveries, newest first; the log outlives its endpoint
-         * @description One row per attempt; attempts to come have the status `pending`. The log outlives its endpoint. With a filter other than status and time this is a search, which stops after 5,000 rows: follow `Link`.
+         * @description One row per attempt; attempts to come have the status `pending`. The log outlives its endpoint. With `status=delivered` or a filter other than status and time this is a search, which stops after 5,000 rows: follow `Link`.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -3207,7 +3207,7 @@ export interface operations {
                 headers: {
                     /** @description The next page, with `rel="next"`; also after a short or an empty page of an unfinished search. */
                     Link?: string;
-                    /** @description With a filter other than status and time: everything created after this time was searched. Absent if nothing older is left. */
+                    /** @description With `status=delivered` or a filter other than status and time: everything created after this time was searched. Absent if nothing older is left. */
                     "Searched-To"?: string;
                     [name: string]: unknown;
                 };

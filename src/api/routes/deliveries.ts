@@ -72,7 +72,7 @@ export function deliveryRoutes(
         tag: "Deliveries",
         summary: "List an endpoint's deliveries, newest first; the log outlives its endpoint",
         description:
-          "One row per attempt; attempts to come have the status `pending`. The log outlives its endpoint. With a filter other than status and time this is a search, which stops after 5,000 rows: follow `Link`.",
+          "One row per attempt; attempts to come have the status `pending`. The log outlives its endpoint. With `status=delivered` or a filter other than status and time this is a search, which stops after 5,000 rows: follow `Link`.",
         params: ["id"],
         query: endpointLogQuery,
         answers: { 200: z.object({ deliveries: z.array(deliveryObject) }) },

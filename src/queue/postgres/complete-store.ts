@@ -1,14 +1,15 @@
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
 import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
+import { distinctSets, HeaderSets, unpacked, type StoredHeaders } from "./header-sets.ts";
 import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
 import type { CompletedLease } from "../queue.ts";
 
-const COLUMNS = `tenant_id, endpoint_id, id, lease_id, status, request_headers, response_status,
-        response_headers, response_body, latency_ms, error, sent_at`;
-const ARRAYS = `$1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::smallint[],
-        $8::text[], $9::text[], $10::integer[], $11::text[], $12::timestamptz[]`;
+const COLUMNS = `tenant_id, endpoint_id, id, lease_id, status, response_status, response_body, latency_ms,
+        error, sent_at`;
+const ARRAYS = `$1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::smallint[], $7::text[],
+        $8::integer[], $9::text[], $10::timestamptz[]`;
 
 // Most attempts are the last of their event there. What a next one needs is paid even where none is, so it is left out then.
 const NEXT = { columns: "next_delay_ms", types: ["float8[]"] };
@@ -19,16 +20,29 @@ const KEPT = {
 };
 // And for events whose last automatic attempt failed.
 const EXHAUSTED = { columns: "exhausted", types: ["boolean[]"] };
-const FIRST_EXTRA = 13;
+// And for headers that no set has.
+const INLINE = { columns: "request_headers, response_headers", types: ["text[]", "text[]"] };
+const PACKED = { columns: "header_set, header_values", types: ["uuid[]", "bytea[]"] };
+// The sets come between the attempts and what only some attempts need.
+const FIRST_SET = 11;
+const FIRST_EXTRA = { worker: 14, tenant: 11 };
 
-/** As which role it runs: for workers of all tenants, or for one tenant's clients. */
+/** As which role it runs: for workers of all tenants, or for one tenant's clients, who add no sets. */
 type Role = "worker" | "tenant";
-type Kind = { goesOn: boolean; keeps: boolean; exhausts: boolean; role: Role };
+type Kind = { goesOn: boolean; keeps: boolean; exhausts: boolean; inlines: boolean; role: Role };
 
 /** The attempts as a table, of the columns that their kind needs. */
-function givenSql({ goesOn, keeps, exhausts }: Omit<Kind, "role">): string {
-  const extras = [...(goesOn ? [NEXT] : []), ...(keeps ? [KEPT] : []), ...(exhausts ? [EXHAUSTED] : [])];
-  const arrays = extras.flatMap(({ types }) => types).map((type, n) => `, $${FIRST_EXTRA + n}::${type}`);
+function givenSql({ goesOn, keeps, exhausts, inlines, role }: Kind): string {
+  const extras = [
+    ...(role === "worker" ? [PACKED] : []),
+    ...(inlines ? [INLINE] : []),
+    ...(goesOn ? [NEXT] : []),
+    ...(keeps ? [KEPT] : []),
+    ...(exhausts ? [EXHAUSTED] : []),
+  ];
+  const arrays = extras
+    .flatMap(({ types }) => types)
+    .map((type, n) => `, $${FIRST_EXTRA[role] + n}::${type}`);
   const columns = extras.map((extra) => `, ${extra.columns}`);
   return `unnest(${ARRAYS}${arrays.join("")}) AS given (${COLUMNS}${columns.join("")})`;
 }
@@ -39,6 +53,19 @@ function readyLastSql(kind: Kind): string {
       ORDER BY tenant_id, endpoint_id, id
     )`;
 }
+
+// One that a row of this statement needs and that was not used today is added, or its day is changed. In one order
+// everywhere: concurrent statements with the same sets wait for each other, never crosswise.
+const ADDED_SETS = /* sql */ `, added_sets AS (
+      INSERT INTO postern.header_sets AS known (tenant_id, id, headers, used_on)
+      SELECT tenant_id, id, headers::json, today
+      FROM unnest($${FIRST_SET}::text[], $${FIRST_SET + 1}::uuid[], $${FIRST_SET + 2}::text[]) AS needed (tenant_id, id, headers),
+        (SELECT (now() AT TIME ZONE 'UTC')::date AS today) AS moment
+      WHERE (SELECT used_on FROM postern.header_sets WHERE tenant_id = needed.tenant_id AND id = needed.id) >= today IS NOT TRUE
+        AND (tenant_id, id) IN (SELECT tenant_id, header_set FROM done)
+      ORDER BY tenant_id, id
+      ON CONFLICT (tenant_id, id) DO UPDATE SET used_on = greatest(known.used_on, EXCLUDED.used_on)
+    )`;
 
 const NOTED = /* sql */ `, noted AS (
       INSERT INTO postern.bodies_to_keep (tenant_id, endpoint_id, delivery_id, attempt, kind, body, days)
@@ -65,11 +92,14 @@ const FOLLOWED = /* sql */ `, followed AS (
       FROM done WHERE goes_on
     )`;
 
+/** Of this process: what it forgets or learns twice changes no answer. */
+const headerSets = new HeaderSets();
+
 /**
  * In one statement: each dispatch whose lease is still the attempt's goes, its outcome
  * is logged under the same id, and the next attempt's dispatch comes where one
- * is due and nothing made it needless meanwhile. What is kept of it is noted, and
- * exhausted events are counted.
+ * is due and nothing made it needless meanwhile. Sets of headers that it names are
+ * there when it is. What is kept of it is noted, and exhausted events are counted.
  *
  * Endpoints that get a next attempt are locked before their dispatches are,
  * and dispatches in the order of their key: deleting an endpoint takes the same
@@ -90,28 +120,48 @@ export async function completeAttempts(
   const goesOn = attempts.some((attempt) => attempt.nextDelayMs !== null);
   const keeps = attempts.some((attempt) => attempt.toKeep !== null);
   const exhausts = attempts.some((attempt) => attempt.exhausted);
-  const shape = `${goesOn ? "going-on" : "last"}${keeps ? "-keeping" : ""}${exhausts ? "-exhausting" : ""}-${whenLocked}-${role}`;
+  const headers = attempts.map((attempt) =>
+    role === "worker" ? headerSets.pack(attempt) : unpacked(attempt),
+  );
+  const inlines = headers.some((stored) => stored.requestHeaders !== null || stored.responseHeaders !== null);
+  const shape = `${goesOn ? "going-on" : "last"}${inlines ? "-inlining" : ""}${keeps ? "-keeping" : ""}${exhausts ? "-exhausting" : ""}-${whenLocked}-${role}`;
   const { rows } = await db.query<{ id: DeliveryId }>({
     name: `complete-attempts-${shape}`,
-    text: completeAttemptsSql({ goesOn, keeps, exhausts, role }, whenLocked),
+    text: completeAttemptsSql({ goesOn, keeps, exhausts, inlines, role }, whenLocked),
     values: [
       ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
       attempts.map((attempt) => attempt.status),
-      attempts.map((attempt) => JSON.stringify(attempt.requestHeaders)),
       attempts.map((attempt) => attempt.responseStatus),
-      attempts.map((attempt) =>
-        attempt.responseHeaders === null ? null : JSON.stringify(attempt.responseHeaders),
-      ),
       attempts.map((attempt) => attempt.responseBody),
       attempts.map((attempt) => attempt.latencyMs),
       attempts.map((attempt) => attempt.error),
       attempts.map((attempt) => attempt.sentAt),
+      ...(role === "worker" ? packedArrays(headers) : []),
+      ...(inlines ? inlineArrays(headers) : []),
       ...(goesOn ? [attempts.map((attempt) => attempt.nextDelayMs)] : []),
       ...(keeps ? keptArrays(attempts) : []),
       ...(exhausts ? [attempts.map(({ exhausted }) => exhausted)] : []),
     ],
   });
   return new Set(rows.map((row) => row.id));
+}
+
+function packedArrays(headers: readonly StoredHeaders[]): unknown[] {
+  const sets = distinctSets(headers);
+  return [
+    sets.map(({ tenantId }) => tenantId),
+    sets.map(({ id }) => id),
+    sets.map(({ text }) => text),
+    headers.map(({ set }) => set?.id ?? null),
+    headers.map(({ values }) => values),
+  ];
+}
+
+function inlineArrays(headers: readonly StoredHeaders[]): unknown[] {
+  return [
+    headers.map(({ requestHeaders }) => requestHeaders),
+    headers.map(({ responseHeaders }) => responseHeaders),
+  ];
 }
 
 function keptArrays(attempts: readonly CompletedLease[]): unknown[] {
@@ -163,17 +213,25 @@ const DONE: Record<Role, string> = {
 };
 
 function completeAttemptsSql(kind: Kind, whenLocked: "skip" | "wait"): string {
+  const packs = kind.role === "worker";
+  // Releases before sets need an object there.
+  const request = kind.inlines ? "coalesce(request_headers, '{}')::json" : "'{}'";
   return /* sql */ `WITH ${kind.goesOn ? readyGoingOnSql(kind, whenLocked) : readyLastSql(kind)}, locked AS MATERIALIZED (
       ${withLeased("ready", whenLocked)}
     ), ${DONE[kind.role]}, logged AS (
       INSERT INTO postern.deliveries
         (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers,
-         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id, version)
+         response_status, response_headers, response_body, latency_ms, error, sent_at, replay_id, version${
+           packs
+             ? `,
+         ${PACKED.columns}`
+             : ""
+         })
       SELECT tenant_id, endpoint_id, id, event_id, event_type,
-        ${DISPATCH_TRIGGER}, status, attempt, request_headers::json,
-        response_status, response_headers::json, response_body, latency_ms, error, sent_at,
-        replay_id, version
+        ${DISPATCH_TRIGGER}, status, attempt, ${request},
+        response_status, ${kind.inlines ? "response_headers::json" : "NULL"}, response_body, latency_ms, error, sent_at,
+        replay_id, version${packs ? `, ${PACKED.columns}` : ""}
       FROM done AS d
-    )${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}${kind.exhausts ? COUNTED : ""}
+    )${packs ? ADDED_SETS : ""}${kind.goesOn ? FOLLOWED : ""}${kind.keeps ? NOTED : ""}${kind.exhausts ? COUNTED : ""}
     SELECT id FROM done`;
 }

@@ -25,3 +25,14 @@ export async function readOldestDays(db: Db): Promise<{ table: string; day: Date
       FROM unnest(ARRAY['events', 'deliveries']) AS parent`);
   return rows;
 }
+
+const SETS_AT_ONCE = 10_000;
+
+/** Forgets some sets of headers that no attempt of the log has any more; true when there may be more. */
+export async function forgetHeaderSets(db: Db, retentionDays: number): Promise<boolean> {
+  const { rows } = await db.query<{ removed: number }>(
+    /* sql */ `SELECT postern.forget_header_sets($1, $2) AS removed`,
+    [retentionDays, SETS_AT_ONCE],
+  );
+  return rows[0]?.removed === SETS_AT_ONCE;
+}

@@ -1,6 +1,7 @@
 /** The log as exports read it. */
 import type { Db } from "../../database/pool.ts";
 import { lowestIdAt, type DeliveryId, type EndpointId } from "../../shared/id.ts";
+import { headersOf, PACKED_COLUMNS, type HeaderColumns } from "../../queue/packed-headers.ts";
 import type { ExportFilter, LogExport, LogPosition } from "./log-export.ts";
 import type { LogRow } from "./log-row.ts";
 
@@ -42,7 +43,7 @@ export async function countLogSlice(
 }
 
 type PageRow = { slice_endpoint: EndpointId; slice_end: DeliveryId; fitting: number } & (
-  | LogRow
+  | (LogRow & HeaderColumns)
   | (Pick<LogRow, never> & { id: null })
 );
 
@@ -84,14 +85,15 @@ export async function readLogPage(
       )
       SELECT slice_endpoint, slice_end, fitting, id, endpoint_id, event_id, event_type, event_version, trigger, replay_id,
         status, attempt, request_headers, body AS request_body, response_status, response_headers, response_body, latency_ms, error,
-        sent_at
-      FROM slice_end LEFT JOIN sized ON place = 1 OR bytes <= $${values.push(page.maxBodyBytes)}
+        sent_at, ${PACKED_COLUMNS}
+      FROM slice_end LEFT JOIN sized AS d ON place = 1 OR bytes <= $${values.push(page.maxBodyBytes)}
       ORDER BY endpoint_id, id`,
     values,
   });
   const [first] = found;
   if (first === undefined) return { rows: [], after: null };
   const rows = found.filter((row) => row.id !== null);
+  for (const row of rows) Object.assign(row, headersOf(row), { header_set: null, header_values: null });
   const last = rows.at(-1);
   return last !== undefined && rows.length < first.fitting
     ? { rows, after: { endpointId: last.endpoint_id, deliveryId: last.id } }

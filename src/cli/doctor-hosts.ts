@@ -1,0 +1,66 @@
+/** What `postern doctor` says of the hosts of DATABASE_URL and of their standbys. */
+import type { Config } from "../config.ts";
+import { durabilityTrouble, isSynchronous, STANDBY_GRANT } from "../database/durability.ts";
+import { hostsOf, tellHost, type HostState } from "../database/hosts.ts";
+import type { Db } from "../database/pool.ts";
+import { readReplication, type Standby } from "../database/replication-store.ts";
+import type { Finding } from "./finding.ts";
+import { describeMistake } from "./mistakes.ts";
+
+/** A finding for each host of a list, none for a single host. Throws ConfigError. */
+export async function checkHosts(databaseUrl: string | undefined): Promise<Finding[]> {
+  const hosts = databaseUrl === undefined ? null : hostsOf(databaseUrl);
+  if (hosts === null) return [];
+  await hosts.look();
+  return hosts.states().map(findingOf);
+}
+
+function findingOf(state: HostState): Finding {
+  const check = "host";
+  if (state.error === null && (state.refusal === null || state.refusal === "stands by")) {
+    return { check, status: "ok", detail: tellHost(state) };
+  }
+  const [, ...remedy] = (describeMistake(state.error) ?? "").split("\n");
+  const fix = remedy.length > 0 ? remedy.join(" ") : REMEDY;
+  // Another host may do: whether one does is the finding `database`.
+  return { check, status: "warn", detail: tellHost(state), fix };
+}
+
+const REMEDY =
+  "make it a standby of the primary, or take it out of DATABASE_URL (docs/operating.md, High availability)";
+
+/** Whether a failover loses what was answered, where that is demanded or standbys are to be expected. */
+export async function checkDurability(
+  db: Db,
+  { databaseUrl, durability }: Pick<Config, "databaseUrl" | "durability">,
+): Promise<Finding[]> {
+  const hasSeveralHosts = databaseUrl !== undefined && hostsOf(databaseUrl) !== null;
+  if (durability === "local" && !hasSeveralHosts) return [];
+  const check = "durability";
+  const replication = await readReplication(db);
+  const trouble = durabilityTrouble(replication);
+  const { standbys } = replication;
+  if (trouble === null) {
+    return [{ check, status: "ok", detail: `each commit is on a standby: ${tellStandbys(standbys ?? [])}` }];
+  }
+  if (durability === "standby") return [{ check, status: "fail", ...trouble }];
+  if (standbys === null) {
+    const fix = `let an administrator run: ${STANDBY_GRANT};`;
+    return [{ check, status: "warn", detail: "local; /metrics can't show how the standbys follow", fix }];
+  }
+  return [
+    {
+      check,
+      status: "ok",
+      detail: `local, so a failover may lose the last commits: ${tellStandbys(standbys)}`,
+    },
+  ];
+}
+
+function tellStandbys(standbys: readonly Standby[]): string {
+  if (standbys.length === 0) return "no standby follows";
+  return standbys
+    .toSorted((one, other) => Number(isSynchronous(other)) - Number(isSynchronous(one)))
+    .map(({ name, syncState, lagBytes }) => `${name} (${syncState}, ${lagBytes} bytes behind)`)
+    .join(", ");
+}

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import { parseHostList } from "./host-list.ts";
+
+function hostsOf(databaseUrl: string) {
+  const list = parseHostList(databaseUrl);
+  assert.ok(list.kind === "hosts", databaseUrl);
+  return list.hosts;
+}
+
+function faultOf(databaseUrl: string): string {
+  const list = parseHostList(databaseUrl);
+  assert.ok(list.kind === "fault", databaseUrl);
+  return list.fault;
+}
+
+const port = fc.option(fc.integer({ min: 1, max: 65_535 }), { nil: null });
+const hostname = fc.oneof(
+  fc.stringMatching(/^[a-z][a-z0-9-]{0,10}[a-z0-9](\.[a-z]{2,5})?$/),
+  fc.ipV4(),
+  fc.ipV6().map((address) => `[${address}]`),
+);
+const list = fc.uniqueArray(fc.tuple(hostname, port), {
+  minLength: 2,
+  maxLength: 5,
+  selector: ([name, number]) => `${name.toLowerCase()}:${number ?? 5432}`,
+});
+
+describe("parseHostList", () => {
+  it("gives each host the user, database and parameters of the whole", () => {
+    assert.deepEqual(
+      hostsOf("postgres://user:p%40w@a:5432,B.example:5433,[fd00::1],c/postern?sslmode=require"),
+      [
+        { name: "a:5432", url: "postgres://user:p%40w@a:5432/postern?sslmode=require" },
+        { name: "b.example:5433", url: "postgres://user:p%40w@b.example:5433/postern?sslmode=require" },
+        { name: "[fd00::1]:5432", url: "postgres://user:p%40w@[fd00::1]:5432/postern?sslmode=require" },
+        { name: "c:5432", url: "postgres://user:p%40w@c:5432/postern?sslmode=require" },
+      ],
+    );
+  });
+
+  it("reads what was put together, whatever is in user, password and database", () => {
+    fc.assert(
+      fc.property(list, fc.string(), fc.string(), fc.string(), (hosts, user, password, database) => {
+        const authority = hosts.map(([name, number]) => (number === null ? name : `${name}:${number}`));
+        const [name, secret, base] = [user, password, database].map(encodeURIComponent);
+        const read = hostsOf(`postgresql://${name}:${secret}@${authority.join(",")}/${base}`);
+        assert.deepEqual(
+          read.map((host) => host.name),
+          hosts.map(([host, number]) => `${host.toLowerCase()}:${number ?? 5432}`),
+        );
+        for (const { url } of read) {
+          const parsed = new URL(url);
+          assert.equal(decodeURIComponent(parsed.username), user);
+          assert.equal(decodeURIComponent(parsed.password), password);
+        }
+      }),
+    );
+  });
+
+  it("leaves a string of one host as it is, and never throws", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const url = `postgres://${text}`;
+        const read = parseHostList(url);
+        const [authority = ""] = text.split(/[/?#]/, 1);
+        if (!authority.slice(authority.lastIndexOf("@") + 1).includes(",")) {
+          assert.deepEqual(read.kind === "hosts" && read.hosts.map((host) => host.url), [url]);
+        }
+      }),
+    );
+  });
+
+  it("takes a comma of the password for what it is", () => {
+    assert.deepEqual(
+      hostsOf("postgres://user:a,b@h/postern").map(({ url }) => url),
+      ["postgres://user:a,b@h/postern"],
+    );
+  });
+
+  for (const hosts of [
+    "a,",
+    ",a",
+    "a,,b",
+    "a:0,b",
+    "a:65536,b",
+    "a:x,b",
+    "fd00::1,b",
+    "[fd00::1,b",
+    "[x],b",
+  ]) {
+    it(`refuses the list ${hosts}`, () => {
+      assert.match(faultOf(`postgres://${hosts}/postern`), /^has no valid host at place [12] of its list/);
+    });
+  }
+
+  it("refuses a host that is named twice, also by its default port", () => {
+    assert.match(faultOf("postgres://a,b,A:5432/postern"), /^names the host a:5432 twice/);
+  });
+
+  it("refuses parameters that name other hosts or want a standby", () => {
+    assert.match(faultOf("postgres://a,b/postern?host=c"), /parameter host/);
+    assert.match(faultOf("postgres://a,b/postern?target_session_attrs=standby"), /target_session_attrs/);
+    assert.equal(hostsOf("postgres://a,b/postern?target_session_attrs=read-write").length, 2);
+  });
+
+  it("shows no password in a fault", () => {
+    assert.doesNotMatch(faultOf("postgres://user:se%zzcret@a b,c/postern"), /cret/);
+  });
+});

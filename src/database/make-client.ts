@@ -1,0 +1,72 @@
+/** Clients of `pg`, for one host or for the one of several that accepts writes. */
+import { Client, type ClientConfig } from "pg";
+import { cutOff, isCutOff } from "./cut-off.ts";
+import { ConnectionRefusedError } from "./host-errors.ts";
+import { askClient } from "./host-probe.ts";
+import { requireHosts } from "./host-list.ts";
+import { type Hosts, hostsOf } from "./hosts.ts";
+import { connectTo, type ServingRole } from "./session-settings.ts";
+
+/** A server that is asked at a connect answers by then, or the connection fails. */
+const ANSWER_LIMIT_MS = 3000;
+
+type Connected = (error: Error | null, client?: Client) => void;
+type Constructor = new (config?: ClientConfig) => Client;
+
+/** What a pool or a client is made with: the URL's parameters with our settings, and the class that connects. */
+export function clientFor(
+  url: string,
+  role: ServingRole | undefined,
+): { Client: Constructor; connection: ReturnType<typeof connectTo> } {
+  const hosts = hostsOf(url);
+  if (hosts === null) return { Client, connection: connectTo(url, role) };
+  // Of the hosts' URLs only the host differs, and that is set at each connect.
+  const [first] = requireHosts(url);
+  return { Client: followingClient(hosts), connection: connectTo(first?.url ?? url, role) };
+}
+
+const classes = new WeakMap<Hosts, Constructor>();
+
+function followingClient(hosts: Hosts): Constructor {
+  const made = classes.get(hosts) ?? makeFollowingClient(hosts);
+  classes.set(hosts, made);
+  return made;
+}
+
+function makeFollowingClient(hosts: Hosts): Constructor {
+  return class extends Client {
+    constructor(config?: ClientConfig) {
+      super(config);
+      // A connection that breaks between the connect and its first use has no other listener yet.
+      this.on("error", () => undefined);
+    }
+
+    override connect(): Promise<Client>;
+    override connect(connected: Connected): void;
+    override connect(connected?: Connected): Promise<Client> | void {
+      const connecting = this.#connect();
+      if (connected === undefined) return connecting;
+      connecting.then(
+        () => connected(null, this),
+        (error: unknown) => connected(error instanceof Error ? error : new Error(String(error))),
+      );
+    }
+
+    async #connect(): Promise<Client> {
+      const probe = await hosts.pick();
+      // Whoever waits for this connection has given up meanwhile.
+      if (isCutOff(this)) throw new ConnectionRefusedError("the search for a host took too long");
+      this.host = probe.address.host;
+      this.port = probe.address.port;
+      try {
+        await super.connect();
+        hosts.admit(this, probe, await askClient(this, ANSWER_LIMIT_MS));
+        return this;
+      } catch (error) {
+        hosts.doubt();
+        cutOff(this, new ConnectionRefusedError("the connection was given up"));
+        throw error;
+      }
+    }
+  };
+}

@@ -1,0 +1,24 @@
+/** The series of `npm run bench:failover`, short: each kind of failover twice. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { it } from "node:test";
+import { promisify } from "node:util";
+import { z } from "zod";
+
+const FAILOVER = join(import.meta.dirname, "..", "bench", "failover.ts");
+const ROUNDS = 6;
+
+const found = z.object({
+  rounds: z.literal(ROUNDS),
+  accepted: z.number().positive(),
+  requests: z.number().positive(),
+  lost: z.literal(0),
+  unaccounted: z.literal(0),
+});
+
+it("loses nothing while primaries are killed, paused and replaced under load", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [FAILOVER, String(ROUNDS)]);
+  const last = stdout.trim().split("\n").at(-1) ?? "";
+  assert.doesNotThrow(() => found.parse(JSON.parse(last)), stdout);
+});

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../several-hosts.test.ts";
