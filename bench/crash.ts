@@ -7,14 +7,14 @@
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import type { TokenClaims } from "../src/api/session-token.ts";
+import { ownerOf, producerOf } from "./callers.ts";
 import { openConnection, type Target } from "./generator.ts";
 import { openStand, type Program, type Stand } from "./stand.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 50);
 const SENDERS = 8;
-const PRODUCER: TokenClaims = { type: "service", tid: "bench", sub: "bench", permissions: ["events:write"] };
-const OWNER: TokenClaims = { type: "user", tid: "bench", sub: "bench", role: "owner" };
+const PRODUCER = producerOf("bench");
+const OWNER = ownerOf("bench");
 
 /** Ten minutes of an endpoint that the log and the statistics count otherwise. */
 const MISCOUNTED = `WITH counted AS (

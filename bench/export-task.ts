@@ -1,12 +1,12 @@
 /** Exporting a long log: how long it takes, and how much memory. */
 import assert from "node:assert/strict";
-import type { TokenClaims } from "../src/api/session-token.ts";
+import { ownerOf } from "./callers.ts";
 import { openConnection } from "./generator.ts";
 import { memoryMib } from "./measure.ts";
 import { seedDeliveries } from "./seed.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 
-const OWNER: TokenClaims = { type: "user", tid: "exporter", sub: "bench", role: "owner" };
+const OWNER = ownerOf("exporter");
 const DAYS = 20;
 
 /** Rows of one tenant over twenty days and ten endpoints. */

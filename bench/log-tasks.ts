@@ -1,14 +1,14 @@
 /** Reading the delivery log when it is long, and sending while it is. */
 import assert from "node:assert/strict";
-import type { TokenClaims } from "../src/api/session-token.ts";
 import { idTimeMs, parseEventId } from "../src/shared/id.ts";
+import { ownerOf } from "./callers.ts";
 import { openConnection } from "./generator.ts";
 import { percentile } from "./measure.ts";
 import { seedDeliveries } from "./seed.ts";
 import type { Program, Stand } from "./stand.ts";
 
-const OWNER: TokenClaims = { type: "user", tid: "reader", sub: "bench", role: "owner" };
-const OTHER: TokenClaims = { ...OWNER, tid: "tenant_1" };
+const OWNER = ownerOf("reader");
+const OTHER = ownerOf("tenant_1");
 const READERS = 8;
 const ALL = "/api/deliveries";
 /** Uses up the rows that one request may look at. */

@@ -1,6 +1,7 @@
 /** A healthy tenant beside tenants whose endpoints hang, and beside as many with the same load whose endpoints are well. */
 import assert from "node:assert/strict";
 import type { TokenClaims } from "../src/api/session-token.ts";
+import { ownerOf, producerOf } from "./callers.ts";
 import { openConnection, sendSteadily } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";
 import { memoryMib, percentile } from "./measure.ts";
@@ -12,14 +13,6 @@ const BACKLOG = 1000;
 const PER_SECOND = 20;
 const SECONDS = 15;
 const PADDING = "x".repeat(900);
-
-const ownerOf = (tid: string): TokenClaims => ({ type: "user", tid, sub: "bench", role: "owner" });
-const producerOf = (tid: string): TokenClaims => ({
-  type: "service",
-  tid,
-  sub: "bench",
-  permissions: ["events:write"],
-});
 
 const body = (): string => `{"type":"invoice.paid","data":{"sent_at":${nowMs()}}}`;
 

@@ -1,14 +1,14 @@
 /** Fetching: how fast one client empties a pull endpoint, and how long an event takes to one that waits. */
 import assert from "node:assert/strict";
 import { z } from "zod";
-import type { TokenClaims } from "../src/api/session-token.ts";
+import { ownerOf, producerOf } from "./callers.ts";
 import { sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";
 import { percentile } from "./measure.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 
-const OWNER: TokenClaims = { type: "user", tid: "puller", sub: "bench", role: "owner" };
-const PRODUCER: TokenClaims = { type: "service", tid: "puller", sub: "bench", permissions: ["events:write"] };
+const OWNER = ownerOf("puller");
+const PRODUCER = producerOf("puller");
 const PADDING = "x".repeat(260);
 const BACKLOG = 30_000;
 const [PER_SECOND, SECONDS] = [100, 20];

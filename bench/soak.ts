@@ -6,8 +6,8 @@
  */
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import type { TokenClaims } from "../src/api/session-token.ts";
 import { BEHAVIOURS, startHostileReceiver } from "../test/support/hostile-receivers.ts";
+import { ownerOf, producerOf } from "./callers.ts";
 import { openConnection } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";
 import { median, memoryMib, percentile } from "./measure.ts";
@@ -16,8 +16,8 @@ import { openStand, type Program, type Stand } from "./stand.ts";
 const MINUTES = Number(process.argv[2] ?? 5);
 const WARM_UP_MS = 60_000;
 const SAMPLE_EVERY_MS = 5_000;
-const OWNER: TokenClaims = { type: "user", tid: "bench", sub: "soak", role: "owner" };
-const PRODUCER: TokenClaims = { type: "service", tid: "bench", sub: "soak", permissions: ["events:write"] };
+const OWNER = ownerOf("bench");
+const PRODUCER = producerOf("bench");
 
 /** Which events each kind of endpoint gets, and how often: what hangs takes fewer than it is given otherwise. */
 const LOADS = {

@@ -1,6 +1,6 @@
 /** What is measured. Each task starts its own programs on the stand and answers one row of figures. */
 import assert from "node:assert/strict";
-import type { TokenClaims } from "../src/api/session-token.ts";
+import { ownerOf, producerOf } from "./callers.ts";
 import { exportLog, seedExportLog } from "./export-task.ts";
 import { openConnection, sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";
@@ -13,8 +13,8 @@ import { watched } from "./watchers-task.ts";
 
 export type Row = { task: string; [figure: string]: string | number };
 
-const PRODUCER: TokenClaims = { type: "service", tid: "bench", sub: "bench", permissions: ["events:write"] };
-const OWNER: TokenClaims = { type: "user", tid: "bench", sub: "bench", role: "owner" };
+const PRODUCER = producerOf("bench");
+const OWNER = ownerOf("bench");
 const PADDING = "x".repeat(260);
 
 /** About 400 bytes, as the receiver gets it. */

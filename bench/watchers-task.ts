@@ -1,7 +1,7 @@
 /** What watchers of the log cost the process that serves them: CPU with and without them, at the same load. */
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import type { TokenClaims } from "../src/api/session-token.ts";
+import { ownerOf, producerOf } from "./callers.ts";
 import { openConnection, sendSteadily } from "./generator.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 
@@ -14,13 +14,6 @@ const SECONDS = 10;
 const BATCH_BODY = `[${Array.from({ length: BATCH }, () => '{"type":"invoice.paid","data":{}}').join(",")}]`;
 
 const tenantIds = Array.from({ length: TENANTS }, (_, n) => `watched-${n}`);
-const ownerOf = (tid: string): TokenClaims => ({ type: "user", tid, sub: "bench", role: "owner" });
-const producerOf = (tid: string): TokenClaims => ({
-  type: "service",
-  tid,
-  sub: "bench",
-  permissions: ["events:write"],
-});
 
 type Watching = { seen: () => number; end: () => void };
 
