@@ -30,7 +30,8 @@ import {
 } from "../test/support/program.ts";
 import { OWNER, PRODUCER } from "../test/support/service.ts";
 import { startReceiver } from "../test/support/tls-receiver.ts";
-import { CREDENTIALS, freePort, prepareVersitygw } from "../test/support/versitygw.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { CREDENTIALS, prepareVersitygw } from "../test/support/versitygw.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 75);
 const STORE = process.argv[3] ?? "folder";

@@ -20,5 +20,20 @@ GRANT SELECT ON postern.header_sets TO postern_tenant;
 -- It adds to the log and does not read it.
 GRANT SELECT (tenant_id, id, used_on), INSERT, UPDATE (used_on) ON postern.header_sets TO postern_worker;
 
--- The set, and what the attempt has beside it, in the form that the set names.
-ALTER TABLE postern.deliveries ADD COLUMN header_set uuid, ADD COLUMN header_values bytea;
+-- The set, and what the attempt has beside it, in the form that the set names. Tables that
+-- are to become partitions (functions/stage_partitions.sql) are none yet, and get rows all the same.
+DO $$
+DECLARE
+  name text;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('postern.ensure_partitions'));
+  FOR name IN
+    SELECT relname FROM pg_class WHERE relnamespace = 'postern'::regnamespace
+      AND (relname = 'deliveries' OR (relkind = 'r' AND relname ~ '^deliveries_staged_'))
+    -- The log first: who adds to it goes the same way.
+    ORDER BY length(relname), relname
+  LOOP
+    EXECUTE format('ALTER TABLE postern.%I ADD COLUMN header_set uuid, ADD COLUMN header_values bytea', name);
+  END LOOP;
+END
+$$;

@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
 import { eventually, PRODUCER } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
-import { freePort } from "./support/versitygw.ts";
+import { freePort } from "./support/free-port.ts";
 
 const CATALOG = `
 - type: parcel.sent

@@ -13,7 +13,7 @@ import { newEndpointId, parseTenantId } from "../src/shared/id.ts";
 import { startDnsServer, type DnsAnswer, type DnsServer } from "./support/dns-server.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram } from "./support/program.ts";
-import { freePort } from "./support/versitygw.ts";
+import { freePort } from "./support/free-port.ts";
 
 let database: TestDatabase;
 let dns: DnsServer;

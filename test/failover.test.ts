@@ -23,8 +23,8 @@ const LIMIT_MS = 480_000;
 it(
   "loses nothing while primaries are killed, paused and replaced under load",
   { timeout: LIMIT_MS },
-  async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [FAILOVER, String(ROUNDS)]);
+  async ({ signal }) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [FAILOVER, String(ROUNDS)], { signal });
     const last = stdout.trim().split("\n").at(-1) ?? "";
     assert.doesNotThrow(() => found.parse(JSON.parse(last)), stdout);
   },

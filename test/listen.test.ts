@@ -11,7 +11,7 @@ import { blocksOf, commandsOf, folderOfCommand, runShell } from "./support/how-t
 import { runProgram, startTask } from "./support/program.ts";
 import { clientOf } from "./support/pull.ts";
 import { eventually, MEMBER, OWNER, startTestService, type TestService } from "./support/service.ts";
-import { freePort } from "./support/versitygw.ts";
+import { freePort } from "./support/free-port.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 let service: TestService;

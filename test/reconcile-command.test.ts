@@ -7,7 +7,7 @@ import { runPass } from "../src/storage/upkeep/reconcile-pass.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
 import { runProgram, startCommand } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
-import { freePort } from "./support/versitygw.ts";
+import { freePort } from "./support/free-port.ts";
 
 let artifacts: Artifacts;
 

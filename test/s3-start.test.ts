@@ -6,7 +6,8 @@ import { prepareMoto, startMoto } from "./support/moto.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
-import { freePort, type ObjectStoreProcess } from "./support/versitygw.ts";
+import { freePort } from "./support/free-port.ts";
+import type { ObjectStoreProcess } from "./support/versitygw.ts";
 
 const missing = prepareMoto();
 

@@ -323,8 +323,8 @@ describe("a search that does not reach the log's end", () => {
   const endpoint = "019a2f00-0000-7000-8000-000000000009";
   const as = { ...OWNER, tid: "initech" };
 
-  /** 12,000 rows of a tenant; what is looked for is the second of each pair, and the oldest row. */
   const SAME = { type: ["invoice.paid", "invoice.paid"], status: ["delivered", "delivered"], body: ["", ""] };
+  /** 12,000 rows of a tenant. The oldest has the second of each pair. */
   const addMany = (tenant: string, { type, status, body }: typeof SAME) =>
     service.database.pool.query(
       `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, test_id, event_type, trigger, status, attempt,

@@ -95,7 +95,7 @@ describe("a pool with several hosts", () => {
     const error = await errorOf(open("postgres://postern@one.invalid,other.invalid/postern").query("SELECT"));
     assert.match(
       error.message,
-      /^no host of DATABASE_URL accepts writes: one\.invalid:5432 cannot be used: getaddrinfo/,
+      /^no host of DATABASE_URL accepts writes: one\.invalid:5432 cannot be used: ./,
     );
     assert.ok(isConnectionLoss(error));
   });

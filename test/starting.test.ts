@@ -15,7 +15,7 @@ import { installPostgres15, startPostgres15, type Server } from "./support/postg
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, startProgram } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
-import { freePort } from "./support/versitygw.ts";
+import { freePort } from "./support/free-port.ts";
 
 let database: TestDatabase;
 let folder: string;

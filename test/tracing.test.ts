@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { eventually, PRODUCER } from "./support/service.ts";
 import { listen, startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
-import { freePort } from "./support/versitygw.ts";
+import { freePort } from "./support/free-port.ts";
 
 const attribute = z.object({
   key: z.string(),

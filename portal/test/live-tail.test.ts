@@ -63,6 +63,28 @@ describePortal("the portal's live tail", { env: { RATE_LIMIT_WRITES: "0" } }, (p
     });
   }
 
+  it("misses nothing where a search has not come to the end of the log", async () => {
+    const endpoint = await addEndpoint(portal(), "searching", "/works");
+    await portal().service.database.pool.query(
+      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+          request_headers, response_status, latency_ms, sent_at)
+        SELECT 'searching', $1, postern.uuid_v7(), gen_random_uuid(), 'invoice.paid', 'event', 'delivered', 1, '{}', 200,
+          5, now() FROM generate_series(1, 6000)`,
+      [endpoint.id],
+    );
+    const { page } = await openLog(portal(), "searching", "/log?type=invoice.voided");
+    let answers = 0;
+    page.on("response", (response) => {
+      if (/\/api\/deliveries\?/.test(response.url())) answers++;
+    });
+    await page.reload();
+    await page.getByRole("button", { name: "Search on" }).waitFor();
+    // That of the log, and that of the stream's opening; then what they lead to is shown.
+    await eventually(async () => answers === 2);
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))");
+    assert.equal(await page.getByText(NOTICE).count(), 0);
+  });
+
   it("loses nothing that comes while the log is read anew", async () => {
     const endpoint = await addEndpoint(portal(), "meanwhile", "/works");
     const { page } = await openLog(portal(), "meanwhile");
@@ -72,6 +94,8 @@ describePortal("the portal's live tail", { env: { RATE_LIMIT_WRITES: "0" } }, (p
     await page.getByText(NOTICE).waitFor();
     await other.page.getByText(NOTICE).waitFor();
     await other.page.getByRole("button", { name: "Read anew" }).click();
+    // The notice goes with the click; the rows come when the log was read.
+    await eventually(async () => (await rowsOf(other.page).count()) > 0);
     await other.page.getByText(NOTICE).waitFor({ state: "detached" });
     const isRead = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -99,6 +123,7 @@ describePortal(
     it("offers what came between two streams, and says nothing where nothing was missed", async () => {
       await addEndpoint(portal(), "ends", "/works");
       const { page } = await openLog(portal(), "ends");
+      await page.getByText("No deliveries in this time").waitFor();
       let opened = 0;
       const between = Promise.withResolvers<void>();
       await page.route(/\/api\/deliveries\/stream/, async (route) => {

@@ -8,7 +8,7 @@ import { makeSecrets } from "../../src/config.ts";
 import { createTestDatabase } from "../../test/support/postgres.ts";
 import { eventually, startTestService } from "../../test/support/service.ts";
 import { listen } from "../../test/support/tls-receiver.ts";
-import { freePort } from "../../test/support/versitygw.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { codeUrl, describePortal } from "./support/portal.ts";
 
 const KEPT_TOKEN = 'JSON.parse(sessionStorage.getItem("postern.session")).token';

@@ -4,7 +4,7 @@ import { environment, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
-import { messageOf } from "./mistakes.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 const TOKEN_LIFE_MS = 60_000;
 

@@ -12,6 +12,7 @@ import { isSupported, OLDEST_POSTGRES, readServerVersion } from "../database/ser
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { makeResolver } from "../outbound/resolver.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { messageOf } from "../shared/message-of.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { NEEDED_NODE } from "../shared/version.ts";
 import { checkBucket } from "../storage/bytes/bucket-check.ts";
@@ -23,7 +24,7 @@ import { findStorageTroubles, HALT_REMEDY } from "../storage/upkeep/storage-moni
 import { makeLog } from "../telemetry/log.ts";
 import { checkDurability } from "./doctor-hosts.ts";
 import type { Finding } from "./finding.ts";
-import { describeMistake, messageOf } from "./mistakes.ts";
+import { describeMistake } from "./mistakes.ts";
 import { loadMigrations, openDatabase } from "./run.ts";
 
 const CONNECTION_TIMEOUT_MS = 5000;

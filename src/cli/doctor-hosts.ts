@@ -1,16 +1,31 @@
 /** What `postern doctor` says of the hosts of DATABASE_URL and of their standbys. */
 import type { Config } from "../config.ts";
+import { requireCertificateFiles } from "../database/certificate-files.ts";
 import { durabilityTrouble, isSynchronous, STANDBY_GRANT } from "../database/durability.ts";
 import { hostsOf, tellHost, type HostState } from "../database/hosts.ts";
 import type { Db } from "../database/pool.ts";
 import { readReplication, type Standby } from "../database/replication-store.ts";
+import { openTimelineFolder } from "../database/timeline-folder.ts";
+import { ConfigError } from "../shared/config-error.ts";
 import type { Finding } from "./finding.ts";
 import { describeMistake } from "./mistakes.ts";
 
-/** A finding for each host of a list, none for a single host. Throws ConfigError. */
-export async function checkHosts(databaseUrl: string | undefined): Promise<Finding[]> {
-  const hosts = databaseUrl === undefined ? null : hostsOf(databaseUrl);
+/** A finding for each host of a list, none for a single host. What keeps all of them from being asked is the finding `database`. */
+export async function checkHosts({
+  databaseUrl,
+  dataDir,
+}: Pick<Config, "databaseUrl" | "dataDir">): Promise<Finding[]> {
+  if (databaseUrl === undefined) return [];
+  try {
+    requireCertificateFiles(databaseUrl);
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+  const hosts = hostsOf(databaseUrl);
   if (hosts === null) return [];
+  const silent = { info: () => undefined, warn: () => undefined };
+  hosts.remember(openTimelineFolder(dataDir, silent));
   await hosts.look();
   return hosts.states().map(findingOf);
 }

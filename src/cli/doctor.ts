@@ -35,7 +35,7 @@ async function examine(): Promise<Finding[]> {
   findings.push({ check: "settings", status: "ok", detail: "complete" });
   return [
     ...findings,
-    ...(await checkHosts(config.databaseUrl)),
+    ...(await checkHosts(config)),
     ...(await checkDatabase(config)),
     await checkDns(config.outbound.dnsServers),
     ...(await checkObjectStore(config)),

@@ -6,6 +6,7 @@
 import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
 import { codeOf, isPassing } from "../database/passing-errors.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { messageOf } from "../shared/message-of.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 
 type Mistake = {
@@ -156,11 +157,4 @@ export function describeMistake(error: unknown): string | null {
 export function faultOf(error: Error): Fault {
   const syscall = "syscall" in error ? String(error.syscall) : "";
   return { error, message: messageOf(error), code: codeOf(error), syscall };
-}
-
-/** A host with several addresses fails with all their errors at once, and no message of its own. */
-export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const parts = error instanceof AggregateError ? error.errors.map(messageOf) : [];
-  return error.message === "" ? parts.join("; ") : error.message.replace(/\.$/, "");
 }

@@ -1,5 +1,6 @@
 /** For commands that work on all tenants at once: a connection with the rights of the schema's owner. */
 import type { Config } from "../config.ts";
+import { hostsOf } from "../database/hosts.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -16,6 +17,8 @@ export async function asOwner(
 ): Promise<void> {
   const config = await readCommandConfig();
   const database = await openDatabase(config, makeLog("warn"));
+  // A pool gives up on a connection before the first look at a host that is silent has ended.
+  await hostsOf(database.url)?.look();
   const db = createPool({
     url: database.url,
     poolSize: 1,

@@ -11,6 +11,7 @@
  */
 import type { Client } from "pg";
 import { ConfigError } from "../shared/config-error.ts";
+import { messageOf } from "../shared/message-of.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import { cutOff } from "./cut-off.ts";
 import { type HostAnswer, refusalOf, type Seen } from "./host-answer.ts";
@@ -137,6 +138,7 @@ export class Hosts {
     const found = await Promise.all(
       this.#probes.map(async (probe): Promise<Found> => [probe, await probe.ask(FIRST_LOOK_MS)]),
     );
+    for (const [probe, report] of found) this.#reports.set(probe, report);
     this.#conflict = conflictOf(found);
     if (this.#conflict !== null) for (const [probe] of found) probe.close();
     else for (const [probe, report] of found.toSorted(byTimeline)) this.#note(probe, report);
@@ -231,7 +233,7 @@ function conflictOf(found: readonly Found[]): ConfigError | null {
 
 /** In words for logs, as `db1:5432 stands by`. */
 export function tellHost({ name, refusal, error }: HostState): string {
-  if (error instanceof Error) return `${name} ${refusal}: ${error.message}`;
+  if (error instanceof Error) return `${name} ${refusal}: ${messageOf(error)}`;
   return `${name} ${refusal ?? "accepts writes"}`;
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { ConfigError } from "../shared/config-error.ts";
+import { messageOf } from "../shared/message-of.ts";
 import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
 
 export type CatalogSource = {
@@ -71,8 +72,4 @@ function lineOf(
     if (range.success) return lines.linePos(range.data.range[0]).line;
   }
   return 1;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

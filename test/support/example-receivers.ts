@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { folderOf, prepareTool, type Tell } from "./prepared-tool.ts";
 import { eventually } from "./service.ts";
-import { freePort } from "./versitygw.ts";
+import { freePort } from "./free-port.ts";
 
 const RECEIVERS = join(import.meta.dirname, "..", "..", "receivers");
 

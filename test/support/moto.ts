@@ -4,7 +4,8 @@
  */
 import { join } from "node:path";
 import { packagesFolder, preparePythonPackages, type PythonPackages } from "./python-packages.ts";
-import { freePort, startStore, type ObjectStoreProcess } from "./versitygw.ts";
+import { freePort } from "./free-port.ts";
+import { startStore, type ObjectStoreProcess } from "./versitygw.ts";
 
 const MOTO: PythonPackages = {
   name: "moto",

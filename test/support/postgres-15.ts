@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { commandFor, ownerOf, placeServer, type Placement } from "../../src/database/embedded-account.ts";
@@ -15,9 +14,9 @@ import { findBinaries } from "../../src/database/embedded-binaries.ts";
 import { readState, stopServer } from "../../src/database/embedded-cluster.ts";
 import { createPool } from "../../src/database/pool.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
+import { freePort } from "./free-port.ts";
 import { installOwnPackages } from "./own-packages.ts";
 import { serverFolder } from "./server-folder.ts";
-import { listen } from "./tls-receiver.ts";
 
 export type Server = {
   /** Of a superuser, in a database `postern` of its own. */
@@ -149,13 +148,6 @@ async function createDatabase(port: number): Promise<void> {
   });
   await admin.query(`CREATE DATABASE ${USER}`);
   await admin.end();
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  const port = await listen(probe);
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 function urlOf(port: number, database: string): string {

@@ -18,7 +18,7 @@ import { createPool, type Pool } from "../../src/database/pool.ts";
 import { installPostgres15 } from "./postgres-15.ts";
 import { OLDEST, SERVER } from "./postgres.ts";
 import { eventually } from "./service.ts";
-import { freePort } from "./versitygw.ts";
+import { freePort } from "./free-port.ts";
 
 const POSTGRES_15 = join(import.meta.dirname, "..", "postgres-15");
 const USER = "postern";

@@ -6,9 +6,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { goBinary, prepareGoProgram, type GoProgram } from "./go-program.ts";
 import { eventually } from "./service.ts";
 
@@ -84,16 +84,4 @@ export async function startStore(
       await exited;
     },
   };
-}
-
-/** A port that nobody has; for programs that cannot choose one themselves. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

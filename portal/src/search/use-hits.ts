@@ -33,8 +33,10 @@ export function useHits(q: string) {
     queryFn: ({ signal }) => bodyOf(api.GET("/api/search", { signal, params: { query: { q: asked } } })),
   });
   const found = asked === "" ? [] : (data ?? []).map((one) => hitOf(one, names));
-  const known = new Set(found.map(({ label }) => label));
-  const hits = [...pages, ...found, ...described.filter(({ label }) => !known.has(label))];
+  const known = new Set(
+    asked === "" ? [] : (data ?? []).map(({ href }) => idOf(new URL(href, location.origin))),
+  );
+  const hits = [...pages, ...found, ...described.filter(({ id }) => !known.has(id)).map(({ hit }) => hit)];
   const groups = KINDS.map((kind) => ({ kind, hits: hits.filter((hit) => hit.kind === kind) })).filter(
     (group) => group.hits.length > 0,
   );
@@ -53,14 +55,14 @@ function usePages(q: string): Hit[] {
 }
 
 /** Endpoints by their description, which the service does not look at. */
-function useDescribed(q: string): Hit[] {
+function useDescribed(q: string): { id: string; hit: Hit }[] {
   const { data } = useQuery(endpointsQuery);
   const part = q.toLowerCase();
   if (part === "") return [];
   const found = (data ?? []).filter(({ description }) => description?.toLowerCase().includes(part));
   return found
     .slice(0, MAX_DESCRIBED)
-    .map(({ id, url, description }) => endpointHit(id, nameOf(url), description));
+    .map(({ id, url, description }) => ({ id, hit: endpointHit(id, nameOf(url), description) }));
 }
 
 function endpointHit(id: string, label: string, about: string | null): Hit {
@@ -72,11 +74,15 @@ function endpointHit(id: string, label: string, about: string | null): Hit {
   };
 }
 
+function idOf({ pathname }: URL): string {
+  return decodeURIComponent(pathname.slice(pathname.lastIndexOf("/") + 1));
+}
+
 /** A hit's address in the API says where it is here. */
 function hitOf({ kind, href }: Found, names: ReadonlyMap<string, string>): Hit {
-  const { pathname, searchParams } = new URL(href, location.origin);
-  const id = decodeURIComponent(pathname.slice(pathname.lastIndexOf("/") + 1));
-  const type = searchParams.get("type") ?? "";
+  const url = new URL(href, location.origin);
+  const id = idOf(url);
+  const type = url.searchParams.get("type") ?? "";
   switch (kind) {
     case "endpoint":
       return endpointHit(id, names.get(id) ?? id, null);

@@ -4,8 +4,8 @@ import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { CreateBucketCommand, PutBucketVersioningCommand, S3Client } from "@aws-sdk/client-s3";
 import { describeBucketContract, newKey } from "../../../test/support/bucket-contract.ts";
+import { freePort } from "../../../test/support/free-port.ts";
 import {
-  freePort,
   prepareVersitygw,
   startVersitygw,
   type ObjectStoreProcess,

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { endpointHealthQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
@@ -54,9 +54,12 @@ export function NewReplay({
   const [wanted, setWanted] = useState<Omit<Wanted, "select">>({ time: range, type: "", cause: cause ?? "" });
   const request = useRequest(endpointId, { ...wanted, select });
   const count = useCount(request);
+  // The dialog closes before the mutation's state says so.
+  const hasStarted = useRef(false);
   const start = useMutation({
     mutationFn: () => bodyOf(api.POST("/api/replays", { body: request })),
     onSuccess(answer) {
+      hasStarted.current = true;
       toast({ title: t.started });
       if ("replay" in answer) onStarted(answer.replay.id);
       onClose();
@@ -69,7 +72,7 @@ export function NewReplay({
       onClose={onClose}
       title={t.newTitle}
       // The replay that was started has it then.
-      finalFocus={() => !start.isSuccess}
+      finalFocus={() => !hasStarted.current}
       footer={
         <>
           <Button onClick={onClose}>{ui.cancel}</Button>

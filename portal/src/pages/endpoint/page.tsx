@@ -100,12 +100,13 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   const t = useTexts(texts);
   const own = useTexts(endpointTexts);
   const format = useFormat();
+  const hasAttempts = endpoint.enabled && endpoint.mode === "push";
   const statsOf = ({ endpoints }: AllStats) => endpoints.find((one) => one.endpoint_id === endpoint.id);
   const { data: stats, dataUpdatedAt } = useQuery({
     ...endpointStatsQuery,
     select: statsOf,
     // When the next attempt is over, another is the next.
-    refetchInterval: ({ state }) => msToNext(state.data && statsOf(state.data)),
+    refetchInterval: ({ state }) => hasAttempts && msToNext(state.data && statsOf(state.data)),
   });
   const { data: health } = useQuery(endpointHealthQuery(endpoint.id));
   const state = stateOf(endpoint, stats);

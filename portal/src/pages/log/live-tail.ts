@@ -1,7 +1,8 @@
 /**
  * Deliveries as they are logged: the stream of server-sent events, read with
  * fetch, since an EventSource sends no token. It ends every ten minutes by
- * itself and is opened again; what came in between is the listener's to ask for.
+ * itself and is opened again; the listener asks for what came in between, as far
+ * as the newest page has it.
  */
 import { api, type Schemas } from "../../api/client.ts";
 
@@ -33,13 +34,17 @@ async function keepWatching(
 ): Promise<void> {
   let failures = 0;
   for (;;) {
-    const isEnded = await watchOnce(endpointId, listener, signal).then(
+    const onOpen = (opened: AbortSignal): void => {
+      failures = 0;
+      listener.onOpen(opened);
+    };
+    const isEnded = await watchOnce(endpointId, { ...listener, onOpen }, signal).then(
       () => true,
       () => false,
     );
     if (signal.aborted) return;
     listener.onState("waiting");
-    failures = isEnded ? 0 : failures + 1;
+    if (!isEnded) failures++;
     await pause(isEnded ? 0 : Math.min(1000 * 2 ** failures, MAX_PAUSE_MS), signal);
     if (signal.aborted) return;
   }

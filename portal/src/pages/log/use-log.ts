@@ -4,7 +4,7 @@
  * pending row that is shown gets its outcome in place.
  */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
 import { api, ApiError } from "../../api/client.ts";
 import { pageOf } from "../../url/link.ts";
 import { watchLog, type Row, type TailState } from "./live-tail.ts";
@@ -24,12 +24,13 @@ export function useLog(search: LogSearch, span: Span, readAt: Date) {
   const rows = useMemo(() => merge(taken, read, outcomes), [taken, read, outcomes]);
   const shown = useMemo(() => new Set(rows.map(({ id }) => id)), [rows]);
   const isRead = query.data !== undefined;
-  useEffect(() => {
-    const pending = new Set(rows.filter(({ status }) => status === "pending").map(({ id }) => id));
-    seen.current = { isRead, shown, pending };
-  }, [rows, shown, isRead]);
   // A retry may be older than the last row that was read: it has its place on a later page, or on none.
   const oldest = query.hasNextPage ? (read.at(-1)?.id ?? "") : "";
+  // Before the stream can tell more: the outcome of a row that has just come must find it awaited.
+  useLayoutEffect(() => {
+    const pending = new Set(rows.filter(({ status }) => status === "pending").map(({ id }) => id));
+    seen.current = { isRead, shown, pending, oldest };
+  }, [rows, shown, isRead, oldest]);
   const from = span.from.toISOString();
   const fresh = useMemo(
     () => waiting.filter(({ id, created_at: at }) => !shown.has(id) && id > oldest && at >= from),
@@ -47,9 +48,9 @@ export function useLog(search: LogSearch, span: Span, readAt: Date) {
   };
 }
 
-/** What the page has: whether its rows were read yet, which are shown, and whose outcome is awaited. */
-type Seen = { isRead: boolean; shown: ReadonlySet<string>; pending: ReadonlySet<string> };
-const UNREAD: Seen = { isRead: false, shown: new Set(), pending: new Set() };
+/** What the page has: whether its rows were read yet, which are shown, whose outcome is awaited, and the id behind which none is missed. */
+type Seen = { isRead: boolean; shown: ReadonlySet<string>; pending: ReadonlySet<string>; oldest: string };
+const UNREAD: Seen = { isRead: false, shown: new Set(), pending: new Set(), oldest: "" };
 
 async function readPage(search: LogSearch, span: Span, before: string | null, signal: AbortSignal) {
   const params = {
@@ -90,8 +91,14 @@ function useTail(search: LogSearch, span: Span, seen: RefObject<Seen>) {
     if (!isLive) return undefined;
     const wanted: LogSearch = JSON.parse(key);
     const onRow = (row: Row): void => {
-      const isAwaited = seen.current.pending.has(row.id);
-      setState((before) => added(before, row, { isAwaited, isWanted: isWanted(row, wanted) }));
+      const { isRead, shown, pending, oldest } = seen.current;
+      const isMissing = !isRead || (!shown.has(row.id) && row.id > oldest);
+      setState((before) =>
+        added(before, row, {
+          isAwaited: pending.has(row.id),
+          isWanted: isMissing && isWanted(row, wanted),
+        }),
+      );
     };
     const onGap = (): void => setState((before) => ({ ...before, isGapped: true }));
     /** What came before the stream was opened, and after the page was read. */
@@ -99,7 +106,9 @@ function useTail(search: LogSearch, span: Span, seen: RefObject<Seen>) {
       const { rows, next } = await readPage(latest.current.search, latest.current.span, null, signal);
       const { isRead, shown } = seen.current;
       const known = new Set([...shown, ...latest.current.waiting.map(({ id }) => id)]);
-      if (isRead && next !== null && !rows.some(({ id }) => known.has(id))) return onGap();
+      // A page that is not full ends where its search did, and has all that came.
+      if (isRead && rows.length === PAGE_ROWS && next !== null && !rows.some(({ id }) => known.has(id)))
+        return onGap();
       for (const row of rows.toReversed()) if (row.status !== "pending") onRow(row);
     };
     return watchLog(endpoint, {
