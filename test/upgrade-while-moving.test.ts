@@ -23,7 +23,7 @@ it("keep the move going, and lose none of its rows", async () => {
   const all = await readMigrations(join(import.meta.dirname, "..", "migrations"));
   await migrate(
     pool,
-    all.filter(({ file }) => file.slice(0, BEFORE.length) <= BEFORE),
+    all.filter(({ file }) => !/^[0-9]/.test(file) || file.slice(0, BEFORE.length) <= BEFORE),
   );
   // A day that has no partition yet.
   const dayMs = Date.now() + 20 * DAY_MS;
@@ -46,7 +46,7 @@ it("keep the move going, and lose none of its rows", async () => {
   const attached = await pool.query("SELECT postern.attach_staged('deliveries') AS days");
   assert.equal(attached.rows[0].days, 1);
   const found = await pool.query(
-    "SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM postern.deliveries GROUP BY 1",
+    "SELECT relname AS place, count(*)::int AS count FROM postern.deliveries d JOIN pg_class ON pg_class.oid = d.tableoid GROUP BY 1",
   );
-  assert.deepEqual(found.rows, [{ place: `postern.deliveries_${day.replaceAll("-", "")}`, count: 3 }]);
+  assert.deepEqual(found.rows, [{ place: `deliveries_${day.replaceAll("-", "")}`, count: 3 }]);
 });
