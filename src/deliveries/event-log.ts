@@ -19,6 +19,8 @@ import { rangeOf, windowsOf } from "./search-filter.ts";
 const FIRST_SLICE = 200;
 const GROWTH = 4;
 const MAX_ATTEMPTS_SHOWN = 200;
+/** So often attempts may end while they are read; then what was read last is answered. */
+const MOST_LOOKS = 5;
 
 export type EventFilter = {
   /** A type, or with `.*` at the end all types below it. */
@@ -91,15 +93,19 @@ export class EventLog {
     const db = this.#tenants.reading(tenantId);
     const event = eventId === null ? null : await findEvent(db, tenantId, eventId);
     if (event === null) throw new Refusal("not_found");
-    const { keys, isPartial } = await findAttempts(db, { tenantId, eventId: event.id }, MAX_ROWS);
-    keys.sort((one, other) => (one.id < other.id ? 1 : -1));
-    const shown = keys.slice(0, MAX_ATTEMPTS_SHOWN);
-    const attempts = shown.length === 0 ? [] : await readDeliveryHeads(db, tenantId, shown);
-    return {
-      ...event,
-      endpoints: byEndpoint(keys, attempts),
-      isPartial: isPartial || keys.length > shown.length,
-    };
+    for (let look = 1; ; look++) {
+      const { keys, isPartial } = await findAttempts(db, { tenantId, eventId: event.id }, MAX_ROWS);
+      keys.sort((one, other) => (one.id < other.id ? 1 : -1));
+      const shown = keys.slice(0, MAX_ATTEMPTS_SHOWN);
+      const attempts = shown.length === 0 ? [] : await readDeliveryHeads(db, tenantId, shown);
+      // One that ended in between has left another behind, which is not among them.
+      if (look < MOST_LOOKS && hasEnded(shown, attempts)) continue;
+      return {
+        ...event,
+        endpoints: byEndpoint(keys, attempts),
+        isPartial: isPartial || keys.length > shown.length,
+      };
+    }
   }
 }
 
@@ -125,6 +131,12 @@ function byEndpoint(keys: readonly AttemptKey[], attempts: readonly Delivery[]):
     const due = own.map(({ nextAttemptAt }) => nextAttemptAt).find((at) => at !== null) ?? null;
     return { endpointId, state, nextAttemptAt: state === "held" ? null : due, attempts: own };
   });
+}
+
+/** Whether an attempt that was found pending had ended when its row was read. */
+function hasEnded(keys: readonly AttemptKey[], attempts: readonly Delivery[]): boolean {
+  const ended = new Set(attempts.filter(({ status }) => status !== "pending").map(({ id }) => id));
+  return keys.some(({ id, state }) => isPending(state) && ended.has(id));
 }
 
 function isPending(state: AttemptKey["state"]): boolean {
