@@ -1,12 +1,9 @@
 /** The series of `npm run bench:failover`, short: each kind of failover twice. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { it } from "node:test";
-import { promisify } from "node:util";
 import { z } from "zod";
+import { runSeries } from "./support/bench-series.ts";
 
-const FAILOVER = join(import.meta.dirname, "..", "bench", "failover.ts");
 const ROUNDS = 6;
 
 const found = z.object({
@@ -24,8 +21,7 @@ it(
   "loses nothing while primaries are killed, paused and replaced under load",
   { timeout: LIMIT_MS },
   async ({ signal }) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [FAILOVER, String(ROUNDS)], { signal });
-    const last = stdout.trim().split("\n").at(-1) ?? "";
-    assert.doesNotThrow(() => found.parse(JSON.parse(last)), stdout);
+    const { stdout, result } = await runSeries("failover.ts", ROUNDS, signal);
+    assert.doesNotThrow(() => found.parse(JSON.parse(result)), stdout);
   },
 );

@@ -7,16 +7,18 @@ import { describePortal, type Portal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, publish } from "./support/tenant.ts";
 
 const BURST = 120;
+/** One request looks at 5,000 rows at most. */
+const MORE_THAN_SEARCHED = 6000;
 const NOTICE = "More came than could be shown.";
 
-/** So many deliveries in one statement: more than the stream names at once, and more than a page has. */
-async function burst(portal: Portal, tid: string, endpointId: string): Promise<void> {
+/** Deliveries in one statement: as a rule more than the stream names at once, and more than a page has. */
+async function burst(portal: Portal, tid: string, endpointId: string, count = BURST): Promise<void> {
   await portal.service.database.pool.query(
     `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
         request_headers, response_status, latency_ms, sent_at)
       SELECT $1, $2, postern.uuid_v7(), gen_random_uuid(), 'invoice.paid', 'event', 'delivered', 1, '{}', 200, 5, now()
       FROM generate_series(1, $3)`,
-    [tid, endpointId, BURST],
+    [tid, endpointId, count],
   );
 }
 
@@ -65,13 +67,7 @@ describePortal("the portal's live tail", { env: { RATE_LIMIT_WRITES: "0" } }, (p
 
   it("misses nothing where a search has not come to the end of the log", async () => {
     const endpoint = await addEndpoint(portal(), "searching", "/works");
-    await portal().service.database.pool.query(
-      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
-          request_headers, response_status, latency_ms, sent_at)
-        SELECT 'searching', $1, postern.uuid_v7(), gen_random_uuid(), 'invoice.paid', 'event', 'delivered', 1, '{}', 200,
-          5, now() FROM generate_series(1, 6000)`,
-      [endpoint.id],
-    );
+    await burst(portal(), "searching", endpoint.id, MORE_THAN_SEARCHED);
     const { page } = await openLog(portal(), "searching", "/log?type=invoice.voided");
     let answers = 0;
     page.on("response", (response) => {

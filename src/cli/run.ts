@@ -34,25 +34,19 @@ export type RunningDatabase = Stoppable & { url: string };
 
 /** The operator's database, or an embedded one in the data folder. */
 export async function openDatabase(config: DatabasePlace, log: Log): Promise<RunningDatabase> {
+  const told = {
+    info: (message: string) => log.info(message),
+    warn: (message: string) => log.warn(message),
+  };
   if (config.databaseUrl !== undefined) {
     requireCertificateFiles(config.databaseUrl);
-    const told = {
-      info: (message: string) => log.info(message),
-      warn: (message: string) => log.warn(message),
-    };
     hostsOf(config.databaseUrl)?.remember(openTimelineFolder(config.dataDir, told));
     return { url: config.databaseUrl, stop: async () => undefined };
   }
-  return keepEmbeddedPostgres(
-    {
-      dataDir: config.dataDir,
-      log: { info: (message) => log.info(message), warn: (message) => log.warn(message) },
-    },
-    (reason) => {
-      log.fatal(`${reason}: this process ends, so that its supervisor can start it again`);
-      process.exit(1);
-    },
-  );
+  return keepEmbeddedPostgres({ dataDir: config.dataDir, log: told }, (reason) => {
+    log.fatal(`${reason}: this process ends, so that its supervisor can start it again`);
+    process.exit(1);
+  });
 }
 
 export async function loadMigrations(): Promise<Migration[]> {

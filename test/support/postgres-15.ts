@@ -4,9 +4,9 @@
  * ask for it: whoever only runs Postern never fetches it.
  */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { commandFor, ownerOf, placeServer, type Placement } from "../../src/database/embedded-account.ts";
@@ -15,6 +15,7 @@ import { readState, stopServer } from "../../src/database/embedded-cluster.ts";
 import { createPool } from "../../src/database/pool.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
 import { freePort } from "./free-port.ts";
+import { makeCluster } from "./new-cluster.ts";
 import { installOwnPackages } from "./own-packages.ts";
 import { serverFolder } from "./server-folder.ts";
 
@@ -52,7 +53,7 @@ export async function startPostgres15(
   assert.match(binaries.version, /^15\./, "PostgreSQL 15 is not installed: run npm test");
   const log = { info: () => undefined, warn: (message: string) => console.error(message) };
   const placement = await placeServer({ home, binaries, rootMode: "auto", openFolder: home, log });
-  await initialise(placement);
+  await makeCluster(placement, USER);
   if (tls !== null) await offerTls(placement, tls);
   const port = await freePort();
   let server = await start(placement, port, settings);
@@ -71,21 +72,6 @@ export async function startPostgres15(
       server = await start(placement, port, settings);
     },
   };
-}
-
-async function initialise({ account, native, cluster }: Placement): Promise<void> {
-  const owner = ownerOf(account);
-  await mkdir(cluster, { mode: 0o700 });
-  if (owner !== undefined) await chown(cluster, owner, owner);
-  const command = commandFor(account, join(native, "bin", "initdb"), [
-    `--pgdata=${cluster}`,
-    `--username=${USER}`,
-    "--encoding=UTF8",
-    "--locale=C",
-    "--auth=trust",
-  ]);
-  const { status, stderr } = spawnSync(command.file, command.args, { ...command.options, encoding: "utf8" });
-  assert.equal(status, 0, stderr);
 }
 
 /** By the files that PostgreSQL looks for when `ssl` is on. */

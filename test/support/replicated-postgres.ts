@@ -5,9 +5,9 @@
  * of a cloud, and the test plays its part.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { commandFor, ownerOf, placeServer, type Placement } from "../../src/database/embedded-account.ts";
@@ -15,6 +15,7 @@ import { findBinaries } from "../../src/database/embedded-binaries.ts";
 import { readState } from "../../src/database/embedded-cluster.ts";
 import { chownAll, hasCode } from "../../src/database/embedded-files.ts";
 import { createPool, type Pool } from "../../src/database/pool.ts";
+import { makeCluster } from "./new-cluster.ts";
 import { installPostgres15 } from "./postgres-15.ts";
 import { OLDEST, SERVER } from "./postgres.ts";
 import { eventually } from "./service.ts";
@@ -103,25 +104,8 @@ export class Server {
     return `postgres://${USER}@127.0.0.1:${this.port}/${database}`;
   }
 
-  async initialise(): Promise<void> {
-    const { account, native, cluster } = this.#placement;
-    const owner = ownerOf(account);
-    await mkdir(cluster, { mode: 0o700 });
-    if (owner !== undefined) await chown(cluster, owner, owner);
-    const command = commandFor(account, join(native, "bin", "initdb"), [
-      `--pgdata=${cluster}`,
-      `--username=${USER}`,
-      "--encoding=UTF8",
-      "--locale=C",
-      "--auth=trust",
-      "--wal-segsize=4",
-      "--no-sync",
-    ]);
-    const { status, stderr } = spawnSync(command.file, command.args, {
-      ...command.options,
-      encoding: "utf8",
-    });
-    assert.equal(status, 0, stderr);
+  initialise(): Promise<void> {
+    return makeCluster(this.#placement, USER, ["--wal-segsize=4", "--no-sync"]);
   }
 
   /** Resolves once it takes connections. */

@@ -5,6 +5,7 @@ import { api, bodyOf, type Schemas } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
 import { useFormat } from "../display/format.ts";
 import { ShortcutHelp } from "../shell/shortcut-help.tsx";
+import { texts as shellTexts } from "../shell/texts.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "../ui/button.tsx";
@@ -70,11 +71,12 @@ export function DeliveryDrawer({ deliveryId, onClose, onMove }: DrawerProps) {
 /** Within the drawer, so that these are its keys. */
 function Keys({ onMove }: Pick<DrawerProps, "onMove">) {
   const t = useTexts(texts);
+  const { help } = useTexts(shellTexts);
   const [hasHelp, setHasHelp] = useState(false);
   useShortcuts([
     { key: "j", about: t.nextKey, run: () => onMove(1) },
     { key: "k", about: t.previousKey, run: () => onMove(-1) },
-    { key: "?", about: t.helpKey, run: () => setHasHelp(true) },
+    { key: "?", about: help, run: () => setHasHelp(true) },
   ]);
   return <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />;
 }

@@ -121,7 +121,7 @@ function State({ endpoint }: { endpoint: Endpoint }) {
           {health.pending >= MAX_PENDING ? t.pendingMany : t.pending(format.number(health.pending))}
         </span>
       )}
-      {endpoint.enabled && endpoint.mode === "push" && typeof stats?.oldest_due_at === "string" && (
+      {hasAttempts && typeof stats?.oldest_due_at === "string" && (
         <NextAttempt at={new Date(stats.oldest_due_at)} readAt={dataUpdatedAt} />
       )}
       {typeof health?.failing_since === "string" && (
