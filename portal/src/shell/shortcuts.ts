@@ -1,5 +1,5 @@
 /** Keys of the page that is shown, and the help that lists them. */
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import { countOpenDialogs, useDialogDepth } from "../ui/dialog-depth.ts";
 
 export type Shortcut = { key: string; about: string; run: () => void; isEverywhere?: boolean };
@@ -20,7 +20,8 @@ export function useShortcuts(own: readonly Shortcut[]): void {
   latest.current = own;
   const depth = useDialogDepth();
   const keys = own.map(({ key, about }) => `${key} ${about}`).join("\n");
-  useEffect(() => {
+  // Who sees the component may press a key at once.
+  useLayoutEffect(() => {
     const registered = latest.current.map(({ key, about, isEverywhere = false }, place) => ({
       key,
       about,
