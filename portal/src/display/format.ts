@@ -4,7 +4,7 @@ import { useDisplay, type Display } from "./display.ts";
 
 export type Format = ReturnType<typeof makeFormat>;
 
-/** Made once for all: each of Intl's formatters takes its time to make, and a list has hundreds of rows. */
+/** Made once for all, and each formatter when it is first needed: Intl takes its time to make one. */
 let made: { display: Display; format: Format } | undefined;
 
 export function useFormat(): Format {
@@ -19,50 +19,36 @@ function makeFormat({ locale, zone }: Display) {
   const timeZone = zone === "utc" ? { timeZone: "UTC" } : {};
   // A German or British reader of the English texts expects their own browser's dates.
   const tag = navigator.languages.find((one) => one.startsWith(locale)) ?? locale;
-  const number = new Intl.NumberFormat(tag);
-  const compact = new Intl.NumberFormat(tag, { notation: "compact", maximumFractionDigits: 1 });
-  const percent = new Intl.NumberFormat(tag, { style: "percent", maximumFractionDigits: 1 });
-  const relative = new Intl.RelativeTimeFormat(tag, { numeric: "auto", style: "short" });
-  const dateTime = new Intl.DateTimeFormat(tag, {
-    dateStyle: "medium",
-    timeStyle: "medium",
-    hourCycle: "h23",
-    ...timeZone,
-  });
-  const date = new Intl.DateTimeFormat(tag, { dateStyle: "medium", ...timeZone });
-  const shortDate = new Intl.DateTimeFormat(tag, { day: "numeric", month: "short", ...timeZone });
-  const clock = new Intl.DateTimeFormat(tag, {
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hourCycle: "h23",
-    ...timeZone,
-  });
-  const shortClock = new Intl.DateTimeFormat(tag, {
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-    ...timeZone,
-  });
+  const number = once(() => new Intl.NumberFormat(tag));
+  const compact = once(() => new Intl.NumberFormat(tag, { notation: "compact", maximumFractionDigits: 1 }));
+  const percent = once(() => new Intl.NumberFormat(tag, { style: "percent", maximumFractionDigits: 1 }));
+  const relative = once(() => new Intl.RelativeTimeFormat(tag, { numeric: "auto", style: "short" }));
+  const times = (parts: Intl.DateTimeFormatOptions): (() => Intl.DateTimeFormat) =>
+    once(() => new Intl.DateTimeFormat(tag, { ...parts, hourCycle: "h23", ...timeZone }));
+  const dateTime = times({ dateStyle: "medium", timeStyle: "medium" });
+  const date = times({ dateStyle: "medium" });
+  const shortDate = times({ day: "numeric", month: "short" });
+  const clock = times({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const shortClock = times({ hour: "2-digit", minute: "2-digit" });
   return {
-    number: (value: number) => number.format(value),
-    compact: (value: number) => compact.format(value),
+    number: (value: number) => number().format(value),
+    compact: (value: number) => compact().format(value),
     /** Never rounded to 100 % or 0 % that it is not. */
     percent(share: number) {
       const shown = share > 0.999 && share < 1 ? 0.999 : share > 0 && share < 0.001 ? 0.001 : share;
-      return percent.format(shown);
+      return percent().format(shown);
     },
     bytes(count: number) {
       const power = count < 1000 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log10(count) / 3));
-      return `${number.format(Math.round((count / 1000 ** power) * 10) / 10)} ${SIZES[power]}`;
+      return `${number().format(Math.round((count / 1000 ** power) * 10) / 10)} ${SIZES[power]}`;
     },
-    dateTime: (at: Date) => `${dateTime.format(at)}${zone === "utc" ? " UTC" : ""}`,
-    date: (at: Date) => date.format(at),
-    shortDate: (at: Date) => shortDate.format(at),
-    clock: (at: Date) => clock.format(at),
-    shortClock: (at: Date) => shortClock.format(at),
+    dateTime: (at: Date) => `${dateTime().format(at)}${zone === "utc" ? " UTC" : ""}`,
+    date: (at: Date) => date().format(at),
+    shortDate: (at: Date) => shortDate().format(at),
+    clock: (at: Date) => clock().format(at),
+    shortClock: (at: Date) => shortClock().format(at),
     milliseconds: (ms: number) =>
-      ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 100) / 10)} s`,
+      ms < 1000 ? `${number().format(Math.round(ms))} ms` : `${number().format(Math.round(ms / 100) / 10)} s`,
     /** A length of time by its two greatest units, for example "2 hr, 5 min". */
     span(seconds: number) {
       const parts = spanParts(Math.max(0, Math.round(seconds)));
@@ -76,12 +62,17 @@ function makeFormat({ locale, zone }: Display) {
     ago(at: Date, now: Date) {
       const seconds = (at.getTime() - now.getTime()) / 1000;
       const distance = Math.abs(seconds);
-      if (distance < 60) return relative.format(Math.round(seconds), "second");
-      if (distance < 3600) return relative.format(Math.round(seconds / 60), "minute");
-      if (distance < 86_400) return relative.format(Math.round(seconds / 3600), "hour");
-      return relative.format(Math.round(seconds / 86_400), "day");
+      if (distance < 60) return relative().format(Math.round(seconds), "second");
+      if (distance < 3600) return relative().format(Math.round(seconds / 60), "minute");
+      if (distance < 86_400) return relative().format(Math.round(seconds / 3600), "hour");
+      return relative().format(Math.round(seconds / 86_400), "day");
     },
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 const SPANS = [

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useSyncExternalStore, type ReactNode } from "react";
+import { useDeferredValue, useEffect, useRef, useSyncExternalStore, type ReactNode } from "react";
 import { queryClient } from "../api/query-client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "../ui/button.tsx";
@@ -12,7 +12,8 @@ export function useSessionState(): SessionState {
 
 /** Shows the portal to those with a session, and others what to do. */
 export function Gate({ children }: { children: ReactNode }): ReactNode {
-  const state = useSessionState();
+  // The page is made in small pieces, so that it never holds the browser up.
+  const state = useDeferredValue(useSessionState());
   const t = useTexts(texts);
   // Another session may see other data.
   const id = state.kind === "open" ? state.claims.id : null;

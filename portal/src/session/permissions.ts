@@ -7,6 +7,11 @@ export function useSession(): Session | null {
   return state.kind === "open" ? state.token.session : null;
 }
 
+export function useIsOperator(): boolean {
+  const state = useSessionState();
+  return state.kind === "open" && state.claims.isOperator;
+}
+
 /** What this session may do. */
 export function usePermissions(): { mayWrite: boolean; mayHold: boolean; isOwner: boolean } {
   const session = useSession();

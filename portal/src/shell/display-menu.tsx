@@ -1,7 +1,7 @@
 import { lazy } from "react";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
-import { LazyMenu } from "../ui/lazy-menu.tsx";
+import { LazyPopup } from "../ui/lazy-popup.tsx";
 import { texts } from "./texts.ts";
 
 const OpenDisplayMenu = lazy(() =>
@@ -17,7 +17,8 @@ export function DisplayMenu({
 }) {
   const t = useTexts(texts);
   return (
-    <LazyMenu
+    <LazyPopup
+      kind="menu"
       {...(isCompact && { label: t.display })}
       className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-hover hover:text-ink data-popup-open:bg-hover data-popup-open:text-ink"
       render={(trigger) => (
@@ -30,6 +31,6 @@ export function DisplayMenu({
     >
       <Icon name="display" />
       {!isCompact && t.display}
-    </LazyMenu>
+    </LazyPopup>
   );
 }

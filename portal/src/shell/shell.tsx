@@ -1,20 +1,26 @@
-import { Dialog } from "@base-ui/react/dialog";
 import { Navigate, Outlet, useMatches, useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
-import { useSessionState } from "../session/gate.tsx";
-import { usePermissions, useSession } from "../session/permissions.ts";
+import { lazy, Suspense, useDeferredValue, useEffect, useState } from "react";
+import { useIsOperator } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
+import { LazyPopup } from "../ui/lazy-popup.tsx";
 import { DisplayMenu } from "./display-menu.tsx";
 import { Navigation } from "./navigation.tsx";
 import { NotFound } from "./not-found.tsx";
 import { OutageBanner } from "./outage-banner.tsx";
-import { ShortcutHelp } from "./shortcut-help.tsx";
 import { useShortcutKeys, useShortcuts } from "./shortcuts.ts";
 import { texts } from "./texts.ts";
+import { Who } from "./who.tsx";
 
 const SearchDialog = lazy(() =>
   import("../search/search-dialog.tsx").then(({ SearchDialog }) => ({ default: SearchDialog })),
+);
+
+const NavigationDrawer = lazy(() =>
+  import("./navigation-drawer.tsx").then(({ NavigationDrawer }) => ({ default: NavigationDrawer })),
+);
+const ShortcutHelp = lazy(() =>
+  import("./shortcut-help.tsx").then(({ ShortcutHelp }) => ({ default: ShortcutHelp })),
 );
 
 const SEARCH_KEYS = ["/", "Ctrl+k"];
@@ -22,7 +28,8 @@ const MAIN = "content";
 
 export function Shell() {
   const t = useTexts(texts);
-  const [hasHelp, setHasHelp] = useState(false);
+  /** Null until somebody first asks. */
+  const [hasHelp, setHasHelp] = useState<boolean | null>(null);
   useShortcutKeys();
   const [isSearching, setIsSearching] = useState(false);
   const isOperator = useIsOperator();
@@ -55,7 +62,11 @@ export function Shell() {
           <OwnPages />
         </main>
       </div>
-      <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />
+      {hasHelp !== null && (
+        <Suspense>
+          <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />
+        </Suspense>
+      )}
       {isSearching && (
         <Suspense>
           <SearchDialog onClose={() => setIsSearching(false)} />
@@ -83,13 +94,11 @@ function useFocusOnNavigation(): void {
 function OwnPages() {
   const isOperator = useIsOperator();
   const audience = useMatches().at(-1)?.staticData.nav?.audience;
+  // The first page is made in small pieces, after the frame around it.
+  const isFramed = useDeferredValue(true, false);
+  if (!isFramed) return null;
   if (isOperator && audience !== "operator") return <Navigate to="/tenants" replace />;
   return !isOperator && audience === "operator" ? <NotFound /> : <Outlet />;
-}
-
-function useIsOperator(): boolean {
-  const state = useSessionState();
-  return state.kind === "open" && state.claims.isOperator;
 }
 
 type BarProps = { onShowShortcuts: () => void; onSearch: () => void };
@@ -124,29 +133,16 @@ function Sidebar({ onShowShortcuts, onSearch }: BarProps) {
 function TopBar({ onShowShortcuts, onSearch }: BarProps) {
   const t = useTexts(texts);
   const isOperator = useIsOperator();
-  const [isOpen, setIsOpen] = useState(false);
   return (
     <header className="sticky top-0 z-30 flex items-center gap-2 border-b border-line bg-surface px-3 py-2 lg:hidden">
-      <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
-        <Dialog.Trigger
-          aria-label={t.openNavigation}
-          className="flex size-9 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
-        >
-          <Icon name="menu" className="size-5" />
-        </Dialog.Trigger>
-        <Dialog.Portal>
-          <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)]" />
-          <Dialog.Popup
-            aria-label={t.navigation}
-            className="fixed inset-y-0 left-0 z-40 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-surface px-3 py-4 outline-none"
-          >
-            <div className="mb-4">
-              <Who />
-            </div>
-            <Navigation onChoose={() => setIsOpen(false)} />
-          </Dialog.Popup>
-        </Dialog.Portal>
-      </Dialog.Root>
+      <LazyPopup
+        kind="dialog"
+        label={t.openNavigation}
+        className="flex size-9 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
+        render={(trigger) => <NavigationDrawer trigger={trigger} />}
+      >
+        <Icon name="menu" className="size-5" />
+      </LazyPopup>
       <span className="flex-1 font-semibold">{t.product}</span>
       {!isOperator && (
         <button
@@ -160,28 +156,5 @@ function TopBar({ onShowShortcuts, onSearch }: BarProps) {
       )}
       <DisplayMenu isCompact onShowShortcuts={onShowShortcuts} />
     </header>
-  );
-}
-
-/** Whose webhooks these are, and who looks at them. */
-function Who() {
-  const t = useTexts(texts);
-  const isOperator = useIsOperator();
-  const session = useSession();
-  const { mayWrite } = usePermissions();
-  const about = isOperator ? t.operator : mayWrite ? t.role(session?.role ?? "") : t.readOnly;
-  return (
-    <div className="flex items-center gap-2.5 px-2">
-      <span
-        aria-hidden
-        className="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent font-semibold text-on-accent"
-      >
-        {(session?.tenant ?? t.product).slice(0, 1).toUpperCase()}
-      </span>
-      <div className="min-w-0 leading-tight">
-        <p className="truncate font-semibold">{session?.tenant ?? t.product}</p>
-        <p className="truncate text-xs text-muted">{about}&nbsp;</p>
-      </div>
-    </div>
   );
 }

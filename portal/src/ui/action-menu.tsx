@@ -1,6 +1,6 @@
 import { lazy, type ReactElement, type ReactNode } from "react";
 import { Icon } from "./icon.tsx";
-import { LazyMenu } from "./lazy-menu.tsx";
+import { LazyPopup } from "./lazy-popup.tsx";
 import type { Action } from "./menu.tsx";
 
 const OpenMenu = lazy(() => import("./action-menu-open.tsx").then(({ OpenMenu }) => ({ default: OpenMenu })));
@@ -15,12 +15,13 @@ type MoreProps = { label: string; render: (trigger: ReactElement) => ReactNode }
 /** The three dots alone, for actions that need more than a list when they are opened. */
 export function MoreMenu({ label, render }: MoreProps) {
   return (
-    <LazyMenu
+    <LazyPopup
+      kind="menu"
       label={label}
       className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink data-popup-open:bg-hover"
       render={render}
     >
       <Icon name="more" />
-    </LazyMenu>
+    </LazyPopup>
   );
 }

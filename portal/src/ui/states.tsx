@@ -1,11 +1,16 @@
 /** What stands in place of content: loading, nothing there, an error, no permission. */
-import type { ReactNode } from "react";
+import { useDeferredValue, type ReactNode } from "react";
 import { asApiError, type ApiError } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { Spinner } from "./spinner.tsx";
 import { texts } from "./texts.ts";
+
+/** Whether to show that a list is loading: also while its rows are made, in pieces that don't hold the browser up. */
+export function useIsLoading(isPending: boolean): boolean {
+  return useDeferredValue(isPending) || isPending;
+}
 
 export function Loading() {
   const t = useTexts(texts);

@@ -11,7 +11,7 @@ import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { pageOf } from "../../url/link.ts";
 import { ACTIONS, actionTexts } from "./action-texts.ts";
 import { Details } from "./details.tsx";
@@ -31,6 +31,7 @@ function AuditPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const query = useEntries(search);
+  const isLoading = useIsLoading(query.isPending);
   const entries = query.data?.pages.flatMap((one) => one.entries) ?? [];
   const isFiltered = Object.keys(search).length > 0;
   // An owner alone may read it: others see no filters of nothing.
@@ -38,7 +39,7 @@ function AuditPage() {
   return (
     <Page title={t.title} about={t.about}>
       {isShown && <Filters search={search} />}
-      {query.isPending ? (
+      {isLoading ? (
         <Loading />
       ) : query.data === undefined ? (
         <Failed error={query.error} onRetry={() => void query.refetch()} />
@@ -129,6 +130,7 @@ function Filters({ search }: { search: Search }) {
 
 function Entries({ entries, query }: { entries: readonly Entry[]; query: ReturnType<typeof useEntries> }) {
   const t = useTexts(texts);
+  const endpoints = useEndpointNames();
   const list = useListKeys();
   return (
     <div ref={list}>
@@ -137,7 +139,7 @@ function Entries({ entries, query }: { entries: readonly Entry[]; query: ReturnT
         className="divide-y divide-line overflow-clip rounded-xl border border-line bg-surface"
       >
         {entries.map((entry) => (
-          <EntryRow key={entry.id} entry={entry} />
+          <EntryRow key={entry.id} entry={entry} endpoints={endpoints} />
         ))}
       </ul>
       <p className="p-4 text-center text-sm text-muted">
@@ -153,10 +155,11 @@ function Entries({ entries, query }: { entries: readonly Entry[]; query: ReturnT
   );
 }
 
-function EntryRow({ entry }: { entry: Entry }) {
+type EntryProps = { entry: Entry; endpoints: ReturnType<typeof useEndpointNames> };
+
+function EntryRow({ entry, endpoints }: EntryProps) {
   const t = useTexts(texts);
   const names = useTexts(actionTexts);
-  const endpoints = useEndpointNames();
   const format = useFormat();
   const at = new Date(entry.at);
   const { sub, type } = entry.actor;

@@ -7,7 +7,7 @@ import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
-import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import type { TailState } from "./live-tail.ts";
 import { LogRows } from "./log-rows.tsx";
@@ -116,7 +116,7 @@ type RowsProps = {
 function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) {
   const t = useTexts(texts);
   const { query, rows } = log;
-  if (query.isPending) return <Loading />;
+  if (useIsLoading(query.isPending)) return <Loading />;
   if (query.data === undefined) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
   const isDone = !query.hasNextPage;
   const widen = search.range !== "30d" && (

@@ -1,23 +1,24 @@
 import { Suspense, useState, type ReactElement, type ReactNode } from "react";
 
-type LazyMenuProps = {
+type LazyPopupProps = {
+  kind: "menu" | "dialog";
   /** Where the button's content does not say it. */
   label?: string;
   className: string;
   /** Of the button. */
   children: ReactNode;
-  /** Makes the open menu around the button; a component that is loaded for it. */
+  /** Makes the open popup around the button; a component that is loaded for it. */
   render: (trigger: ReactElement) => ReactNode;
 };
 
-/** The button of a menu. What a menu needs is loaded when somebody first opens one. */
-export function LazyMenu({ label, className, children, render }: LazyMenuProps) {
+/** The button of a menu or a dialog. What that needs is loaded when somebody first opens it. */
+export function LazyPopup({ kind, label, className, children, render }: LazyPopupProps) {
   const [isWanted, setIsWanted] = useState(false);
   const button = (
     <button
       type="button"
       aria-label={label}
-      aria-haspopup="menu"
+      aria-haspopup={kind}
       className={className}
       {...(!isWanted && { "aria-expanded": false, onClick: () => setIsWanted(true) })}
     >
