@@ -14,7 +14,7 @@ describe("the portal's page", () => {
   let script: string;
   before(async () => {
     const folder = await buildPortal(() => undefined);
-    script = basename(globSync(join(folder, "assets", "index-*.js"))[0] ?? "");
+    script = basename(globSync(join(folder, "assets", "first-*.js"))[0] ?? "");
     service = await startTestService({
       env: { BASE_PATH: "/hooks", PORTAL_FRAME_ANCESTORS: "https://app.example.com" },
     });

@@ -63,7 +63,6 @@ const manifest = z.record(
   z.string(),
   z.object({
     file: z.string(),
-    css: z.array(z.string()).default([]),
     imports: z.array(z.string()).default([]),
   }),
 );
@@ -71,15 +70,16 @@ const manifest = z.record(
 /** The gzipped bytes of all files that the first view needs. */
 export async function firstViewBytes(): Promise<number> {
   const chunks = manifest.parse(JSON.parse(await readFile(join(built, "manifest.json"), "utf8")));
-  const files = new Set<string>();
+  // One style sheet serves every page.
+  const files = new Set(Object.values(chunks).flatMap(({ file }) => (file.endsWith(".css") ? [file] : [])));
   const add = (name: string): void => {
     const chunk = chunks[name];
     if (chunk === undefined) throw new Error(`${name} is no part of the built portal`);
     if (files.has(chunk.file)) return;
-    for (const file of [chunk.file, ...chunk.css]) files.add(file);
+    files.add(chunk.file);
     for (const other of chunk.imports) add(other);
   };
-  add("index.html");
+  // It imports what runs before it.
   add(FIRST_PAGE);
   const sizes = await Promise.all(
     [...files].map(async (file) => (await stat(join(built, `${file}.gz`))).size),

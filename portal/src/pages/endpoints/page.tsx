@@ -11,7 +11,7 @@ import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
 import { SearchInput, Segments } from "../../ui/field.tsx";
-import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { EndpointList, type Listed } from "./endpoint-list.tsx";
 import { texts } from "./texts.ts";
 
@@ -23,7 +23,6 @@ function EndpointsPage() {
   const { mayWrite } = usePermissions();
   const endpoints = useQuery(endpointsQuery);
   const stats = useQuery(endpointStatsQuery);
-  const isLoading = useIsLoading(endpoints.isPending);
   const listed = useMemo(
     () => withStats(endpoints.data ?? [], stats.data?.endpoints ?? []),
     [endpoints.data, stats.data],
@@ -41,7 +40,7 @@ function EndpointsPage() {
   );
   return (
     <Page title={t.title} about={t.about} actions={add}>
-      {isLoading ? (
+      {endpoints.isPending ? (
         <Loading />
       ) : endpoints.data === undefined ? (
         <Failed error={endpoints.error} onRetry={() => void endpoints.refetch()} />
