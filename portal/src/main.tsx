@@ -12,6 +12,7 @@ import { Toasts } from "./ui/toast.tsx";
 
 startSession();
 listenToParent();
+loadPage();
 const place = document.querySelector("#root");
 if (place === null) throw new Error("the page has no root");
 createRoot(place).render(
@@ -24,3 +25,12 @@ createRoot(place).render(
     </QueryClientProvider>
   </StrictMode>,
 );
+
+/** The script of the page that is asked for comes while the session opens. */
+function loadPage(): void {
+  const [routes] = router.getMatchedRoutes(router.latestLocation.pathname);
+  for (const route of routes) {
+    // Whoever shows the page asks again, and says what is wrong.
+    router.loadRouteChunk(route)?.catch(() => undefined);
+  }
+}

@@ -9,7 +9,8 @@ import { ackedObject, leaseObject } from "./pull-schemas.ts";
 import { replayCountObject, replayObject } from "./replay-schemas.ts";
 import { eventHeadObject } from "./event-schemas.ts";
 import { jsonSchema, namedJsonSchema } from "./json-schema.ts";
-import { tokenObject } from "./portal-schemas.ts";
+import { portalTokenObject, tokenObject } from "./portal-schemas.ts";
+import { sessionAnswer } from "./session-schemas.ts";
 import { erasureObject, tenantObject, tenantRowsObject } from "./tenant-schemas.ts";
 import {
   auditObject,
@@ -107,6 +108,8 @@ function components(): Record<string, object> {
     Lease: leaseObject,
     Acknowledged: ackedObject,
     OwnToken: tokenObject,
+    PortalToken: portalTokenObject,
+    Session: sessionAnswer,
     Tenant: tenantObject,
     TenantRows: tenantRowsObject,
     TenantErasure: erasureObject,

@@ -10,6 +10,7 @@ import {
 import type { OwnToken } from "../portal/portal-sessions.ts";
 import { parseTenantId } from "../shared/id.ts";
 import { plainText } from "./delivery-query.ts";
+import { sessionAnswer, sessionExample } from "./session-schemas.ts";
 
 const instant = z.iso.datetime();
 const MAX_SUBJECT = 256;
@@ -88,10 +89,23 @@ export const tokenObject = z
   })
   .meta({ id: "OwnToken" });
 
+export const portalTokenObject = tokenObject
+  .extend({
+    session: sessionAnswer
+      .nullable()
+      .describe("As `GET /api/session` answers; null for an operator's session, which is of no tenant."),
+  })
+  .meta({ id: "PortalToken" });
+
 export const tokenExample: z.infer<typeof tokenObject> = {
   token: "eyJhbGciOiJIUzI1NiJ9.eyJ0eXBlIjoidXNlciJ9.gw2Xo1Q0mZ8dPpNfWcYbRk5tVh3sJl7uAe9iTqBxCzD",
   expires_at: "2026-01-31T10:15:00.000Z",
   ends_at: "2026-01-31T11:00:00.000Z",
+};
+
+export const portalTokenExample: z.infer<typeof portalTokenObject> = {
+  ...tokenExample,
+  session: sessionExample,
 };
 
 export function tokenView({ token, expiresAt, endsAt }: OwnToken): z.infer<typeof tokenObject> {

@@ -2,12 +2,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, bodyOf } from "./client.ts";
 
-export const sessionQuery = queryOptions({
-  queryKey: ["session"],
-  queryFn: ({ signal }) => bodyOf(api.GET("/api/session", { signal })),
-  staleTime: 300_000,
-});
-
 export const endpointsQuery = queryOptions({
   queryKey: ["endpoints"],
   queryFn: async ({ signal }) => (await bodyOf(api.GET("/api/webhooks", { signal }))).endpoints,

@@ -1463,6 +1463,46 @@ export interface components {
              */
             ends_at: string;
         };
+        PortalToken: {
+            /** @description To be sent as `Authorization: Bearer …`. */
+            token: string;
+            /**
+             * Format: date-time
+             * @description When the token expires: after 15 minutes, or with the session.
+             */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description When the session ends. Until then the token can be renewed.
+             */
+            ends_at: string;
+            /** @description As `GET /api/session` answers; null for an operator's session, which is of no tenant. */
+            session: components["schemas"]["Session"] | null;
+        };
+        Session: {
+            tenant: string;
+            sub: string | null;
+            role: string | null;
+            permissions: ("settings:read" | "settings:write" | "events:write" | "storage:hold" | "portal:grant" | "tenants:read" | "tenants:act" | "tenants:erase")[];
+            limits: {
+                /** @description Endpoints that the tenant may have. */
+                endpoints: number;
+                /** @description Changes; 0: any number. */
+                writes_per_minute: number;
+                /** @description Tests, retries and checks of URLs; 0: any number. */
+                dispatches_per_minute: number;
+                /** @description Leases and acknowledgements of clients; 0: any number. */
+                fetches_per_minute: number;
+                /** @description How long deliveries are kept. */
+                retention_days: number;
+            };
+            features: {
+                /** @description Some endpoints may be in private networks. */
+                private_targets: boolean;
+                /** @description Links to stored artifacts lead here from other machines. */
+                public_links: boolean;
+            };
+        };
         Tenant: {
             id: string;
             endpoints: number;
@@ -1920,30 +1960,6 @@ export interface components {
         };
         CancelReplayAnswer: {
             replay: components["schemas"]["Replay"];
-        };
-        GetSessionAnswer: {
-            tenant: string;
-            sub: string | null;
-            role: string | null;
-            permissions: ("settings:read" | "settings:write" | "events:write" | "storage:hold" | "portal:grant" | "tenants:read" | "tenants:act" | "tenants:erase")[];
-            limits: {
-                /** @description Endpoints that the tenant may have. */
-                endpoints: number;
-                /** @description Changes; 0: any number. */
-                writes_per_minute: number;
-                /** @description Tests, retries and checks of URLs; 0: any number. */
-                dispatches_per_minute: number;
-                /** @description Leases and acknowledgements of clients; 0: any number. */
-                fetches_per_minute: number;
-                /** @description How long deliveries are kept. */
-                retention_days: number;
-            };
-            features: {
-                /** @description Some endpoints may be in private networks. */
-                private_targets: boolean;
-                /** @description Links to stored artifacts lead here from other machines. */
-                public_links: boolean;
-            };
         };
         CheckUrlRequest: {
             url: string;
@@ -5251,7 +5267,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["GetSessionAnswer"];
+                    "application/json": components["schemas"]["Session"];
                 };
             };
             /** @description Unauthorized */
@@ -7743,10 +7759,30 @@ export interface operations {
                      * @example {
                      *       "token": "eyJhbGciOiJIUzI1NiJ9.eyJ0eXBlIjoidXNlciJ9.gw2Xo1Q0mZ8dPpNfWcYbRk5tVh3sJl7uAe9iTqBxCzD",
                      *       "expires_at": "2026-01-31T10:15:00.000Z",
-                     *       "ends_at": "2026-01-31T11:00:00.000Z"
+                     *       "ends_at": "2026-01-31T11:00:00.000Z",
+                     *       "session": {
+                     *         "tenant": "acme",
+                     *         "sub": "jo@acme.example",
+                     *         "role": "admin",
+                     *         "permissions": [
+                     *           "settings:read",
+                     *           "settings:write"
+                     *         ],
+                     *         "limits": {
+                     *           "endpoints": 100,
+                     *           "writes_per_minute": 1200,
+                     *           "dispatches_per_minute": 300,
+                     *           "fetches_per_minute": 12000,
+                     *           "retention_days": 30
+                     *         },
+                     *         "features": {
+                     *           "private_targets": false,
+                     *           "public_links": true
+                     *         }
+                     *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["OwnToken"];
+                    "application/json": components["schemas"]["PortalToken"];
                 };
             };
             /** @description Validation failed */
@@ -7903,10 +7939,30 @@ export interface operations {
                      * @example {
                      *       "token": "eyJhbGciOiJIUzI1NiJ9.eyJ0eXBlIjoidXNlciJ9.gw2Xo1Q0mZ8dPpNfWcYbRk5tVh3sJl7uAe9iTqBxCzD",
                      *       "expires_at": "2026-01-31T10:15:00.000Z",
-                     *       "ends_at": "2026-01-31T11:00:00.000Z"
+                     *       "ends_at": "2026-01-31T11:00:00.000Z",
+                     *       "session": {
+                     *         "tenant": "acme",
+                     *         "sub": "jo@acme.example",
+                     *         "role": "admin",
+                     *         "permissions": [
+                     *           "settings:read",
+                     *           "settings:write"
+                     *         ],
+                     *         "limits": {
+                     *           "endpoints": 100,
+                     *           "writes_per_minute": 1200,
+                     *           "dispatches_per_minute": 300,
+                     *           "fetches_per_minute": 12000,
+                     *           "retention_days": 30
+                     *         },
+                     *         "features": {
+                     *           "private_targets": false,
+                     *           "public_links": true
+                     *         }
+                     *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["OwnToken"];
+                    "application/json": components["schemas"]["PortalToken"];
                 };
             };
             /** @description Unauthorized */

@@ -1,15 +1,18 @@
-import { useQuery } from "@tanstack/react-query";
-import { sessionQuery } from "../api/queries.ts";
 import { useSessionState } from "./gate.tsx";
+import type { Session } from "./session.ts";
 
-/** What this session may do; false while that is not known yet. */
-export function usePermissions(): { mayWrite: boolean; mayHold: boolean; isOwner: boolean } {
+/** Of a tenant's user; null for an operator and without a session. */
+export function useSession(): Session | null {
   const state = useSessionState();
-  const isTenants = state.kind === "open" && !state.claims.isOperator;
-  const { data } = useQuery({ ...sessionQuery, enabled: isTenants });
+  return state.kind === "open" ? state.token.session : null;
+}
+
+/** What this session may do. */
+export function usePermissions(): { mayWrite: boolean; mayHold: boolean; isOwner: boolean } {
+  const session = useSession();
   return {
-    mayWrite: data?.permissions.includes("settings:write") === true,
-    mayHold: data?.permissions.includes("storage:hold") === true,
-    isOwner: data?.role === "owner",
+    mayWrite: session?.permissions.includes("settings:write") === true,
+    mayHold: session?.permissions.includes("storage:hold") === true,
+    isOwner: session?.role === "owner",
   };
 }

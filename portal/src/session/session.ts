@@ -4,8 +4,13 @@
  * sessionStorage for a reload: never in a cookie, so no other page can use it.
  */
 import { apiBase } from "../api/base.ts";
+import type { components } from "../api/schema.d.ts";
 
-export type Token = { token: string; expiresAt: number; endsAt: number };
+/** Whose session it is and what it may do. */
+export type Session = components["schemas"]["Session"];
+
+/** `session`: null for an operator's. */
+export type Token = { token: string; expiresAt: number; endsAt: number; session: Session | null };
 
 /** `unopened`: the code was not good. `ended`: the session is over. `left`: the person ended it. */
 export type SessionState =
@@ -138,11 +143,12 @@ async function ask(method: string, path: string, json?: unknown, token?: string)
   }
 }
 
-function parseToken(answer: { token: string; expires_at: string; ends_at: string }): Token {
+function parseToken(answer: components["schemas"]["PortalToken"]): Token {
   return {
     token: answer.token,
     expiresAt: Date.parse(answer.expires_at),
     endsAt: Date.parse(answer.ends_at),
+    session: answer.session,
   };
 }
 
@@ -192,11 +198,11 @@ function forget(): void {
 
 function readKept(): Token | null {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
-    if (typeof kept !== "object" || kept === null) return null;
-    const { token, expiresAt, endsAt }: Record<string, unknown> = { ...kept };
-    if (typeof token !== "string" || typeof expiresAt !== "number" || typeof endsAt !== "number") return null;
-    return { token, expiresAt, endsAt };
+    const kept: Partial<Token> | null = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+    const { token, expiresAt, endsAt, session } = { ...kept };
+    if (token === undefined || expiresAt === undefined || endsAt === undefined) return null;
+    // One that a page of before an upgrade kept says nothing of its session.
+    return session === undefined ? null : { token, expiresAt, endsAt, session };
   } catch {
     return null;
   }

@@ -1,9 +1,8 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useQuery } from "@tanstack/react-query";
 import { Navigate, Outlet, useMatches, useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { sessionQuery } from "../api/queries.ts";
 import { useSessionState } from "../session/gate.tsx";
+import { usePermissions, useSession } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { DisplayMenu } from "./display-menu.tsx";
@@ -168,25 +167,19 @@ function TopBar({ onShowShortcuts, onSearch }: BarProps) {
 function Who() {
   const t = useTexts(texts);
   const isOperator = useIsOperator();
-  const { data } = useQuery({ ...sessionQuery, enabled: !isOperator });
-  const mayWrite = data?.permissions.includes("settings:write") === true;
-  const about = isOperator
-    ? t.operator
-    : data === undefined
-      ? ""
-      : mayWrite
-        ? t.role(data.role ?? "")
-        : t.readOnly;
+  const session = useSession();
+  const { mayWrite } = usePermissions();
+  const about = isOperator ? t.operator : mayWrite ? t.role(session?.role ?? "") : t.readOnly;
   return (
     <div className="flex items-center gap-2.5 px-2">
       <span
         aria-hidden
         className="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent font-semibold text-on-accent"
       >
-        {(data?.tenant ?? t.product).slice(0, 1).toUpperCase()}
+        {(session?.tenant ?? t.product).slice(0, 1).toUpperCase()}
       </span>
       <div className="min-w-0 leading-tight">
-        <p className="truncate font-semibold">{data?.tenant ?? t.product}</p>
+        <p className="truncate font-semibold">{session?.tenant ?? t.product}</p>
         <p className="truncate text-xs text-muted">{about}&nbsp;</p>
       </div>
     </div>

@@ -7,47 +7,10 @@ import { plainText } from "../delivery-query.ts";
 import { describeRoute } from "../openapi.ts";
 import { parse, parseQuery } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
-import { PERMISSIONS } from "../session.ts";
+import { sessionAnswer, sessionExample, sessionView } from "../session-schemas.ts";
 
 const MAX_HITS = 20;
 const MAX_QUERY = 256;
-
-const sessionAnswer = z
-  .object({
-    tenant: z.string(),
-    sub: z.string().nullable(),
-    role: z.string().nullable(),
-    permissions: z.array(z.enum(PERMISSIONS)),
-    limits: z.object({
-      endpoints: z.int().describe("Endpoints that the tenant may have."),
-      writes_per_minute: z.int().describe("Changes; 0: any number."),
-      dispatches_per_minute: z.int().describe("Tests, retries and checks of URLs; 0: any number."),
-      fetches_per_minute: z.int().describe("Leases and acknowledgements of clients; 0: any number."),
-      retention_days: z.int().describe("How long deliveries are kept."),
-    }),
-    features: z.object({
-      private_targets: z.boolean().describe("Some endpoints may be in private networks."),
-      public_links: z.boolean().describe("Links to stored artifacts lead here from other machines."),
-    }),
-  })
-  .meta({
-    examples: [
-      {
-        tenant: "acme",
-        sub: "jo@acme.example",
-        role: "admin",
-        permissions: ["settings:read", "settings:write"],
-        limits: {
-          endpoints: 100,
-          writes_per_minute: 1200,
-          dispatches_per_minute: 300,
-          fetches_per_minute: 12_000,
-          retention_days: 30,
-        },
-        features: { private_targets: false, public_links: true },
-      },
-    ],
-  });
 
 export function sessionRoutes(app: FastifyInstance, { installation }: ApiServices): void {
   app.get(
@@ -60,13 +23,10 @@ export function sessionRoutes(app: FastifyInstance, { installation }: ApiService
         description:
           "What the token says as Postern reads it, the tenant's limits and what this installation offers. Needs no permission.",
         answers: { 200: sessionAnswer },
+        examples: { 200: [sessionExample] },
       }),
     },
-    (request, reply) => {
-      const { tenantId, subject, role, permissions } = userOf(request);
-      const known = PERMISSIONS.filter((permission) => permissions.has(permission));
-      return reply.send({ tenant: tenantId, sub: subject, role, permissions: known, ...installation });
-    },
+    (request, reply) => reply.send(sessionView(userOf(request), installation)),
   );
 }
 

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { ALL_TENANTS, type PortalGrant } from "../../portal/portal-session.ts";
+import type { OwnToken } from "../../portal/portal-sessions.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { grantingOf, portalSessionOf, requirePortalSession, requireTenant, serviceOf } from "../access.ts";
 import { callerAddress } from "../caller-address.ts";
@@ -12,11 +13,12 @@ import {
   codeInput,
   grantOf,
   openInput,
-  tokenExample,
-  tokenObject,
+  portalTokenExample,
+  portalTokenObject,
   tokenView,
 } from "../portal-schemas.ts";
 import type { ApiServices } from "../services.ts";
+import { sessionView } from "../session-schemas.ts";
 import type { Session } from "../session.ts";
 
 export function portalCodeRoutes(app: FastifyInstance, { portal, publicBase }: ApiServices): void {
@@ -63,7 +65,18 @@ function requireMayGrant(session: Session, { tenantId, subject }: PortalGrant): 
   throw new Refusal("forbidden", { reason: "tid * and the permission tenants:read are needed" });
 }
 
-export function portalSessionRoutes(app: FastifyInstance, { portal, sessions }: ApiServices): void {
+export function portalSessionRoutes(
+  app: FastifyInstance,
+  { portal, sessions, installation }: ApiServices,
+): void {
+  const answer = async (own: OwnToken): Promise<z.infer<typeof portalTokenObject>> => {
+    const { tenantId, ...session } = await sessions.verify(`Bearer ${own.token}`);
+    return {
+      ...tokenView(own),
+      session: tenantId === null ? null : sessionView({ ...session, tenantId }, installation),
+    };
+  };
+
   app.post(
     "/",
     {
@@ -75,17 +88,16 @@ export function portalSessionRoutes(app: FastifyInstance, { portal, sessions }: 
           "A code can be swapped once, within 60 seconds. The token is good for 15 minutes and can be renewed until " +
           "the session ends. Wrong codes are counted as failed authentications of the address.",
         body: openInput,
-        answers: { 201: tokenObject },
-        examples: { 201: [tokenExample] },
+        answers: { 201: portalTokenObject },
+        examples: { 201: [portalTokenExample] },
         isPublic: true,
         refusals: ["validation_failed", "unauthorized", "too_many_requests", "unavailable"],
       }),
     },
     async (request, reply) => {
       const { code } = parse(openInput, request.body);
-      return reply
-        .code(201)
-        .send(tokenView(await portal.open(code, { requestId: request.id, address: callerAddress(request) })));
+      const own = await portal.open(code, { requestId: request.id, address: callerAddress(request) });
+      return reply.code(201).send(await answer(own));
     },
   );
 
@@ -100,12 +112,12 @@ export function portalSessionRoutes(app: FastifyInstance, { portal, sessions }: 
         summary: "Get the next token of the session",
         description:
           "For a token that the portal's sessions gave. No token is good for longer than the session; the one before stays good until it expires.",
-        answers: { 200: tokenObject },
-        examples: { 200: [tokenExample] },
+        answers: { 200: portalTokenObject },
+        examples: { 200: [portalTokenExample] },
         refusals: ["payload_too_large"],
       }),
     },
-    async (request) => tokenView(await portal.renew(portalSessionOf(request))),
+    async (request) => answer(await portal.renew(portalSessionOf(request))),
   );
 
   app.delete(

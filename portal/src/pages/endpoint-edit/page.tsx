@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { api, bodyOf } from "../../api/client.ts";
-import { endpointQuery, sessionQuery } from "../../api/queries.ts";
+import { endpointQuery } from "../../api/queries.ts";
 import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
 import type { requestOf } from "../../endpoints/endpoint-input.ts";
+import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
@@ -19,7 +20,7 @@ function EditEndpointPage() {
   const t = useTexts(texts);
   const { endpointId } = route.useParams();
   const { data, error, refetch } = useQuery(endpointQuery(endpointId));
-  const { data: session } = useQuery(sessionQuery);
+  const { mayWrite } = usePermissions();
   const navigate = useNavigate();
   const change = useMutation({
     mutationFn: (body: ReturnType<typeof requestOf>) =>
@@ -36,7 +37,7 @@ function EditEndpointPage() {
   );
   return (
     <Page title={t.title} above={back} about={data && <UrlText url={data.endpoint.url} />}>
-      {data !== undefined && session?.permissions.includes("settings:write") === false ? (
+      {data !== undefined && !mayWrite ? (
         <Empty icon="key" title={t.readOnlyTitle}>
           {t.readOnly}
         </Empty>

@@ -1,11 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
-import { useQuery } from "@tanstack/react-query";
 import { api, bodyOf } from "../../api/client.ts";
-import { sessionQuery } from "../../api/queries.ts";
 import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
 import type { requestOf } from "../../endpoints/endpoint-input.ts";
 import { SecretDialog } from "../../endpoints/secret-dialog.tsx";
+import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
@@ -16,27 +15,26 @@ export const page = createLazyRoute("/endpoints/new")({ component: NewEndpointPa
 
 function NewEndpointPage() {
   const t = useTexts(texts);
-  const { data: session } = useQuery(sessionQuery);
+  const { mayWrite } = usePermissions();
   const creation = useMutation({
     mutationFn: (body: ReturnType<typeof requestOf>) => bodyOf(api.POST("/api/webhooks", { body })),
   });
   const navigate = useNavigate();
   const leaveTo = (endpointId: string): void =>
     void navigate({ to: "/endpoints/$endpointId", params: { endpointId }, replace: true });
-  const isReadOnly = session !== undefined && !session.permissions.includes("settings:write");
   return (
     <Page title={t.title} above={<BackLink to="/endpoints">{t.back}</BackLink>}>
-      {isReadOnly ? (
-        <Empty icon="key" title={t.readOnlyTitle}>
-          {t.readOnly}
-        </Empty>
-      ) : (
+      {mayWrite ? (
         <EndpointForm
           endpoint={null}
           isBusy={creation.isPending}
           error={creation.error}
           onSubmit={(request) => creation.mutate(request)}
         />
+      ) : (
+        <Empty icon="key" title={t.readOnlyTitle}>
+          {t.readOnly}
+        </Empty>
       )}
       {creation.data !== undefined && (
         <SecretDialog

@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
 import { useId, useMemo, useState } from "react";
 import type { Endpoint, EventType } from "../../api/client.ts";
-import { endpointQuery, eventTypesQuery, sessionQuery } from "../../api/queries.ts";
+import { endpointQuery, eventTypesQuery } from "../../api/queries.ts";
 import { versionedName, versionFor } from "../../endpoints/subscription.ts";
+import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
@@ -25,14 +26,14 @@ function TestPage() {
   const { endpointId } = route.useParams();
   const endpoint = useQuery(endpointQuery(endpointId));
   const types = useQuery(eventTypesQuery);
-  const { data: session } = useQuery(sessionQuery);
+  const { mayWrite } = usePermissions();
   const back = (
     <BackLink to="/endpoints/$endpointId" params={{ endpointId }}>
       {t.back}
     </BackLink>
   );
   const error = endpoint.error ?? types.error;
-  const isRead = endpoint.data !== undefined && types.data !== undefined && session !== undefined;
+  const isRead = endpoint.data !== undefined && types.data !== undefined;
   const retry = (): void => void Promise.all([endpoint.refetch(), types.refetch()]);
   return (
     <Page title={t.title} above={back} about={endpoint.data && <UrlText url={endpoint.data.endpoint.url} />}>
@@ -42,7 +43,7 @@ function TestPage() {
         ) : (
           <Failed error={error} onRetry={retry} />
         )
-      ) : session.permissions.includes("settings:write") ? (
+      ) : mayWrite ? (
         <Tests key={endpointId} endpoint={endpoint.data.endpoint} types={types.data} />
       ) : (
         <Empty icon="key" title={t.readOnlyTitle}>
