@@ -37,9 +37,14 @@ async function count(sql: string): Promise<number> {
  * long hundreds of files take to be written is the machine's affair.
  */
 async function drained(table: string): Promise<void> {
-  for (let left = await count(table); left > 0; ) {
+  let left = await count(table);
+  while (left > 0) {
     const before = left;
-    await eventually(async () => (left = await count(table)) < before);
+    const found = await eventually(async () => {
+      const now = await count(table);
+      return now < before && { now };
+    });
+    left = found.now;
   }
 }
 
