@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "../src/database/embedded.ts";
+import { freePort } from "../test/support/free-port.ts";
 import { installPostgres15, startPostgres15 } from "../test/support/postgres-15.ts";
 
 export type Major = "15" | "18";
@@ -30,8 +31,10 @@ export async function startDatabase(major: Major, folder: string): Promise<Datab
     return startPostgres15(POSTGRES_SETTINGS);
   }
   const log = { info: () => undefined, warn: (message: string) => console.error(message) };
+  // Of those that nobody is given unasked: another program's connection may take one of these while the server is down.
+  const port = await freePort();
   const start = () =>
-    startEmbeddedPostgres({ dataDir: folder, log, settings: POSTGRES_SETTINGS, openFolder: folder });
+    startEmbeddedPostgres({ dataDir: folder, port, log, settings: POSTGRES_SETTINGS, openFolder: folder });
   const readPid = async (): Promise<number> =>
     Number((await readFile(join(folder, "postgres", "data", "postmaster.pid"), "utf8")).split("\n")[0]);
   let server = await start();
@@ -44,7 +47,6 @@ export async function startDatabase(major: Major, folder: string): Promise<Datab
     async crash() {
       process.kill(pid, "SIGKILL");
       server = await start();
-      if (server.url !== url) throw new Error("the database came back at another address");
       pid = await readPid();
     },
   };

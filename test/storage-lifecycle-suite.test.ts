@@ -77,7 +77,7 @@ describe("a storage-lifecycle suite or runner that is wrong ends BLOCKED and nam
     edit(copy, "manifest.json", (text) =>
       text.replace('"SL-011"', '"SL-0XX"').replace('"SL-012"', '"SL-011"').replace('"SL-0XX"', '"SL-012"'),
     );
-    await seal(copy);
+    await seal(copy, ["manifest.json"]);
     const blockers = await blockersOfRun(copy);
     assert.ok(
       blockers.includes('M-2 /orderedCaseIds/10: is "SL-012", must be "SL-011"'),
@@ -88,7 +88,7 @@ describe("a storage-lifecycle suite or runner that is wrong ends BLOCKED and nam
   it("a rule of the reference changed and sealed anew", { timeout: LIMIT_MS }, async () => {
     const copy = copySuite(folder, "rule");
     edit(copy, "reference/evaluate_expiry.py", (text) => text.replace("left <= 0", "left < 0"));
-    await seal(copy);
+    await seal(copy, ["reference/evaluate_expiry.py"]);
     const blockers = await blockersOfRun(copy);
     assert.ok(blockers.some((one) => one.startsWith("C-5 SL-024 /expected/output/code")));
   });
@@ -96,7 +96,7 @@ describe("a storage-lifecycle suite or runner that is wrong ends BLOCKED and nam
   it("a sealed change of which the runner does not know", { timeout: LIMIT_MS }, async () => {
     const copy = copySuite(folder, "pin");
     edit(copy, "README.md", (text) => `${text}\nOne more line.\n`);
-    await seal(copy);
+    await seal(copy, ["README.md"]);
     const blockers = await blockersOfRun(copy, undefined, ["--families", "derive_deadline"]);
     assert.ok(
       blockers.some((one) => one.startsWith("PRODUCTION_SUITE_ROOT the runner was made for another suite")),

@@ -4,8 +4,7 @@ import type { TestEvent } from "node:test/reporters";
 
 type FileTime = { file: string; seconds: number };
 
-// oxlint-disable-next-line import/no-default-export -- The runner takes nothing else.
-export default async function* reportSlowFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+export async function* reportSlowFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const files: FileTime[] = [];
   for await (const { type, data } of events) {
     if (type !== "test:summary" || data.file === undefined) continue;

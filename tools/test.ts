@@ -6,12 +6,12 @@
  * without the checks. The last lines are the summary of node's test runner and
  * the slowest files; the exit status is 1 when a check or a test failed.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
 import { prepareDeployTools } from "../test/support/deploy-tools.ts";
 import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
@@ -19,6 +19,7 @@ import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { prepareChromium } from "../portal/test/support/chromium.ts";
 import { runChecks } from "./check.ts";
+import { reportSlowFiles } from "./slow-files.ts";
 import { preparePython } from "./suite/python.ts";
 
 const root = dirname(import.meta.dirname);
@@ -27,6 +28,21 @@ const words = process.argv.slice(2);
 const CONCURRENCY = 3;
 // A wait in vain ends a test, not the whole run.
 const TEST_LIMIT_MS = 120_000;
+/** Words in the paths of the files that take longest. They begin first: one that began last would end long after all others. */
+const LONGEST = [
+  "storage-lifecycle-sabotage",
+  "storage-lifecycle-suite",
+  "export-crashes",
+  "schemathesis",
+  "worker-simulation",
+  "-kills",
+  "test/demo",
+  "crash-series",
+  "dead-workers",
+  "large-pages",
+  "failover",
+  "noisy-neighbours",
+];
 
 process.exitCode = await main();
 
@@ -72,54 +88,57 @@ async function main(): Promise<number> {
   const wantsOldest = files.some((file) => file.startsWith("test/oldest/"));
   const servers = await Promise.all([startTestServer(), ...(wantsOldest ? [startTestServer(OLDEST)] : [])]);
   try {
-    const status = await runTests(files, {
+    setEnvironment({
       [SERVER.url]: servers[0].url,
-      [SERVER.oldestUrl]: servers[1]?.url,
+      ...(servers[1] === undefined ? {} : { [SERVER.oldestUrl]: servers[1].url }),
+      // Hundreds of processes load the same modules.
+      NODE_COMPILE_CACHE: join(root, ".cache", "compiled"),
     });
+    const status = await runTests(files);
     return isClean ? status : Math.max(status, 1);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }
 }
 
-function keepRunning(): void {
-  // A listener of any kind keeps a signal from ending this process.
-}
-
-async function runTests(files: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const args = [
-    "--test",
-    `--test-concurrency=${CONCURRENCY}`,
-    `--test-timeout=${TEST_LIMIT_MS}`,
+/** By node's runner within this process: its command line would sort the files. */
+async function runTests(files: readonly string[]): Promise<number> {
+  const stopping = new AbortController();
+  let status = 0;
+  const stop = (signal: NodeJS.Signals): void => {
+    status = 128 + constants.signals[signal];
+    // The files that run are ended and reported, and then we stop the server.
+    stopping.abort();
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  const events = run({
+    files: longestFirst(files).map((file) => join(root, file)),
+    concurrency: CONCURRENCY,
+    timeout: TEST_LIMIT_MS,
     // A hook that waits in vain would keep its file, and with it the run, for ever.
-    "--test-force-exit",
-    "--test-reporter=spec",
-    "--test-reporter-destination=stdout",
-    `--test-reporter=${pathToFileURL(join(import.meta.dirname, "slow-files.ts")).href}`,
-    "--test-reporter-destination=stdout",
-    ...files,
-  ];
-  const runner = spawn(process.execPath, args, {
+    forceExit: true,
+    signal: stopping.signal,
     cwd: root,
-    stdio: "inherit",
-    env: { ...ownEnvironment(), ...env },
   });
-  // A Ctrl-C reaches the runner too: it reports and ends, and then we stop the server.
-  const end = (): void => void runner.kill("SIGTERM");
-  process.on("SIGINT", keepRunning);
-  process.on("SIGTERM", end);
-  const [code, signal] = await once(runner, "exit");
-  process.off("SIGINT", keepRunning);
-  process.off("SIGTERM", end);
-  if (typeof code === "number") return code;
-  return isSignal(signal) ? 128 + constants.signals[signal] : 1;
+  events.on("test:fail", () => (status ||= 1));
+  const reports = [events.compose(spec), events.compose(reportSlowFiles)];
+  await Promise.all(reports.map((report) => once(report.pipe(process.stdout, { end: false }), "unpipe")));
+  process.off("SIGINT", stop).off("SIGTERM", stop);
+  return status;
 }
 
-/** Without what a developer's shell may set for other programs: PYTHONUNBUFFERED once hid a reference that never flushed. */
-function ownEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PYTHON|PG|AWS_)/.test(name)));
+function longestFirst(files: readonly string[]): string[] {
+  return files.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-function isSignal(name: unknown): name is NodeJS.Signals {
-  return typeof name === "string" && name in constants.signals;
+function placeOf(file: string): number {
+  const place = LONGEST.findIndex((word) => file.includes(word));
+  return place === -1 ? LONGEST.length : place;
+}
+
+/** For this process, and so for the test files and their programs. */
+function setEnvironment(given: NodeJS.ProcessEnv): void {
+  // What a developer's shell may set for other programs: PYTHONUNBUFFERED once hid a reference that never flushed.
+  for (const name of Object.keys(process.env)) if (/^(PYTHON|PG|AWS_)/.test(name)) delete process.env[name];
+  Object.assign(process.env, given);
 }

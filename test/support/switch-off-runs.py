@@ -20,6 +20,7 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -50,16 +51,16 @@ class Blocking(Switches):
 
 install(ROOT, lambda module: module in MODULES, Blocking)
 
-from validator import cli, production, runner, runs, selfcheck, validation  # noqa: E402
+from validator import challenge, cli, loader, production, runner, runs, safety, selfcheck, validation  # noqa: E402
 from validator.evidence import Evidence  # noqa: E402
 from validator.files import SUMS, read_tree, seal, suite_root  # noqa: E402
-from validator.loader import Suite, load  # noqa: E402
+from validator.loader import Suite  # noqa: E402
 from validator.patches import apply  # noqa: E402
 from validator.production import Options  # noqa: E402
 from validator.vectors import VECTORS  # noqa: E402
 
 FILES = read_tree(ROOT)[0]
-SUITE: Suite = load(FILES)[0]  # type: ignore[assignment]
+SUITE: Suite = loader.load(FILES)[0]  # type: ignore[assignment]
 ALONE = Options(None, list(cli.FAMILIES), False, True)
 #: In place of a stage that another sample is about.
 NONE = Namespace(check=lambda *_: [])
@@ -85,8 +86,12 @@ def remembered(look: Callable) -> Callable:
     return answer
 
 
-validation.load, validation.check_layout = remembered(validation.load), remembered(validation.check_layout)
-validation.safety.scan_files = remembered(validation.safety.scan_files)
+loader.load = validation.load = remembered(loader.load)
+validation.check_layout = remembered(validation.check_layout)
+#: One text at a time: the files of two samples differ in one.
+safety.sensitive = cache(lambda text, scan=safety.sensitive: tuple(scan(text)))
+#: What is asked of these runners is of no account, only that something is.
+production.challenge = Namespace(questions=lambda cases, schemas, seed, _: challenge.questions(cases, schemas, seed, 10))
 
 
 def blocked(work: Callable[[Evidence], object]) -> str:
@@ -105,8 +110,8 @@ class Stop(Exception):
     """Ends a run at its first stage: what comes behind it is another sample's."""
 
 
-def early(changes: dict[str, bytes], is_sealed: bool = True) -> str:
-    """The run up to its first stage, over a copy with some files changed."""
+def early(changes: dict[str, bytes], is_sealed: bool = True, look: Callable = lambda _: []) -> str:
+    """The run up to its first stage, over a copy with some files changed; `look` at its layout."""
 
     def tell(text: str) -> None:
         if text.startswith("cases"):
@@ -123,19 +128,25 @@ def early(changes: dict[str, bytes], is_sealed: bool = True) -> str:
                 place.write_bytes(data)
             validation.Validation(Path(folder), evidence, tell, ALONE).run()
 
-    return blocked(work)
+    return replaced(validation, {"check_layout": look}, lambda: blocked(work))
+
+
+def replaced(module: object, spoiled: dict[str, object], look: Callable[[], str]) -> str:
+    """What a look finds while parts of a module are replaced."""
+    kept = {name: getattr(module, name) for name in spoiled}
+    for name, value in spoiled.items():
+        setattr(module, name, value)
+    try:
+        return look()
+    finally:
+        for name, value in kept.items():
+            setattr(module, name, value)
 
 
 def stage(work: Callable[[validation.Validation], object], **spoiled: object) -> str:
     """A part of a run; `spoiled` are parts of the validator that are replaced meanwhile."""
-    kept = {name: getattr(validation, name) for name in spoiled}
-    for name, value in spoiled.items():
-        setattr(validation, name, value)
-    try:
-        return blocked(lambda evidence: work(validation.Validation(ROOT, evidence, lambda _: None, ALONE)))
-    finally:
-        for name, value in kept.items():
-            setattr(validation, name, value)
+    run = lambda evidence: work(validation.Validation(ROOT, evidence, lambda _: None, ALONE))  # noqa: E731
+    return replaced(validation, spoiled, lambda: blocked(run))
 
 
 def isolate(suite: Suite, change: Callable[[list], object]) -> str:
@@ -243,18 +254,16 @@ def failed_run() -> str:
 
 
 def self_check(name: str, value: object) -> str:
-    kept = getattr(selfcheck, name)
-    setattr(selfcheck, name, value)
-    try:
-        return stage(
-            lambda run: run._judge(SUITE),
-            run_twice=lambda *_: [([], "a"), ([], "a")],
-            ablate=lambda _: ([], []),
-            strikes=NONE,
-            isolation=Namespace(check_source=lambda _: [], check_answers=lambda *_: []),
-        )
-    finally:
-        setattr(selfcheck, name, kept)
+    """The validator's check of itself, of which both parts are replaced: what they find is for switch-off-checks.py."""
+    spoiled = {"samples": lambda _: [], "failing": lambda _: [], "_sound": lambda _: [], name: value}
+    judge = lambda: stage(  # noqa: E731
+        lambda run: run._judge(SUITE),
+        run_twice=lambda *_: [([], "a"), ([], "a")],
+        ablate=lambda _: ([], []),
+        strikes=NONE,
+        isolation=Namespace(check_source=lambda _: [], check_answers=lambda *_: []),
+    )
+    return replaced(selfcheck, spoiled, judge)
 
 
 def of_validation() -> dict[str, tuple[str, Callable[[], str]]]:
@@ -269,7 +278,7 @@ def of_validation() -> dict[str, tuple[str, Callable[[], str]]]:
         "a file that is not sealed": ("L-2", lambda: early({"README.md": b"x\n"}, is_sealed=False)),
         "a token in a file": ("S-1", lambda: early({"README.md": b"ghp_" + b"a1B2" * 9 + b"\n"})),
         "a suite that is no JSON": ("L-1", lambda: early({"suite.json": b"{"})),
-        "a suite in another layout": ("layout differs", lambda: early({"suite.json": FILES["suite.json"] + b"\n"})),
+        "a suite in another layout": ("layout differs", lambda: early({"suite.json": FILES["suite.json"] + b"\n"}, look=validation.check_layout)),
         "a vector of something else": ("V-1", lambda: early({VECTORS: json.dumps(vectors).encode()})),
         "a manifest in another order": ("M-2", lambda: early({"manifest.json": json.dumps(swapped).encode()})),
         "a suite judged alone": ("left out by --without-production", alone),
