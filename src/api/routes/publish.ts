@@ -1,6 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { publishManySchema, publishOneSchema, type PublishInput } from "../../events/publish-input.ts";
+import {
+  publishManySchema,
+  publishOneSchema,
+  withExactData,
+  type PublishInput,
+} from "../../events/publish-input.ts";
 import type { Published } from "../../events/publish.ts";
 import type { TracedEvent } from "../../telemetry/tracing.ts";
 import { serviceOf } from "../access.ts";
@@ -71,17 +76,6 @@ function newEvents(
     if (!isNew || input === undefined) return [];
     return [{ eventId: id, eventType: input.type, tenantId: input.tenant_id ?? sessionTenant ?? "" }];
   });
-}
-
-const exactEvents = z.array(
-  z.object({ data: z.unknown().optional(), versions: z.record(z.string(), z.unknown()).optional() }),
-);
-
-/** Checked as doubles, sent with every digit. */
-function withExactData(input: PublishInput | PublishInput[], exact: unknown): PublishInput | PublishInput[] {
-  const written = exactEvents.parse([exact].flat());
-  const exactly = (event: PublishInput, index: number) => Object.assign(event, { exact: written[index] });
-  return Array.isArray(input) ? input.map(exactly) : exactly(input, 0);
 }
 
 function publishedView(event: Published): z.infer<typeof publishedObject> {
