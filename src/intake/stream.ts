@@ -13,7 +13,7 @@ export const ACCEPTED_SUBJECT = "postern.accepted";
 export const PRODUCER_SUBJECT = "postern.events.";
 
 /** How long a message that a worker took stays its own without a word from it. */
-export const HOLD_MS = 30_000;
+export const HOLD_MS = 15_000;
 
 /** The stream does not take a message now, or nobody knows whether it did. */
 export class StreamUnavailableError extends Error {
