@@ -13,6 +13,8 @@ const missing = prepareNats();
 const EVENT = { type: "invoice.paid", data: { n: 1 } };
 const entry = (type: string) => ({ type, title: "T", description: "D", group: "G", payloadShape: {} });
 
+const hasMark = (mark: string) => (sent: { data: unknown }) => Object(sent.data).mark === mark;
+
 describe("the relay of the intake", { skip: missing ?? false }, () => {
   let cluster: NatsCluster;
   let service: TestService;
@@ -50,8 +52,6 @@ describe("the relay of the intake", { skip: missing ?? false }, () => {
   ): Promise<void> {
     await eventually(async () => bodiesOf(type).some(found));
   }
-
-  const hasMark = (mark: string) => (sent: { data: unknown }) => Object(sent.data).mark === mark;
 
   it("accepts what a producer stored itself", async () => {
     await store(cluster, "postern.events.acme", { ...EVENT, data: { mark: "own" } });

@@ -30,6 +30,8 @@ const storedEvent = z.object({
   traceparent: z.string().optional(),
 });
 
+type StoredEvent = z.output<typeof storedEvent>;
+
 const message = z.object({ format: z.literal(FORMAT), events: z.array(storedEvent).min(1) });
 
 /** The size of an event in a message, about. */
@@ -56,15 +58,12 @@ export function writeAccepted(events: readonly NewEvent[]): Uint8Array {
 export function readAccepted(value: unknown): NewEvent[] | null {
   const parsed = message.safeParse(value);
   if (!parsed.success) return null;
-  return parsed.data.events.map(({ id, tenant, type, version, body, others, key, traceparent }) => ({
-    id,
-    tenantId: tenant,
-    type,
-    patterns: patternsMatching(type, [version, ...Object.keys(others ?? {}).map(Number)]),
-    version,
-    body,
-    others: others ?? null,
-    idempotencyKey: key ?? null,
-    ...(traceparent === undefined ? {} : { traceparent }),
-  }));
+  return parsed.data.events.map(toNewEvent);
+}
+
+function toNewEvent({ tenant, others, key, traceparent, ...event }: StoredEvent): NewEvent {
+  const versions = [event.version, ...Object.keys(others ?? {}).map(Number)];
+  const patterns = patternsMatching(event.type, versions);
+  const read = { ...event, tenantId: tenant, patterns, others: others ?? null, idempotencyKey: key ?? null };
+  return traceparent === undefined ? read : { ...read, traceparent };
 }

@@ -13,12 +13,13 @@ export type IntakeMonitor = {
 
 type Gauges = Pick<Metrics, "intakeMessages" | "intakeOldestAge" | "intakeReplicas">;
 
+const noAnswer = () => new Error("no answer");
+
 export function makeIntakeMonitor(stream: Pick<IntakeStream, "status">, metrics: Gauges): IntakeMonitor {
   return {
     async look() {
       try {
-        const late = () => new Error("no answer");
-        const status = await withinLimit(stream.status(), STATUS_LIMIT_MS, late);
+        const status = await withinLimit(stream.status(), STATUS_LIMIT_MS, noAnswer);
         const taken = status.taken ?? 0;
         metrics.intakeMessages.set({ state: "taken" }, taken);
         metrics.intakeMessages.set({ state: "ready" }, Math.max(status.messages - taken, 0));

@@ -230,7 +230,7 @@ function toStatus(
 ): StreamStatus {
   // A server without a cluster leads its own stream.
   const leader = cluster === undefined ? (connection.info?.server_name ?? null) : (cluster.leader ?? null);
-  const followers = (cluster?.replicas ?? []).filter(({ current, offline }) => current && offline !== true);
+  const followers = (cluster?.replicas ?? []).filter(({ current, offline }) => current && !offline);
   return {
     replicas: config.num_replicas,
     current: leader === null ? 0 : 1 + followers.length,

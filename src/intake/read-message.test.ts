@@ -29,6 +29,8 @@ function refusalOf(reading: Reading): string {
   return reading.reason;
 }
 
+const idsOf = (given: Given = {}) => eventsOf(read([EVENT, EVENT], given)).map(({ id }) => id);
+
 describe("a message of a producer", () => {
   it("is one event, or several, of the tenant in its subject", () => {
     const [event] = eventsOf(read({ ...EVENT, id: "key 1" }));
@@ -46,7 +48,6 @@ describe("a message of a producer", () => {
   });
 
   it("gives its events the same ids whenever it is read, and no other message those", () => {
-    const idsOf = (given: Given = {}) => eventsOf(read([EVENT, EVENT], given)).map(({ id }) => id);
     const ids = idsOf();
     assert.deepEqual(idsOf(), ids);
     assert.deepEqual(ids.map(idTimeMs), [STORED_AT, STORED_AT]);

@@ -1356,8 +1356,8 @@ export interface components {
              * @description The event's id, and the `webhook-id` of each of its requests.
              */
             id: string;
-            /** @description How many endpoints it is dispatched to. */
-            deliveries: number;
+            /** @description How many endpoints it is dispatched to; null with an intake, which finds them later. */
+            deliveries: number | null;
         };
         EventHead: {
             /**
