@@ -36,24 +36,32 @@ const TAKE_MS = 5000;
 const TAKE_GRACE_MS = 2000;
 const API_CODES = { streamNotFound: 10059, consumerNotFound: 10014, messageTooLarge: 10054 };
 
-/** Connects in the background, for as long as it takes, and makes stream and consumer where there are none. */
-export function openNatsStream(place: IntakePlace, { name, log }: { name: string; log: Log }): IntakeStream {
-  return new NatsStream(place, { name, log });
+type StreamOptions = {
+  /** As the servers list the connection. */
+  name: string;
+  log: Log;
+  /** Whether stream and consumer are made where there are none. */
+  makes: boolean;
+};
+
+/** Connects in the background, for as long as it takes. */
+export function openNatsStream(place: IntakePlace, options: StreamOptions): IntakeStream {
+  return new NatsStream(place, options);
 }
 
 class NatsStream implements IntakeStream {
   readonly #place: IntakePlace;
-  readonly #name: string;
+  readonly #options: StreamOptions;
   readonly #log: Log;
   #connection: NatsConnection | null = null;
   #isClosed = false;
   #lastTrouble = "";
   readonly #opening: Promise<void>;
 
-  constructor(place: IntakePlace, { name, log }: { name: string; log: Log }) {
+  constructor(place: IntakePlace, options: StreamOptions) {
     this.#place = place;
-    this.#name = name;
-    this.#log = log;
+    this.#options = options;
+    this.#log = options.log;
     this.#opening = this.#open();
   }
 
@@ -120,8 +128,9 @@ class NatsStream implements IntakeStream {
   async #open(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        this.#connection ??= await connect(connectionOptions(this.#place, this.#name));
+        this.#connection ??= await connect(connectionOptions(this.#place, this.#options.name));
         if (this.#isClosed) return await this.#connection.close();
+        if (!this.#options.makes) return;
         await ensureStream(await managerOf(this.#connection), replicasFor(this.#place));
         this.#lastTrouble = "";
         this.#log.info({ stream: STREAM, server: this.#connection.getServer() }, "the intake is open");
@@ -240,5 +249,19 @@ function toStatus(
     taken,
     oldestAtMs: state.messages === 0 ? null : Date.parse(state.first_ts),
     maxMessageBytes: connection.info?.max_payload ?? 0,
+    unsafe: unsafeSettings(config),
   };
+}
+
+function unsafeSettings(config: StreamInfo["config"]): string[] {
+  const wanted = {
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    max_age: 0,
+  };
+  const names = ["retention", "storage", "discard", "max_age"] as const;
+  return names
+    .filter((name) => config[name] !== wanted[name])
+    .map((name) => `${name} is ${config[name]} instead of ${wanted[name]}`);
 }

@@ -58,6 +58,8 @@ export type StreamStatus = {
   oldestAtMs: number | null;
   /** The largest message that the servers take. */
   maxMessageBytes: number;
+  /** Settings with which the stream drops what it took; none in a stream that Postern made. */
+  unsafe: readonly string[];
 };
 
 export type IntakeStream = {

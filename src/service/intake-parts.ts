@@ -34,7 +34,7 @@ export async function openIntake(
   if (intake === undefined) return null;
   const { openNatsStream } = await import("../intake/nats-stream.ts");
   const { acceptor, metrics } = services;
-  const stream = openNatsStream(intake, services);
+  const stream = openNatsStream(intake, { ...services, makes: true });
   return {
     makeDurable: makeStoring(stream, metrics),
     monitor: makeIntakeMonitor(stream, metrics),
