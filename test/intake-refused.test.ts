@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { z } from "zod";
 import { createEndpoint } from "./support/api.ts";
-import { metric, store, take, untilEmpty } from "./support/intake.ts";
+import { metric, send, store, take, untilEmpty } from "./support/intake.ts";
 import { NatsCluster, prepareNats } from "./support/nats-cluster.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 
@@ -81,7 +82,11 @@ describe("the relay of the intake", { skip: missing ?? false }, () => {
   it("sends an event once for each idempotency key, and refuses another under the same", async () => {
     const before = await refusals("idempotency_key_reused");
     const keyed = { ...EVENT, id: "key", data: { mark: "keyed" } };
-    const ids = [await take(service, keyed), await take(service, keyed)];
+    const body = (await send(service, [keyed, keyed])).body;
+    const ids = z
+      .array(z.object({ id: z.string() }))
+      .parse(body)
+      .map(({ id }) => id);
     await store(cluster, "postern.events.acme", keyed);
     await untilSent(hasMark("keyed"));
     await untilEmpty(cluster);
@@ -89,11 +94,17 @@ describe("the relay of the intake", { skip: missing ?? false }, () => {
     await store(cluster, "postern.events.acme", { ...keyed, data: { mark: "another" } });
     await eventually(async () => (await refusals("idempotency_key_reused")) === before + 1);
     await untilEmpty(cluster);
+    // The database knows the key by now, so the answer tells.
+    const repeated = await send(service, keyed);
+    assert.equal(repeated.status, 200, repeated.text);
+    const reused = await send(service, { ...keyed, data: {} });
+    assert.equal(reused.status, 409, reused.text);
     const { rows } = await service.database.pool.query(
       "SELECT id FROM postern.events WHERE body ~ 'keyed|another'",
     );
     assert.equal(rows.length, 1);
     assert.ok(ids.includes(rows[0].id));
+    assert.deepEqual(repeated.body, { id: rows[0].id, deliveries: 1 });
   });
 
   it("keeps an event whose type no catalog has yet, and sends it when one does", async () => {

@@ -13,6 +13,7 @@ import { GroupCommit } from "../shared/group-commit.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { EVENT_OVERHEAD_BYTES, writeAccepted } from "./accepted-message.ts";
+import type { FindKnownKeys } from "./known-keys.ts";
 import { MessageTooLargeError, StreamUnavailableError, type IntakeStream } from "./stream.ts";
 
 const MAX_REQUESTS_PER_MESSAGE = 500;
@@ -25,10 +26,15 @@ const PATIENCE_MS = 6000;
 const PAUSE_MS = 50;
 const RETRY_AFTER_S = 2;
 
-export function makeStoring(
-  stream: Pick<IntakeStream, "store">,
-  metrics: Pick<Metrics, "intakeAccepted">,
-): MakeDurable {
+export function makeStoring({
+  stream,
+  findKnownKeys,
+  metrics,
+}: {
+  stream: Pick<IntakeStream, "store">;
+  findKnownKeys: FindKnownKeys;
+  metrics: Pick<Metrics, "intakeAccepted">;
+}): MakeDurable {
   const messages = new GroupCommit(
     async (requests: NewEvent[][]): Promise<null[]> => {
       await store(stream, writeAccepted(requests.flat()));
@@ -41,9 +47,17 @@ export function makeStoring(
     },
   );
   return async (events) => {
-    await messages.add(events);
-    metrics.intakeAccepted.inc(events.length);
-    return events.map(({ id }): Published => ({ id, dispatchCount: null, isNew: true }));
+    const known = await findKnownKeys(events);
+    if ([...known.values()].some(({ sameContent }) => !sameContent))
+      throw new Refusal("idempotency_key_reused");
+    const others = events.filter(({ id }) => !known.has(id));
+    if (others.length > 0) await messages.add(others);
+    metrics.intakeAccepted.inc(others.length);
+    return events.map((event): Published => {
+      const earlier = known.get(event.id);
+      if (earlier === undefined) return { id: event.id, dispatchCount: null, isNew: true };
+      return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
+    });
   };
 }
 

@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { Acceptor } from "../events/acceptor.ts";
 import type { LiveCatalog } from "../events/live-catalog.ts";
 import { makeTakenEvents } from "../events/taken-events.ts";
+import { makeKnownKeys } from "../intake/known-keys.ts";
 import { makeIntakeMonitor, type IntakeMonitor } from "../intake/monitor.ts";
 import { makeStreamRelay, type StreamRelay } from "../intake/relay.ts";
 import { makeStoring } from "../intake/store-events.ts";
@@ -34,9 +35,10 @@ export async function openIntake(
   if (intake === undefined) return null;
   const { openNatsStream } = await import("../intake/nats-stream.ts");
   const { acceptor, metrics } = services;
+  const findKnownKeys = makeKnownKeys(acceptor.queue, systemClock);
   const stream = openNatsStream(intake, { ...services, makes: true });
   return {
-    makeDurable: makeStoring(stream, metrics),
+    makeDurable: makeStoring({ stream, findKnownKeys, metrics }),
     monitor: makeIntakeMonitor(stream, metrics),
     relay: makeStreamRelay({ ...services, stream, taken: makeTakenEvents(acceptor), clock: systemClock }),
     close: () => stream.close(),
