@@ -25,7 +25,7 @@ describe("the intake", { skip: missing ?? false }, () => {
     url.port = String(proxy.port);
     service = await startTestService({
       database: { ...database, url: url.href },
-      env: { INTAKE_URL: cluster.url, LOG_LEVEL: process.env["LL"] ?? "silent" },
+      env: { INTAKE_URL: cluster.url },
     });
     await createEndpoint(service, { url: service.receiver.url });
   });
@@ -61,5 +61,44 @@ describe("the intake", { skip: missing ?? false }, () => {
     proxy.resume();
     await untilDelivered(id);
     await eventually(async () => (await cluster.messages()) === 0);
+  });
+
+  it("delivers each digit of an event, as without an intake", async () => {
+    const raw = '{"type":"invoice.paid","data":{"amount":12345678901234567890.12}}';
+    const answer = await service.call("POST", "/api/events", { as: PRODUCER, raw });
+    assert.equal(answer.status, 202, answer.text);
+    const { id } = published.parse(answer.body);
+    await untilDelivered(id);
+    const sent = service.receiver.requests.find(({ headers }) => headers["webhook-id"] === id);
+    assert.match(sent?.body.toString() ?? "", /"amount":12345678901234567890\.12\}/);
+  });
+
+  it("checks events before it stores them", async () => {
+    for (const json of [
+      { type: "no.such", data: {} },
+      [{ type: "invoice.paid" }],
+      { type: "invoice.paid", data: [] },
+    ]) {
+      const answer = await service.call("POST", "/api/events", { as: PRODUCER, json });
+      assert.equal(answer.status, 400, answer.text);
+    }
+  });
+
+  it("answers 413 for an event that is too large for a message, and takes the next one", async () => {
+    const json = { type: "invoice.paid", data: { text: '"'.repeat(400_000) } };
+    const answer = await service.call("POST", "/api/events", { as: PRODUCER, json });
+    assert.equal(answer.status, 413, answer.text);
+    await untilDelivered(await publish({ n: 3 }));
+  });
+
+  it("takes many events at once, and delivers each", async () => {
+    const ids = await Promise.all(Array.from({ length: 300 }, (_, n) => publish({ n })));
+    for (const id of ids) await untilDelivered(id);
+    await eventually(async () => (await cluster.messages()) === 0);
+    const { rows } = await database.pool.query(
+      "SELECT count(*)::int AS count FROM postern.events WHERE id = ANY ($1)",
+      [ids],
+    );
+    assert.equal(rows[0].count, 300);
   });
 });
