@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { openCatalog } from "../events/live-catalog.ts";
 import { checkEvents } from "../events/checked-events.ts";
 import { idTimeMs, newEventId, parseTenantId } from "../shared/id.ts";
 import { writeAccepted } from "./accepted-message.ts";
+import { messageSchema } from "./message-schema.ts";
 import { readMessage, type Reading } from "./read-message.ts";
 import { ACCEPTED_SUBJECT } from "./stream.ts";
 
@@ -119,6 +123,28 @@ describe("a message of a producer", () => {
     assert.equal(read({ ...EVENT, versions: { "9": {} } }).kind, "unknown");
     assert.equal(refusalOf(read([{ type: "invoice.paid" }, { type: "no.such", data: {} }])), "data");
   });
+});
+
+describe("docs/intake-message.schema.json", () => {
+  const schema = JSON.parse(
+    readFileSync(join(import.meta.dirname, "../../docs/intake-message.schema.json"), "utf8"),
+  );
+  const isValid = new Ajv2020({ strict: false }).compile(schema);
+
+  it("is what the relay reads", () => assert.deepEqual(schema, messageSchema()));
+
+  for (const [what, message, valid] of [
+    ["an event", EVENT, true],
+    ["several", [EVENT, { ...EVENT, id: "key", tenant_id: "acme" }], true],
+    ["no event", {}, false],
+    ["an empty list", [], false],
+    ["an unknown member", { ...EVENT, tenant: "acme" }, false],
+  ] as const) {
+    it(`says of ${what} what the relay says`, () => {
+      assert.equal(isValid(message), valid);
+      assert.equal(read(message).kind === "events", valid);
+    });
+  }
 });
 
 describe("a message of Postern's own", () => {
