@@ -20,7 +20,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { makeCourse, makePace, type Outcome } from "./course.ts";
 import { readMessage, type RefusalReason } from "./read-message.ts";
-import { HOLD_MS, type IntakeStream, type StreamMessage } from "./stream.ts";
+import { ACCEPTED_SUBJECT, HOLD_MS, type IntakeStream, type StreamMessage } from "./stream.ts";
 
 /** How often a worker says that a message is still its own: three times until it would be handed to another. */
 const HOLD_AGAIN_MS = HOLD_MS / 3;
@@ -189,7 +189,9 @@ class Relay implements StreamRelay {
     }
     if (taken !== "accepted") return;
     metrics.eventsAccepted.inc();
-    tracing?.accepted({ eventId, eventType, tenantId, traceparent }, Date.now());
+    // Of the others, the API told when it answered them.
+    if (message.subject !== ACCEPTED_SUBJECT)
+      tracing?.accepted({ eventId, eventType, tenantId, traceparent }, Date.now());
   }
 
   #putBack(message: StreamMessage, afterMs: number, { outcome, error, issues }: Tried): void {
