@@ -107,6 +107,12 @@ describe("the relay of the intake", { skip: missing ?? false }, () => {
     assert.deepEqual(repeated.body, { id: rows[0].id, deliveries: 1 });
   });
 
+  it("makes its stream again when somebody removed it", async () => {
+    await cluster.withManager((manager) => manager.streams.delete("postern-intake"));
+    await eventually(() => take(service, { data: { mark: "anew" } }).catch(() => null));
+    await untilSent(hasMark("anew"));
+  });
+
   it("keeps an event whose type no catalog has yet, and sends it when one does", async () => {
     const putBack = 'webhook_intake_put_back_total{reason="unknown_event_type"}';
     await store(cluster, "postern.events.acme", { type: "brand.new", data: {} });

@@ -7,11 +7,13 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
+  type Consumer,
   type ConsumerMessages,
   type JetStreamManager,
   type JsMsg,
   type StreamInfo,
 } from "@nats-io/jetstream";
+import { setTimeout as delay } from "node:timers/promises";
 import { connect, nanos, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 import { messageOf } from "../shared/message-of.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -30,7 +32,7 @@ import {
 } from "./stream.ts";
 
 const REQUEST_TIMEOUT_MS = 2000;
-const CONNECT_AGAIN_MS = 250;
+const TRY_AGAIN_MS = 250;
 const TAKE_MS = 5000;
 /** A take that lost its server ends so long after its time. */
 const TAKE_GRACE_MS = 2000;
@@ -56,13 +58,14 @@ class NatsStream implements IntakeStream {
   #connection: NatsConnection | null = null;
   #isClosed = false;
   #lastTrouble = "";
-  readonly #opening: Promise<void>;
+  #consumer: { connection: NatsConnection; it: Consumer } | null = null;
+  readonly #running: Promise<void>;
 
   constructor(place: IntakePlace, options: StreamOptions) {
     this.#place = place;
     this.#options = options;
     this.#log = options.log;
-    this.#opening = this.#open();
+    this.#running = this.#run();
   }
 
   async store(message: Uint8Array): Promise<void> {
@@ -83,7 +86,7 @@ class NatsStream implements IntakeStream {
   }
 
   async *take(most: number, signal: AbortSignal): AsyncIterable<StreamMessage> {
-    const consumer = await jetstream(this.#connected()).consumers.get(STREAM, CONSUMER);
+    const consumer = await this.#consumerOf(this.#connected());
     const messages = await consumer.fetch({ max_messages: most, expires: TAKE_MS });
     const stop = (): void => messages.stop();
     const late = setTimeout(stop, TAKE_MS + TAKE_GRACE_MS);
@@ -91,6 +94,9 @@ class NatsStream implements IntakeStream {
     if (signal.aborted) stop();
     try {
       for await (const message of messages) yield asStreamMessage(message);
+    } catch (error) {
+      this.#consumer = null;
+      throw error;
     } finally {
       clearTimeout(late);
       signal.removeEventListener("abort", stop);
@@ -116,7 +122,7 @@ class NatsStream implements IntakeStream {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#connection?.close();
-    await this.#opening;
+    await this.#running;
   }
 
   #connected(): NatsConnection {
@@ -125,23 +131,47 @@ class NatsStream implements IntakeStream {
     return this.#connection;
   }
 
-  async #open(): Promise<void> {
+  /** Connects, again whenever the connection is given up for good, until {@link close}. */
+  async #run(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        this.#connection ??= await connect(connectionOptions(this.#place, this.#options.name));
+        this.#connection = await connect(connectionOptions(this.#place, this.#options.name));
         if (this.#isClosed) return await this.#connection.close();
-        if (!this.#options.makes) return;
-        await ensureStream(await managerOf(this.#connection), replicasFor(this.#place));
+        await this.#makeStream(this.#connection);
+        await this.#connection.closed();
+      } catch (error) {
+        this.#tell(error, "the intake cannot be reached: trying again");
+      }
+      if (!this.#isClosed) await delay(TRY_AGAIN_MS);
+    }
+  }
+
+  async #makeStream(connection: NatsConnection): Promise<void> {
+    while (this.#options.makes && !connection.isClosed()) {
+      try {
+        await ensureStream(await managerOf(connection), replicasFor(this.#place));
         this.#lastTrouble = "";
-        this.#log.info({ stream: STREAM, server: this.#connection.getServer() }, "the intake is open");
+        this.#log.info({ stream: STREAM, server: connection.getServer() }, "the intake is open");
         return;
       } catch (error) {
-        this.#tell(error, "the intake cannot be opened: trying again");
-        await new Promise((resolve) => {
-          setTimeout(resolve, CONNECT_AGAIN_MS);
-        });
+        this.#tell(error, "the intake's stream cannot be made: trying again");
+        await delay(TRY_AGAIN_MS);
       }
     }
+  }
+
+  /** Asked for once in each connection, and made again where an operator removed it. */
+  async #consumerOf(connection: NatsConnection): Promise<Consumer> {
+    if (this.#consumer?.connection === connection) return this.#consumer.it;
+    const get = () => jetstream(connection).consumers.get(STREAM, CONSUMER);
+    const it = await get().catch(async (error: unknown) => {
+      const code = apiCodeOf(error);
+      if (code !== API_CODES.streamNotFound && code !== API_CODES.consumerNotFound) throw error;
+      await ensureStream(await managerOf(connection), replicasFor(this.#place));
+      return get();
+    });
+    this.#consumer = { connection, it };
+    return it;
   }
 
   /** Each trouble once, until another comes. */
@@ -165,8 +195,8 @@ function connectionOptions({ servers, tls, login }: IntakePlace, name: string): 
     maxReconnectAttempts: -1,
     // A password that is changed on both sides must not need a restart.
     ignoreAuthErrorAbort: true,
-    reconnectTimeWait: CONNECT_AGAIN_MS,
-    reconnectJitter: CONNECT_AGAIN_MS,
+    reconnectTimeWait: TRY_AGAIN_MS,
+    reconnectJitter: TRY_AGAIN_MS,
     // A server that is silent counts as gone after twice this.
     pingInterval: 2000,
     maxPingOut: 2,

@@ -19,8 +19,8 @@ import { MessageTooLargeError, StreamUnavailableError, type IntakeStream } from 
 const MAX_REQUESTS_PER_MESSAGE = 500;
 /** Far below the megabyte that servers take by default. */
 const MAX_SHARED_BYTES = 256 * 1024;
-/** Messages on their way: while the replicas store one, the next are sent. */
-const MAX_CONCURRENT = 4;
+/** Messages on their way. More would be smaller ones, each of which costs every replica about as much as a large one. */
+const MAX_CONCURRENT = 2;
 /** A stream that elects a leader is back within about this time. */
 const PATIENCE_MS = 6000;
 const PAUSE_MS = 50;
