@@ -11,25 +11,27 @@ export type IntakeMonitor = {
   look(): Promise<string | null>;
 };
 
-type Gauges = Pick<Metrics, "intakeMessages" | "intakeOldestAge" | "intakeReplicas">;
-
 const noAnswer = () => new Error("no answer");
 
-export function makeIntakeMonitor(stream: Pick<IntakeStream, "status">, metrics: Gauges): IntakeMonitor {
+export function makeIntakeMonitor(
+  stream: Pick<IntakeStream, "status">,
+  metrics: Pick<Metrics, "watchIntake">,
+): IntakeMonitor {
+  const gauges = metrics.watchIntake();
   return {
     async look() {
       try {
         const status = await withinLimit(stream.status(), STATUS_LIMIT_MS, noAnswer);
         const taken = status.taken ?? 0;
-        metrics.intakeMessages.set({ state: "taken" }, taken);
-        metrics.intakeMessages.set({ state: "ready" }, Math.max(status.messages - taken, 0));
+        gauges.messages.set({ state: "taken" }, taken);
+        gauges.messages.set({ state: "ready" }, Math.max(status.messages - taken, 0));
         const { oldestAtMs } = status;
-        metrics.intakeOldestAge.set(oldestAtMs === null ? 0 : Math.max(Date.now() - oldestAtMs, 0) / 1000);
-        metrics.intakeReplicas.set(status.current);
+        gauges.oldestAge.set(oldestAtMs === null ? 0 : Math.max(Date.now() - oldestAtMs, 0) / 1000);
+        gauges.replicas.set(status.current);
         if (status.leader !== null && status.current > status.replicas / 2) return null;
         return "the intake's stream has no majority of its replicas: start the missing NATS servers";
       } catch (error) {
-        metrics.intakeReplicas.set(0);
+        gauges.replicas.set(0);
         return `the intake's stream does not answer (${messageOf(error)}): check INTAKE_URL and the NATS servers`;
       }
     },

@@ -53,9 +53,32 @@ export function makeMetrics() {
     registry.registerMetric(backlogs);
   }
 
+  /** For a process with an intake: gauges of its stream. */
+  function watchIntake() {
+    return {
+      messages: new Gauge({
+        name: "webhook_intake_messages",
+        help: "Messages in the intake's stream by state: ready, taken (held by a worker, or put back for a while).",
+        labelNames: ["state"] as const,
+        registers,
+      }),
+      oldestAge: new Gauge({
+        name: "webhook_intake_oldest_age_seconds",
+        help: "Age of the oldest message in the intake's stream; 0 where there is none.",
+        registers,
+      }),
+      replicas: new Gauge({
+        name: "webhook_intake_replicas_current",
+        help: "Replicas of the intake's stream that have all of its messages.",
+        registers,
+      }),
+    };
+  }
+
   return {
     registry,
     watchLanes,
+    watchIntake,
     requestDuration: new Histogram({
       name: "http_server_request_duration_seconds",
       help: "Time to answer a request of the API.",
@@ -151,22 +174,6 @@ export function makeMetrics() {
       name: "webhook_intake_put_back_total",
       help: "Messages put back into the intake's stream to be taken again, by reason (away, failed, unknown_event_type).",
       labelNames: ["reason"] as const,
-      registers,
-    }),
-    intakeMessages: new Gauge({
-      name: "webhook_intake_messages",
-      help: "Messages in the intake's stream by state: ready, taken (held by a worker, or put back for a while).",
-      labelNames: ["state"] as const,
-      registers,
-    }),
-    intakeOldestAge: new Gauge({
-      name: "webhook_intake_oldest_age_seconds",
-      help: "Age of the oldest message in the intake's stream; 0 where there is none.",
-      registers,
-    }),
-    intakeReplicas: new Gauge({
-      name: "webhook_intake_replicas_current",
-      help: "Replicas of the intake's stream that have all of its messages.",
       registers,
     }),
     catalogReads: new Counter({
