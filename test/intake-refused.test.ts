@@ -124,6 +124,25 @@ describe("the relay of the intake", { skip: missing ?? false }, () => {
     await untilEmpty(cluster);
   });
 
+  it("holds up nothing beside an event whose key an open transaction has", async () => {
+    const holder = await service.database.pool.connect();
+    await holder.query("BEGIN");
+    await holder.query(
+      `INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
+        VALUES ('acme', 'held', gen_random_uuid(), '\\x00')`,
+    );
+    await take(service, { id: "held", data: { mark: "held" } });
+    for (let n = 0; n < 3; n++) {
+      await take(service, { data: { mark: `beside held ${n}` } });
+      await untilSent(hasMark(`beside held ${n}`));
+    }
+    assert.ok(!bodiesOf("invoice.paid").some(hasMark("held")));
+    await holder.query("ROLLBACK");
+    holder.release();
+    await untilSent(hasMark("held"));
+    await untilEmpty(cluster);
+  });
+
   it("tries again what the database refuses for now, and holds up nothing beside it", async () => {
     const { pool } = service.database;
     await pool.query(

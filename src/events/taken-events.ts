@@ -12,6 +12,9 @@ import { MAX_EVENTS_PER_COMMIT, type Acceptor } from "./acceptor.ts";
 import { ROWS_AT_ONCE } from "./fan-out.ts";
 import { makeKeyedCommits } from "./keyed-commits.ts";
 
+/** One whose key is held delays those behind it for so long. */
+const ALONE_LOCK_WAIT_MS = 100;
+
 /** `known`: accepted before. `repeated`, `key_reused`: its key stands for another event, of the same content or not. */
 export type Taken = "accepted" | "known" | "repeated" | "key_reused";
 
@@ -42,10 +45,10 @@ export function makeTakenEvents(acceptor: Acceptor): TakenEvents {
     (events, lockWaitMs) => acceptUnknown(events, { lockWaitMs }),
     MAX_EVENTS_PER_COMMIT,
   );
-  const alone = new GroupCommit((events: NewEvent[]) => acceptUnknown(events), {
-    maxItems: 1,
-    maxConcurrent: 1,
-  });
+  const alone = new GroupCommit(
+    (events: NewEvent[]) => acceptUnknown(events, { lockWaitMs: ALONE_LOCK_WAIT_MS }),
+    { maxItems: 1, maxConcurrent: 1 },
+  );
 
   async function accept(event: NewEvent, how: "grouped" | "alone"): Promise<Taken> {
     const hasKey = event.idempotencyKey !== null;

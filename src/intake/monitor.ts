@@ -15,7 +15,7 @@ const noAnswer = () => new Error("no answer");
 
 export function makeIntakeMonitor(
   stream: Pick<IntakeStream, "status">,
-  metrics: Pick<Metrics, "watchIntake">,
+  metrics: Pick<Metrics, "watchIntake" | "intakeOldestAge">,
 ): IntakeMonitor {
   const gauges = metrics.watchIntake();
   return {
@@ -26,7 +26,7 @@ export function makeIntakeMonitor(
         gauges.messages.set({ state: "taken" }, taken);
         gauges.messages.set({ state: "ready" }, Math.max(status.messages - taken, 0));
         const { oldestAtMs } = status;
-        gauges.oldestAge.set(oldestAtMs === null ? 0 : Math.max(Date.now() - oldestAtMs, 0) / 1000);
+        metrics.intakeOldestAge.set(oldestAtMs === null ? 0 : Math.max(Date.now() - oldestAtMs, 0) / 1000);
         gauges.replicas.set(status.current);
         if (status.leader !== null && status.current > status.replicas / 2) return null;
         return "the intake's stream has no majority of its replicas: start the missing NATS servers";

@@ -7,7 +7,7 @@
  * that dies leaves its messages there, and they are handed out again after
  * {@link HOLD_MS}. Why no event passes twice: see `events/taken-events.ts`.
  */
-import { isPassing } from "../database/passing-errors.ts";
+import { isContention, isPassing } from "../database/passing-errors.ts";
 import type { LiveCatalog } from "../events/live-catalog.ts";
 import type { Taken, TakenEvents } from "../events/taken-events.ts";
 import type { NewEvent } from "../queue/queue.ts";
@@ -56,6 +56,11 @@ class NoAnswerError extends Error {
   constructor() {
     super("the database does not answer");
   }
+}
+
+/** Whether the database takes nothing at all now. */
+function isAway(error: unknown): boolean {
+  return error instanceof NoAnswerError || (isPassing(error) && !isContention(error));
 }
 
 class Relay implements StreamRelay {
@@ -128,10 +133,11 @@ class Relay implements StreamRelay {
     const { clock } = this.#services;
     const { signal } = this.#stopping;
     const course = makeCourse(message);
-    const accepted = new Set<EventId>();
+    const trial: Trial = { how: "grouped", accepted: new Set() };
     for (;;) {
-      const how = course.failures === 0 ? "grouped" : "alone";
-      const tried = await this.#try(message, { how, accepted });
+      const tried = await this.#try(message, trial);
+      // It would take others with it again.
+      if (tried.outcome === "failed") trial.how = "alone";
       const step = course.after(tried.outcome, Date.now());
       if (step.kind === "end") return message.end();
       if (step.kind === "refuse") {
@@ -157,7 +163,7 @@ class Relay implements StreamRelay {
       this.#pace.succeeded();
       return { outcome: "accepted" };
     } catch (error) {
-      if (!isPassing(error) && !(error instanceof NoAnswerError)) return { outcome: "failed", error };
+      if (!isAway(error)) return { outcome: "failed", error };
       if (this.#pace.failed(clock.nowMs())) {
         log.warn({ err: error }, "the database takes no events: those of the intake wait in its stream");
       }
@@ -178,7 +184,9 @@ class Relay implements StreamRelay {
       accepted.add(event.id);
       this.#count(message, event, taken);
     });
-    await withinLimit(Promise.all(accepting), TRY_LIMIT_MS, () => new NoAnswerError());
+    // All have an outcome before any is tried again, so that no event meets itself.
+    const settled = await withinLimit(Promise.allSettled(accepting), TRY_LIMIT_MS, () => new NoAnswerError());
+    for (const result of settled) if (result.status === "rejected") throw result.reason;
   }
 
   #count(message: StreamMessage, event: NewEvent, taken: Taken): void {

@@ -53,18 +53,13 @@ export function makeMetrics() {
     registry.registerMetric(backlogs);
   }
 
-  /** For a process with an intake: gauges of its stream. */
+  /** For a process with an intake: gauges of which 0 would say that its stream is gone. */
   function watchIntake() {
     return {
       messages: new Gauge({
         name: "webhook_intake_messages",
         help: "Messages in the intake's stream by state: ready, taken (held by a worker, or put back for a while).",
         labelNames: ["state"] as const,
-        registers,
-      }),
-      oldestAge: new Gauge({
-        name: "webhook_intake_oldest_age_seconds",
-        help: "Age of the oldest message in the intake's stream; 0 where there is none.",
         registers,
       }),
       replicas: new Gauge({
@@ -174,6 +169,11 @@ export function makeMetrics() {
       name: "webhook_intake_put_back_total",
       help: "Messages put back into the intake's stream to be taken again, by reason (away, failed, unknown_event_type).",
       labelNames: ["reason"] as const,
+      registers,
+    }),
+    intakeOldestAge: new Gauge({
+      name: "webhook_intake_oldest_age_seconds",
+      help: "Age of the oldest message in the intake's stream; 0 where there is none.",
       registers,
     }),
     catalogReads: new Counter({
