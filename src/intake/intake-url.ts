@@ -13,6 +13,7 @@ export type IntakePlace = {
 const FORM = /^(?<scheme>nats|tls):\/\/(?:(?<login>[^@/?#\s]+)@)?(?<hosts>[^@/?#\s]+)\/?$/;
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::(?<port>[0-9]{1,5}))?$/;
 const DEFAULT_PORT = 4222;
+const MASK = "********";
 
 /** Null for any other text. */
 export function parseIntakeUrl(text: string): IntakePlace | null {
@@ -24,9 +25,10 @@ export function parseIntakeUrl(text: string): IntakePlace | null {
   return { servers, tls: scheme === "tls", login: parsedLogin };
 }
 
-/** The URL with its password, or its token, masked. */
+/** The URL with its password, or its token, masked; masked wholly where it can't be parsed. */
 export function maskLogin(text: string): string {
-  return text.replace(/^([a-z]+:\/\/)(?:([^:@/]*:)?[^@/]*@)/, "$1$2********@");
+  if (parseIntakeUrl(text) === null) return MASK;
+  return text.replace(/^([a-z]+:\/\/)(?:([^:@/]*:)?[^@/]*@)/, `$1$2${MASK}@`);
 }
 
 function withPort(host: string): string | null {
