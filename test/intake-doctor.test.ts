@@ -5,12 +5,12 @@ import { checkIntake } from "../src/cli/doctor-intake.ts";
 import { parseIntakeUrl } from "../src/intake/intake-url.ts";
 import { metric, store, take, untilEmpty } from "./support/intake.ts";
 import { freePort } from "./support/free-port.ts";
-import { NatsCluster, prepareNats } from "./support/nats-cluster.ts";
+import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 
-const missing = prepareNats();
+const skip = withoutNats();
 
-describe("an intake, as its operator sees it", { skip: missing ?? false }, () => {
+describe("an intake, as its operator sees it", { skip }, () => {
   let cluster: NatsCluster;
   let service: TestService;
 

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createEndpoint } from "./support/api.ts";
 import { dispatchesMade, send, take, untilEmpty } from "./support/intake.ts";
-import { NatsCluster, prepareNats } from "./support/nats-cluster.ts";
+import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 
-const missing = prepareNats();
+const skip = withoutNats();
 const EVENT = { type: "invoice.paid", data: {} };
 
-describe("an intake whose servers are killed", { skip: missing ?? false }, () => {
+describe("an intake whose servers are killed", { skip }, () => {
   let cluster: NatsCluster;
   let service: TestService;
   const accepted = new Set<string>();

@@ -7,16 +7,16 @@ import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { createEndpoint } from "./support/api.ts";
 import { metric, send, store, take, untilEmpty } from "./support/intake.ts";
-import { NatsCluster, prepareNats } from "./support/nats-cluster.ts";
+import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 
-const missing = prepareNats();
+const skip = withoutNats();
 const EVENT = { type: "invoice.paid", data: { n: 1 } };
 const entry = (type: string) => ({ type, title: "T", description: "D", group: "G", payloadShape: {} });
 
 const hasMark = (mark: string) => (sent: { data: unknown }) => Object(sent.data).mark === mark;
 
-describe("the relay of the intake", { skip: missing ?? false }, () => {
+describe("the relay of the intake", { skip }, () => {
   let cluster: NatsCluster;
   let service: TestService;
   let folder: string;

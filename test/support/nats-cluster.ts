@@ -24,6 +24,12 @@ export function prepareNats(tell: (line: string) => void = () => undefined): str
   return prepareGoProgram(NATS_SERVER, tell);
 }
 
+/** For `skip`: false where the servers can run. */
+export function withoutNats(): string | false {
+  const missing = prepareNats();
+  return missing === null ? false : `DID NOT RUN: ${missing}`;
+}
+
 const running = new Set<ChildProcess>();
 // A test that fails must not leave its servers behind.
 process.once("exit", () => {
