@@ -14,7 +14,13 @@ import {
   type StreamInfo,
 } from "@nats-io/jetstream";
 import { setTimeout as delay } from "node:timers/promises";
-import { connect, nanos, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
+import {
+  connect,
+  errors,
+  nanos,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from "@nats-io/transport-node";
 import { messageOf } from "../shared/message-of.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { IntakePlace } from "./intake-url.ts";
@@ -253,10 +259,19 @@ function asStreamMessage(message: JsMsg): StreamMessage {
     deliveries: message.info.deliveryCount,
     traceparent: message.headers?.get("traceparent") || undefined,
     bytes: message.data,
-    end: () => message.ack(),
-    putBack: (afterMs) => message.nak(afterMs),
-    hold: () => message.working(),
+    end: () => whileOpen(() => message.ack()),
+    putBack: (afterMs) => whileOpen(() => message.nak(afterMs)),
+    hold: () => whileOpen(() => message.working()),
   };
+}
+
+/** On a connection that is closed the word gets lost, and the message is handed out again: that may happen anyway. */
+function whileOpen(say: () => void): void {
+  try {
+    say();
+  } catch (error) {
+    if (!(error instanceof errors.ClosedConnectionError)) throw error;
+  }
 }
 
 async function closeQuietly(messages: ConsumerMessages): Promise<void> {

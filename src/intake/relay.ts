@@ -95,6 +95,7 @@ class Relay implements StreamRelay {
   async #takeAll(): Promise<void> {
     const { clock, stream, log } = this.#services;
     const { signal } = this.#stopping;
+    let isTold = false;
     while (!signal.aborted) {
       const held = { messages: this.#held.size, bytes: this.#heldBytes };
       const room = this.#pace.room(held, clock.nowMs());
@@ -104,8 +105,10 @@ class Relay implements StreamRelay {
       }
       try {
         for await (const message of stream.take(room, signal)) this.#hold(message);
+        isTold = false;
       } catch (error) {
-        log.warn({ err: error }, "the intake's stream hands out nothing: trying again");
+        if (!isTold) log.warn({ err: error }, "the intake's stream hands out nothing: trying again");
+        isTold = true;
         await sleep(clock, STREAM_PAUSE_MS, signal);
       }
     }
