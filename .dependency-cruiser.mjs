@@ -6,7 +6,7 @@
  * proves each rule on a seeded break before it trusts a clean result.
  */
 
-const SLICES = "audit|endpoints|events|queue|worker|outbound|deliveries|storage|replays|pull";
+const SLICES = "audit|endpoints|events|queue|worker|outbound|deliveries|storage|replays|pull|intake";
 const TEST = String.raw`\.test\.ts$`;
 
 const rules = [
@@ -110,6 +110,19 @@ const rules = [
     comment: "It is loaded by a dynamic import: without a collector nobody pays for it.",
     from: { path: "^src/", pathNot: TEST },
     to: { path: "^src/telemetry/otlp-tracing[.]ts$", dynamic: false },
+  },
+  {
+    name: "intake-client-in-one-place",
+    comment:
+      "One file names NATS, which dials the servers that the operator configured; others know src/intake/stream.ts.",
+    from: { path: "^src/", pathNot: ["^src/intake/nats-stream[.]ts$", TEST] },
+    to: { path: "^@nats-io/|node_modules/@nats-io/" },
+  },
+  {
+    name: "intake-client-when-needed",
+    comment: "It is loaded by a dynamic import: without an intake nobody pays for it.",
+    from: { path: "^src/", pathNot: TEST },
+    to: { path: "^src/intake/nats-stream[.]ts$", dynamic: false },
   },
   {
     name: "object-store-sdk-in-one-place",

@@ -4,6 +4,7 @@ import { ownerOf, producerOf } from "./callers.ts";
 import { exportLog, seedExportLog } from "./export-task.ts";
 import { openConnection, sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";
+import { takingIn } from "./intake-task.ts";
 import { readLog, seedLog } from "./log-tasks.ts";
 import { median, memoryMib, percentile } from "./measure.ts";
 import { noisyNeighbours } from "./noisy-neighbours.ts";
@@ -316,6 +317,7 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   G: growth,
   H: (stand) => apart(stand, "H api and worker apart", 1),
   H2: (stand) => apart(stand, "H api and two workers", 2),
+  I: async (stand) => ({ task: "I intake, three replicas", ...(await takingIn(stand)) }),
   L: watched,
   N: noisyNeighbours,
   K: keeping,

@@ -1,6 +1,7 @@
 /** How the texts of settings are read that are more than a number or a list. */
 import { z } from "zod";
 import { parseHostList } from "./database/host-list.ts";
+import { parseIntakeUrl, type IntakePlace } from "./intake/intake-url.ts";
 import { parseDurationMs } from "./shared/duration.ts";
 import { parseTenantId, type TenantId } from "./shared/id.ts";
 import { parseObjectStoreUrl, type ObjectStore } from "./storage/bytes/object-store-url.ts";
@@ -70,6 +71,16 @@ export const operatorTenant = z.string().transform((text, context): TenantId => 
   const tenantId = parseTenantId(text);
   if (tenantId !== null) return tenantId;
   context.addIssue({ code: "custom", message: "must be 1 to 64 of A-Z, a-z, 0-9, _ and -" });
+  return z.NEVER;
+});
+
+export const intakePlace = z.string().transform((text, context): IntakePlace => {
+  const place = parseIntakeUrl(text);
+  if (place !== null) return place;
+  context.addIssue({
+    code: "custom",
+    message: "must be servers of one NATS cluster, such as nats://a:4222,b:4222,c:4222, or tls://…",
+  });
   return z.NEVER;
 });
 

@@ -33,6 +33,7 @@ describe("readConfig", () => {
       basePath: "",
       publicUrl: undefined,
       databaseUrl: undefined,
+      intake: undefined,
       durability: "local",
       dataDir: "./.postern",
       databasePoolSize: 20,
@@ -97,6 +98,8 @@ describe("readConfig", () => {
     ["ARTIFACT_DAYS", "0"],
     ["DATABASE_POOL_SIZE", "2"],
     ["DATABASE_URL", "postgres://a,a/postern"],
+    ["INTAKE_URL", "http://a"],
+    ["INTAKE_URL", "nats://a,,b"],
     ["DURABILITY", "remote"],
     ["SESSION_JWT_SECRET", "a".repeat(31)],
     ["BLOCKED_PORTS", "22,x"],
@@ -155,6 +158,7 @@ describe("describeSettings", () => {
     const settings = describeSettings({
       ...GOOD,
       DATABASE_URL: "postgres://u:pw@h/d",
+      INTAKE_URL: "nats://u:pw@a,b",
       OBJECT_STORE_URL: "s3://key:secret@bucket?region=eu",
       PORT: "1",
     });
@@ -163,6 +167,7 @@ describe("describeSettings", () => {
       assert.equal(of(name)?.value, "********");
     }
     assert.equal(of("DATABASE_URL")?.value, "postgres://u:********@h/d");
+    assert.equal(of("INTAKE_URL")?.value, "nats://u:********@a,b");
     assert.equal(of("OBJECT_STORE_URL")?.value, "s3://key:********@bucket?region=eu");
     assert.deepEqual([of("PORT")?.value, of("PORT")?.isDefault], ["1", false]);
     assert.deepEqual([of("HOST")?.value, of("HOST")?.isDefault], ["127.0.0.1", true]);
@@ -177,6 +182,7 @@ describe("describeSettings", () => {
     );
     assert.deepEqual(hidden, [
       "DATABASE_URL",
+      "INTAKE_URL",
       "OBJECT_STORE_URL",
       "INTEGRATION_ENCRYPTION_KEY",
       "SESSION_JWT_SECRET",

@@ -12,6 +12,7 @@ import {
   durationMs,
   encryptionKey,
   frameAncestor,
+  intakePlace,
   integer,
   KEY_HELP,
   list,
@@ -19,6 +20,7 @@ import {
   objectStore,
   operatorTenant,
 } from "./config-values.ts";
+import { maskLogin, type IntakePlace } from "./intake/intake-url.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
 import type { TenantId } from "./shared/id.ts";
@@ -40,6 +42,11 @@ const SETTINGS = {
   DATABASE_URL: {
     about: "PostgreSQL 15 or newer, several hosts between commas; absent: an embedded server in DATA_DIR",
     mask: maskPassword,
+  },
+  INTAKE_URL: {
+    about:
+      "NATS servers whose stream takes events, nats://a,b,c, also while the database is away; absent: none",
+    mask: maskLogin,
   },
   DURABILITY: {
     about: "local, or standby: not ready unless a synchronous standby has each commit",
@@ -124,6 +131,7 @@ export type Config = Readonly<{
   /** Without a slash at its end. */
   publicUrl: string | undefined;
   databaseUrl: string | undefined;
+  intake: IntakePlace | undefined;
   /** Where a commit must be before it is answered. */
   durability: "local" | "standby";
   dataDir: string;
@@ -177,6 +185,7 @@ const schema = z.object({
     .transform((url) => url.replace(/\/$/, ""))
     .optional(),
   DATABASE_URL: databaseUrl.optional(),
+  INTAKE_URL: intakePlace.optional(),
   DURABILITY: z.enum(["local", "standby"]),
   EMBEDDED_DATABASE: z.enum(["yes", "no"]),
   DATA_DIR: z.string().min(1),
@@ -264,6 +273,7 @@ export function readConfig(env: Environment): Config {
     basePath: values.BASE_PATH,
     publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
+    intake: values.INTAKE_URL,
     durability: values.DURABILITY,
     dataDir: values.DATA_DIR,
     databasePoolSize: values.DATABASE_POOL_SIZE,

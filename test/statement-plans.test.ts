@@ -10,7 +10,7 @@ import type { ServingRole } from "../src/database/session-settings.ts";
 import { findNewestAttempt } from "../src/deliveries/event-log-store.ts";
 import { loadTargets, lockEndpoint } from "../src/endpoints/endpoint-store.ts";
 import { sumExhausted, takeFailing } from "../src/endpoints/notice-store.ts";
-import { acceptEvents, findEarlierEvents } from "../src/queue/postgres/accept-store.ts";
+import { acceptEvents, findEarlierEvents, findKnownEvents } from "../src/queue/postgres/accept-store.ts";
 import {
   claimDispatches,
   findBacklogs,
@@ -106,6 +106,14 @@ const STATEMENTS: Record<string, Case> = {
         { leaseId: LEASE_OWNER, parked: [], firstDelayMs: 0 },
       ),
     also: { endpoints: ["tenant_id"] },
+  },
+  "find known": {
+    as: PUBLISHER,
+    run: (db, batch) =>
+      findKnownEvents(
+        db,
+        batch.map(({ tenantId, eventId }) => ({ tenantId, id: eventId })),
+      ),
   },
   "find earlier": {
     as: PUBLISHER,

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { openCatalog } from "../src/events/live-catalog.ts";
 import { ROWS_AT_ONCE } from "../src/events/fan-out.ts";
+import { Acceptor } from "../src/events/acceptor.ts";
+import { makeCommitting } from "../src/events/committing.ts";
 import { makePublisher } from "../src/events/publish.ts";
 import type { AcceptedEvent } from "../src/queue/queue.ts";
 import { newEndpointId, parseTenantId } from "../src/shared/id.ts";
@@ -36,7 +38,7 @@ function dispatchesOf(accepted: readonly AcceptedEvent[]): number {
 
 async function openPublisher() {
   const queue = openTestQueue(database.pool);
-  return makePublisher({
+  const acceptor = new Acceptor({
     queue: {
       ...queue,
       async accept(...args) {
@@ -53,9 +55,9 @@ async function openPublisher() {
         return result;
       },
     },
-    catalog: await openCatalog(undefined),
     ownLane: { hasRoom: () => false, backlogged: () => [], take: () => undefined },
   });
+  return makePublisher(await openCatalog(undefined), makeCommitting(acceptor));
 }
 
 async function stored(): Promise<{ events: number; dispatches: number }> {

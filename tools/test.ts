@@ -15,6 +15,7 @@ import { spec } from "node:test/reporters";
 import { prepareDeployTools } from "../test/support/deploy-tools.ts";
 import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
+import { prepareNats } from "../test/support/nats-cluster.ts";
 import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { prepareChromium } from "../portal/test/support/chromium.ts";
@@ -72,6 +73,10 @@ async function main(): Promise<number> {
   if (files.some((file) => file.includes("/s3-"))) {
     const missing = [prepareVersitygw(console.log), prepareMoto(console.log)].filter((why) => why !== null);
     for (const why of missing) console.log(`${why}: its tests do not run.`);
+  }
+  if (files.some((file) => file.includes("/intake"))) {
+    const why = prepareNats(console.log);
+    if (why !== null) console.log(`${why}: the intake is not tested.`);
   }
   if (files.some((file) => file.endsWith("/deploy.test.ts"))) prepareDeployTools(console.log);
   if (files.some((file) => file.includes("/api-"))) {

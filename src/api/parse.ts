@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { Refusal, type Issue, type RefusalCode } from "../shared/refusal.ts";
-import { mayAlterNumbers, parseWithDigits } from "./exact-numbers.ts";
+import { mayAlterNumbers, parseWithDigits } from "../shared/exact-numbers.ts";
 import { knowNames, slipOf, type KnownNames } from "./slips.ts";
 
 /** As many as an answer names. */

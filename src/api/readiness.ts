@@ -58,6 +58,8 @@ type ReadinessServices = {
   storage: { look(): Promise<string[]> };
   /** This process's worker; null without one. */
   worker: () => { lastLookAt(): number | null; hasRoom(): boolean; refusedOutcomes(): number } | null;
+  /** The stream that takes events while the database is away; `takesEvents` in a process that serves the API. */
+  intake: { monitor: { look(): Promise<string | null> }; takesEvents: boolean } | null;
   /** This process's event catalog. */
   catalog: { isRefused(): boolean };
   log: Log;
@@ -77,17 +79,20 @@ export function makeReadiness(services: ReadinessServices): Readiness {
 
   return {
     async report() {
-      const { reasons, warnings } = await untilAnswered(databaseReport(services)).catch(
-        async (error: unknown) => ({
+      const [database, intakeTrouble] = await Promise.all([
+        untilAnswered(databaseReport(services)).catch(async (error: unknown) => ({
           reasons: [await reasonOf(error)],
           warnings: [],
-        }),
-      );
+        })),
+        services.intake?.monitor.look() ?? null,
+      ]);
       const own = worker();
       const lookedAt = own?.lastLookAt() ?? null;
       const isStalled = lookedAt !== null && performance.now() - lookedAt > STALLED_AFTER_MS;
+      const stalled = isStalled ? { ...database, reasons: [...database.reasons, STALLED] } : database;
+      const { reasons, warnings } = withIntake(stalled, services.intake, intakeTrouble);
       return {
-        reasons: isStalled ? [...reasons, STALLED] : reasons,
+        reasons,
         warnings: [
           ...warnings,
           ...(services.catalog.isRefused() ? [CATALOG_REFUSED] : []),
@@ -98,11 +103,30 @@ export function makeReadiness(services: ReadinessServices): Readiness {
     },
     async refreshGauges() {
       // Old figures are better than none; that the database is away is /ready's to say.
-      await untilAnswered(
-        Promise.all([queueMonitor.look(), services.storage.look(), replication.look()]),
-      ).catch(() => undefined);
+      const looks = [queueMonitor.look(), services.storage.look(), replication.look()];
+      await Promise.all([
+        untilAnswered(Promise.all(looks)).catch(() => undefined),
+        services.intake?.monitor.look(),
+      ]);
     },
   };
+}
+
+/**
+ * Where the stream takes events, a process that serves the API does its most
+ * urgent work without the database. Without the stream it does not, and a
+ * worker still has its queue.
+ */
+function withIntake(
+  { reasons, warnings }: ReadinessReport,
+  intake: ReadinessServices["intake"],
+  trouble: string | null,
+): ReadinessReport {
+  if (intake === null) return { reasons, warnings };
+  if (!intake.takesEvents) return { reasons, warnings: trouble === null ? warnings : [...warnings, trouble] };
+  if (trouble !== null) return { reasons: [...reasons, trouble], warnings };
+  const away = reasons.map((reason) => `${reason}; events are taken by the intake's stream meanwhile`);
+  return { reasons: [], warnings: [...warnings, ...away] };
 }
 
 async function databaseReport({

@@ -190,7 +190,11 @@ export const secretObject = z
 export const publishedObject = z
   .object({
     id: z.uuid().describe("The event's id, and the `webhook-id` of each of its requests."),
-    deliveries: z.int().min(0).describe("How many endpoints it is dispatched to."),
+    deliveries: z
+      .int()
+      .min(0)
+      .nullable()
+      .describe("How many endpoints it is dispatched to; null with an intake, which finds them later."),
   })
   .meta({ id: "PublishedEvent" });
 

@@ -5,6 +5,7 @@ import { commandEnvironment } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { checkDatabase, checkDataDir, checkDns, checkNode, checkObjectStore } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
+import { checkIntake } from "./doctor-intake.ts";
 import type { Finding } from "./finding.ts";
 
 export const doctor = defineCommand({
@@ -37,6 +38,7 @@ async function examine(): Promise<Finding[]> {
     ...findings,
     ...(await checkHosts(config)),
     ...(await checkDatabase(config)),
+    ...(await checkIntake(config)),
     await checkDns(config.outbound.dnsServers),
     ...(await checkObjectStore(config)),
   ];

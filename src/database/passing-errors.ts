@@ -35,6 +35,9 @@ const REFUSED_FOR_NOW = new Set(
   ].flat(),
 );
 
+// lock_not_available, deadlock_detected, serialization_failure
+const CONTENTION = new Set(["55P03", "40P01", "40001"]);
+
 /**
  * Whether a database call failed because its connection is lost or could not
  * be opened: the connection must not be used again. Looks through `cause`.
@@ -66,6 +69,14 @@ export function isPassing(error: unknown): boolean {
 /** Whether a database call gave up a lock that somebody else has. */
 export function isLockTimeout(error: unknown): boolean {
   return anyCause(error, (one) => codeOf(one) === "55P03");
+}
+
+/**
+ * Whether a database call failed because another transaction was in its way: it
+ * held a lock, or the two waited for each other. Others may pass meanwhile.
+ */
+export function isContention(error: unknown): boolean {
+  return anyCause(error, (one) => CONTENTION.has(codeOf(one)));
 }
 
 /** The SQLSTATE, or Node's code, of an error; empty where it has none. */

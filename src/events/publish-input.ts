@@ -55,3 +55,17 @@ export type PublishInput = z.infer<typeof publishedEvent> & {
 function isShortKey(key: string): boolean {
   return key.length <= 2 * MAX_KEY_CHARACTERS && Array.from(key).length <= MAX_KEY_CHARACTERS;
 }
+
+const exactEvents = z.array(
+  z.object({ data: z.unknown().optional(), versions: z.record(z.string(), z.unknown()).optional() }),
+);
+
+/** Checked as doubles, sent with every digit. `exact` is the same body with such numbers as they were written. */
+export function withExactData(
+  input: PublishInput | PublishInput[],
+  exact: unknown,
+): PublishInput | PublishInput[] {
+  const written = exactEvents.parse([exact].flat());
+  const exactly = (event: PublishInput, index: number) => Object.assign(event, { exact: written[index] });
+  return Array.isArray(input) ? input.map(exactly) : exactly(input, 0);
+}

@@ -216,6 +216,8 @@ export type DispatchQueue = {
   ): Promise<{ accepted: AcceptedEvent[]; earlier: Map<EventId, EarlierEvent> }>;
   /** For events that {@link accept} did not accept: what their idempotency keys stand for, by event id. */
   findEarlier(events: readonly NewEvent[]): Promise<Map<EventId, EarlierEvent>>;
+  /** Which of these events were accepted before, under the same ids. */
+  findKnown(events: readonly Pick<NewEvent, "id" | "tenantId">[]): Promise<Set<EventId>>;
   /** Moves events from the outbox into the queue, each exactly once. */
   relay(relay: Relay): Promise<{ relayed: number; mayHaveMore: boolean }>;
   /** Leases due dispatches, but none of the endpoints `without`, and none that are parked. */

@@ -29,10 +29,10 @@ import { readStoredTargets } from "../endpoints/send-target.ts";
 import { makeCatalogWatch } from "../events/catalog-watch.ts";
 import type { CatalogFile } from "../events/live-catalog.ts";
 import { makeOutbox } from "../events/outbox.ts";
+import { Acceptor } from "../events/acceptor.ts";
+import { makeCommitting } from "../events/committing.ts";
 import { makePublisher } from "../events/publish.ts";
-import { makeAddressPolicy } from "../outbound/address-rules.ts";
-import { makeGuard } from "../outbound/guard.ts";
-import { makeSender, type SenderLimits } from "../outbound/send.ts";
+import type { SenderLimits } from "../outbound/send.ts";
 import { makeCommitWatch } from "../queue/commit-watch.ts";
 import { findEventOfKey } from "../queue/postgres/accept-store.ts";
 import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
@@ -63,6 +63,8 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { makeTargetCache } from "../worker/target-cache.ts";
 import { makeWorker, type Worker } from "../worker/worker.ts";
 import { describeInstallation } from "./installation.ts";
+import { openIntake } from "./intake-parts.ts";
+import { makeOutbound } from "./outbound-parts.ts";
 import { makePullParts } from "./pull-parts.ts";
 import { makeStorageParts, reconcilingServices, storageWork } from "./storage-parts.ts";
 import { makeUpkeep, type UpkeepTimes } from "./upkeep.ts";
@@ -125,6 +127,7 @@ export async function makeParts(options: ServiceOptions) {
     lane.worker = makeAttemptWorker(options, foundation, presence);
     lane.presence = presence;
     background.push(...workerBackground(options, foundation, { worker: lane.worker, presence }));
+    if (foundation.intake !== null) background.push(foundation.intake.relay);
     const { tenants } = pools;
     const { log, storageTimes: times } = options;
     background.push(
@@ -144,6 +147,7 @@ export async function makeParts(options: ServiceOptions) {
       storage.bucket.close();
       await foundation.pull.waits.close();
       await auditTally.close();
+      await foundation.intake?.close();
       await foundation.tracing?.close();
       await pools.close();
     },
@@ -173,13 +177,18 @@ async function makeFoundation(options: ServiceOptions) {
   const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0, leaseIds));
   const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
   const lane: Lane = { worker: null, presence: null };
-  const publisher = makePublisher({ queue, catalog, ownLane: ownLaneOf(lane) });
+  const acceptor = new Acceptor({ queue, ownLane: ownLaneOf(lane) });
+  const tracing = await openTracing(options);
+  const name = `postern ${[...roles].join("+")}`;
+  const intake = await openIntake(config, { name, acceptor, catalog, tracing, log, metrics });
+  const publisher = makePublisher(catalog, intake?.makeDurable ?? makeCommitting(acceptor));
   const storage = await makeStorageParts({ config, tenants, worker: pools.worker, log, metrics });
   const { artifacts } = storage;
   return {
     metrics,
     pull: makePullParts({ ...options, pools, queue, secretBox, artifacts, metrics }),
-    tracing: await openTracing(options),
+    tracing,
+    intake,
     catalog,
     secretBox,
     pools,
@@ -355,10 +364,10 @@ function makeSessions({ config, standingCode }: ServiceOptions, { pools }: Found
 }
 
 function makeProcessReadiness(
-  { config, databaseUrl, migrations, catalog, log }: ServiceOptions,
+  { config, databaseUrl, migrations, roles, catalog, log }: ServiceOptions,
   foundation: Foundation,
 ): Readiness {
-  const { pools, queue, metrics, heartbeat, commits, lane, storage } = foundation;
+  const { pools, queue, metrics, heartbeat, commits, lane, storage, intake } = foundation;
   return makeReadiness({
     db: pools.status,
     migrations,
@@ -373,21 +382,8 @@ function makeProcessReadiness(
       durability: config.durability,
       hasSeveralHosts: hostsOf(databaseUrl) !== null,
     }),
+    intake: intake === null ? null : { monitor: intake.monitor, takesEvents: roles.has("api") },
     storage: makeStorageMonitor({ db: pools.status, bucketName: storage.bucket.name, metrics }),
     log,
   });
-}
-
-function makeOutbound({ config, extraCaPems = [], senderLimits = {} }: ServiceOptions) {
-  const { outbound } = config;
-  const guard = makeGuard({
-    addressPolicy: makeAddressPolicy({
-      allowedCidrs: outbound.allowedCidrs,
-      deniedCidrs: outbound.deniedCidrs,
-    }),
-    privateTargetsAllowed: outbound.allowedCidrs.length > 0,
-    blockedPorts: outbound.blockedPorts,
-    dnsServers: outbound.dnsServers,
-  });
-  return { guard, sender: makeSender({ guard, extraCaPems, limits: senderLimits }) };
 }

@@ -92,6 +92,11 @@ export function newEventId(): EventId {
   return made<"event">(uuidV7());
 }
 
+/** The same id for the same arguments. `seq`, of 31 bits, orders ids of one millisecond; `seed` has 16 bytes. */
+export function eventIdFrom(timeMs: number, seq: number, seed: Uint8Array): EventId {
+  return made<"event">(v7({ msecs: timeMs, seq, random: seed }));
+}
+
 export function newDeliveryId(): DeliveryId {
   return made<"delivery">(uuidV7());
 }

@@ -53,9 +53,27 @@ export function makeMetrics() {
     registry.registerMetric(backlogs);
   }
 
+  /** For a process with an intake: gauges of which 0 would say that its stream is gone. */
+  function watchIntake() {
+    return {
+      messages: new Gauge({
+        name: "webhook_intake_messages",
+        help: "Messages in the intake's stream by state: ready, taken (held by a worker, or put back for a while).",
+        labelNames: ["state"] as const,
+        registers,
+      }),
+      replicas: new Gauge({
+        name: "webhook_intake_replicas_current",
+        help: "Replicas of the intake's stream that have all of its messages.",
+        registers,
+      }),
+    };
+  }
+
   return {
     registry,
     watchLanes,
+    watchIntake,
     requestDuration: new Histogram({
       name: "http_server_request_duration_seconds",
       help: "Time to answer a request of the API.",
@@ -134,6 +152,28 @@ export function makeMetrics() {
       name: "webhook_events_rejected_total",
       help: "Events published from SQL that could not be accepted, by reason.",
       labelNames: ["reason"] as const,
+      registers,
+    }),
+    intakeAccepted: new Counter({
+      name: "webhook_intake_accepted_total",
+      help: "Events that this process answered once the intake's stream had them.",
+      registers,
+    }),
+    intakeRefused: new Counter({
+      name: "webhook_intake_refused_total",
+      help: "Messages and events of the intake that are not sent, by reason (malformed, tenant, data, unknown_event_type, idempotency_key_reused).",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
+    intakePutBack: new Counter({
+      name: "webhook_intake_put_back_total",
+      help: "Messages put back into the intake's stream to be taken again, by reason (away, failed, unknown_event_type).",
+      labelNames: ["reason"] as const,
+      registers,
+    }),
+    intakeOldestAge: new Gauge({
+      name: "webhook_intake_oldest_age_seconds",
+      help: "Age of the oldest message in the intake's stream; 0 where there is none.",
       registers,
     }),
     catalogReads: new Counter({

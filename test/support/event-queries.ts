@@ -103,5 +103,8 @@ export const asPublisher: Record<string, Run> = {
         firstDelayMs: 0,
       })
     ).leased.map(({ endpointId }) => endpointId),
+  findKnownEvents: async (db, { tenantId, eventId }) => [
+    ...(await accept.findKnownEvents(db, [{ id: eventId, tenantId }])),
+  ],
   findEarlierEvents: (db, rows) => accept.findEarlierEvents(db, [event(rows, rows.key)]),
 };

@@ -54,6 +54,7 @@ export class MemoryQueue implements DispatchQueue {
   #byTime: { row: MemoryRow; atMs: number }[] = [];
   readonly #parked = new Map<EndpointId, Set<MemoryRow>>();
   readonly #ofTenant = new Map<TenantId, MemoryEndpoint[]>();
+  readonly #accepted = new Set<EventId>();
   #lease = 0;
   #order = 0;
 
@@ -76,6 +77,7 @@ export class MemoryQueue implements DispatchQueue {
     const leased: LeasedDispatch[] = [];
     const parkedAt = new Map<EndpointId, EndpointKey>();
     const accepted = events.map((event) => {
+      this.#accepted.add(event.id);
       const subscribed = (this.#ofTenant.get(event.tenantId) ?? []).filter(
         ({ endpointId, enabled }) =>
           enabled && (event.patterns.includes("*") || event.patterns.includes(endpointId)),
@@ -104,6 +106,11 @@ export class MemoryQueue implements DispatchQueue {
 
   async findEarlier(): Promise<Map<EventId, EarlierEvent>> {
     return new Map();
+  }
+
+  async findKnown(events: readonly Pick<NewEvent, "id">[]): Promise<Set<EventId>> {
+    await this.#statement();
+    return new Set(events.map(({ id }) => id).filter((id) => this.#accepted.has(id)));
   }
 
   async relay({ types, limits, judge }: Relay): ReturnType<DispatchQueue["relay"]> {

@@ -271,6 +271,13 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       );
     });
 
+    it("knows the events that it accepted, and no others", async () => {
+      const events = [eventFor(one), eventFor(other)];
+      await queue.accept(events, { lease: false, parked: [] });
+      const known = await queue.findKnown([...events, eventFor(one)]);
+      assert.deepEqual([...known].sort(), events.map(({ id }) => id).sort());
+    });
+
     describe("with events in its outbox", () => {
       const limits = { events: 100, bodyBytes: 1e6 };
       const types = ["invoice.paid"];

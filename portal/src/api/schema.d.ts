@@ -737,7 +737,7 @@ export interface paths {
         put?: never;
         /**
          * Publish one event, or up to 1,000 at once (all or nothing)
-         * @description Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content.
+         * @description Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content. With an intake, 202 says that its stream has them: `deliveries` is null, and a repeated key that the database does not know yet is answered 202 too, and sent once.
          */
         post: operations["publishEvents"];
         delete?: never;
@@ -1356,8 +1356,8 @@ export interface components {
              * @description The event's id, and the `webhook-id` of each of its requests.
              */
             id: string;
-            /** @description How many endpoints it is dispatched to. */
-            deliveries: number;
+            /** @description How many endpoints it is dispatched to; null with an intake, which finds them later. */
+            deliveries: number | null;
         };
         EventHead: {
             /**

@@ -1,6 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { publishManySchema, publishOneSchema, type PublishInput } from "../../events/publish-input.ts";
+import {
+  publishManySchema,
+  publishOneSchema,
+  withExactData,
+  type PublishInput,
+} from "../../events/publish-input.ts";
 import type { Published } from "../../events/publish.ts";
 import type { TracedEvent } from "../../telemetry/tracing.ts";
 import { serviceOf } from "../access.ts";
@@ -23,7 +28,7 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
         tag: "Events",
         summary: "Publish one event, or up to 1,000 at once (all or nothing)",
         description:
-          "Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content.",
+          "Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content. With an intake, 202 says that its stream has them: `deliveries` is null, and a repeated key that the database does not know yet is answered 202 too, and sent once.",
         body: z.union([publishOneSchema, publishManySchema]),
         answers: { 202: answer, 200: answer },
         examples: {
@@ -44,7 +49,9 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
       const { tenantId } = serviceOf(request);
       const traceparent = services.tracing?.continues(request.headers["traceparent"]);
       const published = await services.publisher.publish(events, tenantId, traceparent);
-      services.metrics.eventsAccepted.inc(published.filter((event) => event.isNew).length);
+      // What the intake's stream has is counted when it is in the database.
+      const committed = published.filter(({ isNew, dispatchCount }) => isNew && dispatchCount !== null);
+      services.metrics.eventsAccepted.inc(committed.length);
       if (services.tracing !== null) {
         const startedAtMs = Date.now() - reply.elapsedTime;
         for (const event of newEvents(published, events, tenantId)) {
@@ -71,17 +78,6 @@ function newEvents(
     if (!isNew || input === undefined) return [];
     return [{ eventId: id, eventType: input.type, tenantId: input.tenant_id ?? sessionTenant ?? "" }];
   });
-}
-
-const exactEvents = z.array(
-  z.object({ data: z.unknown().optional(), versions: z.record(z.string(), z.unknown()).optional() }),
-);
-
-/** Checked as doubles, sent with every digit. */
-function withExactData(input: PublishInput | PublishInput[], exact: unknown): PublishInput | PublishInput[] {
-  const written = exactEvents.parse([exact].flat());
-  const exactly = (event: PublishInput, index: number) => Object.assign(event, { exact: written[index] });
-  return Array.isArray(input) ? input.map(exactly) : exactly(input, 0);
 }
 
 function publishedView(event: Published): z.infer<typeof publishedObject> {

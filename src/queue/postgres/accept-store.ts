@@ -220,6 +220,22 @@ export async function findEventOfKey(db: Db, tenantId: TenantId, key: string): P
   return rows[0]?.event_id ?? null;
 }
 
+/** Which of these events are stored already, by their ids. */
+export async function findKnownEvents(
+  db: Db,
+  events: readonly Pick<NewEvent, "id" | "tenantId">[],
+): Promise<Set<EventId>> {
+  const { rows } = await db.query<{ id: EventId }>({
+    name: "find-known-events",
+    text: /* sql */ `SELECT known.id FROM unnest($1::uuid[], $2::text[]) AS given (id, tenant_id)
+      CROSS JOIN LATERAL (
+        SELECT id FROM postern.events WHERE id = given.id AND tenant_id = given.tenant_id OFFSET 0
+      ) AS known`,
+    values: [events.map(({ id }) => id), events.map(({ tenantId }) => tenantId)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** What the idempotency keys of these events already stand for; absent where a key is free again. */
 export async function findEarlierEvents(
   db: Db,

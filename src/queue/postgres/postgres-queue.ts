@@ -2,7 +2,7 @@ import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { KeyReusedError, type AcceptedEvent, type DispatchQueue } from "../queue.ts";
-import { acceptEvents, findEarlierEvents } from "./accept-store.ts";
+import { acceptEvents, findEarlierEvents, findKnownEvents } from "./accept-store.ts";
 import { claimDispatches, findBacklogs, parkDispatches, pullDispatches } from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 import { measureQueue } from "./depth-store.ts";
@@ -35,6 +35,7 @@ export function makePostgresQueue(
     acceptParts: (parts, options) =>
       inTransaction(publisher, (transaction) => acceptParts(transaction, parts, { ...unleased, ...options })),
     findEarlier: (events) => findEarlierEvents(publisher, events),
+    findKnown: (events) => findKnownEvents(publisher, events),
     async relay({ types, limits, judge }) {
       if (await isOutboxEmpty(worker)) return { relayed: 0, mayHaveMore: false };
       // One transaction takes and accepts, so each event passes exactly once.

@@ -1,0 +1,39 @@
+/** Makes checked events durable, and hands their dispatches to the worker of this process. */
+import type { AcceptedEvent, DispatchQueue, NewEvent, OwnLane } from "../queue/queue.ts";
+import type { EventId } from "../shared/id.ts";
+import { FanOut } from "./fan-out.ts";
+
+export const MAX_EVENTS_PER_COMMIT = 1000;
+
+/** How long an idempotency key is waited for that an open transaction holds. */
+type Patience = { lockWaitMs?: number };
+
+export class Acceptor {
+  readonly queue: DispatchQueue;
+  readonly ownLane: OwnLane;
+  readonly fanOut = new FanOut();
+
+  constructor(services: { queue: DispatchQueue; ownLane: OwnLane }) {
+    this.queue = services.queue;
+    this.ownLane = services.ownLane;
+  }
+
+  /** Those that now exist, by id; one whose idempotency key was used before is not among them. */
+  async accept(events: readonly NewEvent[], patience: Patience = {}): Promise<Map<EventId, AcceptedEvent>> {
+    const places = { lease: this.ownLane.hasRoom(), parked: this.ownLane.backlogged() };
+    const acceptance = await this.queue.accept(events, { ...places, ...patience });
+    this.ownLane.take(acceptance);
+    const accepted = new Map(acceptance.accepted.map((event) => [event.id, event]));
+    this.fanOut.note(events, accepted);
+    return accepted;
+  }
+
+  /** The same in the order of the events. */
+  async acceptEach(
+    events: readonly NewEvent[],
+    patience: Patience = {},
+  ): Promise<(AcceptedEvent | undefined)[]> {
+    const accepted = await this.accept(events, patience);
+    return events.map((event) => accepted.get(event.id));
+  }
+}

@@ -1,0 +1,94 @@
+/** Commits the events of requests to the queue, in groups. */
+import { KeyReusedError, type AcceptedEvent, type EarlierEvent, type NewEvent } from "../queue/queue.ts";
+import { GroupCommit } from "../shared/group-commit.ts";
+import type { EventId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { MAX_EVENTS_PER_COMMIT, type Acceptor } from "./acceptor.ts";
+import { ROWS_AT_ONCE } from "./fan-out.ts";
+import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked } from "./keyed-commits.ts";
+import type { MakeDurable, Published } from "./publish.ts";
+
+export function makeCommitting(acceptor: Acceptor): MakeDurable {
+  const commits = new RequestCommits(acceptor);
+  return (events) => commits.commit(events);
+}
+
+class RequestCommits {
+  readonly #acceptor: Acceptor;
+  // Concurrent requests share one commit; an array is a group already. Events
+  // with keys have groups of their own, which may meet a key that is held.
+  readonly #plainCommits = new GroupCommit((events: NewEvent[]) => this.#acceptor.acceptEach(events), {
+    maxItems: MAX_EVENTS_PER_COMMIT,
+    maxConcurrent: 1,
+    rest: PUBLISHING_REST,
+    weigh: { of: (event) => this.#acceptor.fanOut.rowsOf(event), most: ROWS_AT_ONCE },
+  });
+  readonly #keyedCommits = makeKeyedCommits(
+    (events, lockWaitMs) => this.#acceptor.acceptEach(events, { lockWaitMs }),
+    MAX_EVENTS_PER_COMMIT,
+  );
+
+  constructor(acceptor: Acceptor) {
+    this.#acceptor = acceptor;
+  }
+
+  async commit(events: NewEvent[]): Promise<Published[]> {
+    const [only] = events;
+    if (only !== undefined && events.length === 1) return [await this.#publishOne(only)];
+    return this.#publishMany(events);
+  }
+
+  /** All or none. However many dispatches an array makes, no statement makes more than others can wait for. */
+  async #acceptParts(
+    events: readonly NewEvent[],
+    patience: { lockWaitMs?: number } = {},
+  ): Promise<Published[]> {
+    const { queue, ownLane } = this.#acceptor;
+    const options = { parked: ownLane.backlogged(), ...patience };
+    const { accepted, earlier } = await queue.acceptParts(this.#acceptor.fanOut.parts(events), options);
+    const fresh = new Map(accepted.map((event) => [event.id, event]));
+    this.#acceptor.fanOut.note(events, fresh);
+    return events.map((event) => {
+      const found = fresh.get(event.id);
+      return found === undefined ? repeated(earlier.get(event.id)) : { ...found, isNew: true };
+    });
+  }
+
+  async #publishOne(event: NewEvent): Promise<Published> {
+    const { queue } = this.#acceptor;
+    const commits = event.idempotencyKey === null ? this.#plainCommits : this.#keyedCommits;
+    const accepted = await commits.add(event);
+    if (accepted !== undefined) return { ...accepted, isNew: true };
+    const earlier = (await queue.findEarlier([event])).get(event.id);
+    // The key ran out between the two looks: it is free now.
+    if (earlier === undefined) return this.#publishOne(event);
+    return repeated(earlier);
+  }
+
+  /** While a key is held, it keeps no connection. */
+  async #publishKeyed(events: NewEvent[]): Promise<Published[]> {
+    try {
+      return await untilUnlocked((lockWaitMs) => this.#acceptParts(events, { lockWaitMs }));
+    } catch (error) {
+      throw error instanceof KeyReusedError ? new Refusal("idempotency_key_reused") : error;
+    }
+  }
+
+  async #publishMany(events: NewEvent[]): Promise<Published[]> {
+    if (events.some((event) => event.idempotencyKey !== null)) return this.#publishKeyed(events);
+    if (this.#acceptor.fanOut.parts(events).length > 1) return this.#acceptParts(events);
+    const accepted = await this.#acceptor.accept(events);
+    return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));
+  }
+}
+
+function repeated(earlier: EarlierEvent | undefined): Published {
+  if (earlier === undefined || !earlier.sameContent) throw new Refusal("idempotency_key_reused");
+  return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
+}
+
+function acceptedOf(accepted: Map<EventId, AcceptedEvent>, event: NewEvent): AcceptedEvent {
+  const found = accepted.get(event.id);
+  if (found === undefined) throw new Error("an event without a key was not accepted");
+  return found;
+}

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { GRACE_MS, makeCourse, makePace, type Step } from "./course.ts";
+
+const STORED_AT = Date.parse("2026-11-23T12:00:00Z");
+const fresh = { storedAtMs: STORED_AT, deliveries: 1 };
+
+/** The steps of so many tries with one outcome, up to the one that gives the message up. */
+function stepsOf(outcome: "away" | "failed", deliveries = 1): Step[] {
+  const course = makeCourse({ storedAtMs: STORED_AT, deliveries });
+  const steps: Step[] = [];
+  do steps.push(course.after(outcome, STORED_AT));
+  while (steps.at(-1)?.kind === "try_again");
+  return steps;
+}
+
+describe("the course of a message", () => {
+  for (const outcome of ["accepted", "refused"] as const) {
+    it(`ends when its events are ${outcome}`, () => {
+      const course = makeCourse(fresh);
+      assert.deepEqual(course.after(outcome, STORED_AT), { kind: "end" });
+      assert.throws(() => course.after(outcome, STORED_AT), /has ended/);
+    });
+  }
+
+  it("is tried five times with growing pauses, and then put back", () => {
+    assert.deepEqual(stepsOf("failed"), [
+      { kind: "try_again", afterMs: 100 },
+      { kind: "try_again", afterMs: 200 },
+      { kind: "try_again", afterMs: 400 },
+      { kind: "try_again", afterMs: 800 },
+      { kind: "put_back", afterMs: 5_000 },
+    ]);
+  });
+
+  it("waits twice as long each time that it failed, up to five minutes", () => {
+    const waits = [1, 2, 3, 7, 8, 1_000_000].map((deliveries) => stepsOf("failed", deliveries).at(-1));
+    assert.deepEqual(
+      waits,
+      [5_000, 10_000, 20_000, 300_000, 300_000, 300_000].map((afterMs) => ({ kind: "put_back", afterMs })),
+    );
+  });
+
+  it("waits briefly however often the database was away", () => {
+    assert.deepEqual(
+      [1, 50].map((deliveries) => stepsOf("away", deliveries).at(-1)),
+      Array.from({ length: 2 }, () => ({ kind: "put_back", afterMs: 2_000 })),
+    );
+  });
+
+  it("ends when a later try succeeds", () => {
+    const course = makeCourse(fresh);
+    course.after("away", STORED_AT);
+    assert.equal(course.failures, 1);
+    assert.deepEqual(course.after("accepted", STORED_AT), { kind: "end" });
+  });
+
+  it("waits for its type without being held, until its grace has run out", () => {
+    const looks = [0, 1, GRACE_MS - 10_000, GRACE_MS - 3, GRACE_MS].map((ageMs) =>
+      makeCourse(fresh).after("unknown", STORED_AT + ageMs),
+    );
+    assert.deepEqual(looks, [
+      { kind: "put_back", afterMs: 10_000 },
+      { kind: "put_back", afterMs: 10_000 },
+      { kind: "put_back", afterMs: 10_000 },
+      { kind: "put_back", afterMs: 3 },
+      { kind: "refuse" },
+    ]);
+  });
+});
+
+describe("the pace of a worker", () => {
+  const none = { messages: 0, bytes: 0 };
+
+  it("takes some messages at once, up to its limits", () => {
+    const pace = makePace();
+    assert.equal(pace.room(none, 0), 32);
+    assert.equal(pace.room({ messages: 250, bytes: 0 }, 0), 6);
+    assert.equal(pace.room({ messages: 256, bytes: 0 }, 0), 0);
+    assert.equal(pace.room({ messages: 1, bytes: 8 * 1024 * 1024 }, 0), 0);
+  });
+
+  it("takes none for a pause when the database is away, and then one to find out", () => {
+    const pace = makePace();
+    assert.equal(pace.failed(1000), true);
+    assert.equal(pace.room(none, 1099), 0);
+    assert.equal(pace.room(none, 1100), 1);
+    assert.equal(pace.room({ messages: 1, bytes: 10 }, 1100), 0);
+  });
+
+  it("pauses twice as long after each failure, up to five seconds", () => {
+    const pace = makePace();
+    const pauses: number[] = [];
+    let now = 0;
+    for (let failure = 0; failure < 9; failure++) {
+      assert.equal(pace.failed(now), failure === 0);
+      const began = now;
+      while (pace.room(none, now) === 0) now += 100;
+      pauses.push(now - began);
+    }
+    assert.deepEqual(pauses, [100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
+  });
+
+  it("counts messages that fail together as one failure", () => {
+    const pace = makePace();
+    pace.failed(0);
+    for (let n = 0; n < 100; n++) assert.equal(pace.failed(50), false);
+    assert.equal(pace.room(none, 100), 1);
+  });
+
+  it("takes as before after a success", () => {
+    const pace = makePace();
+    pace.failed(0);
+    pace.succeeded();
+    assert.equal(pace.room(none, 1), 32);
+    assert.equal(pace.failed(2), true);
+  });
+});

@@ -1,0 +1,39 @@
+/** How the intake's stream is, for readiness and the metrics. */
+import { messageOf } from "../shared/message-of.ts";
+import { withinLimit } from "../shared/time-limit.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { IntakeStream } from "./stream.ts";
+
+const STATUS_LIMIT_MS = 3000;
+
+export type IntakeMonitor = {
+  /** Brings the gauges up to date. Why the stream takes no events, with what to do; null where it does. */
+  look(): Promise<string | null>;
+};
+
+const noAnswer = () => new Error("no answer");
+
+export function makeIntakeMonitor(
+  stream: Pick<IntakeStream, "status">,
+  metrics: Pick<Metrics, "watchIntake" | "intakeOldestAge">,
+): IntakeMonitor {
+  const gauges = metrics.watchIntake();
+  return {
+    async look() {
+      try {
+        const status = await withinLimit(stream.status(), STATUS_LIMIT_MS, noAnswer);
+        const taken = status.taken ?? 0;
+        gauges.messages.set({ state: "taken" }, taken);
+        gauges.messages.set({ state: "ready" }, Math.max(status.messages - taken, 0));
+        const { oldestAtMs } = status;
+        metrics.intakeOldestAge.set(oldestAtMs === null ? 0 : Math.max(Date.now() - oldestAtMs, 0) / 1000);
+        gauges.replicas.set(status.current);
+        if (status.leader !== null && status.current > status.replicas / 2) return null;
+        return "the intake's stream has no majority of its replicas: start the missing NATS servers";
+      } catch (error) {
+        gauges.replicas.set(0);
+        return `the intake's stream does not answer (${messageOf(error)}): check INTAKE_URL and the NATS servers`;
+      }
+    },
+  };
+}

@@ -1,0 +1,312 @@
+/** The intake's stream in NATS JetStream. The only file that names its packages; loaded only for an intake. */
+import {
+  AckPolicy,
+  DiscardPolicy,
+  jetstream,
+  JetStreamApiError,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type Consumer,
+  type ConsumerMessages,
+  type JetStreamManager,
+  type JsMsg,
+  type StreamInfo,
+} from "@nats-io/jetstream";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  connect,
+  errors,
+  nanos,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from "@nats-io/transport-node";
+import { messageOf } from "../shared/message-of.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { IntakePlace } from "./intake-url.ts";
+import {
+  ACCEPTED_SUBJECT,
+  CONSUMER,
+  HOLD_MS,
+  MessageTooLargeError,
+  PRODUCER_SUBJECT,
+  STREAM,
+  StreamUnavailableError,
+  type IntakeStream,
+  type StreamMessage,
+  type StreamStatus,
+} from "./stream.ts";
+
+const REQUEST_TIMEOUT_MS = 2000;
+const TRY_AGAIN_MS = 250;
+const TAKE_MS = 5000;
+/** A take that lost its server ends so long after its time. */
+const TAKE_GRACE_MS = 2000;
+const API_CODES = { streamNotFound: 10059, consumerNotFound: 10014, messageTooLarge: 10054 };
+
+type StreamOptions = {
+  /** As the servers list the connection. */
+  name: string;
+  log: Log;
+  /** Whether stream and consumer are made where there are none. */
+  makes: boolean;
+};
+
+/** Connects in the background, for as long as it takes. */
+export function openNatsStream(place: IntakePlace, options: StreamOptions): IntakeStream {
+  return new NatsStream(place, options);
+}
+
+class NatsStream implements IntakeStream {
+  readonly #place: IntakePlace;
+  readonly #options: StreamOptions;
+  readonly #log: Log;
+  #connection: NatsConnection | null = null;
+  #isClosed = false;
+  #lastTrouble = "";
+  #consumer: { connection: NatsConnection; it: Consumer } | null = null;
+  readonly #running: Promise<void>;
+
+  constructor(place: IntakePlace, options: StreamOptions) {
+    this.#place = place;
+    this.#options = options;
+    this.#log = options.log;
+    this.#running = this.#run();
+  }
+
+  async store(message: Uint8Array): Promise<void> {
+    const connection = this.#connected();
+    const most = connection.info?.max_payload ?? Infinity;
+    if (message.length > most) throw new MessageTooLargeError(`the servers take ${most} bytes`);
+    try {
+      const options = { timeout: REQUEST_TIMEOUT_MS };
+      const { stream } = await jetstream(connection).publish(ACCEPTED_SUBJECT, message, options);
+      if (stream !== STREAM) throw new Error(`${ACCEPTED_SUBJECT} goes to the stream ${stream}`);
+    } catch (error) {
+      if (apiCodeOf(error) === API_CODES.messageTooLarge)
+        throw new MessageTooLargeError(messageOf(error), { cause: error });
+      this.#tell(error, "the intake's stream took no event");
+      throw new StreamUnavailableError(messageOf(error), { cause: error });
+    }
+    this.#lastTrouble = "";
+  }
+
+  async *take(most: number, signal: AbortSignal): AsyncIterable<StreamMessage> {
+    const consumer = await this.#consumerOf(this.#connected());
+    const messages = await consumer.fetch({ max_messages: most, expires: TAKE_MS });
+    const stop = (): void => messages.stop();
+    const late = setTimeout(stop, TAKE_MS + TAKE_GRACE_MS);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      for await (const message of messages) yield asStreamMessage(message);
+    } catch (error) {
+      this.#consumer = null;
+      throw error;
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener("abort", stop);
+      await closeQuietly(messages);
+    }
+  }
+
+  async status(): Promise<StreamStatus> {
+    try {
+      const connection = this.#connected();
+      const manager = await managerOf(connection);
+      const info = await manager.streams.info(STREAM);
+      const taken = await manager.consumers.info(STREAM, CONSUMER).then(
+        (consumer) => consumer.num_ack_pending,
+        () => null,
+      );
+      return toStatus(info, { taken, connection });
+    } catch (error) {
+      throw new StreamUnavailableError(messageOf(error), { cause: error });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#connection?.close();
+    await this.#running;
+  }
+
+  #connected(): NatsConnection {
+    if (this.#connection === null || this.#connection.isClosed())
+      throw new StreamUnavailableError("no server of INTAKE_URL is connected");
+    return this.#connection;
+  }
+
+  /** Connects, again whenever the connection is given up for good, until {@link close}. */
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        this.#connection = await connect(connectionOptions(this.#place, this.#options.name));
+        if (this.#isClosed) return await this.#connection.close();
+        await this.#makeStream(this.#connection);
+        await this.#connection.closed();
+      } catch (error) {
+        this.#tell(error, "the intake cannot be reached: trying again");
+      }
+      if (!this.#isClosed) await delay(TRY_AGAIN_MS);
+    }
+  }
+
+  async #makeStream(connection: NatsConnection): Promise<void> {
+    while (this.#options.makes && !connection.isClosed()) {
+      try {
+        await ensureStream(await managerOf(connection), replicasFor(this.#place));
+        this.#lastTrouble = "";
+        this.#log.info({ stream: STREAM, server: connection.getServer() }, "the intake is open");
+        return;
+      } catch (error) {
+        this.#tell(error, "the intake's stream cannot be made: trying again");
+        await delay(TRY_AGAIN_MS);
+      }
+    }
+  }
+
+  /** Asked for once in each connection, and made again where an operator removed it. */
+  async #consumerOf(connection: NatsConnection): Promise<Consumer> {
+    if (this.#consumer?.connection === connection) return this.#consumer.it;
+    const get = () => jetstream(connection).consumers.get(STREAM, CONSUMER);
+    const it = await get().catch(async (error: unknown) => {
+      const code = apiCodeOf(error);
+      if (code !== API_CODES.streamNotFound && code !== API_CODES.consumerNotFound) throw error;
+      await ensureStream(await managerOf(connection), replicasFor(this.#place));
+      return get();
+    });
+    this.#consumer = { connection, it };
+    return it;
+  }
+
+  /** Each trouble once, until another comes. */
+  #tell(error: unknown, text: string): void {
+    const trouble = `${text} ${messageOf(error)}`;
+    if (trouble !== this.#lastTrouble) this.#log.warn({ err: error }, text);
+    this.#lastTrouble = trouble;
+  }
+}
+
+function connectionOptions({ servers, tls, login }: IntakePlace, name: string): NodeConnectionOptions {
+  return {
+    servers: [...servers],
+    name,
+    ...(tls ? { tls: {} } : {}),
+    ...(login.kind === "password" ? { user: login.user, pass: login.pass } : {}),
+    ...(login.kind === "token" ? { token: login.token } : {}),
+    timeout: REQUEST_TIMEOUT_MS,
+    // Servers name the others by addresses that may lead nowhere from here: INTAKE_URL has those that do.
+    ignoreClusterUpdates: true,
+    maxReconnectAttempts: -1,
+    // A password that is changed on both sides must not need a restart.
+    ignoreAuthErrorAbort: true,
+    reconnectTimeWait: TRY_AGAIN_MS,
+    reconnectJitter: TRY_AGAIN_MS,
+    // A server that is silent counts as gone after twice this.
+    pingInterval: 2000,
+    maxPingOut: 2,
+  };
+}
+
+/** Three where there are as many servers; a single replica otherwise, since two survive no loss either. */
+function replicasFor({ servers }: IntakePlace): number {
+  return servers.length >= 3 ? 3 : 1;
+}
+
+function managerOf(connection: NatsConnection): Promise<JetStreamManager> {
+  return jetstreamManager(connection, { checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
+}
+
+/** What an operator made under these names is left as it is. */
+async function ensureStream(manager: JetStreamManager, replicas: number): Promise<void> {
+  await manager.streams.info(STREAM).catch(async (error: unknown) => {
+    if (apiCodeOf(error) !== API_CODES.streamNotFound) throw error;
+    await manager.streams.add({
+      name: STREAM,
+      description: "Events that Postern has accepted, until a worker stores them in the database.",
+      subjects: [ACCEPTED_SUBJECT, `${PRODUCER_SUBJECT}>`],
+      retention: RetentionPolicy.Workqueue,
+      storage: StorageType.File,
+      // Full, it takes nothing more, rather than to drop what was accepted.
+      discard: DiscardPolicy.New,
+      num_replicas: replicas,
+    });
+  });
+  await manager.consumers.info(STREAM, CONSUMER).catch(async (error: unknown) => {
+    if (apiCodeOf(error) !== API_CODES.consumerNotFound) throw error;
+    await manager.consumers.add(STREAM, {
+      durable_name: CONSUMER,
+      description: "What workers take: each message belongs to one of them at a time.",
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(HOLD_MS),
+      max_deliver: -1,
+      // Messages that wait must not keep others from being handed out.
+      max_ack_pending: -1,
+    });
+  });
+}
+
+function apiCodeOf(error: unknown): number {
+  return error instanceof JetStreamApiError ? error.code : 0;
+}
+
+function asStreamMessage(message: JsMsg): StreamMessage {
+  return {
+    subject: message.subject,
+    sequence: message.seq,
+    storedAtMs: Number(message.timestampNanos / 1_000_000n),
+    deliveries: message.info.deliveryCount,
+    traceparent: message.headers?.get("traceparent") || undefined,
+    bytes: message.data,
+    end: () => whileOpen(() => message.ack()),
+    putBack: (afterMs) => whileOpen(() => message.nak(afterMs)),
+    hold: () => whileOpen(() => message.working()),
+  };
+}
+
+/** On a connection that is closed the word gets lost, and the message is handed out again: that may happen anyway. */
+function whileOpen(say: () => void): void {
+  try {
+    say();
+  } catch (error) {
+    if (!(error instanceof errors.ClosedConnectionError)) throw error;
+  }
+}
+
+async function closeQuietly(messages: ConsumerMessages): Promise<void> {
+  await messages.close().catch(() => undefined);
+}
+
+function toStatus(
+  { config, cluster, state }: StreamInfo,
+  { taken, connection }: { taken: number | null; connection: NatsConnection },
+): StreamStatus {
+  // A server without a cluster leads its own stream.
+  const leader = cluster === undefined ? (connection.info?.server_name ?? null) : (cluster.leader ?? null);
+  const followers = (cluster?.replicas ?? []).filter(({ current, offline }) => current && !offline);
+  return {
+    replicas: config.num_replicas,
+    current: leader === null ? 0 : 1 + followers.length,
+    leader,
+    messages: state.messages,
+    bytes: state.bytes,
+    taken,
+    oldestAtMs: state.messages === 0 ? null : Date.parse(state.first_ts),
+    maxMessageBytes: connection.info?.max_payload ?? 0,
+    unsafe: unsafeSettings(config),
+  };
+}
+
+function unsafeSettings(config: StreamInfo["config"]): string[] {
+  const wanted = {
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    max_age: 0,
+  };
+  const names = ["retention", "storage", "discard", "max_age"] as const;
+  return names
+    .filter((name) => config[name] !== wanted[name])
+    .map((name) => `${name} is ${config[name]} instead of ${wanted[name]}`);
+}

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { openCatalog } from "../events/live-catalog.ts";
+import { checkEvents } from "../events/checked-events.ts";
+import { idTimeMs, newEventId, parseTenantId } from "../shared/id.ts";
+import { writeAccepted } from "./accepted-message.ts";
+import { messageSchema } from "./message-schema.ts";
+import { readMessage, type Reading } from "./read-message.ts";
+import { ACCEPTED_SUBJECT } from "./stream.ts";
+
+const catalog = (await openCatalog(undefined)).current();
+const STORED_AT = Date.parse("2026-11-23T12:00:00Z");
+const EVENT = { type: "invoice.paid", data: { n: 1 } };
+
+type Given = { subject?: string; sequence?: number; storedAtMs?: number; traceparent?: string };
+
+function read(body: unknown, given: Given = {}): Reading {
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
+  const message = { subject: "postern.events.acme", sequence: 7, storedAtMs: STORED_AT, ...given };
+  return readMessage({ traceparent: undefined, ...message, bytes }, catalog);
+}
+
+function eventsOf(reading: Reading) {
+  assert.equal(reading.kind, "events", JSON.stringify(reading));
+  return reading.events;
+}
+
+function refusalOf(reading: Reading): string {
+  assert.equal(reading.kind, "refused", JSON.stringify(reading));
+  return reading.reason;
+}
+
+const idsOf = (given: Given = {}) => eventsOf(read([EVENT, EVENT], given)).map(({ id }) => id);
+
+describe("a message of a producer", () => {
+  it("is one event, or several, of the tenant in its subject", () => {
+    const [event] = eventsOf(read({ ...EVENT, id: "key 1" }));
+    assert.deepEqual(
+      [event?.tenantId, event?.type, event?.idempotencyKey, event?.version, event?.others],
+      ["acme", "invoice.paid", "key 1", 1, null],
+    );
+    assert.deepEqual(JSON.parse(event?.body ?? ""), {
+      id: event?.id,
+      event: "invoice.paid",
+      created_at: "2026-11-23T12:00:00.000Z",
+      data: { n: 1 },
+    });
+    assert.equal(eventsOf(read([EVENT, EVENT, EVENT])).length, 3);
+  });
+
+  it("gives its events the same ids whenever it is read, and no other message those", () => {
+    const ids = idsOf();
+    assert.deepEqual(idsOf(), ids);
+    assert.deepEqual(ids.map(idTimeMs), [STORED_AT, STORED_AT]);
+    const others = [idsOf({ sequence: 8 }), idsOf({ storedAtMs: STORED_AT + 1 })].flat();
+    assert.equal(new Set([...ids, ...others]).size, 6);
+    assert.deepEqual([...ids, ...others].sort(), [...ids, ...others]);
+  });
+
+  it("keeps each digit of its numbers", () => {
+    const [event] = eventsOf(read(Buffer.from('{"type":"invoice.paid","data":{"n":12345678901234567890}}')));
+    assert.match(event?.body ?? "", /"n":12345678901234567890\}/);
+  });
+
+  it("continues the trace of its header", () => {
+    const traceparent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+    assert.equal(eventsOf(read(EVENT, { traceparent }))[0]?.traceparent, traceparent);
+  });
+
+  for (const [what, body] of Object.entries<unknown>({
+    "no UTF-8": Uint8Array.from([0x22, 0xff, 0x22]),
+    "no JSON": Buffer.from("{"),
+    empty: Buffer.from(""),
+    null: null,
+    "a number": 5,
+    "an empty list": [],
+    "a list in a list": [[EVENT]],
+    "an event without a type": { data: {} },
+    "an event with a member that there is not": { ...EVENT, tenant: "acme" },
+    "data that are a list": { type: "invoice.paid", data: [] },
+    "a key with NUL": { ...EVENT, id: "a\u0000" },
+    "nested brackets": Buffer.from("[".repeat(100_000)),
+    "more events than one request may have": Array.from({ length: 1001 }, () => EVENT),
+  })) {
+    it(`is refused as malformed: ${what}`, () => assert.equal(refusalOf(read(body)), "malformed"));
+  }
+
+  for (const subject of [
+    "postern.events",
+    "postern.events.",
+    "postern.events.a.b",
+    "postern.events.ä",
+    "postern.events.$SYS",
+    `postern.events.${"a".repeat(65)}`,
+    "postern.other",
+    "x.postern.accepted",
+  ]) {
+    it(`is refused for its tenant at ${subject.slice(0, 24)}`, () => {
+      assert.equal(refusalOf(read(EVENT, { subject })), "tenant");
+    });
+  }
+
+  it("is refused when an event names another tenant than its subject", () => {
+    assert.equal(refusalOf(read({ ...EVENT, tenant_id: "globex" })), "tenant");
+    assert.equal(eventsOf(read({ ...EVENT, tenant_id: "acme" })).length, 1);
+  });
+
+  it("is refused whole for the data of one event", () => {
+    const lone = Buffer.from(
+      '[{"type":"invoice.paid","data":{}},{"type":"invoice.paid","data":{"a":"\\ud800"}}]',
+    );
+    const reading = read(lone);
+    assert.equal(refusalOf(reading), "data");
+    assert.deepEqual(reading.kind === "refused" && reading.issues[0]?.path, [1, "data"]);
+  });
+
+  it("waits for a type or a version that the catalog lacks", () => {
+    assert.equal(read({ type: "no.such", data: {} }).kind, "unknown");
+    assert.equal(read([EVENT, { type: "no.such", data: {} }]).kind, "unknown");
+    assert.equal(read({ ...EVENT, versions: { "9": {} } }).kind, "unknown");
+    assert.equal(refusalOf(read([{ type: "invoice.paid" }, { type: "no.such", data: {} }])), "data");
+  });
+});
+
+describe("docs/intake-message.schema.json", () => {
+  const schema = JSON.parse(
+    readFileSync(join(import.meta.dirname, "../../docs/intake-message.schema.json"), "utf8"),
+  );
+  const isValid = new Ajv2020({ strict: false }).compile(schema);
+
+  it("is what the relay reads", () => assert.deepEqual(schema, messageSchema()));
+
+  for (const [what, message, valid] of [
+    ["an event", EVENT, true],
+    ["several", [EVENT, { ...EVENT, id: "key", tenant_id: "acme" }], true],
+    ["no event", {}, false],
+    ["an empty list", [], false],
+    ["an unknown member", { ...EVENT, tenant: "acme" }, false],
+  ] as const) {
+    it(`says of ${what} what the relay says`, () => {
+      assert.equal(isValid(message), valid);
+      assert.equal(read(message).kind === "events", valid);
+    });
+  }
+});
+
+describe("a message of Postern's own", () => {
+  const tenantId = parseTenantId("acme");
+  const own = { subject: ACCEPTED_SUBJECT };
+  const [event] = checkEvents({ ...EVENT, id: "key" }, tenantId, catalog);
+  assert.ok(event !== undefined);
+  const traced = {
+    ...event,
+    id: newEventId(),
+    traceparent: "00-x",
+    others: { "2": "{}" },
+    idempotencyKey: null,
+  };
+
+  it("gives back the events that were written", () => {
+    assert.deepEqual(eventsOf(read(writeAccepted([event]), own)), [event]);
+    const [second] = eventsOf(read(writeAccepted([traced]), own));
+    assert.deepEqual(second, {
+      ...traced,
+      patterns: ["*", "invoice.*", "invoice.paid", "invoice.paid@1", "invoice.paid@2"],
+    });
+  });
+
+  it("asks no catalog: its events were accepted", () => {
+    const written = { ...event, type: "gone.since" };
+    assert.equal(eventsOf(read(writeAccepted([written]), own))[0]?.type, "gone.since");
+  });
+
+  const valid = JSON.parse(Buffer.from(writeAccepted([event])).toString());
+  const changed = (change: object) => ({ ...valid, events: [{ ...valid.events[0], ...change }] });
+  for (const [what, body] of Object.entries<unknown>({
+    "an event of a producer": EVENT,
+    "no events": { ...valid, events: [] },
+    "another format": { ...valid, format: 2 },
+    "an id that is none": changed({ id: "x" }),
+    "a tenant that is none": changed({ tenant: "a,b" }),
+    "a type that would be several patterns": changed({ type: "a,b" }),
+    "a body that the database cannot hold": changed({ body: "\u0000" }),
+  })) {
+    it(`is refused as malformed: ${what}`, () => assert.equal(refusalOf(read(body, own)), "malformed"));
+  }
+});

@@ -1,0 +1,235 @@
+/**
+ * The relay from the intake's stream to the queue, in every worker. It takes
+ * messages as fast as the database accepts their events, and ends a message
+ * only when each of its events is accepted or visibly refused.
+ *
+ * Why nothing is lost: a message leaves the stream only by its end. A worker
+ * that dies leaves its messages there, and they are handed out again after
+ * {@link HOLD_MS}. Why no event passes twice: see `events/taken-events.ts`.
+ */
+import { isContention, isPassing } from "../database/passing-errors.ts";
+import type { LiveCatalog } from "../events/live-catalog.ts";
+import type { Taken, TakenEvents } from "../events/taken-events.ts";
+import type { NewEvent } from "../queue/queue.ts";
+import type { EventId } from "../shared/id.ts";
+import { sleep, type Clock } from "../shared/clock.ts";
+import type { Issue } from "../shared/refusal.ts";
+import { withinLimit } from "../shared/time-limit.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
+import { makeCourse, makePace, type Outcome } from "./course.ts";
+import { readMessage, type RefusalReason } from "./read-message.ts";
+import { ACCEPTED_SUBJECT, HOLD_MS, type IntakeStream, type StreamMessage } from "./stream.ts";
+
+/** How often a worker says that a message is still its own: three times until it would be handed to another. */
+const HOLD_AGAIN_MS = HOLD_MS / 3;
+/** How soon the relay looks whether it may take messages again. */
+const LOOK_AGAIN_MS = 50;
+const STREAM_PAUSE_MS = 1000;
+/** A try that takes longer counts as failed; its end changes nothing, since events are accepted once. */
+const TRY_LIMIT_MS = 60_000;
+/** How long a stop waits for tries under way. */
+const STOP_LIMIT_MS = 10_000;
+const TOLD_ISSUES = 10;
+
+export type RelayServices = {
+  stream: Pick<IntakeStream, "take">;
+  taken: TakenEvents;
+  catalog: LiveCatalog;
+  tracing: Tracing | null;
+  clock: Clock;
+  log: Log;
+  metrics: Pick<Metrics, "eventsAccepted" | "intakeRefused" | "intakePutBack">;
+};
+
+export type StreamRelay = { start(): void; stop(): Promise<void> };
+
+export function makeStreamRelay(services: RelayServices): StreamRelay {
+  return new Relay(services);
+}
+
+type Trial = { how: "grouped" | "alone"; accepted: Set<EventId> };
+type Tried = { outcome: Outcome; error?: unknown; issues?: readonly Issue[] };
+
+class NoAnswerError extends Error {
+  constructor() {
+    super("the database does not answer");
+  }
+}
+
+/** Whether the database takes nothing at all now. */
+function isAway(error: unknown): boolean {
+  return error instanceof NoAnswerError || (isPassing(error) && !isContention(error));
+}
+
+class Relay implements StreamRelay {
+  readonly #services: RelayServices;
+  readonly #pace = makePace();
+  readonly #held = new Map<StreamMessage, Promise<void>>();
+  #heldBytes = 0;
+  readonly #stopping = new AbortController();
+  #running: Promise<unknown> | null = null;
+
+  constructor(services: RelayServices) {
+    this.#services = services;
+  }
+
+  start(): void {
+    this.#running ??= Promise.all([this.#takeAll(), this.#holdAll()]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const ended = Promise.all([this.#running, ...this.#held.values()]);
+    await withinLimit(ended, STOP_LIMIT_MS, () => new Error("its tries did not end")).catch(
+      (error: unknown) => {
+        this.#services.log.warn(
+          { err: error },
+          "the relay stopped with messages, which are handed out again",
+        );
+      },
+    );
+  }
+
+  async #takeAll(): Promise<void> {
+    const { clock, stream, log } = this.#services;
+    const { signal } = this.#stopping;
+    let isTold = false;
+    while (!signal.aborted) {
+      const held = { messages: this.#held.size, bytes: this.#heldBytes };
+      const room = this.#pace.room(held, clock.nowMs());
+      if (room <= 0) {
+        await sleep(clock, LOOK_AGAIN_MS, signal);
+        continue;
+      }
+      try {
+        for await (const message of stream.take(room, signal)) this.#hold(message);
+        isTold = false;
+      } catch (error) {
+        if (!isTold) log.warn({ err: error }, "the intake's stream hands out nothing: trying again");
+        isTold = true;
+        await sleep(clock, STREAM_PAUSE_MS, signal);
+      }
+    }
+  }
+
+  #hold(message: StreamMessage): void {
+    this.#heldBytes += message.bytes.length;
+    const carried = this.#carry(message).finally(() => {
+      this.#held.delete(message);
+      this.#heldBytes -= message.bytes.length;
+    });
+    this.#held.set(message, carried);
+  }
+
+  async #holdAll(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await sleep(this.#services.clock, HOLD_AGAIN_MS, signal);
+      for (const message of this.#held.keys()) message.hold();
+    }
+  }
+
+  /** From the moment that it is taken until it has ended or is put back. */
+  async #carry(message: StreamMessage): Promise<void> {
+    const { clock } = this.#services;
+    const { signal } = this.#stopping;
+    const course = makeCourse(message);
+    const trial: Trial = { how: "grouped", accepted: new Set() };
+    for (;;) {
+      const tried = await this.#try(message, trial);
+      // It would take others with it again.
+      if (tried.outcome === "failed") trial.how = "alone";
+      const step = course.after(tried.outcome, Date.now());
+      if (step.kind === "end") return message.end();
+      if (step.kind === "refuse") {
+        this.#refuse(message, "unknown_event_type", { issues: tried.issues });
+        return message.end();
+      }
+      if (step.kind === "put_back") return this.#putBack(message, step.afterMs, tried);
+      if (signal.aborted) return message.putBack(0);
+      await sleep(clock, step.afterMs, signal);
+    }
+  }
+
+  async #try(message: StreamMessage, trial: Trial): Promise<Tried> {
+    const { clock, catalog, log } = this.#services;
+    try {
+      const reading = readMessage(message, catalog.current());
+      if (reading.kind === "unknown") return { outcome: "unknown", issues: reading.issues };
+      if (reading.kind === "refused") {
+        this.#refuse(message, reading.reason, { issues: reading.issues });
+        return { outcome: "refused" };
+      }
+      await this.#accept(message, reading.events, trial);
+      this.#pace.succeeded();
+      return { outcome: "accepted" };
+    } catch (error) {
+      if (!isAway(error)) return { outcome: "failed", error };
+      if (this.#pace.failed(clock.nowMs())) {
+        log.warn({ err: error }, "the database takes no events: those of the intake wait in its stream");
+      }
+      return { outcome: "away", error };
+    }
+  }
+
+  /** All of them, or the first one's error; those that are done go to `accepted`, and a later try leaves them out. */
+  async #accept(
+    message: StreamMessage,
+    events: readonly NewEvent[],
+    { how, accepted }: Trial,
+  ): Promise<void> {
+    const left = events.filter(({ id }) => !accepted.has(id));
+    const accepting = left.map(async (event) => {
+      const taken = await this.#services.taken.accept(event, how);
+      if (accepted.has(event.id)) return;
+      accepted.add(event.id);
+      this.#count(message, event, taken);
+    });
+    // All have an outcome before any is tried again, so that no event meets itself.
+    const settled = await withinLimit(Promise.allSettled(accepting), TRY_LIMIT_MS, () => new NoAnswerError());
+    for (const result of settled) if (result.status === "rejected") throw result.reason;
+  }
+
+  #count(message: StreamMessage, event: NewEvent, taken: Taken): void {
+    const { metrics, tracing } = this.#services;
+    const { id: eventId, type: eventType, tenantId, traceparent } = event;
+    if (taken === "key_reused") {
+      this.#refuse(message, "idempotency_key_reused", { eventId, eventType, tenantId });
+    }
+    if (taken !== "accepted") return;
+    metrics.eventsAccepted.inc();
+    // Of the others, the API told when it answered them.
+    if (message.subject !== ACCEPTED_SUBJECT)
+      tracing?.accepted({ eventId, eventType, tenantId, traceparent }, Date.now());
+  }
+
+  #putBack(message: StreamMessage, afterMs: number, { outcome, error, issues }: Tried): void {
+    const { log, metrics } = this.#services;
+    const reason = outcome === "unknown" ? "unknown_event_type" : outcome;
+    const { subject, sequence, deliveries } = message;
+    const told = { reason, subject, sequence, deliveries, afterMs };
+    if (outcome === "failed") log.error({ err: error, ...told }, "an event of the intake fails and waits");
+    if (outcome === "unknown" && deliveries === 1)
+      log.warn(
+        { ...told, issues: issues?.slice(0, TOLD_ISSUES) },
+        "an event of the intake waits for its type",
+      );
+    metrics.intakePutBack.inc({ reason });
+    message.putBack(afterMs);
+  }
+
+  #refuse(
+    { subject, sequence, bytes }: StreamMessage,
+    reason: RefusalReason,
+    { issues = [], ...event }: { issues?: readonly Issue[] | undefined } & Record<string, unknown>,
+  ): void {
+    const { log, metrics } = this.#services;
+    log.error(
+      { reason, subject, sequence, bytes: bytes.length, ...event, issues: issues.slice(0, TOLD_ISSUES) },
+      "an event of the intake is refused and not sent",
+    );
+    metrics.intakeRefused.inc({ reason });
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Makes the events of requests durable in the intake's stream. Events of
+ * concurrent requests share a message; those of one request are never divided.
+ *
+ * A message whose answer is missing is stored again: the relay accepts each
+ * event once, by its id.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { sizeOfBodies } from "../events/checked-events.ts";
+import type { MakeDurable, Published } from "../events/publish.ts";
+import type { NewEvent } from "../queue/queue.ts";
+import { GroupCommit } from "../shared/group-commit.ts";
+import { Refusal } from "../shared/refusal.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { EVENT_OVERHEAD_BYTES, writeAccepted } from "./accepted-message.ts";
+import type { FindKnownKeys } from "./known-keys.ts";
+import { MessageTooLargeError, StreamUnavailableError, type IntakeStream } from "./stream.ts";
+
+const MAX_REQUESTS_PER_MESSAGE = 500;
+/** Far below the megabyte that servers take by default. */
+const MAX_SHARED_BYTES = 256 * 1024;
+/** Messages on their way. More would be smaller ones, each of which costs every replica about as much as a large one. */
+const MAX_CONCURRENT = 2;
+/** A stream that elects a leader is back within about this time. */
+const PATIENCE_MS = 6000;
+const PAUSE_MS = 50;
+const RETRY_AFTER_S = 2;
+
+export function makeStoring({
+  stream,
+  findKnownKeys,
+  metrics,
+}: {
+  stream: Pick<IntakeStream, "store">;
+  findKnownKeys: FindKnownKeys;
+  metrics: Pick<Metrics, "intakeAccepted">;
+}): MakeDurable {
+  const messages = new GroupCommit(
+    async (requests: NewEvent[][]): Promise<null[]> => {
+      await store(stream, writeAccepted(requests.flat()));
+      return requests.map(() => null);
+    },
+    {
+      maxItems: MAX_REQUESTS_PER_MESSAGE,
+      maxConcurrent: MAX_CONCURRENT,
+      weigh: { of: sizeOf, most: MAX_SHARED_BYTES },
+    },
+  );
+  return async (events) => {
+    const known = await findKnownKeys(events);
+    if ([...known.values()].some(({ sameContent }) => !sameContent))
+      throw new Refusal("idempotency_key_reused");
+    const others = events.filter(({ id }) => !known.has(id));
+    if (others.length > 0) await messages.add(others);
+    metrics.intakeAccepted.inc(others.length);
+    return events.map((event): Published => {
+      const earlier = known.get(event.id);
+      if (earlier === undefined) return { id: event.id, dispatchCount: null, isNew: true };
+      return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
+    });
+  };
+}
+
+async function store(stream: Pick<IntakeStream, "store">, message: Uint8Array): Promise<void> {
+  const endsAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await stream.store(message);
+    } catch (error) {
+      if (error instanceof MessageTooLargeError) throw new Refusal("payload_too_large");
+      if (!(error instanceof StreamUnavailableError)) throw error;
+      if (performance.now() > endsAt) throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S });
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+function sizeOf(events: readonly NewEvent[]): number {
+  return events.reduce((sum, event) => sum + sizeOfBodies(event) + EVENT_OVERHEAD_BYTES, 0);
+}

@@ -1,0 +1,103 @@
+/** What `postern doctor` and `/ready` say of an intake. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { checkIntake } from "../src/cli/doctor-intake.ts";
+import { parseIntakeUrl } from "../src/intake/intake-url.ts";
+import { metric, store, take, untilEmpty } from "./support/intake.ts";
+import { freePort } from "./support/free-port.ts";
+import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
+import { eventually, startTestService, type TestService } from "./support/service.ts";
+
+const skip = withoutNats();
+
+describe("an intake, as its operator sees it", { skip }, () => {
+  let cluster: NatsCluster;
+  let service: TestService;
+
+  before(async () => {
+    cluster = await NatsCluster.start(3);
+  });
+  after(async () => {
+    await service?.stop();
+    await cluster.stop();
+  });
+
+  const examine = (url = cluster.url) => checkIntake({ intake: parseIntakeUrl(url) ?? undefined });
+
+  it("is no concern of the doctor where there is none", async () => {
+    assert.deepEqual(await checkIntake({ intake: undefined }), []);
+  });
+
+  it("is a failure while its servers cannot be reached, or have no stream", async () => {
+    for (const [url, detail] of [
+      [`nats://127.0.0.1:${await freePort()}`, /no server of INTAKE_URL is connected/],
+      [cluster.url, /stream not found/],
+    ] as const) {
+      const [finding, ...others] = await examine(url);
+      assert.deepEqual([finding?.status, others], ["fail", []]);
+      assert.match(finding?.detail ?? "", detail);
+    }
+  });
+
+  it("is told with its replicas, leader, backlog and consumer", async () => {
+    service = await startTestService({ env: { INTAKE_URL: cluster.url } });
+    await eventually(() => take(service).catch(() => null));
+    await untilEmpty(cluster);
+    const leader = await cluster.leader();
+    const [first] = await eventually(async () => {
+      const found = await examine();
+      return /3 of 3 replicas/.test(found[0]?.detail ?? "") && found;
+    });
+    assert.equal(
+      first?.detail,
+      `stream postern-intake, 3 of 3 replicas, leader ${leader}; 0 messages; consumer postern-relay with 0 taken`,
+    );
+  });
+
+  it("warns of servers whose messages are smaller than the largest request", async () => {
+    const findings = await examine();
+    assert.deepEqual(
+      findings.map(({ status, detail }) => [status, /messages of 1048576 bytes/.test(detail)]),
+      [
+        ["ok", false],
+        ["warn", true],
+      ],
+    );
+  });
+
+  it("has gauges of its backlog", async () => {
+    await eventually(async () => (await metric(service, "webhook_intake_replicas_current")) === 3);
+    assert.equal(await metric(service, 'webhook_intake_messages{state="ready"}'), 0);
+    assert.equal(await metric(service, "webhook_intake_oldest_age_seconds"), 0);
+    assert.ok((await metric(service, "webhook_intake_accepted_total")) > 0);
+    await store(cluster, "postern.events.acme", { type: "of.no.catalog", data: {} });
+    await eventually(async () => (await metric(service, 'webhook_intake_messages{state="taken"}')) === 1);
+    assert.ok((await metric(service, "webhook_intake_oldest_age_seconds")) > 0);
+  });
+
+  it("is a warning while a replica is gone, and a failure without most of them", async () => {
+    const leader = await cluster.leader();
+    const [one = "", other = ""] = cluster.names().filter((name) => name !== leader);
+    await cluster.kill(one);
+    await eventually(async () => {
+      const findings = await examine();
+      return (
+        findings[0]?.status === "ok" && findings.some(({ detail }) => /1 replicas are behind/.test(detail))
+      );
+    });
+    await cluster.kill(other);
+    await eventually(async () => (await examine())[0]?.status === "fail");
+  });
+
+  it("fails the doctor with settings that drop accepted events", async () => {
+    const single = await NatsCluster.start(1);
+    await single.withManager((manager) =>
+      manager.streams.add({ name: "postern-intake", subjects: ["postern.>"], max_age: 60e9, discard: "old" }),
+    );
+    const findings = await examine(single.url);
+    await single.stop();
+    const unsafe = findings.filter(({ status }) => status === "fail").map(({ detail }) => detail);
+    assert.equal(unsafe.length, 3);
+    assert.match(unsafe.join("\n"), /retention is limits.*\n.*discard is old.*\n.*max_age is 60000000000/);
+  });
+});
