@@ -27,6 +27,7 @@ import {
 } from "../src/queue/postgres/follow-store.ts";
 import { removeReplayed } from "../src/queue/postgres/once-store.ts";
 import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
+import { ALL_SLOTS } from "../src/queue/slots.ts";
 import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
 import { deferDispatch, releaseDispatches } from "../src/queue/postgres/release-store.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
@@ -79,7 +80,7 @@ const STATEMENTS: Record<string, Case> = {
       acceptEvents(
         db,
         batch.map((rows) => event(rows, null)),
-        { leaseId: LEASE_OWNER, parked: [], firstDelayMs: 0 },
+        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 },
       ),
     also: { endpoints: ["tenant_id"] },
   },
@@ -89,7 +90,7 @@ const STATEMENTS: Record<string, Case> = {
       acceptEvents(
         db,
         batch.map((rows, n) => event(rows, n % 2 === 0 ? null : `new ${n}`)),
-        { leaseId: LEASE_OWNER, parked: [endpointOf(batch).endpointId], firstDelayMs: 0 },
+        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [endpointOf(batch).endpointId], firstDelayMs: 0 },
       ),
     also: { endpoints: ["tenant_id"] },
   },
@@ -103,7 +104,7 @@ const STATEMENTS: Record<string, Case> = {
           version: 2,
           others: { "1": "{}" },
         })),
-        { leaseId: LEASE_OWNER, parked: [], firstDelayMs: 0 },
+        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 },
       ),
     also: { endpoints: ["tenant_id"] },
   },
@@ -147,7 +148,13 @@ const STATEMENTS: Record<string, Case> = {
   claim: {
     as: WORKER,
     run: (db, batch) =>
-      claimDispatches(db, LEASE_OWNER, { dispatches: 500, bodyBytes: 1e6 }, [endpointOf(batch).endpointId]),
+      claimDispatches(
+        db,
+        LEASE_OWNER,
+        { dispatches: 500, bodyBytes: 1e6 },
+        [endpointOf(batch).endpointId],
+        ALL_SLOTS,
+      ),
     also: { dispatches: ["claimable_at"] },
   },
   park: {

@@ -16,6 +16,7 @@ import * as search from "../src/deliveries/search-store.ts";
 import * as claim from "../src/queue/postgres/claim-store.ts";
 import * as presence from "../src/queue/postgres/presence-store.ts";
 import * as relay from "../src/queue/postgres/relay-store.ts";
+import { ALL_SLOTS } from "../src/queue/slots.ts";
 import * as release from "../src/queue/postgres/release-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
@@ -223,7 +224,8 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   ...tenantQueries.acrossTenants,
   parkDispatches: (db) => claim.parkDispatches(db, []),
   findBacklogs: (db) => claim.findBacklogs(db),
-  claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),
+  claimDispatches: (db) =>
+    claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, [], ALL_SLOTS),
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
   forgetDeletedEndpoints: (db) => endpoints.forgetDeletedEndpoints(db, 30),
   removeOldAudit: (db) => audit.removeOldAudit(db),

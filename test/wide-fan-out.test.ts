@@ -54,7 +54,7 @@ async function openPublisher() {
       },
     },
     catalog: await openCatalog(undefined),
-    ownLane: { hasRoom: () => false, backlogged: () => [], take: () => undefined },
+    ownLane: { accept: (work) => work({ lease: null, parked: [] }), backlogged: () => [] },
   });
 }
 

@@ -112,9 +112,7 @@ class GroupingPublisher implements Publisher {
     patience: { lockWaitMs?: number } = {},
   ): Promise<Map<EventId, AcceptedEvent>> {
     const { queue, ownLane } = this.#services;
-    const places = { lease: ownLane.hasRoom(), parked: ownLane.backlogged() };
-    const acceptance = await queue.accept(events, { ...places, ...patience });
-    ownLane.take(acceptance);
+    const acceptance = await ownLane.accept((places) => queue.accept(events, { ...places, ...patience }));
     const accepted = new Map(acceptance.accepted.map((event) => [event.id, event]));
     this.#fanOut.note(events, accepted);
     return accepted;

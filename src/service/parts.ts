@@ -41,6 +41,7 @@ import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts
 import { supersedeDispatches } from "../queue/postgres/follow-store.ts";
 import { insertOnce, insertReplayed, removeReplayed } from "../queue/postgres/once-store.ts";
 import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
+import { makeSlotStore } from "../queue/postgres/slot-store.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import type { OwnLane, Presence } from "../queue/queue.ts";
@@ -89,8 +90,8 @@ export type ServiceOptions = {
 
 const CONNECTION_TIMEOUT_MS = 3000;
 
-/** The worker of this process, if it has one, and whether others know that it lives. */
-type Lane = { worker: Worker | null; presence: Presence | null };
+/** The worker of this process, if it has one. */
+type Lane = { worker: Worker | null };
 type Background = { start(): void; stop(): Promise<void> };
 type Foundation = Awaited<ReturnType<typeof makeFoundation>>;
 
@@ -123,7 +124,6 @@ export async function makeParts(options: ServiceOptions) {
       log: options.log,
     });
     lane.worker = makeAttemptWorker(options, foundation, presence);
-    lane.presence = presence;
     background.push(...workerBackground(options, foundation, { worker: lane.worker, presence }));
     const { tenants } = pools;
     const { log, storageTimes: times } = options;
@@ -172,7 +172,7 @@ async function makeFoundation(options: ServiceOptions) {
   const leaseIds = makeLeaseIds();
   const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0, leaseIds));
   const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
-  const lane: Lane = { worker: null, presence: null };
+  const lane: Lane = { worker: null };
   const publisher = makePublisher({ queue, catalog, ownLane: ownLaneOf(lane) });
   const storage = await makeStorageParts({ config, tenants, worker: pools.worker, log, metrics });
   const { artifacts } = storage;
@@ -206,10 +206,8 @@ async function openTracing({ config, log }: ServiceOptions): Promise<Tracing | n
 /** The publisher hands the worker of this process what it accepts. */
 function ownLaneOf(lane: Lane): OwnLane {
   return {
-    // What this worker may not send now is left to others.
-    hasRoom: () => lane.presence?.isConfirmed() === true && lane.worker?.hasRoom() === true,
+    accept: (work) => lane.worker?.accept(work) ?? work({ lease: null, parked: [] }),
     backlogged: () => lane.worker?.backlogged() ?? [],
-    take: (accepted) => lane.worker?.take(accepted),
   };
 }
 
@@ -218,10 +216,12 @@ function makeAttemptWorker(
   foundation: Foundation,
   presence: Presence,
 ): Worker {
-  const { pools, queue, catalog, secretBox, sender, auditTally, storage, metrics, tracing } = foundation;
+  const { pools, queue, catalog, secretBox, sender, auditTally, storage, metrics, tracing, leaseIds } =
+    foundation;
   return makeWorker({
     queue,
     presence,
+    slots: makeSlotStore(pools.worker, leaseIds.first),
     targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox),
     sender,
     health: makeEndpointHealth({
@@ -252,7 +252,8 @@ function workerBackground(
     makeWakeListener({
       databaseUrl,
       log,
-      wake: () => worker.wake(),
+      wake: (slot) => worker.wake(slot),
+      slotsChanged: () => worker.slotsChanged(),
       withdraw: (superseded) => worker.withdraw(superseded),
     }),
     startedTogether(presence, worker),

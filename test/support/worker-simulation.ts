@@ -8,7 +8,7 @@ import { pino } from "pino";
 import type { SendTarget } from "../../src/endpoints/send-target.ts";
 import { makeSigningKey } from "../../src/outbound/signature.ts";
 import type { SendOutcome, SendRequest } from "../../src/outbound/send.ts";
-import type { NewEvent } from "../../src/queue/queue.ts";
+import type { NewEvent, Presence } from "../../src/queue/queue.ts";
 import { GroupCommit } from "../../src/shared/group-commit.ts";
 import {
   newEndpointId,
@@ -23,6 +23,7 @@ import { makeMetrics } from "../../src/telemetry/metrics.ts";
 import { MOST_WIDTH } from "../../src/worker/width.ts";
 import { makeWorker, type Worker } from "../../src/worker/worker.ts";
 import { MemoryQueue } from "./memory-queue.ts";
+import { MemorySlots } from "./memory-slots.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** How a receiver answers a request at a time: after so long, with this status, or not at all (the time limit). */
@@ -45,6 +46,7 @@ export type SimulatedEndpoint = {
 };
 
 const TIME_LIMIT_MS = 15_000;
+const WORKER = "the only worker";
 
 export const healthy: Behaviour = ({ random }) => ({ afterMs: 5 + random() * 10, status: 200 });
 export const hanging: Behaviour = () => ({ afterMs: TIME_LIMIT_MS, status: null });
@@ -77,6 +79,7 @@ export type Report = {
 export class Simulation {
   readonly clock = new VirtualClock();
   readonly queue = new MemoryQueue(this.clock);
+  readonly #slots = new MemorySlots(this.clock);
   readonly worker: Worker;
   readonly endpoints: readonly Known[];
   readonly errors: string[] = [];
@@ -187,12 +190,11 @@ export class Simulation {
   }
 
   async #accept(events: NewEvent[]): Promise<void[]> {
-    const acceptance = await this.queue.accept(events, {
-      lease: this.worker.hasRoom(),
-      parked: this.worker.backlogged(),
+    await this.worker.accept(async (places) => {
+      const acceptance = await this.queue.accept(events, places);
+      this.#publishing -= events.length;
+      return acceptance;
     });
-    this.#publishing -= events.length;
-    this.worker.take(acceptance);
     return events.map(() => undefined);
   }
 
@@ -208,7 +210,8 @@ export class Simulation {
     return makeWorker({
       tracing: null,
       queue: this.queue,
-      presence: { isConfirmed: () => this.#isSeen(), covers: () => true },
+      presence: this.#makePresence(),
+      slots: this.#slots.storeOf(WORKER, { clock: this.clock }),
       clock: this.clock,
       targets: {
         fresh: (key) => this.#targetOf(key.endpointId),
@@ -224,6 +227,24 @@ export class Simulation {
       log,
       metrics: { ...makeMetrics(), watchLanes: (lanes) => void (this.#lanes = lanes) },
     });
+  }
+
+  /** Confirmed every second while it is seen. */
+  #makePresence(): Presence {
+    return {
+      isConfirmed: () => this.#isSeen(),
+      unbrokenSince: () => (this.clock.nowMs() < (this.unseen?.toMs ?? 0) ? 0 : (this.unseen?.toMs ?? 0)),
+      whenConfirmed: (listener) => this.#confirm(listener),
+      covers: () => true,
+    };
+  }
+
+  #confirm(listener: () => void): void {
+    if (this.#isSeen()) {
+      this.#slots.confirm(WORKER);
+      listener();
+    }
+    this.clock.after(1000, () => this.#confirm(listener));
   }
 
   #targetOf(endpointId: EndpointId): SendTarget {

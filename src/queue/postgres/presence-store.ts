@@ -16,7 +16,7 @@ function lockKey(firstLeaseId: string): string {
 }
 
 /** True of a row `w` of `workers` whose lock no session holds. */
-const IS_UNHELD = /* sql */ `NOT EXISTS (
+export const IS_UNHELD = /* sql */ `NOT EXISTS (
     SELECT FROM pg_locks l
     WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.mode = 'ShareLock' AND l.granted
       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -44,7 +44,7 @@ export async function holdWorkerLock(db: Db, firstLeaseId: string): Promise<bool
 export async function confirmWorker(db: Db, firstLeaseId: string): Promise<string | null> {
   const { rows } = await db.query<{ registered: string }>({
     name: "confirm-worker",
-    text: /* sql */ `INSERT INTO postern.workers AS w (first_lease_id) VALUES ($1)
+    text: /* sql */ `INSERT INTO postern.workers AS w (first_lease_id, takes_slots) VALUES ($1, true)
       ON CONFLICT (first_lease_id) DO UPDATE SET seen_at = now() WHERE NOT w.is_dead
       RETURNING registered_at::text AS registered`,
     values: [firstLeaseId],

@@ -34,9 +34,11 @@ export function makePresence(services: PresenceServices): WorkerPresence {
 class SessionPresence implements WorkerPresence {
   readonly #services: PresenceServices;
   readonly #stopping = new AbortController();
+  readonly #listeners: (() => void)[] = [];
   #running: Promise<void> | null = null;
   #session: Session | null = null;
   #confirmedAtMs = -Infinity;
+  #unbrokenSinceMs = -Infinity;
   #registered: string | null = null;
   #registeredAtMs = Infinity;
 
@@ -46,6 +48,14 @@ class SessionPresence implements WorkerPresence {
 
   isConfirmed(): boolean {
     return performance.now() - this.#confirmedAtMs < CONFIRMED_FOR_MS;
+  }
+
+  unbrokenSince(): number {
+    return this.#unbrokenSinceMs;
+  }
+
+  whenConfirmed(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   covers({ leaseEndsMs }: Parameters<Presence["covers"]>[0]): boolean {
@@ -118,9 +128,13 @@ class SessionPresence implements WorkerPresence {
     if (this.#registered !== null && answer !== this.#registered) {
       this.#services.log.warn("other workers took this worker for dead; it drops the leases that they freed");
     }
+    // An answer that comes after the last one has run out continues nothing.
+    const isUnbroken = answer === this.#registered && this.isConfirmed();
+    if (!isUnbroken) this.#unbrokenSinceMs = askedAtMs;
     if (answer !== this.#registered) this.#registeredAtMs = askedAtMs;
     this.#registered = answer;
     this.#confirmedAtMs = askedAtMs;
+    for (const listener of this.#listeners) listener();
   }
 }
 

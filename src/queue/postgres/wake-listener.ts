@@ -9,6 +9,8 @@ import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
 import { WAKE_CHANNEL } from "../channels.ts";
+import type { Slot } from "../slots.ts";
+import { SLOTS_CHANGED } from "./slot-store.ts";
 
 /** Many commits in a burst are one reason to look. */
 const DEBOUNCE_MS = 10;
@@ -18,23 +20,31 @@ export type WakeListener = { start(): void; stop(): Promise<void> };
 export function makeWakeListener(services: {
   databaseUrl: string;
   log: Log;
-  wake: () => void;
+  /** Something is due, in this slot or in any. */
+  wake: (slot?: Slot) => void;
+  slotsChanged: () => void;
   withdraw: (superseded: EventAtEndpoint) => void;
 }): WakeListener {
-  const { databaseUrl, log, wake, withdraw } = services;
+  const { databaseUrl, log, wake, slotsChanged, withdraw } = services;
   let listening: ReturnType<typeof keepListening> | null = null;
   let debounce: NodeJS.Timeout | null = null;
+  let dueIn: Set<Slot> | "any" = new Set();
 
-  function wakeSoon(): void {
+  function wakeSoon(slot: Slot | "any"): void {
+    if (slot === "any") dueIn = slot;
+    else if (dueIn !== "any") dueIn.add(slot);
     debounce ??= setTimeout(() => {
       debounce = null;
-      wake();
+      const slots = dueIn === "any" ? [undefined] : dueIn;
+      dueIn = new Set();
+      for (const due of slots) wake(due);
     }, DEBOUNCE_MS);
   }
 
   function hear(payload: string): void {
+    if (payload === SLOTS_CHANGED) return slotsChanged();
     const superseded = readSuperseded(payload);
-    if (superseded === null) wakeSoon();
+    if (superseded === null) wakeSoon(readSlot(payload) ?? "any");
     else withdraw(superseded);
   }
 
@@ -44,7 +54,7 @@ export function makeWakeListener(services: {
       listening ??= keepListening(channel, {
         heard: hear,
         // For notifications that were sent while no connection listened.
-        opened: wakeSoon,
+        opened: () => wakeSoon("any"),
         failed: (error) => log.warn({ err: error }, "cannot listen for new dispatches; polling meanwhile"),
       });
     },
@@ -53,6 +63,12 @@ export function makeWakeListener(services: {
       if (debounce !== null) clearTimeout(debounce);
     },
   };
+}
+
+/** The payload of a few dispatches; null for others. */
+function readSlot(payload: string): Slot | null {
+  const [, digits] = /^slot (\d{1,3})$/.exec(payload) ?? [];
+  return digits === undefined ? null : Number(digits);
 }
 
 /** The payload that superseding sends; null for the empty one, which only wakes. */
