@@ -13,7 +13,9 @@ CREATE TABLE postern.slots (
 INSERT INTO postern.slots (slot) SELECT generate_series(0, 255);
 
 -- Workers of earlier releases take none, and claim whatever is due.
-ALTER TABLE postern.workers ADD COLUMN takes_slots boolean NOT NULL DEFAULT false;
+ALTER TABLE postern.workers ADD COLUMN takes_slots boolean NOT NULL DEFAULT false,
+  -- When it was last confirmed in its own session; without one it starts no attempt.
+  ADD COLUMN session_at timestamptz NOT NULL DEFAULT now();
 
 GRANT SELECT, UPDATE (owner, term, in_flight, changed_at) ON postern.slots TO postern_worker;
-GRANT UPDATE (takes_slots) ON postern.workers TO postern_worker;
+GRANT UPDATE (takes_slots, session_at) ON postern.workers TO postern_worker;

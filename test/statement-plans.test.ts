@@ -29,6 +29,7 @@ import { removeReplayed } from "../src/queue/postgres/once-store.ts";
 import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
 import { ALL_SLOTS } from "../src/queue/slots.ts";
 import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
+import { findInFlight, leaveSlots, takeSlots } from "../src/queue/postgres/slot-store.ts";
 import { deferDispatch, releaseDispatches } from "../src/queue/postgres/release-store.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
 import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
@@ -51,6 +52,7 @@ const BY_KEY: Ways = {
   tenant_settings: ["tenant_id"],
   bodies_to_keep: ["tenant_id", "delivery_id", "kind"],
   workers: ["first_lease_id"],
+  slots: ["slot"],
   replays: ["tenant_id", "id"],
   person_sends: ["tenant_id", "endpoint_id", "id"],
   header_sets: ["tenant_id", "id"],
@@ -156,6 +158,12 @@ const STATEMENTS: Record<string, Case> = {
         ALL_SLOTS,
       ),
     also: { dispatches: ["claimable_at"] },
+  },
+  "find attempts in flight": { as: WORKER, run: (db, batch) => findInFlight(db, batch.map(leased)) },
+  "take slots": { as: WORKER, run: (db) => takeSlots(db, LEASE_OWNER, [{ slot: 1, term: 0 }]) },
+  "leave slots": {
+    as: WORKER,
+    run: (db) => leaveSlots(db, LEASE_OWNER, [{ slot: 1, term: 1 }], new Map()),
   },
   park: {
     as: WORKER,

@@ -26,6 +26,7 @@ import { readReplication } from "../src/database/replication-store.ts";
 import * as personSends from "../src/deliveries/person-send-store.ts";
 import * as partitions from "../src/queue/postgres/partition-store.ts";
 import * as retention from "../src/queue/postgres/retention-store.ts";
+import * as slots from "../src/queue/postgres/slot-store.ts";
 import * as unsettled from "../src/queue/postgres/unsettled-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
@@ -237,8 +238,14 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
   findLockHolders: (db) => heartbeats.findLockHolders(db),
   readReplication: (db) => readReplication(db),
+  readSlots: (db) => slots.readSlots(db),
+  takeSlots: (db) => slots.takeSlots(db, randomUUID(), [{ slot: 1, term: 7 }]),
+  leaveSlots: (db) => slots.leaveSlots(db, randomUUID(), [{ slot: 1, term: 7 }], new Map()),
+  retireFromSlots: (db) => slots.retireFromSlots(db, randomUUID()),
+  askForSlots: (db) => slots.askForSlots(db),
+  findInFlight: (db) => slots.findInFlight(db, []),
   holdWorkerLock: (db) => presence.holdWorkerLock(db, randomUUID()),
-  confirmWorker: (db) => presence.confirmWorker(db, randomUUID()),
+  confirmWorker: (db) => presence.confirmWorker(db, randomUUID(), "session"),
   findUnheldWorkers: (db) => presence.findUnheldWorkers(db),
   markWorkerDead: (db) => presence.markWorkerDead(db, randomUUID(), 1000),
   freeLeasesOfDead: (db) => presence.freeLeasesOfDead(db, randomUUID()),

@@ -41,7 +41,7 @@ import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts
 import { supersedeDispatches } from "../queue/postgres/follow-store.ts";
 import { insertOnce, insertReplayed, removeReplayed } from "../queue/postgres/once-store.ts";
 import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
-import { makeSlotStore } from "../queue/postgres/slot-store.ts";
+import { makeSlotStore } from "../queue/postgres/slots.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import type { OwnLane, Presence } from "../queue/queue.ts";

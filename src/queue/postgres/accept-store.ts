@@ -11,7 +11,7 @@ import {
 } from "../queue.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
 import type { SlotSet } from "../slots.ts";
-import { inSlots } from "./slot-store.ts";
+import { inSlots } from "./in-slots.ts";
 
 /** As many dispatches name the slots in which they wait. */
 const FEW = 4;

@@ -3,7 +3,7 @@ import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import type { SlotSet } from "../slots.ts";
 import { isRowOf } from "./key-look-up.ts";
-import { inSlots } from "./slot-store.ts";
+import { inSlots } from "./in-slots.ts";
 import {
   LEASE_MS,
   type Ask,

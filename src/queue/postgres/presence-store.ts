@@ -40,14 +40,20 @@ export async function holdWorkerLock(db: Db, firstLeaseId: string): Promise<bool
 /**
  * Confirms that the worker lives. Returns the time of its registration, for
  * comparing; null while others free its leases because they took it for dead.
+ * Over the pool it keeps its leases, but not its slots.
  */
-export async function confirmWorker(db: Db, firstLeaseId: string): Promise<string | null> {
+export async function confirmWorker(
+  db: Db,
+  firstLeaseId: string,
+  over: "session" | "pool",
+): Promise<string | null> {
   const { rows } = await db.query<{ registered: string }>({
     name: "confirm-worker",
     text: /* sql */ `INSERT INTO postern.workers AS w (first_lease_id, takes_slots) VALUES ($1, true)
-      ON CONFLICT (first_lease_id) DO UPDATE SET seen_at = now() WHERE NOT w.is_dead
+      ON CONFLICT (first_lease_id) DO UPDATE SET seen_at = now(), session_at = CASE WHEN $2 THEN now() ELSE w.session_at END
+      WHERE NOT w.is_dead
       RETURNING registered_at::text AS registered`,
-    values: [firstLeaseId],
+    values: [firstLeaseId, over === "session"],
   });
   return rows[0]?.registered ?? null;
 }

@@ -89,12 +89,12 @@ class SessionPresence implements WorkerPresence {
       const held = this.#session;
       // From before the question: an answer can lie unread while the process stands still.
       const askedAtMs = performance.now();
-      const answer = await confirmWorker(held, firstLeaseId);
+      const answer = await confirmWorker(held, firstLeaseId, "session");
       if (answer !== null && this.#session === held) this.#noteConfirmed(answer, askedAtMs);
     } catch (error) {
       log.warn({ err: error }, "this worker's session is lost; it starts no attempt until it has a new one");
       this.#lose(this.#session);
-      await withinLimit(confirmWorker(db, firstLeaseId), ANSWER_LIMIT_MS, noAnswer);
+      await withinLimit(confirmWorker(db, firstLeaseId, "pool"), ANSWER_LIMIT_MS, noAnswer);
     }
   }
 

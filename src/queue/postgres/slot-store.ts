@@ -1,11 +1,9 @@
 /** The slots in PostgreSQL: one owner each, and every change compares the term that it is based on. */
 import type { Db } from "../../database/pool.ts";
-import { WAKE_CHANNEL } from "../channels.ts";
-import type { InFlight, Slot, SlotRow, SlotStore, SlotTable, TakenSlot } from "../slots.ts";
+import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
+import type { InFlight, Slot, SlotRow, SlotTable, TakenSlot } from "../slots.ts";
 import { IS_UNHELD } from "./presence-store.ts";
 
-/** What workers hear when slots are free, or wanted. */
-export const SLOTS_CHANGED = "slots";
 /**
  * A worker without its lock whose last sign of life is so old by the server's
  * clock is gone: nobody needs to watch it first. So the next start after a crash
@@ -13,24 +11,7 @@ export const SLOTS_CHANGED = "slots";
  */
 const GONE_AFTER_S = 10;
 
-/** True where the endpoint's slot is in the set, a parameter such as `$6`. */
-export function inSlots(endpointId: string, parameter: string): string {
-  return /* sql */ `get_bit(${parameter}::bytea, get_byte(uuid_send(${endpointId}), 15)) = 1`;
-}
-
 type Termed = Pick<SlotRow, "slot" | "term">;
-
-export function makeSlotStore(db: Db, workerId: string): SlotStore {
-  return {
-    workerId,
-    read: () => readSlots(db),
-    take: (slots) => takeSlots(db, workerId, slots),
-    leave: (slots, inFlight) => leaveSlots(db, workerId, slots, inFlight),
-    retire: () => retireFromSlots(db, workerId),
-    ask: () => askForSlots(db),
-    stillInFlight: (attempts) => findInFlight(db, attempts),
-  };
-}
 
 /** Plain reads: nothing that is locked delays what a worker knows of the others. */
 export async function readSlots(db: Db): Promise<SlotTable> {
@@ -39,8 +20,8 @@ export async function readSlots(db: Db): Promise<SlotTable> {
     text: /* sql */ `SELECT
         (SELECT json_agg(json_build_object('slot', slot, 'owner', owner, 'term', term) ORDER BY slot)
           FROM postern.slots) AS slots,
-        coalesce((SELECT json_agg(json_build_object('id', w.first_lease_id, 'seenAt', w.seen_at::text,
-              'isGone', w.seen_at < now() - ${GONE_AFTER_S} * interval '1 second' AND ${IS_UNHELD})
+        coalesce((SELECT json_agg(json_build_object('id', w.first_lease_id, 'seenAt', w.session_at::text,
+              'isGone', w.session_at < now() - ${GONE_AFTER_S} * interval '1 second' AND ${IS_UNHELD})
             ORDER BY w.first_lease_id)
           FROM postern.workers w WHERE w.takes_slots AND NOT w.is_dead), '[]') AS workers`,
   });

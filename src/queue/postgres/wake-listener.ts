@@ -8,9 +8,8 @@ import { keepListening } from "../../database/keep-listening.ts";
 import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
-import { WAKE_CHANNEL } from "../channels.ts";
+import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
 import type { Slot } from "../slots.ts";
-import { SLOTS_CHANGED } from "./slot-store.ts";
 
 /** Many commits in a burst are one reason to look. */
 const DEBOUNCE_MS = 10;
