@@ -1,5 +1,5 @@
 /** The table of slots in memory, on a given clock, for simulations of workers that share one. */
-import type { Clock } from "../../src/shared/clock.ts";
+import { sleep, type Clock } from "../../src/shared/clock.ts";
 import {
   SLOT_COUNT,
   type InFlight,
@@ -11,7 +11,7 @@ import {
 const STATEMENT_MS = 2;
 
 type Row = SlotRow & { inFlight: readonly InFlight[] };
-type WorkerRow = { seenAt: string; takesSlots: boolean };
+type WorkerRow = { seenAt: string; takesSlots: boolean; registered: string };
 
 export class MemorySlots {
   readonly rows: Row[] = Array.from({ length: SLOT_COUNT }, (_, slot) => ({
@@ -22,7 +22,7 @@ export class MemorySlots {
   }));
   readonly workers = new Map<string, WorkerRow>();
   /** Told of each change that PostgreSQL would notify of. */
-  readonly listeners = new Map<string, () => void>();
+  readonly listeners = new Set<() => void>();
   readonly #clock: Clock;
   /** How long a statement takes on its way there, and as long back. */
   delayMs: () => number = () => STATEMENT_MS / 2;
@@ -31,23 +31,27 @@ export class MemorySlots {
     this.#clock = clock;
   }
 
-  /** What a worker does every second. */
-  confirm(id: string): void {
-    const takesSlots = this.workers.get(id)?.takesSlots ?? true;
-    this.workers.set(id, { seenAt: String(this.#clock.nowMs()), takesSlots });
+  /** What a worker does every second. Answers its registration. */
+  confirm(id: string): string {
+    const seenAt = String(this.#clock.nowMs());
+    const { takesSlots, registered } = this.workers.get(id) ?? { takesSlots: true, registered: seenAt };
+    this.workers.set(id, { seenAt, takesSlots, registered });
+    return registered;
+  }
+
+  /** Runs on the server; the answer arrives on the worker's own clock, which may stand still. */
+  async statement<T>(clock: Clock, work: () => T): Promise<T> {
+    await sleep(this.#clock, this.delayMs());
+    const answer = work();
+    await sleep(clock, this.delayMs());
+    return answer;
   }
 
   storeOf(
     workerId: string,
     { clock, stillInFlight = async () => [] }: { clock: Clock; stillInFlight?: SlotStore["stillInFlight"] },
   ): SlotStore {
-    const statement = async <T>(work: () => T): Promise<T> => {
-      await new Promise<void>((resolve) => this.#clock.after(this.delayMs(), resolve));
-      const answer = work();
-      // The answer arrives on the worker's own clock, which may stand still.
-      await new Promise<void>((resolve) => clock.after(this.delayMs(), resolve));
-      return answer;
-    };
+    const statement = <T>(work: () => T): Promise<T> => this.statement(clock, work);
     return {
       workerId,
       stillInFlight,
@@ -60,7 +64,7 @@ export class MemorySlots {
         })),
       take: (slots) =>
         statement(() =>
-          this.#current(slots).map((row) => {
+          this.current(slots).map((row) => {
             row.owner = workerId;
             row.term++;
             return { slot: row.slot, term: row.term, inFlight: row.inFlight };
@@ -68,7 +72,7 @@ export class MemorySlots {
         ),
       leave: (slots, inFlight) =>
         statement(() => {
-          for (const row of this.#current(slots).filter(({ owner }) => owner === workerId)) {
+          for (const row of this.current(slots).filter(({ owner }) => owner === workerId)) {
             row.owner = null;
             row.term++;
             row.inFlight = inFlight.get(row.slot) ?? [];
@@ -86,7 +90,8 @@ export class MemorySlots {
     };
   }
 
-  #current(slots: readonly Pick<SlotRow, "slot" | "term">[]): Row[] {
+  /** Those of the slots whose term is still the given one. */
+  current(slots: readonly Pick<SlotRow, "slot" | "term">[]): Row[] {
     return slots.flatMap(({ slot, term }) => {
       const row = this.rows[slot];
       return row?.term === term ? [row] : [];
@@ -94,6 +99,6 @@ export class MemorySlots {
   }
 
   #notify(): void {
-    for (const listener of this.listeners.values()) this.#clock.after(1, listener);
+    for (const listener of this.listeners) this.#clock.after(1, listener);
   }
 }

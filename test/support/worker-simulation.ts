@@ -340,7 +340,7 @@ function urlOf(endpointId: EndpointId): string {
 }
 
 /** Mulberry32: enough chance for a simulation, and the same for the same seed everywhere. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

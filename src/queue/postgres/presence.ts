@@ -10,12 +10,11 @@ import type { Pool } from "../../database/pool.ts";
 import { every } from "../../shared/every.ts";
 import { withinLimit } from "../../shared/time-limit.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { Confirmations } from "../confirmations.ts";
 import { LEASE_MS, type Presence } from "../queue.ts";
 import { confirmWorker, holdWorkerLock, removeWorker } from "./presence-store.ts";
 
 const CONFIRM_EVERY_MS = 1000;
-/** An attempt starts for so long after a confirmation: for less than others take to find a worker dead. */
-const CONFIRMED_FOR_MS = 3000;
 const ANSWER_LIMIT_MS = 5000;
 
 export type WorkerPresence = Presence & { start(): void; stop(): Promise<void> };
@@ -37,21 +36,18 @@ class SessionPresence implements WorkerPresence {
   readonly #listeners: (() => void)[] = [];
   #running: Promise<void> | null = null;
   #session: Session | null = null;
-  #confirmedAtMs = -Infinity;
-  #unbrokenSinceMs = -Infinity;
-  #registered: string | null = null;
-  #registeredAtMs = Infinity;
+  readonly #confirmations = new Confirmations();
 
   constructor(services: PresenceServices) {
     this.#services = services;
   }
 
   isConfirmed(): boolean {
-    return performance.now() - this.#confirmedAtMs < CONFIRMED_FOR_MS;
+    return this.#confirmations.isConfirmed(performance.now());
   }
 
   unbrokenSince(): number {
-    return this.#unbrokenSinceMs;
+    return this.#confirmations.unbrokenSinceMs;
   }
 
   whenConfirmed(listener: () => void): void {
@@ -59,7 +55,7 @@ class SessionPresence implements WorkerPresence {
   }
 
   covers({ leaseEndsMs }: Parameters<Presence["covers"]>[0]): boolean {
-    return leaseEndsMs - LEASE_MS >= this.#registeredAtMs;
+    return leaseEndsMs - LEASE_MS >= this.#confirmations.registeredAtMs;
   }
 
   start(): void {
@@ -78,7 +74,7 @@ class SessionPresence implements WorkerPresence {
     // Where it stays, others find it dead, and nothing to free.
     await removeWorker(last, this.#services.firstLeaseId).catch(() => undefined);
     this.#session = null;
-    this.#confirmedAtMs = -Infinity;
+    this.#confirmations.lose();
     await last.close().catch(() => undefined);
   }
 
@@ -120,20 +116,14 @@ class SessionPresence implements WorkerPresence {
   #lose(lost: Session | null): void {
     if (lost === null || this.#session !== lost) return;
     this.#session = null;
-    this.#confirmedAtMs = -Infinity;
+    this.#confirmations.lose();
     void lost.close().catch(() => undefined);
   }
 
   #noteConfirmed(answer: string, askedAtMs: number): void {
-    if (this.#registered !== null && answer !== this.#registered) {
+    if (!this.#confirmations.note(answer, { askedAtMs, nowMs: performance.now() })) {
       this.#services.log.warn("other workers took this worker for dead; it drops the leases that they freed");
     }
-    // An answer that comes after the last one has run out continues nothing.
-    const isUnbroken = answer === this.#registered && this.isConfirmed();
-    if (!isUnbroken) this.#unbrokenSinceMs = askedAtMs;
-    if (answer !== this.#registered) this.#registeredAtMs = askedAtMs;
-    this.#registered = answer;
-    this.#confirmedAtMs = askedAtMs;
     for (const listener of this.#listeners) listener();
   }
 }
