@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
+import { codeOf } from "../src/database/passing-errors.ts";
 import { createEndpoint } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { sharedSettings, startProgram, type Program } from "./support/program.ts";
+import { runProgram, sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { eventually, PRODUCER } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
@@ -156,3 +157,54 @@ describe("an endpoint of a worker that is gone", () => {
     await eventually(async () => (await logged()).length === 2);
   });
 });
+
+describe("postern up --workers", () => {
+  it("runs as many workers, starts one again that dies, and stops them all", async () => {
+    const program = await startProgram(["up", "--workers", "3"], env);
+    programs.push(program);
+    await eventually(async () => String((await parts()).toSorted()) === "85,85,86");
+    const [killed] = await startedPids(program, 2);
+    assert.ok(isRunning(killed));
+    process.kill(Number(killed), "SIGKILL");
+    const pids = await startedPids(program, 3);
+    await eventually(async () => program.output().split('"roles":["worker"]').length === 4);
+    assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+    assert.deepEqual(pids.filter(isRunning), []);
+  });
+
+  it("leaves no worker behind when it is killed", async () => {
+    const program = await startProgram(["up", "--workers", "2"], env);
+    programs.push(program);
+    await untilParts(128, 128);
+    const [pid] = await startedPids(program, 1);
+    assert.ok(isRunning(pid));
+    await program.end("SIGKILL");
+    await eventually(async () => !isRunning(pid));
+  });
+
+  it("refuses a number of workers that is none", async () => {
+    const { code, errors } = await runProgram(["up", "--workers", "many"], env);
+    assert.equal(code, 1);
+    assert.match(errors, /--workers many is not a number from 1 to 64/);
+  });
+});
+
+/** Of the extra workers, in the order of their starts. */
+function startedPids(program: Program, count: number): Promise<number[]> {
+  return eventually(async () => {
+    const lines = program.output().split("\n");
+    const started = lines.filter((line) => line.includes('"msg":"an extra worker started"'));
+    const pids = started.map((line) => Number(/"pid":(\d+)/.exec(line)?.[1]));
+    return pids.length === count ? pids : null;
+  });
+}
+
+function isRunning(pid: number | undefined): boolean {
+  assert.ok(pid !== undefined && pid > 0);
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    assert.equal(codeOf(error), "ESRCH");
+    return false;
+  }
+}
