@@ -45,6 +45,12 @@ function faults(lines: readonly Line[]): [check: string, status: string][] {
   return lines.filter(({ status }) => status !== "ok").map(({ check, status }) => [check, status]);
 }
 
+async function workersOf(): Promise<string> {
+  const { lines } = await examine();
+  const { status, detail } = lines.find(({ check }) => check === "workers") ?? {};
+  return `${status}: ${detail}`;
+}
+
 describe("postern doctor", () => {
   it("finds nothing wrong where nothing is, in a line for each thing that it looked at", async () => {
     const { code, output } = await runProgram(["doctor"], env);
@@ -55,11 +61,6 @@ describe("postern doctor", () => {
   });
 
   it("says how the workers share the slots, and warns of slots without a worker", async () => {
-    const workersOf = async () => {
-      const { lines } = await examine();
-      const { status, detail } = lines.find(({ check }) => check === "workers") ?? {};
-      return `${status}: ${detail}`;
-    };
     assert.equal(await workersOf(), "ok: none runs on this database now");
     const ids = [randomUUID(), randomUUID()];
     await database.pool.query(

@@ -62,6 +62,10 @@ async function untilParts(...wanted: number[]): Promise<void> {
   await eventually(async () => String(await parts()) === String(wanted));
 }
 
+async function untilThree(): Promise<void> {
+  await eventually(async () => String((await parts()).toSorted((one, other) => one - other)) === "85,85,86");
+}
+
 async function logged(): Promise<{ sentMs: number }[]> {
   const { rows } = await database.pool.query<{ sentMs: number }>(
     `SELECT (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs" FROM postern.deliveries ORDER BY event_id`,
@@ -77,13 +81,13 @@ describe("workers on one database", () => {
     await untilParts(256);
     const second = await start("worker");
     await untilParts(128, 128);
-    await start("up");
-    await eventually(async () => String((await parts()).toSorted()) === "85,85,86");
+    const third = await start("up");
+    await untilThree();
     assert.deepEqual(await first.end("SIGTERM"), { code: 0, signal: null });
     await untilParts(128, 128);
     await second.end("SIGKILL");
     await untilParts(256);
-    const { text } = await programs[2]!.call("GET", "/metrics", { as: null });
+    const { text } = await third.call("GET", "/metrics", { as: null });
     assert.match(text, /^webhook_worker_slots 256$/m);
   });
 
@@ -122,20 +126,20 @@ describe("workers on one database", () => {
   });
 });
 
-describe("an endpoint of a worker that is gone", () => {
-  /** An attempt of the first worker's is in flight, and a second worker is there. */
-  async function inFlight(): Promise<{ api: Program; owner: Program }> {
-    const api = await start("api");
-    const owner = await start("worker");
-    await untilParts(256);
-    await createEndpoint(api, { url: `${receiver.url}/gated`, events: ["payment.failed"] });
-    await publish(api, "payment.failed", 1);
-    await eventually(async () => requests("/gated") === 1);
-    await start("worker");
-    await untilParts(128, 128);
-    return { api, owner };
-  }
+/** An attempt of the first worker's is in flight, and a second worker is there. */
+async function inFlight(): Promise<{ api: Program; owner: Program }> {
+  const api = await start("api");
+  const owner = await start("worker");
+  await untilParts(256);
+  await createEndpoint(api, { url: `${receiver.url}/gated`, events: ["payment.failed"] });
+  await publish(api, "payment.failed", 1);
+  await eventually(async () => requests("/gated") === 1);
+  await start("worker");
+  await untilParts(128, 128);
+  return { api, owner };
+}
 
+describe("an endpoint of a worker that is gone", () => {
   it("is another's before the stopped one has finished its attempts in flight", async () => {
     const { api, owner } = await inFlight();
     owner.signal("SIGTERM");
@@ -162,7 +166,7 @@ describe("postern up --workers", () => {
   it("runs as many workers, starts one again that dies, and stops them all", async () => {
     const program = await startProgram(["up", "--workers", "3"], env);
     programs.push(program);
-    await eventually(async () => String((await parts()).toSorted()) === "85,85,86");
+    await untilThree();
     const [killed] = await startedPids(program, 2);
     assert.ok(isRunning(killed));
     process.kill(Number(killed), "SIGKILL");

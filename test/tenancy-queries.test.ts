@@ -16,7 +16,6 @@ import * as search from "../src/deliveries/search-store.ts";
 import * as claim from "../src/queue/postgres/claim-store.ts";
 import * as presence from "../src/queue/postgres/presence-store.ts";
 import * as relay from "../src/queue/postgres/relay-store.ts";
-import { ALL_SLOTS } from "../src/queue/slots.ts";
 import * as release from "../src/queue/postgres/release-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
@@ -26,7 +25,6 @@ import { readReplication } from "../src/database/replication-store.ts";
 import * as personSends from "../src/deliveries/person-send-store.ts";
 import * as partitions from "../src/queue/postgres/partition-store.ts";
 import * as retention from "../src/queue/postgres/retention-store.ts";
-import * as slots from "../src/queue/postgres/slot-store.ts";
 import * as unsettled from "../src/queue/postgres/unsettled-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
@@ -43,6 +41,7 @@ import * as noticeQueries from "./support/notice-queries.ts";
 import * as portalQueries from "./support/portal-queries.ts";
 import * as pullQueries from "./support/pull-queries.ts";
 import * as tenantQueries from "./support/tenant-queries.ts";
+import * as claimQueries from "./support/claim-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import { artifact, completed, leased, logged, newEndpoint, NOW, secret } from "./support/store-inputs.ts";
@@ -223,10 +222,6 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   ...noticeQueries.acrossTenants,
   ...portalQueries.acrossTenants,
   ...tenantQueries.acrossTenants,
-  parkDispatches: (db) => claim.parkDispatches(db, []),
-  findBacklogs: (db) => claim.findBacklogs(db),
-  claimDispatches: (db) =>
-    claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, [], ALL_SLOTS),
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
   forgetDeletedEndpoints: (db) => endpoints.forgetDeletedEndpoints(db, 30),
   removeOldAudit: (db) => audit.removeOldAudit(db),
@@ -238,12 +233,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
   findLockHolders: (db) => heartbeats.findLockHolders(db),
   readReplication: (db) => readReplication(db),
-  readSlots: (db) => slots.readSlots(db),
-  takeSlots: (db) => slots.takeSlots(db, randomUUID(), [{ slot: 1, term: 7 }]),
-  leaveSlots: (db) => slots.leaveSlots(db, randomUUID(), [{ slot: 1, term: 7 }], new Map()),
-  retireFromSlots: (db) => slots.retireFromSlots(db, randomUUID()),
-  askForSlots: (db) => slots.askForSlots(db),
-  findInFlight: (db) => slots.findInFlight(db, []),
+  ...claimQueries.acrossTenants,
   holdWorkerLock: (db) => presence.holdWorkerLock(db, randomUUID()),
   confirmWorker: (db) => presence.confirmWorker(db, randomUUID(), "session"),
   findUnheldWorkers: (db) => presence.findUnheldWorkers(db),

@@ -9,7 +9,8 @@ import { clearTimeout, setTimeout } from "node:timers";
 import type { Environment } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Stoppable } from "./run.ts";
+
+type Stoppable = { stop(): Promise<void> };
 
 const MOST_WORKERS = 64;
 const RESTART_AFTER_MS = 1000;

@@ -13,8 +13,7 @@
  * Then the owner's presence has had a break, whatever the owner itself knows.
  */
 import assert from "node:assert/strict";
-import type { EndpointId } from "../shared/id.ts";
-import type { EndpointKey, LeasedDispatch } from "./queue.ts";
+import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 
 export const SLOT_COUNT = 256;
 
@@ -49,7 +48,7 @@ export const NO_SLOTS = new SlotSet();
 export const ALL_SLOTS = new SlotSet(Array.from({ length: SLOT_COUNT }, (_, slot) => slot));
 
 /** An attempt that a worker has in flight as it gives its endpoint's slot away. */
-export type InFlight = EndpointKey & Pick<LeasedDispatch, "id">;
+export type InFlight = { tenantId: TenantId; endpointId: EndpointId; id: DeliveryId };
 
 /** A slot as the table has it. */
 export type SlotRow = { slot: Slot; owner: string | null; term: number };

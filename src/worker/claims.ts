@@ -110,7 +110,7 @@ function theMore(one: Found, other: Found): Found {
 }
 
 function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, withoutEvent }: ClaimsServices) {
-  let backlogsFoundAtMs = -Infinity;
+  const findBacklogs = makeBacklogSearch({ queue, lanes, slots, clock });
 
   async function relay(): Promise<Found> {
     try {
@@ -164,13 +164,23 @@ function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, with
     return count;
   }
 
-  async function findBacklogs(): Promise<void> {
-    if (clock.nowMs() - backlogsFoundAtMs < BACKLOGS_EVERY_MS) return;
-    for (const endpoint of await queue.findBacklogs()) {
+  return { relay, claim, servePulls };
+}
+
+/** Now and then, in this worker's slots. */
+function makeBacklogSearch({
+  queue,
+  lanes,
+  slots,
+  clock,
+}: Pick<ClaimsServices, "queue" | "lanes" | "slots" | "clock">) {
+  let foundAtMs = -Infinity;
+  return async (): Promise<void> => {
+    if (clock.nowMs() - foundAtMs < BACKLOGS_EVERY_MS) return;
+    const found = await queue.findBacklogs();
+    for (const endpoint of found) {
       if (slots.owned().has(slotOf(endpoint.endpointId))) lanes.foundBacklog(endpoint, clock.nowMs());
     }
-    backlogsFoundAtMs = clock.nowMs();
-  }
-
-  return { relay, claim, servePulls };
+    foundAtMs = clock.nowMs();
+  };
 }

@@ -21,7 +21,7 @@ const RECOVERED_MS = 10_000;
 /** Equal parts of all slots. */
 function assertShared(simulation: SlotSimulation, seed: number): void {
   const parts = simulation.parts();
-  const text = `parts ${parts} at ${simulation.clock.nowMs()} ms, seed ${seed}`;
+  const text = `parts ${parts.join(", ")} at ${simulation.clock.nowMs()} ms, seed ${seed}`;
   if (parts.length === 0) return;
   assert.equal(
     parts.reduce((sum, part) => sum + part, 0),
@@ -127,11 +127,7 @@ describe(`the slots of a database, seed ${SEED}`, () => {
 });
 
 /** Replaces a method until the answer is called. */
-function replace<T extends object, K extends keyof T & string>(
-  prototype: T,
-  name: K,
-  value: unknown,
-): () => void {
+function replace<T extends object>(prototype: T, name: keyof T & string, value: unknown): () => void {
   const original = Object.getOwnPropertyDescriptor(prototype, name);
   assert.ok(original !== undefined);
   Object.defineProperty(prototype, name, { value, configurable: true });

@@ -100,19 +100,22 @@ export class SlotKeeper {
       this.#mustLookAgain = true;
       return;
     }
-    this.#looking = this.#lookOnce().then(() => {
-      this.#looking = null;
-      if (!this.#mustLookAgain) return;
-      this.#mustLookAgain = false;
-      this.look();
-    });
+    this.#looking = this.#lookAsOftenAsAsked();
   }
 
   /** Gives all slots back. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.look();
-    while (this.#looking !== null) await this.#looking;
+    await this.#looking;
+  }
+
+  async #lookAsOftenAsAsked(): Promise<void> {
+    do {
+      this.#mustLookAgain = false;
+      await this.#lookOnce();
+    } while (this.#mustLookAgain);
+    this.#looking = null;
   }
 
   async #lookOnce(): Promise<void> {

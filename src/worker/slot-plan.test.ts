@@ -67,9 +67,9 @@ describe("the plan of a worker's slots", () => {
   });
 });
 
-describe("a worker", () => {
-  const seen = (seenAt: string, isGone = false) => [{ id: "a", seenAt, isGone }];
+const seen = (seenAt: string, isGone = false) => [{ id: "a", seenAt, isGone }];
 
+describe("a worker", () => {
   it("is silent when one observer has read the same sign of life for four seconds", () => {
     const workers = new SilentWorkers();
     assert.deepEqual(workers.note(seen("1"), { askedAtMs: 0, answeredAtMs: 100 }), NOBODY);

@@ -145,7 +145,10 @@ export class SlotSimulation {
   check(): void {
     for (let slot = 0; slot < SLOT_COUNT; slot++) {
       const owners = this.workers.filter((worker) => worker.mayStart(slot)).map(({ id }) => id);
-      assert.ok(owners.length <= 1, `slot ${slot} has the owners ${owners} at ${this.clock.nowMs()} ms`);
+      assert.ok(
+        owners.length <= 1,
+        `slot ${slot} has the owners ${owners.join(", ")} at ${this.clock.nowMs()} ms`,
+      );
     }
   }
 }

@@ -54,8 +54,7 @@ export async function claimDispatches(
   db: Db,
   leaseId: string,
   limits: ClaimLimits,
-  without: readonly EndpointId[],
-  slots: SlotSet,
+  { slots, without }: { slots: SlotSet; without: readonly EndpointId[] },
 ): Promise<Claimed> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<{ due: number } & (FoundRow | { id: null })>({

@@ -49,7 +49,7 @@ export function makePostgresQueue(
       });
     },
     claim: (limits, without, slots = ALL_SLOTS) =>
-      claimDispatches(worker, nextLeaseId(), limits, without, slots),
+      claimDispatches(worker, nextLeaseId(), limits, { slots, without }),
     park: (endpoints) => parkDispatches(worker, endpoints),
     pull: (asks) => pullDispatches(worker, nextLeaseId(), asks),
     findBacklogs: () => findBacklogs(worker),

@@ -14,7 +14,7 @@ after(() => database.drop());
 
 function listenerThat(
   wake: (slot?: number) => void,
-  { databaseUrl = database.url, slotsChanged = () => undefined as void } = {},
+  { databaseUrl = database.url, slotsChanged = (): void => undefined } = {},
 ) {
   return makeWakeListener({
     databaseUrl,
