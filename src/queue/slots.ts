@@ -25,6 +25,12 @@ export function slotOf(endpointId: EndpointId): Slot {
   return slot;
 }
 
+/**
+ * Slots in groups of so many neighbours. A notification names a group: workers
+ * mostly have whole ones, and a commit makes few notifications.
+ */
+export const NEIGHBOURS = 16;
+
 /** A set of slots, as 256 bits: the lowest bit of the first byte is slot 0. */
 export class SlotSet {
   readonly bits: Buffer = Buffer.alloc(SLOT_COUNT / 8);
@@ -37,6 +43,10 @@ export class SlotSet {
 
   has(slot: Slot): boolean {
     return (this.#byteOf(slot) & (1 << (slot & 7))) !== 0;
+  }
+
+  hasSomeOf(group: number): boolean {
+    return [0, 1].some((half) => this.bits.readUInt8((group * NEIGHBOURS) / 8 + half) !== 0);
   }
 
   #byteOf(slot: Slot): number {

@@ -252,7 +252,7 @@ function workerBackground(
     makeWakeListener({
       databaseUrl,
       log,
-      wake: (slot) => worker.wake(slot),
+      wake: (group) => worker.wake(group),
       slotsChanged: () => worker.slotsChanged(),
       withdraw: (superseded) => worker.withdraw(superseded),
     }),

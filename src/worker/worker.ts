@@ -14,7 +14,7 @@ import type {
   OwnLane,
   Presence,
 } from "../queue/queue.ts";
-import { slotOf, type Slot, type SlotStore } from "../queue/slots.ts";
+import { slotOf, type SlotStore } from "../queue/slots.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CarryOut, type CarryOutServices } from "./carry-out.ts";
 import { makeClaims, type Claims } from "./claims.ts";
@@ -31,8 +31,8 @@ const TEND_MS = 200;
 
 export type Worker = OwnLane & {
   start(): void;
-  /** Claims without waiting for the next poll, if the slot is its own. */
-  wake(slot?: Slot): void;
+  /** Claims without waiting for the next poll, if it has slots of the group. */
+  wake(group?: number): void;
   /** Other workers have changed their slots, or want some. */
   slotsChanged(): void;
   /** A person delivered the event: its dispatch, if one waits here, is not sent. */
@@ -106,8 +106,8 @@ class LaneWorker implements Worker {
     this.#tend();
   }
 
-  wake(slot?: Slot): void {
-    if (slot === undefined || this.#slots.owned().has(slot)) this.#claims.wake();
+  wake(group?: number): void {
+    if (group === undefined || this.#slots.owned().hasSomeOf(group)) this.#claims.wake();
   }
 
   slotsChanged(): void {

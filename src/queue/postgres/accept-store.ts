@@ -10,11 +10,8 @@ import {
   type NewEvent,
 } from "../queue.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
-import type { SlotSet } from "../slots.ts";
+import { NEIGHBOURS, type SlotSet } from "../slots.ts";
 import { inSlots } from "./in-slots.ts";
-
-/** As many dispatches name the slots in which they wait. */
-const FEW = 4;
 
 /** One for each dispatch, or for an event without any. */
 type AcceptedRow = {
@@ -104,10 +101,10 @@ function acceptEventsSql(kind: Kind): string {
   )
   SELECT accepted.id AS event_id, due.id AS dispatch_id, due.endpoint_id,
     CASE WHEN NOT due.held THEN due.parked END AS parked, due.leased${due},
-    -- Heard when this commits, and once however many rows say it: a few wake the workers of their slots, many wake all.
+    -- Heard when this commits, and once however many rows say it. It wakes the workers that have neighbours of the slot.
     CASE WHEN due.held THEN pg_notify('${FETCH_CHANNEL}', due.endpoint_id::text)
       WHEN NOT due.leased AND ($7::uuid IS NULL OR NOT due.parked) THEN pg_notify('${WAKE_CHANNEL}',
-        CASE WHEN (SELECT count(*) FROM due) <= ${FEW} THEN 'slot ' || get_byte(uuid_send(due.endpoint_id), 15) ELSE '' END)
+        'slots ' || get_byte(uuid_send(due.endpoint_id), 15) / ${NEIGHBOURS})
       END
   FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
 }

@@ -13,7 +13,7 @@ before(async () => {
 after(() => database.drop());
 
 function listenerThat(
-  wake: (slot?: number) => void,
+  wake: (group?: number) => void,
   { databaseUrl = database.url, slotsChanged = (): void => undefined } = {},
 ) {
   return makeWakeListener({
@@ -39,19 +39,19 @@ it("wakes the worker once it listens, and at each notice", async () => {
   await listener.stop();
 });
 
-it("says in which slots something is due, and that slots changed", async () => {
+it("says in which groups of slots something is due, and that slots changed", async () => {
   const woken: (number | undefined)[] = [];
   let changes = 0;
-  const listener = listenerThat((slot) => void woken.push(slot), { slotsChanged: () => void changes++ });
+  const listener = listenerThat((group) => void woken.push(group), { slotsChanged: () => void changes++ });
   listener.start();
   await eventually(async () => woken.length === 1);
-  await notify("slot 7");
-  await notify("slot 255");
+  await notify("slots 7");
+  await notify("slots 15");
   await eventually(async () => woken.length === 3);
-  await notify("slots");
+  await notify("slots changed");
   await notify("");
   await eventually(async () => woken.length === 4);
-  assert.deepEqual([woken, changes], [[undefined, 7, 255, undefined], 1]);
+  assert.deepEqual([woken, changes], [[undefined, 7, 15, undefined], 1]);
   await listener.stop();
 });
 

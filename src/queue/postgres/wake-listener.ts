@@ -9,7 +9,7 @@ import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
 import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
-import type { Slot } from "../slots.ts";
+import { NEIGHBOURS, SLOT_COUNT } from "../slots.ts";
 
 /** Many commits in a burst are one reason to look. */
 const DEBOUNCE_MS = 10;
@@ -19,31 +19,31 @@ export type WakeListener = { start(): void; stop(): Promise<void> };
 export function makeWakeListener(services: {
   databaseUrl: string;
   log: Log;
-  /** Something is due, in this slot or in any. */
-  wake: (slot?: Slot) => void;
+  /** Something is due, in this group of slots or in any. */
+  wake: (group?: number) => void;
   slotsChanged: () => void;
   withdraw: (superseded: EventAtEndpoint) => void;
 }): WakeListener {
   const { databaseUrl, log, wake, slotsChanged, withdraw } = services;
   let listening: ReturnType<typeof keepListening> | null = null;
   let debounce: NodeJS.Timeout | null = null;
-  let dueIn: Set<Slot> | "any" = new Set();
+  let dueIn: Set<number> | "any" = new Set();
 
-  function wakeSoon(slot: Slot | "any"): void {
-    if (slot === "any") dueIn = slot;
-    else if (dueIn !== "any") dueIn.add(slot);
+  function wakeSoon(group: number | "any"): void {
+    if (group === "any") dueIn = group;
+    else if (dueIn !== "any") dueIn.add(group);
     debounce ??= setTimeout(() => {
       debounce = null;
-      const slots = dueIn === "any" ? [undefined] : dueIn;
+      const groups = dueIn === "any" ? [undefined] : dueIn;
       dueIn = new Set();
-      for (const due of slots) wake(due);
+      for (const due of groups) wake(due);
     }, DEBOUNCE_MS);
   }
 
   function hear(payload: string): void {
     if (payload === SLOTS_CHANGED) return slotsChanged();
     const superseded = readSuperseded(payload);
-    if (superseded === null) wakeSoon(readSlot(payload) ?? "any");
+    if (superseded === null) wakeSoon(readGroup(payload) ?? "any");
     else withdraw(superseded);
   }
 
@@ -64,10 +64,10 @@ export function makeWakeListener(services: {
   };
 }
 
-/** The payload of a few dispatches; null for others. */
-function readSlot(payload: string): Slot | null {
-  const [, digits] = /^slot (\d{1,3})$/.exec(payload) ?? [];
-  return digits === undefined ? null : Number(digits);
+/** The payload of accepted dispatches; null for others. */
+function readGroup(payload: string): number | null {
+  const [, digits] = /^slots (\d{1,2})$/.exec(payload) ?? [];
+  return digits !== undefined && Number(digits) < SLOT_COUNT / NEIGHBOURS ? Number(digits) : null;
 }
 
 /** The payload that superseding sends; null for the empty one, which only wakes. */
