@@ -53,3 +53,14 @@ describe("an endpoint's rate limit", () => {
     assert.equal(takeTurn(turn, 1, 1000), 0);
   });
 });
+
+describe("the rate limit of an endpoint whose slot has just arrived", () => {
+  it("waits one interval, and catches up on nothing for a second", () => {
+    const turn = { nextMs: -Infinity, sinceMs: 1000 };
+    assert.equal(takeTurn(turn, 50, 1000), 20);
+    assert.equal(takeTurn(turn, 50, 1500), 0);
+    assert.equal(takeTurn(turn, 50, 1500), 20);
+    assert.equal(takeTurn(turn, 50, 2500), 0);
+    assert.equal(takeTurn(turn, 50, 2500), 0);
+  });
+});

@@ -7,13 +7,18 @@ export type Turn = {
   sinceMs: number;
 };
 
+/** A second without too many attempts begins with the last one of the worker before. */
+const NEW_FOR_MS = 1000;
+
 /**
  * Milliseconds until an attempt may start at `nowMs`; 0 counts one as started.
  * A quiet endpoint may catch up on at most a tenth of a second, or one attempt.
  */
 export function takeTurn(turn: Turn, perSecond: number, nowMs: number): number {
   const intervalMs = 1000 / perSecond;
-  const earliestMs = nowMs - Math.max(100 - intervalMs, 0);
+  // To a new worker it may seem quiet, although the one before has just started attempts.
+  const isNew = nowMs - turn.sinceMs < NEW_FOR_MS;
+  const earliestMs = isNew ? nowMs : nowMs - Math.max(100 - intervalMs, 0);
   const turnMs = Math.max(turn.nextMs, turn.sinceMs + intervalMs, earliestMs);
   if (turnMs > nowMs) return turnMs - nowMs;
   turn.nextMs = turnMs + intervalMs;

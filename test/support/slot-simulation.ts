@@ -6,14 +6,13 @@
  */
 import assert from "node:assert/strict";
 import { pino } from "pino";
-import { Confirmations } from "../../src/queue/confirmations.ts";
 import { SLOT_COUNT } from "../../src/queue/slots.ts";
 import { sleep } from "../../src/shared/clock.ts";
 import { SlotKeeper } from "../../src/worker/slot-keeper.ts";
 import { MemorySlots } from "./memory-slots.ts";
+import { SimulatedPresence } from "./simulated-presence.ts";
 import { PausableClock, VirtualClock } from "./virtual-clock.ts";
 
-const CONFIRM_EVERY_MS = 1000;
 const CHECK_EVERY_MS = 20;
 
 export class SimulatedWorker {
@@ -21,18 +20,17 @@ export class SimulatedWorker {
   readonly clock: PausableClock;
   readonly keeper: SlotKeeper;
   readonly #slots: MemorySlots;
-  readonly #confirmations = new Confirmations();
-  readonly #listeners: (() => void)[] = [];
+  readonly presence: SimulatedPresence;
   readonly #heard = (): void => {
     this.clock.after(0, () => this.keeper.look());
   };
-  hasSession = true;
   isOver = false;
 
   constructor(id: string, slots: MemorySlots, clock: VirtualClock, errors: string[]) {
     this.id = id;
     this.#slots = slots;
     this.clock = new PausableClock(clock);
+    this.presence = new SimulatedPresence(id, slots, this.clock);
     const log = pino({
       level: "warn",
       hooks: {
@@ -44,12 +42,7 @@ export class SimulatedWorker {
     this.keeper = new SlotKeeper(
       {
         store: slots.storeOf(id, { clock: this.clock }),
-        presence: {
-          isConfirmed: () => this.#confirmations.isConfirmed(this.clock.nowMs()),
-          unbrokenSince: () => this.#confirmations.unbrokenSinceMs,
-          whenConfirmed: (listener) => void this.#listeners.push(listener),
-          covers: () => true,
-        },
+        presence: this.presence,
         clock: this.clock,
         log,
       },
@@ -63,7 +56,6 @@ export class SimulatedWorker {
       },
     );
     slots.listeners.add(this.#heard);
-    this.#confirmLater(0);
   }
 
   /** Whether an attempt of the slot may start here now. */
@@ -77,33 +69,10 @@ export class SimulatedWorker {
     this.#slots.listeners.delete(this.#heard);
   }
 
-  loseSession(): void {
-    this.hasSession = false;
-    this.#confirmations.lose();
-  }
-
   async stop(): Promise<void> {
     await this.keeper.stop();
     this.#slots.workers.delete(this.id);
     this.kill();
-  }
-
-  #confirmLater(ms: number): void {
-    this.clock.after(ms, () => void this.#confirm());
-  }
-
-  /** As `presence.ts` does over its session. */
-  async #confirm(): Promise<void> {
-    if (this.isOver) return;
-    const askedAtMs = this.clock.nowMs();
-    if (this.hasSession) {
-      const registered = await this.#slots.statement(this.clock, () => this.#slots.confirm(this.id));
-      if (this.hasSession && !this.isOver) {
-        this.#confirmations.note(registered, { askedAtMs, nowMs: this.clock.nowMs() });
-        for (const listener of this.#listeners) listener();
-      }
-    }
-    this.#confirmLater(CONFIRM_EVERY_MS);
   }
 }
 

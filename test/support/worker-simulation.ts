@@ -8,7 +8,9 @@ import { pino } from "pino";
 import type { SendTarget } from "../../src/endpoints/send-target.ts";
 import { makeSigningKey } from "../../src/outbound/signature.ts";
 import type { SendOutcome, SendRequest } from "../../src/outbound/send.ts";
-import type { NewEvent, Presence } from "../../src/queue/queue.ts";
+import type { NewEvent } from "../../src/queue/queue.ts";
+import type { InFlight } from "../../src/queue/slots.ts";
+import { sleep } from "../../src/shared/clock.ts";
 import { GroupCommit } from "../../src/shared/group-commit.ts";
 import {
   newEndpointId,
@@ -24,7 +26,8 @@ import { MOST_WIDTH } from "../../src/worker/width.ts";
 import { makeWorker, type Worker } from "../../src/worker/worker.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import { MemorySlots } from "./memory-slots.ts";
-import { VirtualClock } from "./virtual-clock.ts";
+import { SimulatedPresence } from "./simulated-presence.ts";
+import { PausableClock, VirtualClock } from "./virtual-clock.ts";
 
 /** How a receiver answers a request at a time: after so long, with this status, or not at all (the time limit). */
 export type Behaviour = (at: { nowMs: number; random: () => number }) => {
@@ -46,7 +49,6 @@ export type SimulatedEndpoint = {
 };
 
 const TIME_LIMIT_MS = 15_000;
-const WORKER = "the only worker";
 
 export const healthy: Behaviour = ({ random }) => ({ afterMs: 5 + random() * 10, status: 200 });
 export const hanging: Behaviour = () => ({ afterMs: TIME_LIMIT_MS, status: null });
@@ -62,6 +64,8 @@ export const recovering =
   (atMs: number): Behaviour =>
   (at) =>
     at.nowMs < atMs ? hanging(at) : healthy(at);
+
+type SimulatedWorker = { id: string; worker: Worker; presence: SimulatedPresence; clock: PausableClock };
 
 type Known = SimulatedEndpoint & { id: EndpointId; tenantId: TenantId; starts: number[]; inFlight: number };
 
@@ -80,16 +84,15 @@ export class Simulation {
   readonly clock = new VirtualClock();
   readonly queue = new MemoryQueue(this.clock);
   readonly #slots = new MemorySlots(this.clock);
-  readonly worker: Worker;
+  readonly workers: [SimulatedWorker, ...SimulatedWorker[]];
   readonly endpoints: readonly Known[];
   readonly errors: string[] = [];
-  /** While nobody can see that the worker lives. */
-  unseen: { fromMs: number; toMs: number } | null = null;
   #attempts = 0;
   #accepted = 0;
   #mostInFlight = 0;
   #mostWeight = 0;
   #lanes: { inFlight: number; weight: number } = { inFlight: 0, weight: 0 };
+  readonly #starts: { tenant: string; atMs: number }[] = [];
   readonly #random: () => number;
   readonly #acceptedAtMs = new Map<EventId, { atMs: number; order: number }>();
   /** From publishing to the first attempt, by endpoint, in milliseconds. */
@@ -114,7 +117,7 @@ export class Simulation {
     for (const { tenantId, id } of this.endpoints) {
       this.queue.addEndpoint({ tenantId, endpointId: id, enabled: true });
     }
-    this.worker = this.#makeWorker();
+    this.workers = [this.#makeWorker("worker-0")];
     this.#commits = new GroupCommit(
       (events) => this.#accept(events),
       { maxItems: 1000, maxConcurrent: 4 },
@@ -130,7 +133,7 @@ export class Simulation {
       this.queue.addBacklog(events, endpoint.id);
       this.#publishLater(endpoint, Math.min(ms, endpoint.untilMs ?? ms));
     }
-    this.worker.start();
+    for (const { worker } of this.workers) worker.start();
     await this.clock.runUntil(this.clock.nowMs() + ms);
     this.#check(this.#accepted === this.#firsts(), "an accepted event is neither in the queue nor over");
     return this.report();
@@ -146,6 +149,18 @@ export class Simulation {
       mostInFlight: this.#mostInFlight,
       errors: [...new Set(this.errors)],
     };
+  }
+
+  /** One more worker, on the same queue. */
+  add(): SimulatedWorker {
+    const added = this.#makeWorker(`worker-${this.workers.length}`);
+    this.workers.push(added);
+    return added;
+  }
+
+  /** When attempts of the tenant's endpoints started. */
+  startsOf(tenant: string): number[] {
+    return this.#starts.flatMap((start) => (start.tenant === tenant ? [start.atMs] : []));
   }
 
   latencies(isWanted: (endpoint: SimulatedEndpoint) => boolean): number[] {
@@ -190,7 +205,9 @@ export class Simulation {
   }
 
   async #accept(events: NewEvent[]): Promise<void[]> {
-    await this.worker.accept(async (places) => {
+    const [first] = this.workers;
+    const { worker } = this.workers[Math.floor(this.#random() * this.workers.length)] ?? first;
+    await worker.accept(async (places) => {
       const acceptance = await this.queue.accept(events, places);
       this.#publishing -= events.length;
       return acceptance;
@@ -198,7 +215,9 @@ export class Simulation {
     return events.map(() => undefined);
   }
 
-  #makeWorker(): Worker {
+  #makeWorker(id: string): SimulatedWorker {
+    const clock = new PausableClock(this.clock);
+    const presence = new SimulatedPresence(id, this.#slots, clock);
     const log = pino(
       {
         level: "warn",
@@ -207,18 +226,18 @@ export class Simulation {
       },
       { write: (line: string) => void this.errors.push(line) },
     );
-    return makeWorker({
+    const worker = makeWorker({
       tracing: null,
       queue: this.queue,
-      presence: this.#makePresence(),
-      slots: this.#slots.storeOf(WORKER, { clock: this.clock }),
-      clock: this.clock,
+      presence,
+      slots: this.#slots.storeOf(id, { clock, stillInFlight: async (given) => this.#leased(given) }),
+      clock,
       targets: {
         fresh: (key) => this.#targetOf(key.endpointId),
         get: async () => null,
         forget: () => undefined,
       },
-      sender: { send: (request) => this.#send(request) },
+      sender: { send: (request) => this.#send(request, { presence, clock }) },
       health: { observe: async () => false },
       blockedTarget: () => undefined,
       outbox: { relay: async () => "all" },
@@ -227,24 +246,12 @@ export class Simulation {
       log,
       metrics: { ...makeMetrics(), watchLanes: (lanes) => void (this.#lanes = lanes) },
     });
+    this.#slots.listeners.add(() => clock.after(0, () => worker.slotsChanged()));
+    return { id, worker, presence, clock };
   }
 
-  /** Confirmed every second while it is seen. */
-  #makePresence(): Presence {
-    return {
-      isConfirmed: () => this.#isSeen(),
-      unbrokenSince: () => (this.clock.nowMs() < (this.unseen?.toMs ?? 0) ? 0 : (this.unseen?.toMs ?? 0)),
-      whenConfirmed: (listener) => this.#confirm(listener),
-      covers: () => true,
-    };
-  }
-
-  #confirm(listener: () => void): void {
-    if (this.#isSeen()) {
-      this.#slots.confirm(WORKER);
-      listener();
-    }
-    this.clock.after(1000, () => this.#confirm(listener));
+  #leased(attempts: readonly InFlight[]): InFlight[] {
+    return attempts.filter(({ id }) => this.queue.rows.get(id)?.leaseId != null);
   }
 
   #targetOf(endpointId: EndpointId): SendTarget {
@@ -267,28 +274,28 @@ export class Simulation {
     };
   }
 
-  async #send(request: SendRequest): Promise<SendOutcome> {
+  async #send(
+    request: SendRequest,
+    { presence, clock }: Pick<SimulatedWorker, "presence" | "clock">,
+  ): Promise<SendOutcome> {
     const endpoint = this.#byUrl.get(request.url);
     assert.ok(endpoint !== undefined);
+    this.#check(presence.isConfirmed(), "an attempt starts while nobody can see the worker");
     this.#noteStart(endpoint, request);
     const { afterMs, status } = endpoint.behaviour({ nowMs: this.clock.nowMs(), random: this.#random });
     await this.clock.wait(Math.min(afterMs, TIME_LIMIT_MS));
     endpoint.inFlight--;
     this.#sending.delete(request.headers["X-Service-Delivery"] ?? "");
+    // What a process that stands still or is gone does not read.
+    await sleep(clock, 0);
     return status === null
       ? { kind: "failed", error: "timeout", latencyMs: TIME_LIMIT_MS }
       : { kind: "answered", status, headers: {}, body: "", latencyMs: afterMs };
   }
 
-  #isSeen(): boolean {
-    const nowMs = this.clock.nowMs();
-    return this.unseen === null || nowMs < this.unseen.fromMs || nowMs >= this.unseen.toMs;
-  }
-
   #noteStart(endpoint: Known, { headers }: SendRequest): void {
     const nowMs = this.clock.nowMs();
     const deliveryId = headers["X-Service-Delivery"] ?? "";
-    this.#check(this.#isSeen(), "an attempt starts while nobody can see the worker");
     this.#check(!this.#sending.has(deliveryId), "an attempt runs twice at once");
     this.#sending.add(deliveryId);
     this.#attempts++;
@@ -302,6 +309,7 @@ export class Simulation {
       row?.leaseId != null && row.claimableMs - nowMs >= TIME_LIMIT_MS,
       "an attempt starts without a lease that outlasts it",
     );
+    this.#starts.push({ tenant: endpoint.tenant, atMs: nowMs });
     this.#keepsRate(endpoint, nowMs);
     if (row?.attempt === 1) this.#noteFirst(endpoint, row.eventId, nowMs);
   }
