@@ -103,8 +103,9 @@ describe(`an endpoint, seed ${SEED}`, () => {
       const simulation = new Simulation(SEED, [endpoint]);
       const report = await simulation.run(100_000);
       assert.deepEqual(report.errors, [], `seed ${SEED}`);
+      // In the first second after its slot arrived, an endpoint catches up on nothing.
       assert.ok(
-        Math.abs(report.attempts - 100 * rateLimit) <= 2 + rateLimit / 5,
+        Math.abs(report.attempts - 100 * rateLimit) <= 2 + rateLimit / 3,
         `${report.attempts}, seed ${SEED}`,
       );
       assert.deepEqual([...simulation.overtaken.values()], [0], `seed ${SEED}`);
