@@ -99,6 +99,9 @@ async function burst(stand: Stand, programs: readonly Program[], api: Program, l
   };
 }
 
+const ONE_ENDPOINT: Burst = { count: 20_000, senders: 16 };
+const TWENTY_ENDPOINTS: Burst = { count: 1000, senders: 16, endpoints: 20 };
+
 type Figures = Awaited<ReturnType<typeof burst>>;
 
 function burstRow(task: string, runs: Figures[]): Row {
@@ -190,16 +193,56 @@ async function latenciesBeside(stand: Stand, neighbourPaths: readonly string[]):
   return latenciesMs;
 }
 
-async function apart(stand: Stand, task: string, workerCount: number): Promise<Row> {
+async function apart(
+  stand: Stand,
+  task: string,
+  { workers: workerCount, load }: { workers: number; load: Burst },
+): Promise<Row> {
   const api = await stand.start("api");
-  const workers: Program[] = [];
-  while (workers.length < workerCount) workers.push(await stand.start("worker"));
+  const workers = await startWorkers(stand, workerCount);
   const runs: Figures[] = [];
-  for (let run = 0; run < 3; run++) {
-    runs.push(await burst(stand, [api, ...workers], api, { count: 20_000, senders: 16 }));
-  }
+  for (let run = 0; run < 3; run++) runs.push(await burst(stand, [api, ...workers], api, load));
   for (const program of [api, ...workers]) await program.stop();
   return burstRow(task, runs);
+}
+
+/** Workers that share the endpoints. */
+async function startWorkers(stand: Stand, count: number): Promise<Program[]> {
+  const workers: Program[] = [];
+  while (workers.length < count) workers.push(await stand.start("worker"));
+  for (;;) {
+    const parts = await stand.sql("SELECT count(*)::int AS part FROM postern.slots GROUP BY owner");
+    if (parts.length === count && parts.every(({ part }) => Number(part) >= Math.floor(256 / count)))
+      return workers;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Attempts at one endpoint in each whole second, by the log. */
+async function limited(stand: Stand): Promise<Row> {
+  const [perSecond, seconds] = [50, 30];
+  const api = await stand.start("api");
+  const workers = await startWorkers(stand, 4);
+  const { httpsPort } = await stand.receiver("reset");
+  const id = await createEndpoint(stand, api, `https://127.0.0.1:${httpsPort}/ok`);
+  await stand.sql("UPDATE postern.endpoints SET rate_limit = $2 WHERE id = $1", [id, perSecond]);
+  const count = perSecond * seconds;
+  const target = await stand.target(api, "/api/events", PRODUCER);
+  await sendAsFastAsAnswered(target, { senders: 16, count, body: eventBody });
+  await received(stand, count);
+  await assertLogged(stand, count);
+  const rows = await stand.sql(
+    "SELECT count(*)::int AS sent FROM postern.deliveries WHERE endpoint_id = $1 GROUP BY date_trunc('second', sent_at) ORDER BY min(sent_at)",
+    [id],
+  );
+  for (const program of [api, ...workers]) await program.stop();
+  await deleteEndpoints(stand);
+  const sent = rows.slice(1, -1).map((row) => Number(row["sent"]));
+  return {
+    task: "R rate limit of 50 over four workers",
+    "least/s": Math.min(...sent),
+    "most/s": Math.max(...sent),
+  };
 }
 
 /** The yardstick: how fast the generator is straight into the receiver, over plain HTTP. */
@@ -315,9 +358,13 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   E: log,
   F: neighbours,
   G: growth,
-  H: (stand) => apart(stand, "H api and worker apart", 1),
-  H2: (stand) => apart(stand, "H api and two workers", 2),
+  H: (stand) => apart(stand, "H api and worker apart", { workers: 1, load: ONE_ENDPOINT }),
+  H2: (stand) => apart(stand, "H api and two workers", { workers: 2, load: ONE_ENDPOINT }),
+  HC: (stand) => apart(stand, "HC api and worker, 20 endpoints", { workers: 1, load: TWENTY_ENDPOINTS }),
+  HC2: (stand) =>
+    apart(stand, "HC api and two workers, 20 endpoints", { workers: 2, load: TWENTY_ENDPOINTS }),
   I: async (stand) => ({ task: "I intake, three replicas", ...(await takingIn(stand)) }),
+  R: limited,
   L: watched,
   N: noisyNeighbours,
   K: keeping,

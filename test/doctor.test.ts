@@ -1,6 +1,6 @@
 /** `postern doctor`, as an operator runs it. */
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,13 +45,33 @@ function faults(lines: readonly Line[]): [check: string, status: string][] {
   return lines.filter(({ status }) => status !== "ok").map(({ check, status }) => [check, status]);
 }
 
+async function workersOf(): Promise<string> {
+  const { lines } = await examine();
+  const { status, detail } = lines.find(({ check }) => check === "workers") ?? {};
+  return `${status}: ${detail}`;
+}
+
 describe("postern doctor", () => {
   it("finds nothing wrong where nothing is, in a line for each thing that it looked at", async () => {
     const { code, output } = await runProgram(["doctor"], env);
     assert.equal(code, 0, output);
     const checks = [...output.matchAll(/^ok {4}([a-z ]+): /gm)].map(([, check]) => check);
-    const expected = ["node", "data folder", "settings", "database", "schema", "encryption key"];
+    const expected = ["node", "data folder", "settings", "database", "schema", "encryption key", "workers"];
     assert.deepEqual(checks, [...expected, "name servers", "object store"]);
+  });
+
+  it("says how the workers share the slots, and warns of slots without a worker", async () => {
+    assert.equal(await workersOf(), "ok: none runs on this database now");
+    const ids = [randomUUID(), randomUUID()];
+    await database.pool.query(
+      "INSERT INTO postern.workers (first_lease_id, takes_slots) SELECT unnest($1::uuid[]), true",
+      [ids],
+    );
+    await database.pool.query("UPDATE postern.slots SET owner = ($1::uuid[])[1 + slot / 200]", [ids]);
+    assert.equal(await workersOf(), "ok: 2 running, with 200, 56 of 256 slots of endpoints");
+    await database.pool.query("DELETE FROM postern.workers WHERE first_lease_id = $1", [ids[1]]);
+    assert.equal(await workersOf(), "warn: 1 running, with 200 of 256 slots of endpoints; 56 have no worker");
+    await database.pool.query("DELETE FROM postern.workers");
   });
 
   it("tells every wrong setting, and looks no further without them", async () => {

@@ -27,34 +27,18 @@ import {
 } from "../src/queue/postgres/follow-store.ts";
 import { removeReplayed } from "../src/queue/postgres/once-store.ts";
 import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
+import { ALL_SLOTS } from "../src/queue/slots.ts";
 import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
+import { findInFlight, leaveSlots, takeSlots } from "../src/queue/postgres/slot-store.ts";
 import { deferDispatch, releaseDispatches } from "../src/queue/postgres/release-store.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
 import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
 import { claimBodies } from "../src/storage/artifacts/kept-body-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
 import { CLIENT_STATEMENTS } from "./support/pull-statements.ts";
-import { planOf, statementsOf, type Reading } from "./support/plans.ts";
+import { BY_KEY, planOf, statementsOf, type Reading, type Ways } from "./support/plans.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { LEASE_OWNER, seedTwoTenants, type Rows } from "./support/two-tenants.ts";
-
-/** How rows of a table are found: by these columns, all of them. */
-type Ways = Record<string, readonly string[]>;
-const BY_KEY: Ways = {
-  endpoints: ["tenant_id", "id"],
-  events: ["id"],
-  dispatches: ["tenant_id", "endpoint_id", "id"],
-  deliveries: ["tenant_id", "endpoint_id", "id"],
-  idempotency_keys: ["tenant_id", "key"],
-  outbox: ["id"],
-  tenant_settings: ["tenant_id"],
-  bodies_to_keep: ["tenant_id", "delivery_id", "kind"],
-  workers: ["first_lease_id"],
-  replays: ["tenant_id", "id"],
-  person_sends: ["tenant_id", "endpoint_id", "id"],
-  header_sets: ["tenant_id", "id"],
-  exhausted_events: ["tenant_id", "endpoint_id"],
-};
 
 /** What is asked of the store for all of `batch` at once: as whom, and how it finds rows other than by their key. */
 type Case = { as: ServingRole; run: (db: Db, batch: Batch) => Promise<unknown>; also?: Ways };
@@ -79,7 +63,7 @@ const STATEMENTS: Record<string, Case> = {
       acceptEvents(
         db,
         batch.map((rows) => event(rows, null)),
-        { leaseId: LEASE_OWNER, parked: [], firstDelayMs: 0 },
+        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 },
       ),
     also: { endpoints: ["tenant_id"] },
   },
@@ -89,7 +73,7 @@ const STATEMENTS: Record<string, Case> = {
       acceptEvents(
         db,
         batch.map((rows, n) => event(rows, n % 2 === 0 ? null : `new ${n}`)),
-        { leaseId: LEASE_OWNER, parked: [endpointOf(batch).endpointId], firstDelayMs: 0 },
+        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [endpointOf(batch).endpointId], firstDelayMs: 0 },
       ),
     also: { endpoints: ["tenant_id"] },
   },
@@ -103,7 +87,7 @@ const STATEMENTS: Record<string, Case> = {
           version: 2,
           others: { "1": "{}" },
         })),
-        { leaseId: LEASE_OWNER, parked: [], firstDelayMs: 0 },
+        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 },
       ),
     also: { endpoints: ["tenant_id"] },
   },
@@ -155,8 +139,19 @@ const STATEMENTS: Record<string, Case> = {
   claim: {
     as: WORKER,
     run: (db, batch) =>
-      claimDispatches(db, LEASE_OWNER, { dispatches: 500, bodyBytes: 1e6 }, [endpointOf(batch).endpointId]),
+      claimDispatches(
+        db,
+        LEASE_OWNER,
+        { dispatches: 500, bodyBytes: 1e6 },
+        { slots: ALL_SLOTS, without: [endpointOf(batch).endpointId] },
+      ),
     also: { dispatches: ["claimable_at"] },
+  },
+  "find attempts in flight": { as: WORKER, run: (db, batch) => findInFlight(db, batch.map(leased)) },
+  "take slots": { as: WORKER, run: (db) => takeSlots(db, LEASE_OWNER, [{ slot: 1, term: 0 }]) },
+  "leave slots": {
+    as: WORKER,
+    run: (db) => leaveSlots(db, LEASE_OWNER, [{ slot: 1, term: 1 }], new Map()),
   },
   park: {
     as: WORKER,

@@ -41,6 +41,7 @@ import * as noticeQueries from "./support/notice-queries.ts";
 import * as portalQueries from "./support/portal-queries.ts";
 import * as pullQueries from "./support/pull-queries.ts";
 import * as tenantQueries from "./support/tenant-queries.ts";
+import * as claimQueries from "./support/claim-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
 import { artifact, completed, leased, logged, newEndpoint, NOW, secret } from "./support/store-inputs.ts";
@@ -221,9 +222,6 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   ...noticeQueries.acrossTenants,
   ...portalQueries.acrossTenants,
   ...tenantQueries.acrossTenants,
-  parkDispatches: (db) => claim.parkDispatches(db, []),
-  findBacklogs: (db) => claim.findBacklogs(db),
-  claimDispatches: (db) => claim.claimDispatches(db, LEASE_OWNER, { dispatches: 10, bodyBytes: 1e6 }, []),
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
   forgetDeletedEndpoints: (db) => endpoints.forgetDeletedEndpoints(db, 30),
   removeOldAudit: (db) => audit.removeOldAudit(db),
@@ -235,8 +233,9 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
   findLockHolders: (db) => heartbeats.findLockHolders(db),
   readReplication: (db) => readReplication(db),
+  ...claimQueries.acrossTenants,
   holdWorkerLock: (db) => presence.holdWorkerLock(db, randomUUID()),
-  confirmWorker: (db) => presence.confirmWorker(db, randomUUID()),
+  confirmWorker: (db) => presence.confirmWorker(db, randomUUID(), "session"),
   findUnheldWorkers: (db) => presence.findUnheldWorkers(db),
   markWorkerDead: (db) => presence.markWorkerDead(db, randomUUID(), 1000),
   freeLeasesOfDead: (db) => presence.freeLeasesOfDead(db, randomUUID()),

@@ -55,7 +55,7 @@ async function openPublisher() {
         return result;
       },
     },
-    ownLane: { hasRoom: () => false, backlogged: () => [], take: () => undefined },
+    ownLane: { accept: (work) => work({ lease: null, parked: [] }), backlogged: () => [] },
   });
   return makePublisher(await openCatalog(undefined), makeCommitting(acceptor));
 }

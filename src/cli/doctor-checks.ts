@@ -23,6 +23,7 @@ import { openBucket, servedEndpoint } from "../storage/bytes/open-bucket.ts";
 import { findStorageTroubles, HALT_REMEDY } from "../storage/upkeep/storage-monitor.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { checkDurability } from "./doctor-hosts.ts";
+import { checkWorkers } from "./doctor-workers.ts";
 import type { Finding } from "./finding.ts";
 import { describeMistake } from "./mistakes.ts";
 import { loadMigrations, openDatabase } from "./run.ts";
@@ -100,6 +101,7 @@ async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
     return [...findings, { check: "schema", status: "warn", detail, fix }];
   }
   findings.push({ check: "schema", status: "ok", detail: "up to date" }, await checkKeys(db, config));
+  findings.push(await checkWorkers(db));
   return [...findings, ...(await checkArtifacts(db, config))];
 }
 

@@ -10,6 +10,6 @@ function roleCommand(role: Role, description: string) {
   return defineCommand({
     meta: { name: role, description },
     args: { wait: WAIT_ARGUMENT },
-    run: ({ args }) => withClearErrors(() => runRoles([role], args.wait)),
+    run: ({ args }) => withClearErrors(() => runRoles([role], args)),
   });
 }

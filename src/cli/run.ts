@@ -21,6 +21,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { parseDurationMs } from "../shared/duration.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
+import { startExtraWorkers } from "./extra-workers.ts";
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, "..", "..", "migrations");
 const STOP_LIMIT_MS = 25_000;
@@ -154,6 +155,8 @@ export async function startRoles(
     log: Log;
     isDemo?: boolean;
     waitMs?: number;
+    /** What runs on the database beside the service, and stops with it. */
+    beside?: (databaseUrl: string) => Stoppable;
     extraCaPems?: readonly string[];
     standingCode?: StandingCode;
   },
@@ -173,11 +176,12 @@ export async function startRoles(
       ...(options.extraCaPems === undefined ? {} : { extraCaPems: options.extraCaPems }),
       ...(options.standingCode === undefined ? {} : { standingCode: options.standingCode }),
     });
+    const beside = options.beside?.(database.url);
     return {
       service,
       databaseUrl: database.url,
       async stop() {
-        await service.stop();
+        await Promise.all([service.stop(), beside?.stop()]);
         await database.stop();
       },
     };
@@ -195,7 +199,7 @@ export async function startRoles(
  */
 export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
   let stoppingSince: number | null = null;
-  const stop = (signal: NodeJS.Signals): void => {
+  const stop = (signal: NodeJS.Signals | "disconnect"): void => {
     if (stoppingSince !== null) {
       if (performance.now() - stoppingSince > ONE_CTRL_C_MS) process.exit(1);
       return;
@@ -218,6 +222,8 @@ export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  // An extra worker of a process that is gone.
+  process.once("disconnect", () => stop("disconnect"));
 }
 
 async function stopAll(parts: readonly Stoppable[]): Promise<void> {
@@ -225,11 +231,17 @@ async function stopAll(parts: readonly Stoppable[]): Promise<void> {
 }
 
 /** A whole command: the roles with the settings of the environment, until a signal. `wait` is that of {@link WAIT_ARGUMENT}. */
-export async function runRoles(roles: readonly Role[], wait: string): Promise<void> {
+export async function runRoles(
+  roles: readonly Role[],
+  { wait, extraWorkers = 0 }: { wait: string; extraWorkers?: number },
+): Promise<void> {
   const waitMs = parseWait(wait);
-  const read = await readStartConfig(environment());
+  const env = environment();
+  const read = await readStartConfig(env);
   const log = makeLog(read.config.logLevel);
   const parts: Stoppable[] = [];
   stopOnSignal(parts, log);
-  parts.push(await startRoles(read, { roles, log, waitMs }));
+  const beside = (databaseUrl: string): Stoppable =>
+    startExtraWorkers(extraWorkers, { env, databaseUrl, log });
+  parts.push(await startRoles(read, { roles, log, waitMs, beside }));
 }

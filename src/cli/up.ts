@@ -3,6 +3,7 @@ import { environment, isProduction, type Environment } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
+import { parseWorkers } from "./extra-workers.ts";
 import { readStartConfig, runRoles, startRoles, stopOnSignal, WAIT_ARGUMENT, type Stoppable } from "./run.ts";
 
 export const up = defineCommand({
@@ -12,12 +13,21 @@ export const up = defineCommand({
       type: "boolean",
       description: "Make its own secrets and a receiver; not for production",
     },
+    workers: {
+      type: "string",
+      default: "1",
+      description:
+        "How many workers to run, for a machine with many cores; the others are processes of their own",
+    },
     wait: WAIT_ARGUMENT,
   },
   run: ({ args }) =>
-    withClearErrors(() =>
-      args.demo === true ? runDemo(environment()) : runRoles(["api", "worker"], args.wait),
-    ),
+    withClearErrors(async () => {
+      const extraWorkers = parseWorkers(args.workers) - 1;
+      if (args.demo !== true) return runRoles(["api", "worker"], { wait: args.wait, extraWorkers });
+      if (extraWorkers > 0) throw new ConfigError("--demo runs one worker: leave --workers out");
+      return runDemo(environment());
+    }),
 });
 
 async function runDemo(env: Environment): Promise<void> {

@@ -20,9 +20,9 @@ export class Acceptor {
 
   /** Those that now exist, by id; one whose idempotency key was used before is not among them. */
   async accept(events: readonly NewEvent[], patience: Patience = {}): Promise<Map<EventId, AcceptedEvent>> {
-    const places = { lease: this.ownLane.hasRoom(), parked: this.ownLane.backlogged() };
-    const acceptance = await this.queue.accept(events, { ...places, ...patience });
-    this.ownLane.take(acceptance);
+    const acceptance = await this.ownLane.accept((places) =>
+      this.queue.accept(events, { ...places, ...patience }),
+    );
     const accepted = new Map(acceptance.accepted.map((event) => [event.id, event]));
     this.fanOut.note(events, accepted);
     return accepted;

@@ -20,7 +20,8 @@
  * A due dispatch whose endpoint has no room in a worker's memory is *parked*:
  * no claim meets it any more, so a backlog costs other endpoints nothing. Its
  * endpoint's lane pulls it when its turn comes, the oldest first. Parked is a
- * state of the row, not of a worker: any worker may pull it.
+ * state of the row, not of a worker: whichever worker has the endpoint's slot
+ * (`slots.ts`) pulls it.
  *
  * The dispatches of a pull endpoint are *held* from the start: no claim meets
  * them, and a client leases them instead (`postgres/fetch-store.ts`). Of an
@@ -35,6 +36,7 @@
  */
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
 import type { QueueDepth } from "./queue-troubles.ts";
+import type { SlotSet } from "./slots.ts";
 
 /** How long a worker owns a dispatch that it claimed or accepted. */
 export const LEASE_MS = 60_000;
@@ -95,6 +97,10 @@ export type LeasedDispatch = {
 export type Presence = {
   /** It was confirmed within the last seconds. */
   isConfirmed(): boolean;
+  /** When the confirmations began that have followed each other without a break since. */
+  unbrokenSince(): number;
+  /** Calls after each confirmation. */
+  whenConfirmed(listener: () => void): void;
   /** False of a lease from before the others took this worker for dead. */
   covers(dispatch: Pick<LeasedDispatch, "leaseEndsMs">): boolean;
 };
@@ -102,12 +108,12 @@ export type Presence = {
 /** An event at an endpoint that a worker must not send any more. */
 export type EventAtEndpoint = Pick<LeasedDispatch, "endpointId" | "eventId">;
 
-/** The worker of this same process: dispatches accepted for it need no claim. Without a worker there is never room. */
+/** The worker of this same process: dispatches accepted for its slots need no claim. */
 export type OwnLane = {
-  hasRoom(): boolean;
+  /** Leases to this worker what it has room for, and brings it into the lanes. */
+  accept(work: (places: Pick<AcceptOptions, "lease" | "parked">) => Promise<Acceptance>): Promise<Acceptance>;
   /** Endpoints that take only the dispatches that they pull. */
   backlogged(): EndpointId[];
-  take(accepted: Pick<Acceptance, "leased" | "parked">): void;
 };
 
 export type AcceptedEvent = { id: EventId; dispatchCount: number };
@@ -159,8 +165,8 @@ export type CompletedLease = Omit<CompletedAttempt, "dispatch"> & {
 };
 
 export type AcceptOptions = {
-  /** Whether the new dispatches are leased to this process. */
-  lease: boolean;
+  /** The slots in which new dispatches are leased to this process; null: none. */
+  lease: SlotSet | null;
   /** Endpoints whose new dispatches are parked instead. */
   parked: readonly EndpointId[];
   /** How long an idempotency key is waited for that an open transaction holds; then it throws. Default: the connection's limit. */
@@ -220,8 +226,8 @@ export type DispatchQueue = {
   findKnown(events: readonly Pick<NewEvent, "id" | "tenantId">[]): Promise<Set<EventId>>;
   /** Moves events from the outbox into the queue, each exactly once. */
   relay(relay: Relay): Promise<{ relayed: number; mayHaveMore: boolean }>;
-  /** Leases due dispatches, but none of the endpoints `without`, and none that are parked. */
-  claim(limits: ClaimLimits, without: readonly EndpointId[]): Promise<Claimed>;
+  /** Leases due dispatches of these slots (default: all), but none of the endpoints `without`, and none that are parked. */
+  claim(limits: ClaimLimits, without: readonly EndpointId[], slots?: SlotSet): Promise<Claimed>;
   /** Parks due dispatches of these endpoints, some thousands at most; true when no more are due. */
   park(endpoints: readonly EndpointId[]): Promise<boolean>;
   /** Leases parked dispatches of each endpoint that asks, the oldest first. One answer an ask, by endpoint. */

@@ -41,6 +41,7 @@ import { makePresence, type WorkerPresence } from "../queue/postgres/presence.ts
 import { supersedeDispatches } from "../queue/postgres/follow-store.ts";
 import { insertOnce, insertReplayed, removeReplayed } from "../queue/postgres/once-store.ts";
 import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
+import { makeSlotStore } from "../queue/postgres/slots.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import { makeQueueMonitor } from "../queue/queue-monitor.ts";
 import type { OwnLane, Presence } from "../queue/queue.ts";
@@ -91,8 +92,8 @@ export type ServiceOptions = {
 
 const CONNECTION_TIMEOUT_MS = 3000;
 
-/** The worker of this process, if it has one, and whether others know that it lives. */
-type Lane = { worker: Worker | null; presence: Presence | null };
+/** The worker of this process, if it has one. */
+type Lane = { worker: Worker | null };
 type Background = { start(): void; stop(): Promise<void> };
 type Foundation = Awaited<ReturnType<typeof makeFoundation>>;
 
@@ -125,7 +126,6 @@ export async function makeParts(options: ServiceOptions) {
       log: options.log,
     });
     lane.worker = makeAttemptWorker(options, foundation, presence);
-    lane.presence = presence;
     background.push(...workerBackground(options, foundation, { worker: lane.worker, presence }));
     if (foundation.intake !== null) background.push(foundation.intake.relay);
     const { tenants } = pools;
@@ -176,7 +176,7 @@ async function makeFoundation(options: ServiceOptions) {
   const leaseIds = makeLeaseIds();
   const queue = commits.watch(makePostgresQueue(pools, config.retryScheduleMs[0] ?? 0, leaseIds));
   const heartbeat = makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log });
-  const lane: Lane = { worker: null, presence: null };
+  const lane: Lane = { worker: null };
   const acceptor = new Acceptor({ queue, ownLane: ownLaneOf(lane) });
   const tracing = await openTracing(options);
   const name = `postern ${[...roles].join("+")}`;
@@ -215,10 +215,8 @@ async function openTracing({ config, log }: ServiceOptions): Promise<Tracing | n
 /** The publisher hands the worker of this process what it accepts. */
 function ownLaneOf(lane: Lane): OwnLane {
   return {
-    // What this worker may not send now is left to others.
-    hasRoom: () => lane.presence?.isConfirmed() === true && lane.worker?.hasRoom() === true,
+    accept: (work) => lane.worker?.accept(work) ?? work({ lease: null, parked: [] }),
     backlogged: () => lane.worker?.backlogged() ?? [],
-    take: (accepted) => lane.worker?.take(accepted),
   };
 }
 
@@ -227,10 +225,12 @@ function makeAttemptWorker(
   foundation: Foundation,
   presence: Presence,
 ): Worker {
-  const { pools, queue, catalog, secretBox, sender, auditTally, storage, metrics, tracing } = foundation;
+  const { pools, queue, catalog, secretBox, sender, auditTally, storage, metrics, tracing, leaseIds } =
+    foundation;
   return makeWorker({
     queue,
     presence,
+    slots: makeSlotStore(pools.worker, leaseIds.first),
     targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox),
     sender,
     health: makeEndpointHealth({
@@ -261,7 +261,8 @@ function workerBackground(
     makeWakeListener({
       databaseUrl,
       log,
-      wake: () => worker.wake(),
+      wake: (group) => worker.wake(group),
+      slotsChanged: () => worker.slotsChanged(),
       withdraw: (superseded) => worker.withdraw(superseded),
     }),
     startedTogether(presence, worker),

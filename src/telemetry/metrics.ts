@@ -70,10 +70,24 @@ export function makeMetrics() {
     };
   }
 
+  /** For a process with a worker: how many slots it has. */
+  function watchSlots(slots: { readonly count: number }): void {
+    const owned = new Gauge({
+      name: "webhook_worker_slots",
+      help: "Slots of endpoints (of 256) whose attempts this worker makes.",
+      registers: [],
+      collect() {
+        this.set(slots.count);
+      },
+    });
+    registry.registerMetric(owned);
+  }
+
   return {
     registry,
     watchLanes,
     watchIntake,
+    watchSlots,
     requestDuration: new Histogram({
       name: "http_server_request_duration_seconds",
       help: "Time to answer a request of the API.",
@@ -207,7 +221,7 @@ export function makeMetrics() {
     }),
     dispatchesReturned: new Counter({
       name: "webhook_dispatches_returned_total",
-      help: "Dispatches given back without an attempt, by reason (no_room, late, unseen, held, withdrawn, stopping).",
+      help: "Dispatches given back without an attempt, by reason (no_room, late, unseen, held, withdrawn, stopping, moved).",
       labelNames: ["reason"] as const,
       registers,
     }),

@@ -14,6 +14,7 @@ import type { Lanes } from "./lanes.ts";
 import type { Outcomes } from "./outcomes.ts";
 import type { Returns } from "./returns.ts";
 import type { TargetCache } from "./target-cache.ts";
+import type { SlotKeeper } from "./slot-keeper.ts";
 import { SLOW_ATTEMPT_MS } from "./width.ts";
 
 /** An attempt starts only with this much of its lease left: the longest attempt, and a margin to record it. */
@@ -24,6 +25,7 @@ export type CarryOutServices = AftermathServices &
 
 type Around = {
   lanes: Lanes;
+  slots: Pick<SlotKeeper, "owns">;
   outcomes: Outcomes;
   returns: Returns;
   /** Starts the attempts that may start now. */
@@ -36,7 +38,7 @@ type Around = {
 type Whereabouts =
   | { kind: "over"; completed: CompletedAttempt }
   | { kind: "in line again" }
-  | { kind: "returned"; reason: "late" | "unseen" }
+  | { kind: "returned"; reason: "late" | "unseen" | "moved" }
   | { kind: "held" };
 
 export class CarryOut {
@@ -117,6 +119,8 @@ export class CarryOut {
     const known = targets.fresh(dispatch);
     const target = known === undefined ? await targets.get(dispatch) : known;
     if (!presence.isConfirmed() || !presence.covers(dispatch)) return { kind: "returned", reason: "unseen" };
+    // Its slot went to another worker, which starts attempts at once.
+    if (!this.#around.slots.owns(dispatch.endpointId)) return { kind: "returned", reason: "moved" };
     if (dispatch.leaseEndsMs - clock.nowMs() < LEASE_RESERVE_MS) return { kind: "returned", reason: "late" };
     if (target === null) return { kind: "over", completed: endpointDeleted(dispatch) };
     if (!target.enabled || target.mode === "pull") return { kind: "held" };

@@ -7,7 +7,9 @@ import type { Outbox } from "../events/outbox.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { ClaimLimits, DispatchQueue, LeasedDispatch, Presence } from "../queue/queue.ts";
+import { slotOf } from "../queue/slots.ts";
 import type { Lanes } from "./lanes.ts";
+import type { SlotKeeper } from "./slot-keeper.ts";
 
 const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 };
 /**
@@ -18,7 +20,7 @@ const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 
 export const POLL_MS = 200;
 /** The interval after a poll that found due dispatches: more retries of a busy endpoint follow, better in small groups. */
 const BUSY_POLL_MS = 50;
-/** How often it looks for backlogs that other workers, or an earlier run of this one, have left. */
+/** How often it looks for backlogs that it does not know, such as those that replays add. */
 const BACKLOGS_EVERY_MS = 1000;
 
 export type Claims = {
@@ -27,6 +29,8 @@ export type Claims = {
   wake(): void;
   /** When it last looked, on the clock in milliseconds. */
   lastLookAt(): number;
+  /** Ends with the look under way. */
+  underWay(): Promise<unknown>;
   /** Ends when the claim under way has. */
   stop(): Promise<void>;
 };
@@ -37,6 +41,7 @@ export type ClaimsServices = {
   queue: Pick<DispatchQueue, "claim" | "park" | "pull" | "findBacklogs">;
   outbox: Outbox;
   lanes: Lanes;
+  slots: Pick<SlotKeeper, "owned">;
   presence: Presence;
   clock: Clock;
   log: Log;
@@ -52,13 +57,15 @@ export function makeClaims(services: ClaimsServices): Claims {
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
   let claiming: Promise<void> | null = null;
+  let looking: Promise<unknown> = Promise.resolve();
   let lastLookAt = clock.nowMs();
   const steps = makeSteps(services);
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
       const woken = wakeUp.promise;
-      const found = await look();
+      looking = look();
+      const found = await looking;
       if (found === "more") continue;
       await Promise.race([woken, sleep(clock, found === "some" ? BUSY_POLL_MS : POLL_MS, stopping.signal)]);
       wakeUp = Promise.withResolvers<void>();
@@ -88,6 +95,7 @@ export function makeClaims(services: ClaimsServices): Claims {
     },
     wake: () => wakeUp.resolve(),
     lastLookAt: () => lastLookAt,
+    underWay: () => looking,
     async stop() {
       stopping.abort();
       wakeUp.resolve();
@@ -101,8 +109,8 @@ function theMore(one: Found, other: Found): Found {
   return one === "some" ? one : other;
 }
 
-function makeSteps({ queue, outbox, lanes, clock, log, take, pulled, withoutEvent }: ClaimsServices) {
-  let backlogsFoundAtMs = -Infinity;
+function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, withoutEvent }: ClaimsServices) {
+  const findBacklogs = makeBacklogSearch({ queue, lanes, slots, clock });
 
   async function relay(): Promise<Found> {
     try {
@@ -114,7 +122,9 @@ function makeSteps({ queue, outbox, lanes, clock, log, take, pulled, withoutEven
   }
 
   async function claim(): Promise<Found> {
-    const found = await queue.claim(CLAIM_LIMITS, lanes.backlogged());
+    const own = slots.owned();
+    if (own.isEmpty) return "nothing";
+    const found = await queue.claim(CLAIM_LIMITS, lanes.backlogged(), own);
     withoutEvent(found.withoutEvent);
     take(found.claimed);
     if (!found.isAll) return "more";
@@ -145,7 +155,8 @@ function makeSteps({ queue, outbox, lanes, clock, log, take, pulled, withoutEven
     for (const { endpointId } of asks) {
       const answer = answers?.get(endpointId);
       const dispatches = answer?.claimed ?? [];
-      lanes.pulled(endpointId, { dispatches, isAll: answer?.isAll ?? false }, clock.nowMs());
+      const isWanted = lanes.pulled(endpointId, { dispatches, isAll: answer?.isAll ?? false }, clock.nowMs());
+      if (!isWanted) take(dispatches);
       withoutEvent(answer?.withoutEvent ?? []);
       count += dispatches.length;
     }
@@ -153,11 +164,23 @@ function makeSteps({ queue, outbox, lanes, clock, log, take, pulled, withoutEven
     return count;
   }
 
-  async function findBacklogs(): Promise<void> {
-    if (clock.nowMs() - backlogsFoundAtMs < BACKLOGS_EVERY_MS) return;
-    for (const endpoint of await queue.findBacklogs()) lanes.foundBacklog(endpoint, clock.nowMs());
-    backlogsFoundAtMs = clock.nowMs();
-  }
-
   return { relay, claim, servePulls };
+}
+
+/** Now and then, in this worker's slots. */
+function makeBacklogSearch({
+  queue,
+  lanes,
+  slots,
+  clock,
+}: Pick<ClaimsServices, "queue" | "lanes" | "slots" | "clock">) {
+  let foundAtMs = -Infinity;
+  return async (): Promise<void> => {
+    if (clock.nowMs() - foundAtMs < BACKLOGS_EVERY_MS) return;
+    const found = await queue.findBacklogs();
+    for (const endpoint of found) {
+      if (slots.owned().has(slotOf(endpoint.endpointId))) lanes.foundBacklog(endpoint, clock.nowMs());
+    }
+    foundAtMs = clock.nowMs();
+  };
 }

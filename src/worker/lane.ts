@@ -7,7 +7,8 @@
  * newer dispatches line up behind older ones in the table, and asks for the
  * oldest of them as it empties. While such a request runs it is *pulling*, or
  * *pulling_more* once something was refused meanwhile, which the answer may not
- * know. When a request finds all there is, the lane is open again.
+ * know. When a request finds all there is, the lane is open again. A lane whose
+ * slot goes to another worker is *left*: what is parked is that worker's then.
  *
  * Dispatches start in the order in which they came, also those that were put
  * back. Pure: the time comes in.
@@ -21,13 +22,13 @@ import { weightOf, type Held } from "./shares.ts";
 import { FIRST_WIDTH, LEAST_WIDTH, narrower, SLOW_ATTEMPT_MS, wider } from "./width.ts";
 
 export type LaneState = "open" | "backlogged" | "pulling" | "pulling_more";
-export type LaneEvent = "refused" | "asked" | "pulled" | "drained";
+export type LaneEvent = "refused" | "asked" | "pulled" | "drained" | "left";
 
 const NEXT: Readonly<Record<LaneState, Partial<Record<LaneEvent, LaneState>>>> = {
-  open: { refused: "backlogged" },
-  backlogged: { refused: "backlogged", asked: "pulling" },
-  pulling: { refused: "pulling_more", pulled: "backlogged", drained: "open" },
-  pulling_more: { refused: "pulling_more", pulled: "backlogged", drained: "backlogged" },
+  open: { refused: "backlogged", left: "open" },
+  backlogged: { refused: "backlogged", asked: "pulling", left: "open" },
+  pulling: { refused: "pulling_more", pulled: "backlogged", drained: "open", left: "open" },
+  pulling_more: { refused: "pulling_more", pulled: "backlogged", drained: "backlogged", left: "open" },
 };
 
 /** What a worker remembers of an endpoint after its lane, which is deleted when it is empty. */
@@ -37,6 +38,8 @@ export type Learned = {
   turn: Turn;
   /** Of the dispatches that came last. */
   typicalWeight: number;
+  /** Attempts that the worker that had the slot before still has in flight. */
+  elsewhere: number;
 };
 
 /** Before any came: more than most events take. */
@@ -46,8 +49,9 @@ export function newLearned(): Learned {
   return {
     width: FIRST_WIDTH,
     perSecond: null,
-    turn: { nextMs: -Infinity },
+    turn: { nextMs: -Infinity, sinceMs: -Infinity },
     typicalWeight: UNKNOWN_WEIGHT,
+    elsewhere: 0,
   };
 }
 
@@ -102,6 +106,16 @@ export class Lane implements Held {
     return this.#weight + this.#pledged;
   }
 
+  /** It waits for the answer to a request. */
+  get isPulling(): boolean {
+    return this.#state === "pulling" || this.#state === "pulling_more";
+  }
+
+  /** Started, and not over. */
+  get started(): LeasedDispatch[] {
+    return [...this.#started.keys()];
+  }
+
   get isIdle(): boolean {
     return this.waiting === 0 && this.inFlight === 0 && this.leaving === 0 && this.#state === "open";
   }
@@ -138,7 +152,8 @@ export class Lane implements Held {
 
   /** Whether an attempt may start, its endpoint's rate limit aside. */
   canStartAt(nowMs: number): boolean {
-    return this.waiting > 0 && nowMs >= this.#pausedUntilMs && this.inFlight < this.widthAt(nowMs);
+    const inFlight = this.inFlight + this.learned.elsewhere;
+    return this.waiting > 0 && nowMs >= this.#pausedUntilMs && inFlight < this.widthAt(nowMs);
   }
 
   push(dispatch: LeasedDispatch, nowMs: number): void {

@@ -7,6 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Ask, EndpointKey, EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
+import { slotOf, type Slot } from "../queue/slots.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import { Lane, newLearned, type LaneTenant, type Learned } from "./lane.ts";
 import { fairWeight, mayStart, roomIn, type Held, type ShareLimits } from "./shares.ts";
@@ -34,6 +35,7 @@ export class Lanes {
   readonly #learned = new LRUCache<EndpointId, Learned>({ max: MAX_LEARNED });
   readonly #readyTenants = new Set<LaneTenant>();
   readonly #backlogged = new Set<Lane>();
+  readonly #arrivedAtMs: number[] = [];
   readonly #all: Held & { waiting: number } = { weight: 0, inFlight: 0, waiting: 0 };
 
   constructor(limits: ShareLimits) {
@@ -170,19 +172,24 @@ export class Lanes {
     return asks;
   }
 
-  /** The answer to an {@link ask}: the leased dispatches, and whether no more are parked. */
+  /**
+   * The answer to an {@link ask}: the leased dispatches, and whether no more are
+   * parked. False when the lane does not wait for it any more, because its slot
+   * was left meanwhile.
+   */
   pulled(
     endpointId: EndpointId,
     { dispatches, isAll }: { dispatches: readonly LeasedDispatch[]; isAll: boolean },
     nowMs: number,
-  ): void {
+  ): boolean {
     const lane = this.#lanes.get(endpointId);
-    if (lane === undefined) return;
+    if (lane?.isPulling !== true) return false;
     lane.move(isAll ? "drained" : "pulled");
     if (lane.state === "open") this.#backlogged.delete(lane);
     this.#reweigh(lane, () => lane.pledge(0));
     for (const dispatch of dispatches) this.#push(lane, dispatch, nowMs);
     this.#refresh(lane, nowMs);
+    return true;
   }
 
   /**
@@ -218,14 +225,41 @@ export class Lanes {
     return taken;
   }
 
-  /** Empties every lane. Attempts in flight stay counted. */
-  takeAll(nowMs: number): LeasedDispatch[] {
+  /** This worker makes the attempts of these slots from now on. */
+  arrive(slots: readonly Slot[], nowMs: number): void {
+    for (const slot of slots) this.#arrivedAtMs[slot] = nowMs;
+  }
+
+  /** Empties the lanes of these slots, or of all, and forgets what they learned. Attempts in flight stay counted. */
+  leave(isLeaving: (slot: Slot) => boolean, nowMs: number): LeasedDispatch[] {
     const out: LeasedDispatch[] = [];
-    for (const lane of this.#lanes.values()) {
+    for (const lane of this.#lanesOf(isLeaving)) {
       out.push(...this.#takeOut(lane, () => lane.withdraw(() => true)));
+      lane.move("left");
+      this.#backlogged.delete(lane);
+      this.#reweigh(lane, () => lane.pledge(0));
       this.#refresh(lane, nowMs);
     }
+    for (const endpointId of this.#learned.keys()) {
+      if (isLeaving(slotOf(endpointId))) this.#learned.delete(endpointId);
+    }
     return out;
+  }
+
+  /** Attempts in flight in these slots. */
+  started(isWanted: (slot: Slot) => boolean): LeasedDispatch[] {
+    return this.#lanesOf(isWanted).flatMap((lane) => lane.started);
+  }
+
+  /** How many attempts other workers still have in flight at the endpoint. */
+  setElsewhere(endpoint: EndpointKey, count: number, nowMs: number): void {
+    const lane = this.#laneOf(endpoint, nowMs);
+    lane.learned.elsewhere = count;
+    this.#refresh(lane, nowMs);
+  }
+
+  #lanesOf(isWanted: (slot: Slot) => boolean): Lane[] {
+    return [...this.#lanes.values()].filter(({ endpointId }) => isWanted(slotOf(endpointId)));
   }
 
   #refuse(lane: Lane, count: number): void {
@@ -291,6 +325,7 @@ export class Lanes {
     }
     let learned = this.#learned.get(of.endpointId);
     if (learned === undefined) this.#learned.set(of.endpointId, (learned = newLearned()));
+    learned.turn.sinceMs = this.#arrivedAtMs[slotOf(of.endpointId)] ?? -Infinity;
     const lane = new Lane(tenant, of.endpointId, { learned, nowMs });
     tenant.lanes.add(lane);
     this.#lanes.set(lane.endpointId, lane);

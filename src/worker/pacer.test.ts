@@ -5,7 +5,7 @@ import { takeTurn } from "./pacer.ts";
 
 /** When attempts start that each wait for as long as they are told. */
 function startsOf(perSecond: number, seconds: number): number[] {
-  const turn = { nextMs: -Infinity };
+  const turn = { nextMs: -Infinity, sinceMs: -Infinity };
   const starts: number[] = [];
   for (let nowMs = 5000; nowMs < 5000 + seconds * 1000;) {
     const waitMs = takeTurn(turn, perSecond, nowMs);
@@ -28,7 +28,7 @@ describe("an endpoint's rate limit", () => {
     const waits = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 2, maxLength: 60 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), waits, (perSecond, steps) => {
-        const turn = { nextMs: -Infinity };
+        const turn = { nextMs: -Infinity, sinceMs: -Infinity };
         const starts: number[] = [];
         let nowMs = 0;
         for (const step of steps) {
@@ -47,9 +47,20 @@ describe("an endpoint's rate limit", () => {
   });
 
   it("tells how long to wait for the next turn", () => {
-    const turn = { nextMs: -Infinity };
+    const turn = { nextMs: -Infinity, sinceMs: -Infinity };
     assert.equal(takeTurn(turn, 1, 0), 0);
     assert.equal(takeTurn(turn, 1, 400), 600);
     assert.equal(takeTurn(turn, 1, 1000), 0);
+  });
+});
+
+describe("the rate limit of an endpoint whose slot has just arrived", () => {
+  it("waits one interval, and catches up on nothing for a second", () => {
+    const turn = { nextMs: -Infinity, sinceMs: 1000 };
+    assert.equal(takeTurn(turn, 50, 1000), 20);
+    assert.equal(takeTurn(turn, 50, 1500), 0);
+    assert.equal(takeTurn(turn, 50, 1500), 20);
+    assert.equal(takeTurn(turn, 50, 2500), 0);
+    assert.equal(takeTurn(turn, 50, 2500), 0);
   });
 });

@@ -5,7 +5,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
 
-export type ReturnReason = "no_room" | "late" | "unseen" | "stopping" | "withdrawn";
+export type ReturnReason = "no_room" | "late" | "unseen" | "stopping" | "withdrawn" | "moved";
 
 export type Returns = {
   /** Its endpoint is disabled, or pull. */

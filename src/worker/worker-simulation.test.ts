@@ -103,8 +103,9 @@ describe(`an endpoint, seed ${SEED}`, () => {
       const simulation = new Simulation(SEED, [endpoint]);
       const report = await simulation.run(100_000);
       assert.deepEqual(report.errors, [], `seed ${SEED}`);
+      // In the first second after its slot arrived, an endpoint catches up on nothing.
       assert.ok(
-        Math.abs(report.attempts - 100 * rateLimit) <= 2 + rateLimit / 5,
+        Math.abs(report.attempts - 100 * rateLimit) <= 2 + rateLimit / 3,
         `${report.attempts}, seed ${SEED}`,
       );
       assert.deepEqual([...simulation.overtaken.values()], [0], `seed ${SEED}`);
@@ -129,8 +130,9 @@ describe(`a worker that nobody can see for 20 seconds, seed ${SEED}`, () => {
       { ...limited, untilMs: 50_000 },
       backlogged,
     ]);
-    const start = simulation.clock.nowMs();
-    simulation.unseen = { fromMs: start + 10_000, toMs: start + 30_000 };
+    const [{ presence }] = simulation.workers;
+    simulation.clock.after(10_000, () => presence.loseSession());
+    simulation.clock.after(30_000, () => presence.regainSession());
     const report = await simulation.run(400_000);
     assert.deepEqual(report.errors, [], `seed ${SEED}`);
     assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);
@@ -140,7 +142,9 @@ describe(`a worker that nobody can see for 20 seconds, seed ${SEED}`, () => {
 describe(`a worker that is seen again when its leases are about to end, seed ${SEED}`, () => {
   it("starts no attempt that could outlast its lease, and sends everything afterwards", async () => {
     const simulation = new Simulation(SEED, [{ ...WELL, untilMs: 40_000 }]);
-    simulation.unseen = { fromMs: 500, toMs: 50_000 };
+    const [{ presence }] = simulation.workers;
+    simulation.clock.after(500, () => presence.loseSession());
+    simulation.clock.after(50_000, () => presence.regainSession());
     const report = await simulation.run(200_000);
     assert.deepEqual(report.errors, [], `seed ${SEED}`);
     assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);

@@ -6,13 +6,23 @@
  * lost at any moment; the leases then end.
  */
 import type { Outbox } from "../events/outbox.ts";
-import type { DispatchQueue, EventAtEndpoint, LeasedDispatch, OwnLane, Presence } from "../queue/queue.ts";
+import type {
+  Acceptance,
+  DispatchQueue,
+  EventAtEndpoint,
+  LeasedDispatch,
+  OwnLane,
+  Presence,
+} from "../queue/queue.ts";
+import { slotOf, type SlotStore } from "../queue/slots.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CarryOut, type CarryOutServices } from "./carry-out.ts";
 import { makeClaims, type Claims } from "./claims.ts";
+import { makeHandOver } from "./hand-over.ts";
 import { Lanes, SHARES } from "./lanes.ts";
 import { makeOutcomes, type Outcomes } from "./outcomes.ts";
 import { makeReturns, type ReturnReason, type Returns } from "./returns.ts";
+import { SlotKeeper } from "./slot-keeper.ts";
 
 /** Attempts in flight and outcomes being recorded. */
 const MOST_RUNNING = 4096;
@@ -21,12 +31,16 @@ const TEND_MS = 200;
 
 export type Worker = OwnLane & {
   start(): void;
-  /** Claims without waiting for the next poll. */
-  wake(): void;
+  /** Claims without waiting for the next poll, if it has slots of the group. */
+  wake(group?: number): void;
+  /** Other workers have changed their slots, or want some. */
+  slotsChanged(): void;
   /** A person delivered the event: its dispatch, if one waits here, is not sent. */
   withdraw(superseded: EventAtEndpoint): void;
   /** Starts no more attempts, waits for those in flight, and releases the other leases. */
   stop(): Promise<void>;
+  /** False while even an endpoint that holds nothing would be refused. */
+  hasRoom(): boolean;
   /** When it last looked for work, on the clock in milliseconds. */
   lastLookAt(): number;
   /** How many attempts are made again because the database refuses their outcome. */
@@ -37,7 +51,8 @@ export type WorkerServices = CarryOutServices & {
   queue: DispatchQueue;
   outbox: Outbox;
   presence: Presence;
-  metrics: Pick<Metrics, "watchLanes" | "dispatchesReturned" | "outcomesRefused">;
+  slots: SlotStore;
+  metrics: Pick<Metrics, "watchLanes" | "watchSlots" | "dispatchesReturned" | "outcomesRefused">;
 };
 
 export function makeWorker(services: WorkerServices): Worker {
@@ -51,7 +66,11 @@ class LaneWorker implements Worker {
   readonly #outcomes: Outcomes;
   readonly #carryOut: CarryOut;
   readonly #claims: Claims;
+  readonly #slots: SlotKeeper;
   readonly #running = new Set<Promise<void>>();
+  /** Acceptances under way, and dispatches on their way back to the table. */
+  readonly #accepting = new Set<Promise<unknown>>();
+  readonly #returning = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
 
   constructor(services: WorkerServices) {
@@ -59,9 +78,13 @@ class LaneWorker implements Worker {
     const lanes = this.#lanes;
     services.metrics.watchLanes(lanes);
     this.#returns = makeReturns(services);
+    this.#slots = this.#makeSlots();
+    services.metrics.watchSlots(this.#slots);
+    const slots = this.#slots;
     this.#outcomes = makeOutcomes(services);
     this.#carryOut = new CarryOut(services, {
       lanes,
+      slots,
       outcomes: this.#outcomes,
       returns: this.#returns,
       pump: () => this.#pump(),
@@ -70,6 +93,7 @@ class LaneWorker implements Worker {
     this.#claims = makeClaims({
       ...services,
       lanes,
+      slots,
       take: (dispatches) => this.#takeLeased(dispatches),
       pulled: () => this.#pump(),
       withoutEvent: (dispatches) =>
@@ -82,8 +106,12 @@ class LaneWorker implements Worker {
     this.#tend();
   }
 
-  wake(): void {
-    this.#claims.wake();
+  wake(group?: number): void {
+    if (group === undefined || this.#slots.owned().hasSomeOf(group)) this.#claims.wake();
+  }
+
+  slotsChanged(): void {
+    this.#slots.look();
   }
 
   withdraw(superseded: EventAtEndpoint): void {
@@ -94,14 +122,18 @@ class LaneWorker implements Worker {
     return this.#lanes.hasRoom && !this.#stopping.signal.aborted;
   }
 
-  backlogged(): ReturnType<OwnLane["backlogged"]> {
-    return this.#lanes.backlogged();
+  async accept(work: Parameters<OwnLane["accept"]>[0]): Promise<Acceptance> {
+    const own = this.#slots.owned();
+    const lease = this.hasRoom() && !own.isEmpty ? own : null;
+    const accepting = work({ lease, parked: this.#lanes.backlogged() }).then((accepted) => {
+      this.#take(accepted);
+      return accepted;
+    });
+    return keepIn(this.#accepting, accepting);
   }
 
-  take({ leased, parked }: Parameters<OwnLane["take"]>[0]): void {
-    const { clock } = this.#services;
-    for (const endpoint of parked) this.#lanes.foundBacklog(endpoint, clock.nowMs());
-    this.#takeLeased(leased);
+  backlogged(): ReturnType<OwnLane["backlogged"]> {
+    return this.#lanes.backlogged();
   }
 
   lastLookAt(): number {
@@ -114,6 +146,8 @@ class LaneWorker implements Worker {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    // First, so that others go on with its endpoints while its attempts in flight end.
+    await this.#slots.stop();
     await this.#claims.stop();
     await this.#giveBackAll();
   }
@@ -126,9 +160,9 @@ class LaneWorker implements Worker {
   }
 
   #pump(): void {
-    const { clock, presence } = this.#services;
+    const { clock } = this.#services;
     // Tending the lanes pumps again soon after the worker is confirmed again.
-    const mayStart = (): boolean => presence.isConfirmed() && !this.#stopping.signal.aborted;
+    const mayStart = (): boolean => !this.#slots.owned().isEmpty && !this.#stopping.signal.aborted;
     while (mayStart() && this.#running.size < MOST_RUNNING) {
       const next = this.#lanes.next(clock.nowMs());
       if (next === null) return;
@@ -138,20 +172,53 @@ class LaneWorker implements Worker {
     }
   }
 
+  #take({ leased, parked }: Acceptance): void {
+    const { clock } = this.#services;
+    const own = this.#slots.owned();
+    for (const endpoint of parked) {
+      if (own.has(slotOf(endpoint.endpointId))) this.#lanes.foundBacklog(endpoint, clock.nowMs());
+    }
+    this.#takeLeased(leased);
+  }
+
   #takeLeased(dispatches: readonly LeasedDispatch[]): void {
     const { clock } = this.#services;
-    const isStopping = this.#stopping.signal.aborted;
+    if (this.#stopping.signal.aborted) return this.#giveBack(dispatches, "stopping");
+    const own = this.#slots.owned();
+    const moved = dispatches.filter(({ endpointId }) => !own.has(slotOf(endpointId)));
     const refused = dispatches.filter(
-      (dispatch) => isStopping || !this.#lanes.offer(dispatch, clock.nowMs()),
+      (dispatch) => own.has(slotOf(dispatch.endpointId)) && !this.#lanes.offer(dispatch, clock.nowMs()),
     );
     this.#pump();
-    this.#giveBack(refused, isStopping ? "stopping" : "no_room");
+    this.#giveBack(moved, "moved");
+    this.#giveBack(refused, "no_room");
+  }
+
+  #makeSlots(): SlotKeeper {
+    const { slots: store } = this.#services;
+    const holder = makeHandOver({
+      ...this.#services,
+      store,
+      lanes: this.#lanes,
+      giveBack: (dispatches) =>
+        this.#giveBack(dispatches, this.#stopping.signal.aborted ? "stopping" : "moved"),
+      settled: async () => {
+        await Promise.allSettled([...this.#accepting, this.#claims.underWay()]);
+        await Promise.allSettled(this.#returning);
+      },
+      pump: () => this.#pump(),
+      wake: () => this.#claims.wake(),
+    });
+    return new SlotKeeper({ ...this.#services, store }, holder);
   }
 
   #giveBack(dispatches: readonly LeasedDispatch[], reason: ReturnReason): void {
     if (dispatches.length === 0) return;
     const isNoRoom = reason === "no_room";
-    const released = this.#returns.release(dispatches, isNoRoom ? "parked" : "claimable", reason);
+    const released = keepIn(
+      this.#returning,
+      this.#returns.release(dispatches, isNoRoom ? "parked" : "claimable", reason),
+    );
     void this.#track(isNoRoom ? released.then(() => this.#lanes.parked(dispatches)) : released);
   }
 
@@ -166,9 +233,18 @@ class LaneWorker implements Worker {
   /** An attempt that ends now may put a dispatch back in its lane, so this repeats. */
   async #giveBackAll(): Promise<void> {
     const { clock } = this.#services;
-    this.#giveBack(this.#lanes.takeAll(clock.nowMs()), "stopping");
+    const left = this.#lanes.leave(() => true, clock.nowMs());
+    this.#giveBack(left, "stopping");
     if (this.#running.size === 0) return;
     await Promise.all(this.#running);
     await this.#giveBackAll();
   }
+}
+
+/** In the set until it ends. */
+function keepIn<T>(set: Set<Promise<unknown>>, work: Promise<T>): Promise<T> {
+  set.add(work);
+  const forget = (): void => void set.delete(work);
+  work.then(forget, forget);
+  return work;
 }

@@ -8,6 +8,7 @@ import * as accept from "../../src/queue/postgres/accept-store.ts";
 import * as once from "../../src/queue/postgres/once-store.ts";
 import { groupCandidates, readCandidates } from "../../src/replays/candidate-store.ts";
 import * as replays from "../../src/replays/replay-store.ts";
+import { ALL_SLOTS } from "../../src/queue/slots.ts";
 import { newEndpointId, newEventId, newReplayId, parseEventId } from "../../src/shared/id.ts";
 import { event } from "./store-inputs.ts";
 import { EVENT_TYPE, LEASE_OWNER, type Rows } from "./two-tenants.ts";
@@ -99,6 +100,7 @@ export const asPublisher: Record<string, Run> = {
     (
       await accept.acceptEvents(db, [event(rows, null), event(rows, "a new key")], {
         leaseId: LEASE_OWNER,
+        slots: ALL_SLOTS,
         parked: [],
         firstDelayMs: 0,
       })

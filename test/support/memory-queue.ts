@@ -28,7 +28,7 @@ import {
   type OutboxEvent,
   type Relay,
 } from "../../src/queue/queue.ts";
-
+import { ALL_SLOTS, slotOf, type SlotSet } from "../../src/queue/slots.ts";
 import { depthOf, withinBytes, type MemoryRow } from "./memory-rows.ts";
 
 const PARKED_AT_ONCE = 5000;
@@ -69,11 +69,11 @@ export class MemoryQueue implements DispatchQueue {
 
   async accept(
     events: readonly NewEvent[],
-    { lease, parked }: { lease: boolean; parked: readonly EndpointId[] },
+    { lease, parked }: { lease: SlotSet | null; parked: readonly EndpointId[] },
   ): Promise<Acceptance> {
     await this.#statement();
     const isParked = new Set(parked);
-    const leaseId = lease ? this.#nextLease() : null;
+    const leaseId = this.#nextLease();
     const leased: LeasedDispatch[] = [];
     const parkedAt = new Map<EndpointId, EndpointKey>();
     const accepted = events.map((event) => {
@@ -87,7 +87,7 @@ export class MemoryQueue implements DispatchQueue {
         if (isParked.has(endpointId)) {
           this.#park(row);
           parkedAt.set(endpointId, { tenantId: event.tenantId, endpointId });
-        } else if (leaseId === null) this.#queue(row);
+        } else if (lease?.has(slotOf(endpointId)) !== true) this.#queue(row);
         else leased.push(this.#leaseTo(row, leaseId));
       }
       return { id: event.id, dispatchCount: subscribed.length };
@@ -100,7 +100,7 @@ export class MemoryQueue implements DispatchQueue {
     parts: readonly (readonly NewEvent[])[],
     { parked }: { parked: readonly EndpointId[] },
   ): ReturnType<DispatchQueue["acceptParts"]> {
-    const { accepted } = await this.accept(parts.flat(), { lease: false, parked });
+    const { accepted } = await this.accept(parts.flat(), { lease: null, parked });
     return { accepted, earlier: new Map() };
   }
 
@@ -118,16 +118,16 @@ export class MemoryQueue implements DispatchQueue {
     const { taken } = withinBytes(known.slice(0, limits.events), limits.bodyBytes);
     for (const event of taken) this.outbox.splice(this.outbox.indexOf(event), 1);
     const events = taken.flatMap(judge);
-    if (events.length > 0) await this.accept(events, { lease: false, parked: [] });
+    if (events.length > 0) await this.accept(events, { lease: null, parked: [] });
     return { relayed: events.length, mayHaveMore: known.length > taken.length };
   }
 
-  async claim(limits: ClaimLimits, without: readonly EndpointId[]): Promise<Claimed> {
+  async claim(limits: ClaimLimits, without: readonly EndpointId[], slots = ALL_SLOTS): Promise<Claimed> {
     await this.#statement();
     const skipped = new Set(without);
     const due: MemoryRow[] = [];
     this.#eachDue((row) => {
-      if (skipped.has(row.endpointId)) return "keep";
+      if (skipped.has(row.endpointId) || !slots.has(slotOf(row.endpointId))) return "keep";
       due.push(row);
       return due.length < limits.dispatches ? "take" : "take last";
     });
@@ -210,7 +210,7 @@ export class MemoryQueue implements DispatchQueue {
     const rows = this.#leasedRows(dispatches);
     this.#update(rows, (row) => {
       row.leaseId = null;
-      row.claimableMs = this.#clock.nowMs();
+      row.claimableMs = Math.min(row.dueMs, this.#clock.nowMs());
       if (to === "parked") this.#park(row);
       else this.#queue(row);
     });

@@ -84,3 +84,22 @@ function textOf(value: unknown): string {
   assert.ok(typeof value === "string" || typeof value === "number" || typeof value === "boolean");
   return String(value);
 }
+
+/** How rows of a table are found: by these columns, all of them. */
+export type Ways = Record<string, readonly string[]>;
+export const BY_KEY: Ways = {
+  endpoints: ["tenant_id", "id"],
+  events: ["id"],
+  dispatches: ["tenant_id", "endpoint_id", "id"],
+  deliveries: ["tenant_id", "endpoint_id", "id"],
+  idempotency_keys: ["tenant_id", "key"],
+  outbox: ["id"],
+  tenant_settings: ["tenant_id"],
+  bodies_to_keep: ["tenant_id", "delivery_id", "kind"],
+  workers: ["first_lease_id"],
+  slots: ["slot"],
+  replays: ["tenant_id", "id"],
+  person_sends: ["tenant_id", "endpoint_id", "id"],
+  header_sets: ["tenant_id", "id"],
+  exhausted_events: ["tenant_id", "endpoint_id"],
+};

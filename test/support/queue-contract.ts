@@ -9,6 +9,7 @@ import type {
   NewEvent,
   OutboxEvent,
 } from "../../src/queue/queue.ts";
+import { ALL_SLOTS, slotOf, SlotSet } from "../../src/queue/slots.ts";
 import { newEndpointId, newEventId, parseTenantId } from "../../src/shared/id.ts";
 
 export type QueueUnderTest = {
@@ -75,7 +76,7 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
     /** Events for these endpoints, accepted one after another. */
     async function accept(
       to: readonly EndpointKey[],
-      options = { lease: false, parked: [] as EndpointKey[] },
+      options: { lease: SlotSet | null; parked: EndpointKey[] } = { lease: null, parked: [] },
     ) {
       const accepted = [];
       for (const { tenantId, endpointId } of to) {
@@ -95,10 +96,11 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       queue = test.queue;
       one = await addEndpoint();
       other = await addEndpoint();
+      while (slotOf(other.endpointId) === slotOf(one.endpointId)) other = await addEndpoint();
     });
 
     it("leases what it accepts to the process that asked for it, and to nobody else", async () => {
-      const [accepted] = await accept([one], { lease: true, parked: [] });
+      const [accepted] = await accept([one], { lease: ALL_SLOTS, parked: [] });
       assert.ok(accepted !== undefined);
       assert.deepEqual(eventIds(accepted.acceptance.leased), [accepted.event.id]);
       assert.deepEqual(accepted.acceptance.accepted, [{ id: accepted.event.id, dispatchCount: 1 }]);
@@ -107,10 +109,28 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), [accepted.event.id]);
     });
 
+    it("leases and claims in the slots that are asked for, and in no others", async () => {
+      const own = new SlotSet([slotOf(one.endpointId)]);
+      assert.notEqual(slotOf(other.endpointId), slotOf(one.endpointId));
+      const accepted = await accept([one, other, one], { lease: own, parked: [] });
+      const ids = accepted.map(({ event }) => event.id);
+      const leased = accepted.flatMap(({ acceptance }) => acceptance.leased);
+      assert.deepEqual(eventIds(leased), [ids[0], ids[2]]);
+      assert.deepEqual(eventIds((await queue.claim(PLENTY, [], own)).claimed), []);
+      assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), [ids[1]]);
+    });
+
+    it("claims what is released before what is younger", async () => {
+      const early = await accept([one], { lease: ALL_SLOTS, parked: [] });
+      const [late] = await acceptIds([one]);
+      await queue.release(early[0]?.acceptance.leased ?? [], "claimable");
+      assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), [early[0]?.event.id, late]);
+    });
+
     it("keeps the order of an array, leased, claimed or pulled", async () => {
       const many = Array.from({ length: 50 }, () => eventFor(one));
       const ids = many.map(({ id }) => id);
-      const { leased } = await queue.accept(many, { lease: true, parked: [] });
+      const { leased } = await queue.accept(many, { lease: ALL_SLOTS, parked: [] });
       assert.deepEqual(eventIds(leased), ids);
       await queue.release(leased, "claimable");
       const { claimed } = await queue.claim(PLENTY, []);
@@ -159,20 +179,20 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
     });
 
     it("parks nothing that is leased", async () => {
-      await accept([one], { lease: true, parked: [] });
+      await accept([one], { lease: ALL_SLOTS, parked: [] });
       await queue.park([one.endpointId]);
       assert.deepEqual(await queue.findBacklogs(), []);
     });
 
     it("accepts for a backlogged endpoint behind what is parked, and says so", async () => {
-      const [accepted] = await accept([one], { lease: true, parked: [one] });
+      const [accepted] = await accept([one], { lease: ALL_SLOTS, parked: [one] });
       assert.deepEqual(accepted?.acceptance.leased, []);
       assert.deepEqual(accepted?.acceptance.parked, [one]);
       assert.deepEqual(await queue.findBacklogs(), [one]);
     });
 
     it("pulls what is parked, the oldest first and as much as each endpoint asks for", async () => {
-      const ids = await acceptIds([one, one, one, other, other], { lease: false, parked: [one, other] });
+      const ids = await acceptIds([one, one, one, other, other], { lease: null, parked: [one, other] });
       const asks = [
         { ...one, dispatches: 2, bodyBytes: 1e6 },
         { ...other, dispatches: 5, bodyBytes: 1 },
@@ -192,7 +212,7 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       const { claimed } = await queue.claim(PLENTY, []);
       await queue.release(claimed.slice(0, 1), "claimable");
       assert.deepEqual(eventIds((await queue.claim(PLENTY, [])).claimed), ids.slice(0, 1));
-      await acceptIds([one], { lease: false, parked: [one] });
+      await acceptIds([one], { lease: null, parked: [one] });
       await queue.release(claimed.slice(1), "parked");
       const pulled = await queue.pull([{ ...one, dispatches: 1, bodyBytes: 1 }]);
       assert.deepEqual(eventIds(pulled.get(one.endpointId)?.claimed ?? []), ids.slice(1));
@@ -239,7 +259,7 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
     it("gives each attempt of an event its traceparent, and those of others none", async () => {
       const traced = { ...eventFor(one), traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` };
       const events = [traced, eventFor(one)];
-      const { leased } = await queue.accept(events, { lease: true, parked: [] });
+      const { leased } = await queue.accept(events, { lease: ALL_SLOTS, parked: [] });
       assert.deepEqual(
         leased.map(({ traceparent }) => traceparent),
         [traced.traceparent, undefined],
@@ -273,7 +293,7 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
 
     it("knows the events that it accepted, and no others", async () => {
       const events = [eventFor(one), eventFor(other)];
-      await queue.accept(events, { lease: false, parked: [] });
+      await queue.accept(events, { lease: null, parked: [] });
       const known = await queue.findKnown([...events, eventFor(one)]);
       assert.deepEqual([...known].sort(), events.map(({ id }) => id).sort());
     });

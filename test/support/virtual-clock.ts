@@ -1,6 +1,46 @@
 /** A clock that a simulation owns: nothing passes but what it lets pass. */
 import type { Clock } from "../../src/shared/clock.ts";
 
+/** The clock of a process that may be stopped, as by SIGSTOP: what is due meanwhile happens as it goes on. */
+export class PausableClock implements Clock {
+  readonly #clock: Clock;
+  #waiting: (() => void)[] = [];
+  isPaused = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  nowMs(): number {
+    return this.#clock.nowMs();
+  }
+
+  after(ms: number, work: () => void): () => void {
+    let isCancelled = false;
+    const run = (): void => {
+      if (!isCancelled) work();
+    };
+    this.#clock.after(ms, () => {
+      if (this.isPaused) this.#waiting.push(run);
+      else run();
+    });
+    return () => {
+      isCancelled = true;
+    };
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  goOn(): void {
+    this.isPaused = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const work of waiting) work();
+  }
+}
+
 type Timer = { atMs: number; order: number; work: (() => void) | null };
 
 export class VirtualClock implements Clock {

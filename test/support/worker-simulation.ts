@@ -9,6 +9,8 @@ import type { SendTarget } from "../../src/endpoints/send-target.ts";
 import { makeSigningKey } from "../../src/outbound/signature.ts";
 import type { SendOutcome, SendRequest } from "../../src/outbound/send.ts";
 import type { NewEvent } from "../../src/queue/queue.ts";
+import type { InFlight } from "../../src/queue/slots.ts";
+import { sleep } from "../../src/shared/clock.ts";
 import { GroupCommit } from "../../src/shared/group-commit.ts";
 import {
   newEndpointId,
@@ -23,7 +25,9 @@ import { makeMetrics } from "../../src/telemetry/metrics.ts";
 import { MOST_WIDTH } from "../../src/worker/width.ts";
 import { makeWorker, type Worker } from "../../src/worker/worker.ts";
 import { MemoryQueue } from "./memory-queue.ts";
-import { VirtualClock } from "./virtual-clock.ts";
+import { MemorySlots } from "./memory-slots.ts";
+import { SimulatedPresence } from "./simulated-presence.ts";
+import { PausableClock, VirtualClock } from "./virtual-clock.ts";
 
 /** How a receiver answers a request at a time: after so long, with this status, or not at all (the time limit). */
 export type Behaviour = (at: { nowMs: number; random: () => number }) => {
@@ -61,6 +65,8 @@ export const recovering =
   (at) =>
     at.nowMs < atMs ? hanging(at) : healthy(at);
 
+type SimulatedWorker = { id: string; worker: Worker; presence: SimulatedPresence; clock: PausableClock };
+
 type Known = SimulatedEndpoint & { id: EndpointId; tenantId: TenantId; starts: number[]; inFlight: number };
 
 export type Report = {
@@ -77,16 +83,16 @@ export type Report = {
 export class Simulation {
   readonly clock = new VirtualClock();
   readonly queue = new MemoryQueue(this.clock);
-  readonly worker: Worker;
+  readonly #slots = new MemorySlots(this.clock);
+  readonly workers: [SimulatedWorker, ...SimulatedWorker[]];
   readonly endpoints: readonly Known[];
   readonly errors: string[] = [];
-  /** While nobody can see that the worker lives. */
-  unseen: { fromMs: number; toMs: number } | null = null;
   #attempts = 0;
   #accepted = 0;
   #mostInFlight = 0;
   #mostWeight = 0;
   #lanes: { inFlight: number; weight: number } = { inFlight: 0, weight: 0 };
+  readonly #starts: { tenant: string; atMs: number }[] = [];
   readonly #random: () => number;
   readonly #acceptedAtMs = new Map<EventId, { atMs: number; order: number }>();
   /** From publishing to the first attempt, by endpoint, in milliseconds. */
@@ -111,7 +117,7 @@ export class Simulation {
     for (const { tenantId, id } of this.endpoints) {
       this.queue.addEndpoint({ tenantId, endpointId: id, enabled: true });
     }
-    this.worker = this.#makeWorker();
+    this.workers = [this.#makeWorker("worker-0")];
     this.#commits = new GroupCommit(
       (events) => this.#accept(events),
       { maxItems: 1000, maxConcurrent: 4 },
@@ -127,7 +133,7 @@ export class Simulation {
       this.queue.addBacklog(events, endpoint.id);
       this.#publishLater(endpoint, Math.min(ms, endpoint.untilMs ?? ms));
     }
-    this.worker.start();
+    for (const { worker } of this.workers) worker.start();
     await this.clock.runUntil(this.clock.nowMs() + ms);
     this.#check(this.#accepted === this.#firsts(), "an accepted event is neither in the queue nor over");
     return this.report();
@@ -143,6 +149,18 @@ export class Simulation {
       mostInFlight: this.#mostInFlight,
       errors: [...new Set(this.errors)],
     };
+  }
+
+  /** One more worker, on the same queue. */
+  add(): SimulatedWorker {
+    const added = this.#makeWorker(`worker-${this.workers.length}`);
+    this.workers.push(added);
+    return added;
+  }
+
+  /** When attempts of the tenant's endpoints started. */
+  startsOf(tenant: string): number[] {
+    return this.#starts.flatMap((start) => (start.tenant === tenant ? [start.atMs] : []));
   }
 
   latencies(isWanted: (endpoint: SimulatedEndpoint) => boolean): number[] {
@@ -187,16 +205,19 @@ export class Simulation {
   }
 
   async #accept(events: NewEvent[]): Promise<void[]> {
-    const acceptance = await this.queue.accept(events, {
-      lease: this.worker.hasRoom(),
-      parked: this.worker.backlogged(),
+    const [first] = this.workers;
+    const { worker } = this.workers[Math.floor(this.#random() * this.workers.length)] ?? first;
+    await worker.accept(async (places) => {
+      const acceptance = await this.queue.accept(events, places);
+      this.#publishing -= events.length;
+      return acceptance;
     });
-    this.#publishing -= events.length;
-    this.worker.take(acceptance);
     return events.map(() => undefined);
   }
 
-  #makeWorker(): Worker {
+  #makeWorker(id: string): SimulatedWorker {
+    const clock = new PausableClock(this.clock);
+    const presence = new SimulatedPresence(id, this.#slots, clock);
     const log = pino(
       {
         level: "warn",
@@ -205,17 +226,18 @@ export class Simulation {
       },
       { write: (line: string) => void this.errors.push(line) },
     );
-    return makeWorker({
+    const worker = makeWorker({
       tracing: null,
       queue: this.queue,
-      presence: { isConfirmed: () => this.#isSeen(), covers: () => true },
-      clock: this.clock,
+      presence,
+      slots: this.#slots.storeOf(id, { clock, stillInFlight: async (given) => this.#leased(given) }),
+      clock,
       targets: {
         fresh: (key) => this.#targetOf(key.endpointId),
         get: async () => null,
         forget: () => undefined,
       },
-      sender: { send: (request) => this.#send(request) },
+      sender: { send: (request) => this.#send(request, { presence, clock }) },
       health: { observe: async () => false },
       blockedTarget: () => undefined,
       outbox: { relay: async () => "all" },
@@ -224,6 +246,12 @@ export class Simulation {
       log,
       metrics: { ...makeMetrics(), watchLanes: (lanes) => void (this.#lanes = lanes) },
     });
+    this.#slots.listeners.add(() => clock.after(0, () => worker.slotsChanged()));
+    return { id, worker, presence, clock };
+  }
+
+  #leased(attempts: readonly InFlight[]): InFlight[] {
+    return attempts.filter(({ id }) => this.queue.rows.get(id)?.leaseId != null);
   }
 
   #targetOf(endpointId: EndpointId): SendTarget {
@@ -246,28 +274,28 @@ export class Simulation {
     };
   }
 
-  async #send(request: SendRequest): Promise<SendOutcome> {
+  async #send(
+    request: SendRequest,
+    { presence, clock }: Pick<SimulatedWorker, "presence" | "clock">,
+  ): Promise<SendOutcome> {
     const endpoint = this.#byUrl.get(request.url);
     assert.ok(endpoint !== undefined);
+    this.#check(presence.isConfirmed(), "an attempt starts while nobody can see the worker");
     this.#noteStart(endpoint, request);
     const { afterMs, status } = endpoint.behaviour({ nowMs: this.clock.nowMs(), random: this.#random });
     await this.clock.wait(Math.min(afterMs, TIME_LIMIT_MS));
     endpoint.inFlight--;
     this.#sending.delete(request.headers["X-Service-Delivery"] ?? "");
+    // What a process that stands still or is gone does not read.
+    await sleep(clock, 0);
     return status === null
       ? { kind: "failed", error: "timeout", latencyMs: TIME_LIMIT_MS }
       : { kind: "answered", status, headers: {}, body: "", latencyMs: afterMs };
   }
 
-  #isSeen(): boolean {
-    const nowMs = this.clock.nowMs();
-    return this.unseen === null || nowMs < this.unseen.fromMs || nowMs >= this.unseen.toMs;
-  }
-
   #noteStart(endpoint: Known, { headers }: SendRequest): void {
     const nowMs = this.clock.nowMs();
     const deliveryId = headers["X-Service-Delivery"] ?? "";
-    this.#check(this.#isSeen(), "an attempt starts while nobody can see the worker");
     this.#check(!this.#sending.has(deliveryId), "an attempt runs twice at once");
     this.#sending.add(deliveryId);
     this.#attempts++;
@@ -281,6 +309,7 @@ export class Simulation {
       row?.leaseId != null && row.claimableMs - nowMs >= TIME_LIMIT_MS,
       "an attempt starts without a lease that outlasts it",
     );
+    this.#starts.push({ tenant: endpoint.tenant, atMs: nowMs });
     this.#keepsRate(endpoint, nowMs);
     if (row?.attempt === 1) this.#noteFirst(endpoint, row.eventId, nowMs);
   }
@@ -319,7 +348,7 @@ function urlOf(endpointId: EndpointId): string {
 }
 
 /** Mulberry32: enough chance for a simulation, and the same for the same seed everywhere. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

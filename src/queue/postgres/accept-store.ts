@@ -10,6 +10,8 @@ import {
   type NewEvent,
 } from "../queue.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
+import { NEIGHBOURS, type SlotSet } from "../slots.ts";
+import { inSlots } from "./in-slots.ts";
 
 /** One for each dispatch, or for an event without any. */
 type AcceptedRow = {
@@ -18,6 +20,7 @@ type AcceptedRow = {
   endpoint_id: EndpointId | null;
   /** Null too where it is held, to be fetched. */
   parked: boolean | null;
+  leased: boolean | null;
   /** Of events with versions; otherwise there is none. */
   version?: number | null;
 };
@@ -28,7 +31,7 @@ type Kind = { areKeyed: boolean; haveExtras: boolean };
 /** Which of the given events are accepted: all without a key, and those whose key was free. */
 function acceptedSql({ areKeyed, haveExtras }: Kind): string {
   // Behind the parameters of keys, if there are any.
-  const first = areKeyed ? 11 : 9;
+  const first = areKeyed ? 12 : 10;
   const extraArrays = haveExtras
     ? `, $${first}::smallint[], $${first + 1}::text[], $${first + 2}::text[]`
     : "";
@@ -45,10 +48,10 @@ function acceptedSql({ areKeyed, haveExtras }: Kind): string {
     : "postern.content_fingerprint(type, body)";
   // The limit is in force before the first key is claimed, and ends with the transaction.
   return /* sql */ `patience AS MATERIALIZED (
-    SELECT set_config('lock_timeout', coalesce($9::text, current_setting('lock_timeout')), true)
+    SELECT set_config('lock_timeout', coalesce($10::text, current_setting('lock_timeout')), true)
   ), given AS MATERIALIZED (
     SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns${extraColumns}
-    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $10::text[]${extraArrays})
+    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $11::text[]${extraArrays})
       AS given (id, tenant_id, type, body, patterns, key${extraColumns})
   ), claimed AS (
     INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
@@ -75,7 +78,8 @@ function acceptEventsSql(kind: Kind): string {
   const stored = haveExtras ? ", nullif(version, 1)" : "";
   return /* sql */ `WITH ${acceptedSql(kind)}, due AS MATERIALIZED (
     SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
-      e.held, NOT e.held AND e.id = ANY ($6::uuid[]) AS parked${dueVersion}
+      e.held, NOT e.held AND e.id = ANY ($6::uuid[]) AS parked,
+      $7::uuid IS NOT NULL AND NOT e.held AND NOT e.id = ANY ($6::uuid[]) AND ${inSlots("e.id", "$9")} AS leased${dueVersion}
     FROM accepted a CROSS JOIN LATERAL (
       SELECT id, mode = 'pull' AS held${haveExtras ? named : ""} FROM postern.endpoints
       WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
@@ -86,8 +90,8 @@ function acceptEventsSql(kind: Kind): string {
     INSERT INTO postern.dispatches
       (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked, held${column})
     SELECT tenant_id, endpoint_id, id, event_id, type, 1, now() + $8 * interval '1 ms',
-      now() + CASE WHEN $7::uuid IS NULL OR parked OR held THEN $8 ELSE ${LEASE_MS} END * interval '1 ms',
-      CASE WHEN NOT parked AND NOT held THEN $7::uuid END, parked, held${stored}
+      now() + CASE WHEN leased THEN ${LEASE_MS} ELSE $8 END * interval '1 ms',
+      CASE WHEN leased THEN $7::uuid END, parked, held${stored}
     FROM due
   ), stored AS (
     INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count${haveExtras ? ", version, versions, traceparent" : ""})
@@ -96,10 +100,12 @@ function acceptEventsSql(kind: Kind): string {
       ON fan_out.event_id = accepted.id
   )
   SELECT accepted.id AS event_id, due.id AS dispatch_id, due.endpoint_id,
-    CASE WHEN NOT due.held THEN due.parked END AS parked${due},
-    -- Heard when this commits, and once however many rows say it.
+    CASE WHEN NOT due.held THEN due.parked END AS parked, due.leased${due},
+    -- Heard when this commits, and once however many rows say it. It wakes the workers that have neighbours of the slot.
     CASE WHEN due.held THEN pg_notify('${FETCH_CHANNEL}', due.endpoint_id::text)
-      WHEN $7::uuid IS NULL AND due.id IS NOT NULL THEN pg_notify('${WAKE_CHANNEL}', '') END
+      WHEN NOT due.leased AND ($7::uuid IS NULL OR NOT due.parked) THEN pg_notify('${WAKE_CHANNEL}',
+        'slots ' || get_byte(uuid_send(due.endpoint_id), 15) / ${NEIGHBOURS})
+      END
   FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
 }
 
@@ -137,11 +143,14 @@ export async function acceptEvents(
   events: readonly NewEvent[],
   {
     leaseId,
+    slots,
     parked,
     firstDelayMs,
     lockWaitMs = null,
   }: {
     leaseId: string | null;
+    /** In which dispatches are leased under that id. */
+    slots: SlotSet;
     parked: readonly EndpointId[];
     firstDelayMs: number;
     lockWaitMs?: number | null;
@@ -162,6 +171,7 @@ export async function acceptEvents(
       parked,
       leaseId,
       firstDelayMs,
+      slots.bits,
       ...(shape.startsWith("keyed") ? keys : []),
       ...(shape.endsWith("extra")
         ? [...versionArraysOf(events), events.map(({ traceparent }) => traceparent ?? null)]
@@ -180,14 +190,14 @@ function toAcceptance(
   const dispatchCounts = new Map<EventId, number>();
   const leased: LeasedDispatch[] = [];
   const parked = new Map<EndpointId, EndpointKey>();
-  for (const { event_id, dispatch_id, endpoint_id, parked: isParked, version } of rows) {
+  for (const { event_id, dispatch_id, endpoint_id, parked: isParked, leased: isLeased, version } of rows) {
     const event = given.get(event_id);
     if (event === undefined) continue;
     const hasDispatch = dispatch_id !== null && endpoint_id !== null;
     dispatchCounts.set(event_id, (dispatchCounts.get(event_id) ?? 0) + (hasDispatch ? 1 : 0));
     if (!hasDispatch || isParked === null) continue;
     if (isParked) parked.set(endpoint_id, { tenantId: event.tenantId, endpointId: endpoint_id });
-    else if (lease !== null) {
+    else if (lease !== null && isLeased === true) {
       leased.push({
         id: dispatch_id,
         tenantId: event.tenantId,

@@ -1,7 +1,9 @@
 /** Leases dispatches: due ones, and parked ones for endpoints that ask for them. */
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
+import type { SlotSet } from "../slots.ts";
 import { isRowOf } from "./key-look-up.ts";
+import { inSlots } from "./in-slots.ts";
 import {
   LEASE_MS,
   type Ask,
@@ -52,14 +54,14 @@ export async function claimDispatches(
   db: Db,
   leaseId: string,
   limits: ClaimLimits,
-  without: readonly EndpointId[],
+  { slots, without }: { slots: SlotSet; without: readonly EndpointId[] },
 ): Promise<Claimed> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const { rows } = await db.query<{ due: number } & (FoundRow | { id: null })>({
     name: "claim-dispatches",
     text: /* sql */ `WITH due AS MATERIALIZED (
         SELECT tenant_id, endpoint_id, id, event_id, version, claimable_at AS due_at FROM postern.dispatches
-        WHERE ${DUE} AND endpoint_id NOT IN (SELECT * FROM unnest($5::uuid[]))
+        WHERE ${DUE} AND endpoint_id NOT IN (SELECT * FROM unnest($5::uuid[])) AND ${inSlots("endpoint_id", "$6")}
         ORDER BY claimable_at LIMIT $3
         FOR UPDATE SKIP LOCKED
       ), sized AS MATERIALIZED (
@@ -73,7 +75,7 @@ export async function claimDispatches(
       SELECT counted.due, found.* FROM (SELECT count(*)::int AS due FROM due) AS counted
       LEFT JOIN (${WITH_BODY}) AS found ON true
       ORDER BY found.due_at, found.event_id`,
-    values: [leaseId, LEASE_MS, limits.dispatches, limits.bodyBytes, without],
+    values: [leaseId, LEASE_MS, limits.dispatches, limits.bodyBytes, without, slots.bits],
   });
   const found = rows.filter((row) => row.id !== null);
   const due = rows[0]?.due ?? 0;

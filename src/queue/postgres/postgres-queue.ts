@@ -2,6 +2,7 @@ import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { KeyReusedError, type AcceptedEvent, type DispatchQueue } from "../queue.ts";
+import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
 import { acceptEvents, findEarlierEvents, findKnownEvents } from "./accept-store.ts";
 import { claimDispatches, findBacklogs, parkDispatches, pullDispatches } from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
@@ -23,11 +24,13 @@ export function makePostgresQueue(
   leaseIds: LeaseIds = makeLeaseIds(),
 ): DispatchQueue {
   const nextLeaseId = () => leaseIds.next();
-  const unleased = { leaseId: null, firstDelayMs };
+  const unleased = { leaseId: null, slots: NO_SLOTS, firstDelayMs };
   return {
     accept: (events, options) =>
       acceptEvents(publisher, events, {
-        leaseId: options.lease && firstDelayMs === 0 ? nextLeaseId() : null,
+        ...(options.lease === null || firstDelayMs > 0
+          ? unleased
+          : { leaseId: nextLeaseId(), slots: options.lease }),
         parked: options.parked,
         firstDelayMs,
         lockWaitMs: options.lockWaitMs ?? null,
@@ -46,7 +49,8 @@ export function makePostgresQueue(
         return { relayed: events.length, mayHaveMore: taken.mayHaveMore };
       });
     },
-    claim: (limits, without) => claimDispatches(worker, nextLeaseId(), limits, without),
+    claim: (limits, without, slots = ALL_SLOTS) =>
+      claimDispatches(worker, nextLeaseId(), limits, { slots, without }),
     park: (endpoints) => parkDispatches(worker, endpoints),
     pull: (asks) => pullDispatches(worker, nextLeaseId(), asks),
     findBacklogs: () => findBacklogs(worker),

@@ -16,7 +16,7 @@ function lockKey(firstLeaseId: string): string {
 }
 
 /** True of a row `w` of `workers` whose lock no session holds. */
-const IS_UNHELD = /* sql */ `NOT EXISTS (
+export const IS_UNHELD = /* sql */ `NOT EXISTS (
     SELECT FROM pg_locks l
     WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.mode = 'ShareLock' AND l.granted
       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -40,14 +40,20 @@ export async function holdWorkerLock(db: Db, firstLeaseId: string): Promise<bool
 /**
  * Confirms that the worker lives. Returns the time of its registration, for
  * comparing; null while others free its leases because they took it for dead.
+ * Over the pool it keeps its leases, but not its slots.
  */
-export async function confirmWorker(db: Db, firstLeaseId: string): Promise<string | null> {
+export async function confirmWorker(
+  db: Db,
+  firstLeaseId: string,
+  over: "session" | "pool",
+): Promise<string | null> {
   const { rows } = await db.query<{ registered: string }>({
     name: "confirm-worker",
-    text: /* sql */ `INSERT INTO postern.workers AS w (first_lease_id) VALUES ($1)
-      ON CONFLICT (first_lease_id) DO UPDATE SET seen_at = now() WHERE NOT w.is_dead
+    text: /* sql */ `INSERT INTO postern.workers AS w (first_lease_id, takes_slots) VALUES ($1, true)
+      ON CONFLICT (first_lease_id) DO UPDATE SET seen_at = now(), session_at = CASE WHEN $2 THEN now() ELSE w.session_at END
+      WHERE NOT w.is_dead
       RETURNING registered_at::text AS registered`,
-    values: [firstLeaseId],
+    values: [firstLeaseId, over === "session"],
   });
   return rows[0]?.registered ?? null;
 }

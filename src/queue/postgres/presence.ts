@@ -10,12 +10,11 @@ import type { Pool } from "../../database/pool.ts";
 import { every } from "../../shared/every.ts";
 import { withinLimit } from "../../shared/time-limit.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { Confirmations } from "../confirmations.ts";
 import { LEASE_MS, type Presence } from "../queue.ts";
 import { confirmWorker, holdWorkerLock, removeWorker } from "./presence-store.ts";
 
 const CONFIRM_EVERY_MS = 1000;
-/** An attempt starts for so long after a confirmation: for less than others take to find a worker dead. */
-const CONFIRMED_FOR_MS = 3000;
 const ANSWER_LIMIT_MS = 5000;
 
 export type WorkerPresence = Presence & { start(): void; stop(): Promise<void> };
@@ -34,22 +33,29 @@ export function makePresence(services: PresenceServices): WorkerPresence {
 class SessionPresence implements WorkerPresence {
   readonly #services: PresenceServices;
   readonly #stopping = new AbortController();
+  readonly #listeners: (() => void)[] = [];
   #running: Promise<void> | null = null;
   #session: Session | null = null;
-  #confirmedAtMs = -Infinity;
-  #registered: string | null = null;
-  #registeredAtMs = Infinity;
+  readonly #confirmations = new Confirmations();
 
   constructor(services: PresenceServices) {
     this.#services = services;
   }
 
   isConfirmed(): boolean {
-    return performance.now() - this.#confirmedAtMs < CONFIRMED_FOR_MS;
+    return this.#confirmations.isConfirmed(performance.now());
+  }
+
+  unbrokenSince(): number {
+    return this.#confirmations.unbrokenSinceMs;
+  }
+
+  whenConfirmed(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   covers({ leaseEndsMs }: Parameters<Presence["covers"]>[0]): boolean {
-    return leaseEndsMs - LEASE_MS >= this.#registeredAtMs;
+    return leaseEndsMs - LEASE_MS >= this.#confirmations.registeredAtMs;
   }
 
   start(): void {
@@ -68,7 +74,7 @@ class SessionPresence implements WorkerPresence {
     // Where it stays, others find it dead, and nothing to free.
     await removeWorker(last, this.#services.firstLeaseId).catch(() => undefined);
     this.#session = null;
-    this.#confirmedAtMs = -Infinity;
+    this.#confirmations.lose();
     await last.close().catch(() => undefined);
   }
 
@@ -79,12 +85,12 @@ class SessionPresence implements WorkerPresence {
       const held = this.#session;
       // From before the question: an answer can lie unread while the process stands still.
       const askedAtMs = performance.now();
-      const answer = await confirmWorker(held, firstLeaseId);
+      const answer = await confirmWorker(held, firstLeaseId, "session");
       if (answer !== null && this.#session === held) this.#noteConfirmed(answer, askedAtMs);
     } catch (error) {
       log.warn({ err: error }, "this worker's session is lost; it starts no attempt until it has a new one");
       this.#lose(this.#session);
-      await withinLimit(confirmWorker(db, firstLeaseId), ANSWER_LIMIT_MS, noAnswer);
+      await withinLimit(confirmWorker(db, firstLeaseId, "pool"), ANSWER_LIMIT_MS, noAnswer);
     }
   }
 
@@ -110,17 +116,15 @@ class SessionPresence implements WorkerPresence {
   #lose(lost: Session | null): void {
     if (lost === null || this.#session !== lost) return;
     this.#session = null;
-    this.#confirmedAtMs = -Infinity;
+    this.#confirmations.lose();
     void lost.close().catch(() => undefined);
   }
 
   #noteConfirmed(answer: string, askedAtMs: number): void {
-    if (this.#registered !== null && answer !== this.#registered) {
+    if (!this.#confirmations.note(answer, { askedAtMs, nowMs: performance.now() })) {
       this.#services.log.warn("other workers took this worker for dead; it drops the leases that they freed");
     }
-    if (answer !== this.#registered) this.#registeredAtMs = askedAtMs;
-    this.#registered = answer;
-    this.#confirmedAtMs = askedAtMs;
+    for (const listener of this.#listeners) listener();
   }
 }
 

@@ -19,7 +19,8 @@ export async function releaseDispatches(
       ), locked AS MATERIALIZED (
         ${withLeased("given", "wait")}
       )
-      UPDATE postern.dispatches d SET lease_owner = NULL, claimable_at = now(), parked = $5
+      -- Since when it is due, so that it comes before younger ones.
+      UPDATE postern.dispatches d SET lease_owner = NULL, claimable_at = least(d.due_at, now()), parked = $5
       FROM locked WHERE ${isRowOf("locked")}`,
     values: [...leaseArrays(dispatches), to === "parked"],
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { eventually } from "../../../test/support/service.ts";
 import { makeLog } from "../../telemetry/log.ts";
 import { makeWakeListener } from "./wake-listener.ts";
 
@@ -11,9 +12,21 @@ before(async () => {
 });
 after(() => database.drop());
 
-function listenerThat(wake: () => void, databaseUrl = database.url) {
-  return makeWakeListener({ databaseUrl, log: makeLog("silent"), wake, withdraw: () => undefined });
+function listenerThat(
+  wake: (group?: number) => void,
+  { databaseUrl = database.url, slotsChanged = (): void => undefined } = {},
+) {
+  return makeWakeListener({
+    databaseUrl,
+    log: makeLog("silent"),
+    wake,
+    slotsChanged,
+    withdraw: () => undefined,
+  });
 }
+
+const notify = (payload: string) =>
+  database.pool.query("SELECT pg_notify('postern_dispatch', $1)", [payload]);
 
 it("wakes the worker once it listens, and at each notice", async () => {
   let woken = Promise.withResolvers<void>();
@@ -23,6 +36,22 @@ it("wakes the worker once it listens, and at each notice", async () => {
   woken = Promise.withResolvers<void>();
   await database.pool.query("SELECT pg_notify('postern_dispatch', '')");
   await woken.promise;
+  await listener.stop();
+});
+
+it("says in which groups of slots something is due, and that slots changed", async () => {
+  const woken: (number | undefined)[] = [];
+  let changes = 0;
+  const listener = listenerThat((group) => void woken.push(group), { slotsChanged: () => void changes++ });
+  listener.start();
+  await eventually(async () => woken.length === 1);
+  await notify("slots 7");
+  await notify("slots 15");
+  await eventually(async () => woken.length === 3);
+  await notify("slots changed");
+  await notify("");
+  await eventually(async () => woken.length === 4);
+  assert.deepEqual([woken, changes], [[undefined, 7, 15, undefined], 1]);
   await listener.stop();
 });
 
@@ -37,7 +66,7 @@ it("stops at once while it still connects", async () => {
 });
 
 it("stops while the database is out of reach, and without having started", async () => {
-  const listener = listenerThat(() => undefined, "postgres://nobody@127.0.0.1:1/none");
+  const listener = listenerThat(() => undefined, { databaseUrl: "postgres://nobody@127.0.0.1:1/none" });
   listener.start();
   await listener.stop();
   await listenerThat(() => undefined).stop();

@@ -8,7 +8,8 @@ import { keepListening } from "../../database/keep-listening.ts";
 import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
-import { WAKE_CHANNEL } from "../channels.ts";
+import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
+import { NEIGHBOURS, SLOT_COUNT } from "../slots.ts";
 
 /** Many commits in a burst are one reason to look. */
 const DEBOUNCE_MS = 10;
@@ -18,23 +19,31 @@ export type WakeListener = { start(): void; stop(): Promise<void> };
 export function makeWakeListener(services: {
   databaseUrl: string;
   log: Log;
-  wake: () => void;
+  /** Something is due, in this group of slots or in any. */
+  wake: (group?: number) => void;
+  slotsChanged: () => void;
   withdraw: (superseded: EventAtEndpoint) => void;
 }): WakeListener {
-  const { databaseUrl, log, wake, withdraw } = services;
+  const { databaseUrl, log, wake, slotsChanged, withdraw } = services;
   let listening: ReturnType<typeof keepListening> | null = null;
   let debounce: NodeJS.Timeout | null = null;
+  let dueIn: Set<number> | "any" = new Set();
 
-  function wakeSoon(): void {
+  function wakeSoon(group: number | "any"): void {
+    if (group === "any") dueIn = group;
+    else if (dueIn !== "any") dueIn.add(group);
     debounce ??= setTimeout(() => {
       debounce = null;
-      wake();
+      const groups = dueIn === "any" ? [undefined] : dueIn;
+      dueIn = new Set();
+      for (const due of groups) wake(due);
     }, DEBOUNCE_MS);
   }
 
   function hear(payload: string): void {
+    if (payload === SLOTS_CHANGED) return slotsChanged();
     const superseded = readSuperseded(payload);
-    if (superseded === null) wakeSoon();
+    if (superseded === null) wakeSoon(readGroup(payload) ?? "any");
     else withdraw(superseded);
   }
 
@@ -44,7 +53,7 @@ export function makeWakeListener(services: {
       listening ??= keepListening(channel, {
         heard: hear,
         // For notifications that were sent while no connection listened.
-        opened: wakeSoon,
+        opened: () => wakeSoon("any"),
         failed: (error) => log.warn({ err: error }, "cannot listen for new dispatches; polling meanwhile"),
       });
     },
@@ -53,6 +62,12 @@ export function makeWakeListener(services: {
       if (debounce !== null) clearTimeout(debounce);
     },
   };
+}
+
+/** The payload of accepted dispatches; null for others. */
+function readGroup(payload: string): number | null {
+  const [, digits] = /^slots (\d{1,2})$/.exec(payload) ?? [];
+  return digits !== undefined && Number(digits) < SLOT_COUNT / NEIGHBOURS ? Number(digits) : null;
 }
 
 /** The payload that superseding sends; null for the empty one, which only wakes. */

@@ -1,0 +1,71 @@
+/**
+ * Worker processes beside this one, for a machine with many cores. One that ends
+ * is started again. They end with this process: at its stop, or when it is gone
+ * (`stopOnSignal` in `run.ts` hears that).
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { clearTimeout, setTimeout } from "node:timers";
+import type { Environment } from "../config.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import type { Log } from "../telemetry/log.ts";
+
+type Stoppable = { stop(): Promise<void> };
+
+const MOST_WORKERS = 64;
+const RESTART_AFTER_MS = 1000;
+
+/** Throws ConfigError. */
+export function parseWorkers(text: string): number {
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= MOST_WORKERS) return count;
+  throw new ConfigError(`--workers ${text} is not a number from 1 to ${MOST_WORKERS}`);
+}
+
+export function startExtraWorkers(
+  count: number,
+  { env, databaseUrl, log }: { env: Environment; databaseUrl: string; log: Log },
+): Stoppable {
+  const workers = Array.from({ length: count }, () => keepWorker({ env, databaseUrl, log }));
+  return {
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    },
+  };
+}
+
+function keepWorker({ env, databaseUrl, log }: Parameters<typeof startExtraWorkers>[1]): Stoppable {
+  let child = start();
+  let restart: NodeJS.Timeout | null = null;
+  let isStopping = false;
+
+  function start(): ChildProcess {
+    const [main = ""] = process.argv.slice(1);
+    const started = spawn(process.execPath, [...process.execArgv, main, "worker"], {
+      // The port is this process's; a worker serves its own metrics on a free one of this machine.
+      env: { ...env, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: "0" },
+      // The channel ends with this process, however that ends.
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    log.info({ pid: started.pid }, "an extra worker started");
+    started.once("error", (error) => log.error({ err: error }, "an extra worker could not be started"));
+    started.once("close", (code, signal) => {
+      if (isStopping) return;
+      log.error({ pid: started.pid, code, signal }, "an extra worker ended; it is started again");
+      restart = setTimeout(() => {
+        child = start();
+      }, RESTART_AFTER_MS);
+    });
+    return started;
+  }
+
+  return {
+    async stop() {
+      isStopping = true;
+      if (restart !== null) clearTimeout(restart);
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * Empties slots before another worker gets them, and takes over slots from
+ * another. Dispatches in memory return to the table. Attempts in flight get a
+ * moment to end. The next owner is told of the rest, and counts them as its own
+ * until they are over.
+ */
+import { sleep, type Clock } from "../shared/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
+import { SlotSet, slotOf, type InFlight, type Slot, type SlotStore } from "../queue/slots.ts";
+import type { Lanes } from "./lanes.ts";
+import type { SlotHolder } from "./slot-keeper.ts";
+
+/** Most attempts end within it; an endpoint in a slot that moves waits at most so long. */
+const DRAIN_MS = 500;
+const DRAIN_LOOK_MS = 10;
+const ELSEWHERE_LOOK_MS = 500;
+
+type HandOverServices = {
+  queue: Pick<DispatchQueue, "findBacklogs">;
+  store: Pick<SlotStore, "stillInFlight">;
+  lanes: Lanes;
+  clock: Clock;
+  log: Log;
+  giveBack: (dispatches: readonly LeasedDispatch[]) => void;
+  /** Ends when nothing that began before can bring dispatches, and what was given back is in the table. */
+  settled: () => Promise<unknown>;
+  pump: () => void;
+  wake: () => void;
+};
+
+export function makeHandOver(services: HandOverServices): SlotHolder {
+  const { queue, lanes, clock, giveBack, settled, wake } = services;
+  const elsewhere = makeElsewhere(services);
+  return {
+    async arrive(taken) {
+      const slots = new SlotSet(taken.map(({ slot }) => slot));
+      lanes.arrive(
+        taken.map(({ slot }) => slot),
+        clock.nowMs(),
+      );
+      for (const endpoint of await queue.findBacklogs()) {
+        if (slots.has(slotOf(endpoint.endpointId))) lanes.foundBacklog(endpoint, clock.nowMs());
+      }
+      elsewhere.add(taken.flatMap(({ inFlight }) => inFlight));
+    },
+    ready: wake,
+    async leave(isLeaving) {
+      const untilMs = clock.nowMs() + DRAIN_MS;
+      giveBack(lanes.leave(isLeaving, clock.nowMs()));
+      await Promise.race([settled(), sleep(clock, DRAIN_MS)]);
+      while (lanes.started(isLeaving).length > 0 && clock.nowMs() < untilMs) {
+        await sleep(clock, DRAIN_LOOK_MS);
+      }
+      const own = lanes
+        .started(isLeaving)
+        .map(({ tenantId, endpointId, id }) => ({ tenantId, endpointId, id }));
+      return [...own, ...elsewhere.remove(isLeaving)];
+    },
+  };
+}
+
+/** Attempts of former owners that may still be in flight, as the lanes must count them. */
+function makeElsewhere({ store, lanes, clock, log, pump }: HandOverServices) {
+  let known: readonly InFlight[] = [];
+  let isLooking = false;
+
+  function lookSoon(): void {
+    if (isLooking || known.length === 0) return;
+    isLooking = true;
+    clock.after(ELSEWHERE_LOOK_MS, () => void look());
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const asked = new Set(known.map(({ id }) => id));
+      const left = new Set((await store.stillInFlight(known)).map(({ id }) => id));
+      set(known.filter(({ id }) => !asked.has(id) || left.has(id)));
+    } catch (error) {
+      log.warn({ err: error }, "attempts of other workers could not be read");
+    }
+    isLooking = false;
+    lookSoon();
+    pump();
+  }
+
+  function set(attempts: readonly InFlight[]): void {
+    const endpoints = new Map([...known, ...attempts].map((attempt) => [attempt.endpointId, attempt]));
+    known = attempts;
+    for (const endpoint of endpoints.values()) {
+      const count = known.filter(({ endpointId }) => endpointId === endpoint.endpointId).length;
+      lanes.setElsewhere(endpoint, count, clock.nowMs());
+    }
+  }
+
+  return {
+    add(attempts: readonly InFlight[]): void {
+      if (attempts.length > 0) set([...known, ...attempts]);
+      lookSoon();
+    },
+    remove(isLeaving: (slot: Slot) => boolean): InFlight[] {
+      const leaving = known.filter(({ endpointId }) => isLeaving(slotOf(endpointId)));
+      if (leaving.length > 0) set(known.filter((attempt) => !leaving.includes(attempt)));
+      return leaving;
+    },
+  };
+}

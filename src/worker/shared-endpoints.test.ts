@@ -1,0 +1,84 @@
+/**
+ * Several workers on one simulated queue: an endpoint's rate limit, its attempts
+ * in flight and its order hold over all of them, also while they start, stop and
+ * stand still: the simulation's own checks are of all workers together. A failure names its seed; give it as POSTERN_SIMULATION_SEED to
+ * see the same again.
+ */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { healthy, Simulation, slow, type SimulatedEndpoint } from "../../test/support/worker-simulation.ts";
+
+const SEED = Number(process.env["POSTERN_SIMULATION_SEED"] ?? 1 + Math.floor(Math.random() * 1e6));
+
+const LIMITED: SimulatedEndpoint = { tenant: "limited", behaviour: healthy, perSecond: 0, rateLimit: 50 };
+const BUSY: SimulatedEndpoint = { tenant: "busy", behaviour: healthy, perSecond: 40, untilMs: 40_000 };
+
+function withWorkers(count: number, endpoints: readonly SimulatedEndpoint[]): Simulation {
+  const simulation = new Simulation(SEED, endpoints);
+  while (simulation.workers.length < count) simulation.add();
+  return simulation;
+}
+
+/** Starts of the endpoint's attempts in each second from one to another. */
+function perSecond(startsMs: readonly number[], fromS: number, toS: number): number[] {
+  return Array.from(
+    { length: toS - fromS },
+    (_, n) => startsMs.filter((atMs) => Math.floor(atMs / 1000) === fromS + n).length,
+  );
+}
+
+/** That others took the slots of a silent worker is told, and what these tests are about. */
+function errorsOf(simulation: Simulation): string[] {
+  return simulation.report().errors.filter((text) => !text.includes("other workers took slots of this one"));
+}
+
+describe(`workers that share endpoints, seed ${SEED}`, () => {
+  it("keep a rate limit of 50 to 48 to 52 in each second", async () => {
+    const simulation = withWorkers(4, [{ ...LIMITED, backlog: 2000 }]);
+    const report = await simulation.run(30_000);
+    assert.deepEqual(report.errors, [], `seed ${SEED}`);
+    const counts = perSecond(simulation.startsOf(LIMITED.tenant), 3, 30);
+    assert.ok(
+      counts.every((count) => count >= 48 && count <= 52),
+      `${counts.join(" ")}, seed ${SEED}`,
+    );
+  });
+
+  it("exceed no rate limit and no width while slots pass on, and send everything in order", async () => {
+    const limited = Array.from({ length: 10 }, (_, n) => ({
+      ...LIMITED,
+      tenant: `limited-${n}`,
+      backlog: 1200,
+    }));
+    const hanging = { tenant: "slow", behaviour: slow, perSecond: 0.7, untilMs: 40_000 };
+    const simulation = withWorkers(2, [...limited, BUSY, hanging]);
+    const { clock } = simulation;
+    clock.after(5000, () => simulation.add().worker.start());
+    clock.after(9000, () => void simulation.workers[0].worker.stop());
+    clock.after(14_000, () => simulation.add().worker.start());
+    clock.after(20_000, () => void simulation.workers[1]?.worker.stop());
+    await simulation.run(90_000);
+    assert.deepEqual(errorsOf(simulation), [], `seed ${SEED}`);
+    assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);
+    // Those whose acceptance was under way as a slot passed on.
+    const overtaken = Math.max(0, ...simulation.overtaken.values());
+    assert.ok(overtaken <= 20, `an event was overtaken by ${overtaken} younger ones, seed ${SEED}`);
+  });
+
+  it("exceed no rate limit after one of them stood still or lost its session, and send everything", async () => {
+    const limited = Array.from({ length: 10 }, (_, n) => ({
+      ...LIMITED,
+      tenant: `limited-${n}`,
+      backlog: 1000,
+    }));
+    const simulation = withWorkers(3, [...limited, BUSY]);
+    const { clock, workers } = simulation;
+    clock.after(4000, () => workers[1]?.clock.pause());
+    clock.after(13_000, () => workers[1]?.clock.goOn());
+    clock.after(17_000, () => workers[2]?.presence.loseSession());
+    clock.after(27_000, () => workers[2]?.presence.regainSession());
+    await simulation.run(120_000);
+    assert.deepEqual(errorsOf(simulation), [], `seed ${SEED}`);
+    assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);
+  });
+});
