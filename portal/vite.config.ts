@@ -47,8 +47,9 @@ function fetchMain(): Plugin {
         const chunks = Object.values(bundle).filter((output) => output.type === "chunk");
         const main = chunks.find(({ moduleIds }) => moduleIds.some((id) => id.endsWith("/src/main.tsx")));
         if (main === undefined) throw new Error("the portal has no main part");
-        const later = chunks.filter(({ fileName, isEntry }) => !isEntry && main.imports.includes(fileName));
-        return [main, ...later].map(({ fileName }) => ({
+        // The first script itself is in the page.
+        const others = chunks.filter(({ fileName, name }) => name !== "first" && main.imports.includes(fileName));
+        return [main, ...others].map(({ fileName }) => ({
           tag: "link",
           attrs: { rel: "modulepreload", crossorigin: true, href: `./${fileName}` },
           injectTo: "head",

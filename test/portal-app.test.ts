@@ -1,12 +1,11 @@
 /** The portal's page and assets as the program serves them, and the code of the demonstration. */
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
-import { get as httpGet, type IncomingMessage } from "node:http";
 import { basename, join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { buildPortal, firstViewBytes, MAX_FIRST_VIEW_BYTES } from "../tools/portal.ts";
+import { getAsIs } from "./support/get-as-is.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 describe("the portal's page", () => {
@@ -78,7 +77,7 @@ describe("the portal's page", () => {
       ["br", brotliDecompressSync],
       ["gzip", gunzipSync],
     ] as const) {
-      const { headers, body } = await getAsIs(service, path, encoding);
+      const { headers, body } = await getAsIs(service.url, path, { "Accept-Encoding": encoding });
       assert.equal(headers["content-encoding"], encoding);
       assert.equal(unpack(body).toString(), text);
     }
@@ -87,10 +86,10 @@ describe("the portal's page", () => {
 
   it("answers 404 for an asset that is not there, and shows nothing else of the folder", async () => {
     for (const name of ["missing.js", "", "..%2fmanifest.json", "../manifest.json", "%00", "a/b.js", ".."]) {
-      const { statusCode } = await getAsIs(service, `/portal/assets/${name}`, "identity");
+      const { statusCode } = await getAsIs(service.url, `/portal/assets/${name}`, {});
       assert.equal(statusCode, 404, name);
     }
-    const { statusCode, headers } = await getAsIs(service, "/portal/manifest.json", "identity");
+    const { statusCode, headers } = await getAsIs(service.url, "/portal/manifest.json", {});
     assert.deepEqual([statusCode, headers["content-type"]], [200, "text/html; charset=utf-8"]);
   });
 
@@ -99,13 +98,3 @@ describe("the portal's page", () => {
     assert.ok(bytes <= MAX_FIRST_VIEW_BYTES, `${bytes} bytes, gzipped`);
   });
 });
-
-/** Neither decompressed nor with its path put in order. */
-async function getAsIs(service: TestService, path: string, encoding: string) {
-  const { hostname, port, pathname } = new URL(service.url);
-  const options = { hostname, port, path: `${pathname}${path}`, headers: { "Accept-Encoding": encoding } };
-  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
-    httpGet(options, resolve).on("error", reject),
-  );
-  return { statusCode: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
-}

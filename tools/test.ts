@@ -6,10 +6,10 @@
  * without the checks. The last lines are the summary of node's test runner and
  * the slowest files; the exit status is 1 when a check or a test failed.
  */
-import { once } from "node:events";
 import { globSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { prepareDeployTools } from "../test/support/deploy-tools.ts";
@@ -126,8 +126,18 @@ async function runTests(files: readonly string[]): Promise<number> {
     cwd: root,
   });
   events.on("test:fail", () => (status ||= 1));
+  // What goes wrong in this process is no test's: node notes it in the summary of the whole alone.
+  events.on("test:summary", ({ file, success }) => {
+    if (file === undefined && !success) status ||= 1;
+  });
   const reports = [events.compose(spec), events.compose(reportSlowFiles)];
-  await Promise.all(reports.map((report) => once(report.pipe(process.stdout, { end: false }), "unpipe")));
+  try {
+    await Promise.all(reports.map((report) => pipeline(report, process.stdout, { end: false })));
+  } catch (error) {
+    // Nobody reads the results any more.
+    stopping.abort();
+    throw error;
+  }
   process.off("SIGINT", stop).off("SIGTERM", stop);
   return status;
 }

@@ -11,7 +11,19 @@ const pages = import.meta.glob("./pages/*/page.tsx");
 
 startSession();
 listenToParent();
-void import("./main.tsx");
+import("./main.tsx").catch(sayNotLoaded);
 const [, name = ""] = /^\/([a-z]+)$/.exec(location.pathname.slice(portalPath.length)) ?? [];
 // The router asks for it again when it shows the page, and says what is wrong.
 pages[`./pages/${name}/page.tsx`]?.().catch(() => undefined);
+
+/** In both languages: the texts are part of what did not arrive. */
+function sayNotLoaded(): void {
+  const place = document.querySelector("#root");
+  if (place === null) return;
+  const line = document.createElement("p");
+  line.className = "p-6 text-center";
+  line.textContent =
+    "The portal could not be loaded. Reload the page. · Das Portal konnte nicht geladen werden. Laden Sie die Seite neu.";
+  line.setAttribute("role", "alert");
+  place.replaceChildren(line);
+}

@@ -43,11 +43,13 @@ describePortal("the portal's shell", {}, (portal) => {
   it("lists its keys by ?, and gives the focus to the title of each new page, or to where one begins there", async () => {
     const { page, inspect } = await portal().open("/endpoints");
     await page.getByText("No endpoint yet").waitFor();
+    await page.getByRole("link", { name: "Event types" }).focus();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await inspect("shortcuts");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    await eventually(async () => (await page.evaluate(FOCUSED)) === "Event types");
     await page.keyboard.press("n");
     await page.getByRole("heading", { name: "Add endpoint" }).waitFor();
     await eventually(async () => (await page.evaluate("document.activeElement.name")) === "url");
@@ -73,9 +75,32 @@ describePortal("the portal's shell", {}, (portal) => {
     await page.getByRole("button", { name: "Open the list of pages" }).click();
     await page.getByRole("dialog", { name: "Pages" }).waitFor();
     await inspect();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await eventually(
+      async () => (await page.evaluate("document.activeElement.ariaLabel")) === "Open the list of pages",
+    );
+    await page.getByRole("button", { name: "Open the list of pages" }).click();
     await page.getByRole("link", { name: "Endpoints" }).click();
     await page.getByText("No endpoint yet").waitFor();
     await inspect();
+  });
+
+  it("stays as it is when a part of it cannot be loaded, and says so", async () => {
+    const { page } = await portal().open("/endpoints/new", { size: "phone", expects: /ERR_FAILED/ });
+    await page.getByRole("textbox", { name: "URL" }).fill("https://example.com/kept");
+    await page.route(/navigation-drawer-/, (route) => route.abort());
+    await page.getByRole("button", { name: "Open the list of pages" }).click();
+    await page.getByText("This could not be loaded").waitFor();
+    assert.equal(await page.getByRole("textbox", { name: "URL" }).inputValue(), "https://example.com/kept");
+  });
+
+  it("says when its main part cannot be loaded", async () => {
+    const { page } = await portal().open("/endpoints", { expects: /ERR_FAILED/ });
+    await page.getByText("No endpoint yet").waitFor();
+    await page.route(/\/base-/, (route) => route.abort());
+    await page.reload();
+    await page.getByText("The portal could not be loaded. Reload the page.").waitFor();
   });
 
   it("says that a page or an endpoint is not there", async () => {

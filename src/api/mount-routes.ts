@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Refusal } from "../shared/refusal.ts";
 import { FILES_PATH } from "../storage/bytes/file-links.ts";
 import { requireEither, requireService, requireUser } from "./access.ts";
+import { compressAnswer } from "./compress-answer.ts";
 import type { makeCallerLimits } from "./caller-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import type { makeLogTurns } from "./log-turns.ts";
@@ -75,6 +76,7 @@ export async function mountApiRoutes(
       async (routes) => {
         routes.addHook("onRequest", requireUser(services.sessions));
         routes.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
+        routes.addHook("onSend", compressAnswer);
         routes.setNotFoundHandler(answerNotFound);
         withOtherMethods(routes, () => addRoutes(routes));
       },

@@ -107,6 +107,8 @@ export class PortalSessions {
   }
 
   async #tokenOf(session: PortalSession): Promise<OwnToken> {
+    // Just read or written: who verifies the token next needs no look. One that has ended meanwhile stays so.
+    if (this.#alive.get(session.id)?.isAlive !== false) this.#alive.set(session.id, { isAlive: true });
     const endsAt = session.until;
     const expiresAt = new Date(Math.min(Date.now() + TOKEN_MINUTES * 60_000, endsAt.getTime()));
     return { token: await this.#tokens.sign(session, expiresAt), expiresAt, endsAt };

@@ -125,7 +125,12 @@ export async function startProgram(args: readonly string[], env: Environment, ma
 
 function launch(main: string, args: readonly string[], env: Environment) {
   const child = spawn(main, args, {
-    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
+    env: {
+      PATH: process.env["PATH"],
+      // A program unpacked in a folder of its own would leave its modules there for ever.
+      ...(main === MAIN && { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }),
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";

@@ -12,8 +12,7 @@ export function useSessionState(): SessionState {
 
 /** Shows the portal to those with a session, and others what to do. */
 export function Gate({ children }: { children: ReactNode }): ReactNode {
-  // The page is made in small pieces, so that it never holds the browser up.
-  const state = useDeferredValue(useSessionState());
+  const state = useShownState();
   const t = useTexts(texts);
   // Another session may see other data.
   const id = state.kind === "open" ? state.claims.id : null;
@@ -45,6 +44,14 @@ export function Gate({ children }: { children: ReactNode }): ReactNode {
     default:
       return <Notice title={t.endedTitle}>{t.ended}</Notice>;
   }
+}
+
+/** A session's pages are made in small pieces, so that they don't hold the browser up. They go at once when it is over. */
+function useShownState(): SessionState {
+  const state = useSessionState();
+  const shown = useDeferredValue(state);
+  if (state.kind !== "open") return state;
+  return shown.kind === "open" && shown.claims.id === state.claims.id ? state : { kind: "opening" };
 }
 
 function Notice({ title, children }: { title: string; children: ReactNode }) {

@@ -143,7 +143,9 @@ async function ask(method: string, path: string, json?: unknown, token?: string)
   }
 }
 
+/** Throws where a process of before an upgrade answered, which says nothing of the session. */
 function parseToken(answer: components["schemas"]["PortalToken"]): Token {
+  if (!isSession(answer.session)) throw new Error("the answer has no session");
   return {
     token: answer.token,
     expiresAt: Date.parse(answer.expires_at),
@@ -196,13 +198,17 @@ function forget(): void {
   }
 }
 
+/** One that a page of before an upgrade kept says nothing of it. */
+function isSession(value: unknown): value is Session | null {
+  return value === null || Array.isArray(Object(value).permissions);
+}
+
 function readKept(): Token | null {
   try {
-    const kept: Partial<Token> | null = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
-    const { token, expiresAt, endsAt, session } = { ...kept };
-    if (token === undefined || expiresAt === undefined || endsAt === undefined) return null;
-    // One that a page of before an upgrade kept says nothing of its session.
-    return session === undefined ? null : { token, expiresAt, endsAt, session };
+    const kept: Record<string, unknown> = { ...JSON.parse(sessionStorage.getItem(KEY) ?? "null") };
+    const { token, expiresAt, endsAt, session } = kept;
+    if (typeof token !== "string" || typeof expiresAt !== "number" || typeof endsAt !== "number") return null;
+    return isSession(session) ? { token, expiresAt, endsAt, session } : null;
   } catch {
     return null;
   }

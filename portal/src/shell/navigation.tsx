@@ -1,6 +1,5 @@
 import { Link, useRouter, type AnyRoute } from "@tanstack/react-router";
-import { useSessionState } from "../session/gate.tsx";
-import { usePermissions } from "../session/permissions.ts";
+import { useIsOperator, usePermissions } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { texts } from "./texts.ts";
@@ -11,8 +10,7 @@ export type NavEntry = { to: string; nav: NonNullable<Nav> };
 /** The pages that this session may open, as their routes say. */
 export function useNavEntries(): NavEntry[] {
   const router = useRouter();
-  const state = useSessionState();
-  const isOperator = state.kind === "open" && state.claims.isOperator;
+  const isOperator = useIsOperator();
   const { isOwner } = usePermissions();
   const routes: AnyRoute[] = Object.values(router.routesById);
   return routes

@@ -1,5 +1,5 @@
 import { Navigate, Outlet, useMatches, useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useDeferredValue, useEffect, useState } from "react";
+import { lazy, useDeferredValue, useEffect, useState } from "react";
 import { useIsOperator } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -11,6 +11,7 @@ import { OutageBanner } from "./outage-banner.tsx";
 import { useShortcutKeys, useShortcuts } from "./shortcuts.ts";
 import { texts } from "./texts.ts";
 import { Who } from "./who.tsx";
+import { Part } from "../ui/part.tsx";
 
 const SearchDialog = lazy(() =>
   import("../search/search-dialog.tsx").then(({ SearchDialog }) => ({ default: SearchDialog })),
@@ -63,14 +64,14 @@ export function Shell() {
         </main>
       </div>
       {hasHelp !== null && (
-        <Suspense>
+        <Part>
           <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />
-        </Suspense>
+        </Part>
       )}
       {isSearching && (
-        <Suspense>
+        <Part>
           <SearchDialog onClose={() => setIsSearching(false)} />
-        </Suspense>
+        </Part>
       )}
     </>
   );

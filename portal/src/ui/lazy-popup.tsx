@@ -1,4 +1,5 @@
-import { Suspense, useState, type ReactElement, type ReactNode } from "react";
+import { useState, type ReactElement, type ReactNode } from "react";
+import { Part } from "./part.tsx";
 
 type LazyPopupProps = {
   kind: "menu" | "dialog";
@@ -25,5 +26,11 @@ export function LazyPopup({ kind, label, className, children, render }: LazyPopu
       {children}
     </button>
   );
-  return isWanted ? <Suspense fallback={button}>{render(button)}</Suspense> : button;
+  return isWanted ? (
+    <Part fallback={button} lost={button}>
+      {render(button)}
+    </Part>
+  ) : (
+    button
+  );
 }

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { FastifyInstance } from "fastify";
+import { takesGzip } from "../compress-answer.ts";
 import { INIT, PAGE, STYLE } from "../reference-page.ts";
 
 /** `npm run build` copies these from the package `swagger-ui-dist`. */
@@ -43,12 +44,12 @@ export function referenceRoutes(app: FastifyInstance): void {
       // What cannot be read now is read again for the next.
       file.catch(() => kept.delete(url));
       const { plain, zipped } = await file;
-      const takesGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
-      if (takesGzip) void reply.header("Content-Encoding", "gzip");
+      const isZipped = takesGzip(request);
+      if (isZipped) void reply.header("Content-Encoding", "gzip");
       return reply
         .headers({ ...HEADERS, "Cache-Control": "no-cache", Vary: "Accept-Encoding" })
         .type(type)
-        .send(takesGzip ? zipped : plain);
+        .send(isZipped ? zipped : plain);
     });
   serve("/reference", "text/html; charset=utf-8", async () => Buffer.from(PAGE));
   serve("/reference/start.js", CONTENT_TYPES.js, async () => Buffer.from(INIT));

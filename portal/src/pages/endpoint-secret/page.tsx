@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy } from "react";
 import type { Endpoint } from "../../api/client.ts";
 import { endpointQuery } from "../../api/queries.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -8,6 +8,7 @@ import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
 import { Segments } from "../../ui/field.tsx";
+import { Part } from "../../ui/part.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
 import { Rotation } from "./rotation.tsx";
@@ -59,7 +60,7 @@ function Tabs({ endpoint }: { endpoint: Endpoint }) {
           onChoose={(chosen) => void navigate({ search: chosen === "rotate" ? {} : { tab: chosen } })}
         />
       </div>
-      <Suspense fallback={<Loading />}>
+      <Part fallback={<Loading />}>
         {tab === "rotate" && <Rotation endpoint={endpoint} mayRotate={mayRotate} />}
         {tab === "verify" && (
           <Verify
@@ -79,7 +80,7 @@ function Tabs({ endpoint }: { endpoint: Endpoint }) {
             }
           />
         )}
-      </Suspense>
+      </Part>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { lazy, useMemo, useState } from "react";
 import type { Endpoint, Schemas } from "../../api/client.ts";
 import { endpointHealthQuery, endpointQuery, endpointStatsQuery } from "../../api/queries.ts";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
@@ -15,6 +15,7 @@ import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
 import { LinkButton } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
+import { Part } from "../../ui/part.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
 import { CauseList, useCauses } from "./causes.tsx";
@@ -211,7 +212,7 @@ function Activity({ endpointId }: { endpointId: string }) {
         }
       />
       {replay !== undefined && (
-        <Suspense>
+        <Part>
           <NewReplay
             endpointId={endpointId}
             select={replay}
@@ -230,7 +231,7 @@ function Activity({ endpointId }: { endpointId: string }) {
               void navigate({ search: range === "24h" ? {} : { range }, replace: true, resetScroll: false })
             }
           />
-        </Suspense>
+        </Part>
       )}
     </>
   );

@@ -1,5 +1,5 @@
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy } from "react";
 import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -9,6 +9,7 @@ import { Segments } from "../../ui/field.tsx";
 import { ExportList } from "./export-list.tsx";
 import { FileList } from "./file-list.tsx";
 import { texts } from "./texts.ts";
+import { Part } from "../../ui/part.tsx";
 
 const NewExport = lazy(() => import("./new-export.tsx").then(({ NewExport }) => ({ default: NewExport })));
 
@@ -58,9 +59,9 @@ function ExportsPage() {
         />
       )}
       {open === "new" && mayWrite && (
-        <Suspense>
+        <Part>
           <NewExport chosen={chosen} onClose={close} />
-        </Suspense>
+        </Part>
       )}
     </Page>
   );

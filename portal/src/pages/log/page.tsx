@@ -1,12 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { lazy, useMemo, useState } from "react";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat } from "../../display/format.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
+import { Part } from "../../ui/part.tsx";
 import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import type { TailState } from "./live-tail.ts";
@@ -82,9 +83,9 @@ function LogPage() {
         onWiden={() => set({ range: "30d", from: undefined, to: undefined })}
       />
       {d !== undefined && (
-        <Suspense>
+        <Part>
           <DeliveryDrawer deliveryId={d} onClose={() => open(undefined)} onMove={move} />
-        </Suspense>
+        </Part>
       )}
     </Page>
   );

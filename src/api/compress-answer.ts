@@ -1,0 +1,30 @@
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+/** In characters. Below it an answer arrives as soon without being compressed. */
+const WORTH_LENGTH = 32_768;
+
+const compress = promisify(gzip);
+
+/**
+ * An onSend hook: long answers are compressed for callers who take it. The
+ * statistics of 1,000 endpoints are 2.6 MB, a quarter of a minute on a slow
+ * phone. Tokens are in headers and never in answers of this length, so their
+ * length tells nothing of a secret.
+ */
+export async function compressAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<unknown> {
+  if (typeof payload !== "string" || payload.length < WORTH_LENGTH) return payload;
+  void reply.header("Vary", "Accept-Encoding");
+  if (!takesGzip(request)) return payload;
+  void reply.header("Content-Encoding", "gzip");
+  return compress(payload, { level: constants.Z_BEST_SPEED });
+}
+
+export function takesGzip(request: FastifyRequest): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers["accept-encoding"] ?? "");
+}
