@@ -5,7 +5,10 @@ import { buffer } from "node:stream/consumers";
 export async function getAsIs(url: string, path: string, headers: Record<string, string>) {
   const { hostname, port, pathname } = new URL(url);
   const answer = await new Promise<IncomingMessage>((resolve, reject) =>
-    get({ hostname, port, path: `${pathname.replace(/\/$/, "")}${path}`, headers }, resolve).on("error", reject),
+    get({ hostname, port, path: `${pathname.replace(/\/$/, "")}${path}`, headers }, resolve).on(
+      "error",
+      reject,
+    ),
   );
   return { statusCode: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
 }
