@@ -105,6 +105,7 @@ async function killAgainAndAgain(stand: Stand): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const program = await startProgram(["up"], stand.env);
     if (round === 0) await setUp(program);
+    await hasEndpoints(program);
     const publishing = publishSome(program);
     await delay(randomInt(250));
     const command = round % 3 === 1 ? await killedCommand(stand) : null;
@@ -121,6 +122,15 @@ async function killAgainAndAgain(stand: Stand): Promise<void> {
   const report = { kills, ...countOf(phases), ...(await judge(stand, wereAvailable)) };
   console.log(JSON.stringify({ store: STORE, ...report }));
   assert.deepEqual([report.lost, report.leaked, report.wronglyDeleted, report.wronglyErased], [0, 0, 0, 0]);
+}
+
+/** A worker that follows a killed one gets its endpoints when that one is surely gone. */
+async function hasEndpoints(program: Program): Promise<void> {
+  for (;;) {
+    const { text } = await program.call("GET", "/metrics", { as: null });
+    if (/^webhook_worker_slots 256$/m.test(text)) return;
+    await delay(100);
+  }
 }
 
 async function setUp(program: Program): Promise<void> {
@@ -176,7 +186,9 @@ async function phaseOf({ bucket }: Stand, row: Row): Promise<Phase> {
 async function settle(stand: Stand): Promise<void> {
   const worker = await startProgram(["up"], stand.env);
   for (;;) {
-    const { rowCount } = await stand.pool.query("SELECT FROM postern.dispatches LIMIT 1");
+    const { rowCount } = await stand.pool.query(
+      "SELECT FROM postern.dispatches UNION ALL SELECT FROM postern.bodies_to_keep LIMIT 1",
+    );
     if (rowCount === 0) break;
     await delay(200);
   }

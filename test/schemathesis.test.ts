@@ -20,7 +20,8 @@ import { first, webhooksOf } from "./support/webhooks.ts";
 const ROOT = join(import.meta.dirname, "..");
 const REQUIREMENTS = join(import.meta.dirname, "schemathesis", "requirements.txt");
 const CONFIG = join(import.meta.dirname, "schemathesis", "schemathesis.toml");
-const VENV = join(ROOT, ".venv");
+/** Not `.venv`, which is the storage suite's. */
+const VENV = join(ROOT, ".cache", "schemathesis");
 const SITE = join(VENV, "site");
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -97,7 +98,7 @@ async function failedDelivery(): Promise<{ endpointId: string; deliveryId: strin
   return { endpointId: endpoint.id, deliveryId: failed.id };
 }
 
-/** The Python to run, with the pinned packages in `.venv/`; they are installed anew when the pins change. */
+/** The Python to run, with the pinned packages; they are installed anew when the pins change. */
 async function preparePython(): Promise<string> {
   const python = join(VENV, "bin", "python");
   const marker = join(VENV, "requirements.installed");

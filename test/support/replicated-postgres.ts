@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync, readlinkSync } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -111,6 +112,7 @@ export class Server {
   /** Resolves once it takes connections. */
   async start(): Promise<void> {
     const { account, native, cluster } = this.#placement;
+    await eventually(() => Promise.resolve(!isInUse(cluster)));
     await rm(join(cluster, "postmaster.pid"), { force: true });
     const settings = Object.entries({ ...SETTINGS, port: String(this.port) });
     const args = ["-D", cluster, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
@@ -263,4 +265,16 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if (!hasCode(error, "ESRCH")) throw error;
   }
+}
+
+/** Whether a process of a server that was killed has not ended yet: it holds the memory that they shared. */
+function isInUse(cluster: string): boolean {
+  return readdirSync("/proc").some((name) => {
+    try {
+      return /^\d+$/.test(name) && readlinkSync(`/proc/${name}/cwd`) === cluster;
+    } catch {
+      // It ended meanwhile.
+      return false;
+    }
+  });
 }
