@@ -91,13 +91,30 @@ describe("an intake, as its operator sees it", { skip }, () => {
 
   it("fails the doctor with settings that drop accepted events", async () => {
     const single = await NatsCluster.start(1);
-    await single.withManager((manager) =>
-      manager.streams.add({ name: "postern-intake", subjects: ["postern.>"], max_age: 60e9, discard: "old" }),
-    );
+    await single.withManager(async (manager) => {
+      const limits = { max_age: 60e9, discard: "old", max_msgs_per_subject: 5 } as const;
+      await manager.streams.add({ name: "postern-intake", subjects: ["postern.>"], ...limits });
+      const filter = { ack_policy: "explicit", filter_subject: "postern.accepted" } as const;
+      await manager.consumers.add("postern-intake", {
+        durable_name: "postern-relay",
+        max_deliver: 3,
+        ...filter,
+      });
+    });
     const findings = await examine(single.url);
     await single.stop();
     const unsafe = findings.filter(({ status }) => status === "fail").map(({ detail }) => detail);
-    assert.equal(unsafe.length, 3);
-    assert.match(unsafe.join("\n"), /retention is limits.*\n.*discard is old.*\n.*max_age is 60000000000/);
+    assert.deepEqual(
+      unsafe.map((detail) => detail.replace(/^.*: /, "").replace(/ instead of .*$/, "")),
+      [
+        "retention is limits",
+        "discard is old",
+        "max_age is 60000000000",
+        "max_msgs_per_subject is 5",
+        "the consumer's max_deliver is 3",
+        "the consumer's max_ack_pending is 1000",
+        "the consumer's filter is postern.accepted",
+      ],
+    );
   });
 });

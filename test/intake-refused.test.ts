@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { createEndpoint } from "./support/api.ts";
-import { metric, send, store, take, untilEmpty } from "./support/intake.ts";
+import { metric, send, store, storeRaw, take, untilEmpty } from "./support/intake.ts";
 import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 
@@ -54,6 +54,15 @@ describe("the relay of the intake", { skip }, () => {
     await eventually(async () => bodiesOf(type).some(found));
   }
 
+  /** Whether another client hears an event at these inboxes on its way to a worker. */
+  async function heardBy(inboxes: string): Promise<boolean> {
+    const heard = await cluster.heard(inboxes, async () => {
+      await store(cluster, "postern.events.acme", { ...EVENT, data: { mark: inboxes } });
+      await untilSent(hasMark(inboxes));
+    });
+    return heard.some((text) => text.includes(`"mark":"${inboxes}"`));
+  }
+
   it("accepts what a producer stored itself", async () => {
     await store(cluster, "postern.events.acme", { ...EVENT, data: { mark: "own" } });
     await untilSent(hasMark("own"));
@@ -78,6 +87,23 @@ describe("the relay of the intake", { skip }, () => {
       await untilEmpty(cluster);
     });
   }
+
+  for (const [what, headers] of [
+    ["name", "NATS/1.0\r\nbad name\u0000: x\r\n\r\n"],
+    ["trace", "NATS/1.0\r\ntraceparent: a\u0000b\r\n\r\n"],
+  ] as const) {
+    it(`accepts an event with a header of a broken ${what}`, async () => {
+      const mark = `broken ${what}`;
+      await storeRaw(cluster, "postern.events.acme", headers, { ...EVENT, data: { mark } });
+      await untilSent(hasMark(mark));
+      await untilEmpty(cluster);
+    });
+  }
+
+  it("gets events at inboxes of its own, and not where producers have theirs", async () => {
+    assert.equal(await heardBy("_POSTERN_INBOX.>"), true);
+    assert.equal(await heardBy("_INBOX.>"), false);
+  });
 
   it("sends an event once for each idempotency key, and refuses another under the same", async () => {
     const before = await refusals("idempotency_key_reused");
@@ -111,6 +137,8 @@ describe("the relay of the intake", { skip }, () => {
     await cluster.withManager((manager) => manager.streams.delete("postern-intake"));
     await eventually(() => take(service, { data: { mark: "anew" } }).catch(() => null));
     await untilSent(hasMark("anew"));
+    const { config } = await cluster.withManager((manager) => manager.streams.info("postern-intake"));
+    assert.equal(config.duplicate_window, 100_000_000);
   });
 
   it("keeps an event whose type no catalog has yet, and sends it when one does", async () => {

@@ -278,7 +278,7 @@ before(async () => {
   database = await createTestDatabase();
   pools = openRolePools(
     { url: database.url, poolSize: 6, applicationName: "postern test", connectionTimeoutMs: 5000 },
-    { servesApi: true, works: true },
+    { servesApi: true, works: true, relays: false },
   );
 });
 after(async () => {

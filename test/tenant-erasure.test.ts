@@ -149,7 +149,7 @@ describe("an erased tenant", () => {
     const database = await createTestDatabase();
     const pools = openRolePools(
       { url: database.url, poolSize: 4, applicationName: "postern test", connectionTimeoutMs: 5000 },
-      { servesApi: false, works: true },
+      { servesApi: false, works: true, relays: false },
     );
     const { acme, globex } = await seedTwoTenants(database.pool);
     await database.pool.query("DELETE FROM postern.tenant_erasures WHERE tenant_id = 'globex'");

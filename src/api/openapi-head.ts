@@ -58,7 +58,7 @@ A token reaches its own tenant only: another tenant's id is 404, as an id that n
 
 ## Publishing and idempotency
 
-202 means that the event is committed to the database with its dispatches. An event's \`id\` is its idempotency key. It is unique per tenant for at least 24 hours:
+202 means that the event is committed to the database with its dispatches. Where the operator runs an intake, it means that most replicas of its stream have the event, and the database gets it from there; \`deliveries\` is then null. An event's \`id\` is its idempotency key. It is unique per tenant for at least 24 hours:
 
 - the same key with the same type and data: the first event's answer, with 200;
 - the same key with other content: 409.

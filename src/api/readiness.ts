@@ -89,10 +89,10 @@ export function makeReadiness(services: ReadinessServices): Readiness {
       const own = worker();
       const lookedAt = own?.lastLookAt() ?? null;
       const isStalled = lookedAt !== null && performance.now() - lookedAt > STALLED_AFTER_MS;
-      const stalled = isStalled ? { ...database, reasons: [...database.reasons, STALLED] } : database;
-      const { reasons, warnings } = withIntake(stalled, services.intake, intakeTrouble);
+      const { reasons, warnings } = withIntake(database, services.intake, intakeTrouble);
       return {
-        reasons,
+        // A worker that is stuck is no state of the database, and no intake makes up for it.
+        reasons: isStalled ? [...reasons, STALLED] : reasons,
         warnings: [
           ...warnings,
           ...(services.catalog.isRefused() ? [CATALOG_REFUSED] : []),

@@ -44,14 +44,16 @@ async function statusOf(stream: IntakeStream): Promise<StreamStatus> {
 }
 
 function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
-  const { replicas, current, leader, taken, maxMessageBytes } = status;
+  const { replicas, current, leader, consumer, maxMessageBytes } = status;
   const detail = describe(status);
   if (leader === null || current <= replicas / 2) {
     const fix = "start the missing NATS servers: without most of its replicas the stream takes nothing";
     return [{ check, status: "fail", detail, fix }];
   }
   const warnings: [detail: string, fix: string][] = [];
-  if (taken === null) {
+  if (consumer === "silent")
+    warnings.push([`the consumer ${CONSUMER} does not answer`, "ask again: it may be electing a leader"]);
+  if (consumer === "missing") {
     warnings.push([`there is no consumer ${CONSUMER}, so nothing is relayed`, "start a process of Postern"]);
   }
   if (current < replicas) {
@@ -73,7 +75,12 @@ function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
   }
   const unsafe = status.unsafe.map((text): Finding => {
     const fix = `make the stream ${STREAM} as docs/intake.md describes it, or let Postern make it`;
-    return { check, status: "fail", detail: `the stream may drop accepted events: ${text}`, fix };
+    return {
+      check,
+      status: "fail",
+      detail: `the stream may drop accepted events, or not hand them out: ${text}`,
+      fix,
+    };
   });
   return [
     { check, status: "ok", detail },
@@ -82,9 +89,17 @@ function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
   ];
 }
 
-function describe({ replicas, current, leader, messages, taken, oldestAtMs }: StreamStatus): string {
+function describe({
+  replicas,
+  current,
+  leader,
+  messages,
+  consumer,
+  taken,
+  oldestAtMs,
+}: StreamStatus): string {
   const group = `${current} of ${replicas} replicas, leader ${leader ?? "none"}`;
   const age = oldestAtMs === null ? "" : `, the oldest of ${new Date(oldestAtMs).toISOString()}`;
-  const consumer = `consumer ${taken === null ? "none" : `${CONSUMER} with ${taken} taken`}`;
-  return `stream ${STREAM}, ${group}; ${messages} messages${age}; ${consumer}`;
+  const relay = consumer === "there" ? `${CONSUMER} with ${taken} taken` : consumer;
+  return `stream ${STREAM}, ${group}; ${messages} messages${age}; consumer ${relay}`;
 }

@@ -35,8 +35,8 @@ const REFUSED_FOR_NOW = new Set(
   ].flat(),
 );
 
-// lock_not_available, deadlock_detected, serialization_failure
-const CONTENTION = new Set(["55P03", "40P01", "40001"]);
+// lock_not_available, deadlock_detected, serialization_failure; query_canceled (by statement_timeout)
+const CONTENTION = new Set(["55P03", "40P01", "40001", "57014"]);
 
 /**
  * Whether a database call failed because its connection is lost or could not
@@ -73,7 +73,8 @@ export function isLockTimeout(error: unknown): boolean {
 
 /**
  * Whether a database call failed because another transaction was in its way: it
- * held a lock, or the two waited for each other. Others may pass meanwhile.
+ * held a lock, or the two waited for each other. Or the call took too long,
+ * which may be its own fault. Others may pass meanwhile.
  */
 export function isContention(error: unknown): boolean {
   return anyCause(error, (one) => CONTENTION.has(codeOf(one)));

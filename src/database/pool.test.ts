@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { isConnectionLoss, isPassing } from "./passing-errors.ts";
+import { isConnectionLoss, isContention, isPassing } from "./passing-errors.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -126,6 +126,17 @@ describe("isConnectionLoss", () => {
 function raise(code: string): string {
   return `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`;
 }
+
+describe("isContention", () => {
+  it("recognises what may stop one call and no other", async () => {
+    const pool = open(database.url);
+    for (const code of ["57014", "55P03", "40P01", "40001"])
+      assert.equal(isContention(await errorOf(() => pool.query(raise(code)))), true, code);
+    for (const code of ["53100", "53200", "25006"])
+      assert.equal(isContention(await errorOf(() => pool.query(raise(code)))), false, code);
+    assert.equal(isContention(connectionReset()), false);
+  });
+});
 
 describe("isPassing", () => {
   it("recognises what a server can't do now, also as a cause, and every connection loss", async () => {

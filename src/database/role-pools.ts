@@ -5,7 +5,7 @@ import { createTenantPool, type TenantPool } from "./tenant-pool.ts";
 export type RolePools = {
   /** For a tenant's users. */
   tenants: TenantPool;
-  /** For events that producers publish over HTTP. */
+  /** For events that producers publish over HTTP, and those that a worker takes from an intake. */
   publisher: Pool;
   /** For attempts and upkeep, and in every process to see whether the queue is worked on. */
   worker: Pool;
@@ -14,21 +14,14 @@ export type RolePools = {
   close(): Promise<void>;
 };
 
-/**
- * Shares `poolSize` connections out. Beside an API the worker has half of them,
- * as its upkeep can keep some busy while outcomes wait to be recorded;
- * publishing and people halve the rest. An API alone keeps one for its looks at
- * the queue. A pool whose role the process does not have never connects.
- */
-export function openRolePools(
-  { poolSize, ...options }: Omit<PoolOptions, "role">,
-  { servesApi, works }: { servesApi: boolean; works: boolean },
-): RolePools {
-  const workers = works ? Math.floor(servesApi ? poolSize / 2 : poolSize) : 1;
-  const publishers = Math.floor((poolSize - workers) / 2);
-  const tenants = createTenantPool({ ...options, poolSize: atLeastOne(poolSize - workers - publishers) });
-  const publisher = createPool({ ...options, poolSize: atLeastOne(publishers), role: "postern_publisher" });
-  const worker = createPool({ ...options, poolSize: atLeastOne(workers), role: "postern_worker" });
+/** What a process does with its connections; `relays`: it takes events from an intake. */
+type Work = { servesApi: boolean; works: boolean; relays: boolean };
+
+export function openRolePools({ poolSize, ...options }: Omit<PoolOptions, "role">, work: Work): RolePools {
+  const shares = sharesOf(poolSize, work);
+  const tenants = createTenantPool({ ...options, poolSize: shares.tenants });
+  const publisher = createPool({ ...options, poolSize: shares.publisher, role: "postern_publisher" });
+  const worker = createPool({ ...options, poolSize: shares.worker, role: "postern_worker" });
   // Beyond the size: a process whose pool is busy can still say so.
   const status = createPool({
     ...options,
@@ -44,6 +37,28 @@ export function openRolePools(
     async close() {
       await Promise.all([tenants.end(), publisher.end(), worker.end(), status.end()]);
     },
+  };
+}
+
+/**
+ * Shares `poolSize` connections out. Beside an API the worker has half of them,
+ * as its upkeep can keep some busy while outcomes wait to be recorded;
+ * publishing and people halve the rest. An API alone keeps one for its looks at
+ * the queue. A worker alone has all but one for what tenants' users asked for,
+ * such as replays, and with an intake leaves a quarter to the events it relays.
+ */
+export function sharesOf(poolSize: number, { servesApi, works, relays }: Work) {
+  if (!servesApi) {
+    const publisher = relays ? atLeastOne(Math.floor(poolSize / 4)) : 0;
+    // A pool that is not used never connects.
+    return { worker: atLeastOne(poolSize - publisher - 1), publisher: atLeastOne(publisher), tenants: 1 };
+  }
+  const worker = works ? Math.floor(poolSize / 2) : 1;
+  const publisher = Math.floor((poolSize - worker) / 2);
+  return {
+    worker: atLeastOne(worker),
+    publisher: atLeastOne(publisher),
+    tenants: atLeastOne(poolSize - worker - publisher),
   };
 }
 

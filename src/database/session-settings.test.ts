@@ -42,7 +42,7 @@ async function settingsOf(db: Db): Promise<Record<string, string>> {
 }
 
 async function settingsOfEach(url: string) {
-  const pools = openRolePools(options(url), { servesApi: true, works: true });
+  const pools = openRolePools(options(url), { servesApi: true, works: true, relays: false });
   const plain = createPool(options(url));
   const tenantId = parseTenantId("acme");
   assert.ok(tenantId);

@@ -4,6 +4,7 @@ import type { NewEvent } from "../queue/queue.ts";
 import { brokenTextRule } from "../events/event-data.ts";
 import { isEventTypeName, patternsMatching } from "../events/subscription.ts";
 import { parseEventId, parseTenantId, type EventId, type TenantId } from "../shared/id.ts";
+import { TRACEPARENT } from "../shared/traceparent.ts";
 
 const FORMAT = 1;
 
@@ -27,7 +28,7 @@ const storedEvent = z.object({
   body: storableText,
   others: z.record(z.string().regex(/^[1-9][0-9]{0,2}$/), storableText).optional(),
   key: storableText.optional(),
-  traceparent: z.string().optional(),
+  traceparent: z.string().regex(TRACEPARENT).optional(),
 });
 
 type StoredEvent = z.output<typeof storedEvent>;

@@ -20,9 +20,14 @@ export type Step =
   | { kind: "try_again"; afterMs: number }
   | { kind: "put_back"; afterMs: number };
 
-/** How long an event may be of a type that no worker's catalog has, counted from when the stream took it. */
+/**
+ * How long an event may be of a type that no worker's catalog has, counted from
+ * when the stream took it, and how often it is looked at at least: after an
+ * outage it may be old before anybody looks.
+ */
 export const GRACE_MS = 600_000;
 const GRACE_LOOK_MS = 10_000;
+export const GRACE_LOOKS = GRACE_MS / GRACE_LOOK_MS;
 /** Tries before a message is put back, and the pause behind the first; each later one is twice as long. */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 100;
@@ -57,8 +62,8 @@ export function makeCourse(message: { storedAtMs: number; deliveries: number }):
     if (outcome === "accepted" || outcome === "refused") return { kind: "end" };
     if (outcome === "unknown") {
       const leftMs = message.storedAtMs + GRACE_MS - nowMs;
-      if (leftMs <= 0) return { kind: "refuse" };
-      return { kind: "put_back", afterMs: Math.min(leftMs, GRACE_LOOK_MS) };
+      if (leftMs <= 0 && message.deliveries > GRACE_LOOKS) return { kind: "refuse" };
+      return { kind: "put_back", afterMs: leftMs <= 0 ? GRACE_LOOK_MS : Math.min(leftMs, GRACE_LOOK_MS) };
     }
     failures++;
     if (failures < TRIES) return { kind: "try_again", afterMs: FIRST_PAUSE_MS * 2 ** (failures - 1) };

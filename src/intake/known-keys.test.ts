@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { openCatalog } from "../events/live-catalog.ts";
 import { checkEvents } from "../events/checked-events.ts";
 import type { EarlierEvent, NewEvent } from "../queue/queue.ts";
@@ -54,5 +55,19 @@ describe("what is known of idempotency keys", () => {
   it("is nothing when the database is silent", async () => {
     const keys = keysOver(() => new Promise(() => undefined));
     assert.deepEqual(await keys.find([keyed]), new Map());
+  });
+
+  it("is not asked for while the database is silent on an earlier look, whose events are held", async () => {
+    const silence = Promise.withResolvers<Map<EventId, EarlierEvent>>();
+    const keys = keysOver(() => silence.promise);
+    await keys.find([keyed]);
+    keys.move(60_000);
+    assert.deepEqual(await keys.find([other]), new Map());
+    silence.resolve(new Map([[keyed.id, earlier]]));
+    await silence.promise;
+    await setImmediate();
+    assert.equal(keys.asked(), 1);
+    assert.deepEqual(await keys.find([keyed]), new Map([[keyed.id, earlier]]));
+    assert.equal(keys.asked(), 2);
   });
 });

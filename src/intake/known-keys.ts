@@ -19,6 +19,8 @@ export type FindKnownKeys = (events: readonly NewEvent[]) => Promise<ReadonlyMap
 
 export function makeKnownKeys(queue: Pick<DispatchQueue, "findEarlier">, clock: Clock): FindKnownKeys {
   let asksAgainAtMs = 0;
+  /** Looks that nobody waits for any more, each of which still holds its events. */
+  let abandoned = 0;
   const looks = new GroupCommit(
     async (events: NewEvent[]) => {
       const earlier = await queue.findEarlier(events);
@@ -29,13 +31,16 @@ export function makeKnownKeys(queue: Pick<DispatchQueue, "findEarlier">, clock: 
   );
   return async (events) => {
     const keyed = events.filter(({ idempotencyKey }) => idempotencyKey !== null);
-    if (keyed.length === 0 || clock.nowMs() < asksAgainAtMs) return new Map();
+    if (keyed.length === 0 || abandoned > 0 || clock.nowMs() < asksAgainAtMs) return new Map();
+    const looking = Promise.all(keyed.map((event) => looks.add(event)));
     try {
-      const looking = Promise.all(keyed.map((event) => looks.add(event)));
       const found = await withinLimit(looking, LOOK_LIMIT_MS, () => new Error("no answer"));
       return new Map(keyed.flatMap(({ id }, place) => (found[place] ? [[id, found[place]]] : [])));
     } catch {
       asksAgainAtMs = clock.nowMs() + PAUSE_MS;
+      abandoned++;
+      const ended = () => void abandoned--;
+      void looking.then(ended, ended);
       return new Map();
     }
   };

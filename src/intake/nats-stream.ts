@@ -8,6 +8,7 @@ import {
   RetentionPolicy,
   StorageType,
   type Consumer,
+  type ConsumerInfo,
   type ConsumerMessages,
   type JetStreamManager,
   type JsMsg,
@@ -115,11 +116,13 @@ class NatsStream implements IntakeStream {
       const connection = this.#connected();
       const manager = await managerOf(connection);
       const info = await manager.streams.info(STREAM);
-      const taken = await manager.consumers.info(STREAM, CONSUMER).then(
-        (consumer) => consumer.num_ack_pending,
-        () => null,
-      );
-      return toStatus(info, { taken, connection });
+      // It has a leader of its own: without one the stream takes events all the same.
+      const consumer = await manager.consumers
+        .info(STREAM, CONSUMER)
+        .catch((error: unknown) =>
+          apiCodeOf(error) === API_CODES.consumerNotFound ? ("missing" as const) : ("silent" as const),
+        );
+      return toStatus(info, { consumer, connection });
     } catch (error) {
       throw new StreamUnavailableError(messageOf(error), { cause: error });
     }
@@ -192,6 +195,8 @@ function connectionOptions({ servers, tls, login }: IntakePlace, name: string): 
   return {
     servers: [...servers],
     name,
+    // Whoever may read the inboxes that clients have by default must not read what workers take.
+    inboxPrefix: "_POSTERN_INBOX",
     ...(tls ? { tls: {} } : {}),
     ...(login.kind === "password" ? { user: login.user, pass: login.pass } : {}),
     ...(login.kind === "token" ? { token: login.token } : {}),
@@ -231,6 +236,8 @@ async function ensureStream(manager: JetStreamManager, replicas: number): Promis
       // Full, it takes nothing more, rather than to drop what was accepted.
       discard: DiscardPolicy.New,
       num_replicas: replicas,
+      // The least there is: NATS would drop an event whose message id another tenant used just before.
+      duplicate_window: nanos(100),
     });
   });
   await manager.consumers.info(STREAM, CONSUMER).catch(async (error: unknown) => {
@@ -257,12 +264,21 @@ function asStreamMessage(message: JsMsg): StreamMessage {
     sequence: message.seq,
     storedAtMs: Number(message.timestampNanos / 1_000_000n),
     deliveries: message.info.deliveryCount,
-    traceparent: message.headers?.get("traceparent") || undefined,
+    traceparent: traceparentOf(message),
     bytes: message.data,
     end: () => whileOpen(() => message.ack()),
     putBack: (afterMs) => whileOpen(() => message.nak(afterMs)),
     hold: () => whileOpen(() => message.working()),
   };
+}
+
+/** The headers are decoded here, which fails on those that are none: the message may still be an event. */
+function traceparentOf(message: JsMsg): string | undefined {
+  try {
+    return message.headers?.get("traceparent") || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** On a connection that is closed the word gets lost, and the message is handed out again: that may happen anyway. */
@@ -280,7 +296,7 @@ async function closeQuietly(messages: ConsumerMessages): Promise<void> {
 
 function toStatus(
   { config, cluster, state }: StreamInfo,
-  { taken, connection }: { taken: number | null; connection: NatsConnection },
+  { consumer, connection }: { consumer: ConsumerInfo | "missing" | "silent"; connection: NatsConnection },
 ): StreamStatus {
   // A server without a cluster leads its own stream.
   const leader = cluster === undefined ? (connection.info?.server_name ?? null) : (cluster.leader ?? null);
@@ -291,22 +307,43 @@ function toStatus(
     leader,
     messages: state.messages,
     bytes: state.bytes,
-    taken,
+    consumer: typeof consumer === "string" ? consumer : "there",
+    taken: typeof consumer === "string" ? null : consumer.num_ack_pending,
     oldestAtMs: state.messages === 0 ? null : Date.parse(state.first_ts),
     maxMessageBytes: connection.info?.max_payload ?? 0,
-    unsafe: unsafeSettings(config),
+    unsafe: [...unsafeSettings(config), ...(typeof consumer === "string" ? [] : unsafeConsumer(consumer))],
   };
 }
 
 function unsafeSettings(config: StreamInfo["config"]): string[] {
-  const wanted = {
-    retention: RetentionPolicy.Workqueue,
-    storage: StorageType.File,
-    discard: DiscardPolicy.New,
-    max_age: 0,
-  };
-  const names = ["retention", "storage", "discard", "max_age"] as const;
-  return names
-    .filter((name) => config[name] !== wanted[name])
-    .map((name) => `${name} is ${config[name]} instead of ${wanted[name]}`);
+  const { retention, storage, discard, max_age, max_msgs_per_subject } = config;
+  return differences(
+    { retention, storage, discard, max_age, max_msgs_per_subject },
+    {
+      retention: RetentionPolicy.Workqueue,
+      storage: StorageType.File,
+      discard: DiscardPolicy.New,
+      max_age: 0,
+      max_msgs_per_subject: -1,
+    },
+  );
+}
+
+/** With these, messages are never handed out, or end before their events are stored. */
+function unsafeConsumer({ config }: ConsumerInfo): string[] {
+  const { ack_policy, max_deliver = -1, max_ack_pending = -1, filter_subject, filter_subjects } = config;
+  const filter = [filter_subject, ...(filter_subjects ?? [])].filter(Boolean).join(" ") || "none";
+  return differences(
+    { ack_policy, max_deliver, max_ack_pending, filter },
+    { ack_policy: AckPolicy.Explicit, max_deliver: -1, max_ack_pending: -1, filter: "none" },
+  ).map((text) => `the consumer's ${text}`);
+}
+
+function differences(
+  found: Record<string, string | number>,
+  wanted: Record<string, string | number>,
+): string[] {
+  return Object.entries(wanted)
+    .filter(([name, value]) => found[name] !== value)
+    .map(([name, value]) => `${name} is ${found[name]} instead of ${value}`);
 }

@@ -60,6 +60,10 @@ describe("a message of a producer", () => {
     assert.deepEqual([...ids, ...others].sort(), [...ids, ...others]);
   });
 
+  it("may be as large as a request", () => {
+    assert.equal(eventsOf(read(Buffer.from(JSON.stringify(EVENT).padEnd(1024 * 1024)))).length, 1);
+  });
+
   it("keeps each digit of its numbers", () => {
     const [event] = eventsOf(read(Buffer.from('{"type":"invoice.paid","data":{"n":12345678901234567890}}')));
     assert.match(event?.body ?? "", /"n":12345678901234567890\}/);
@@ -83,6 +87,7 @@ describe("a message of a producer", () => {
     "data that are a list": { type: "invoice.paid", data: [] },
     "a key with NUL": { ...EVENT, id: "a\u0000" },
     "nested brackets": Buffer.from("[".repeat(100_000)),
+    "more than the API takes in a request": Buffer.from(JSON.stringify(EVENT).padEnd(1024 * 1024 + 1)),
     "more events than one request may have": Array.from({ length: 1001 }, () => EVENT),
   })) {
     it(`is refused as malformed: ${what}`, () => assert.equal(refusalOf(read(body)), "malformed"));
@@ -155,10 +160,15 @@ describe("a message of Postern's own", () => {
   const traced = {
     ...event,
     id: newEventId(),
-    traceparent: "00-x",
+    traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`,
     others: { "2": "{}" },
     idempotencyKey: null,
   };
+
+  it("may be larger than a request, which it quotes", () => {
+    const large = { ...event, body: JSON.stringify("a".repeat(1024 * 1024)) };
+    assert.equal(eventsOf(read(writeAccepted([large]), own)).length, 1);
+  });
 
   it("gives back the events that were written", () => {
     assert.deepEqual(eventsOf(read(writeAccepted([event]), own)), [event]);
@@ -184,6 +194,7 @@ describe("a message of Postern's own", () => {
     "a tenant that is none": changed({ tenant: "a,b" }),
     "a type that would be several patterns": changed({ type: "a,b" }),
     "a body that the database cannot hold": changed({ body: "\u0000" }),
+    "a traceparent that is none": changed({ traceparent: "00-\u0000" }),
   })) {
     it(`is refused as malformed: ${what}`, () => assert.equal(refusalOf(read(body, own)), "malformed"));
   }

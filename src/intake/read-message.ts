@@ -26,13 +26,18 @@ export type Reading =
 type Message = Pick<StreamMessage, "subject" | "sequence" | "storedAtMs" | "traceparent" | "bytes">;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** What the API takes in a request. Postern's own messages quote that once more. */
+const LARGEST_BYTES = 1024 * 1024;
+const TOO_LARGE: Issue = { path: [], message: "must be at most 1 MiB", code: "too_big" };
 const UNKNOWN = new Set(["unknown_event_type", "unknown_version"]);
 
 export function readMessage(message: Message, catalog: Catalog): Reading {
+  const isOwn = message.subject === ACCEPTED_SUBJECT;
+  if (!isOwn && message.bytes.length > LARGEST_BYTES) return refused("malformed", [TOO_LARGE]);
   const text = textOf(message.bytes);
   const value = text === null ? undefined : parsed(text);
   if (text === null || value === undefined) return refused("malformed");
-  if (message.subject === ACCEPTED_SUBJECT) {
+  if (isOwn) {
     const events = readAccepted(value);
     return events === null ? refused("malformed") : { kind: "events", events };
   }

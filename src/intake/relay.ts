@@ -21,6 +21,7 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { makeCourse, makePace, type Outcome } from "./course.ts";
 import { readMessage, type RefusalReason } from "./read-message.ts";
 import { ACCEPTED_SUBJECT, HOLD_MS, type IntakeStream, type StreamMessage } from "./stream.ts";
+import { toldIssues } from "./told-issues.ts";
 
 /** How often a worker says that a message is still its own: three times until it would be handed to another. */
 const HOLD_AGAIN_MS = HOLD_MS / 3;
@@ -31,7 +32,6 @@ const STREAM_PAUSE_MS = 1000;
 const TRY_LIMIT_MS = 60_000;
 /** How long a stop waits for tries under way. */
 const STOP_LIMIT_MS = 10_000;
-const TOLD_ISSUES = 10;
 
 export type RelayServices = {
   stream: Pick<IntakeStream, "take">;
@@ -154,9 +154,11 @@ class Relay implements StreamRelay {
   }
 
   async #try(message: StreamMessage, trial: Trial): Promise<Tried> {
-    const { clock, catalog, log } = this.#services;
+    const { clock, catalog, log, tracing } = this.#services;
     try {
-      const reading = readMessage(message, catalog.current());
+      // As the API does: a producer's header may be anything, and is stored only as what continues a trace.
+      const traceparent = tracing?.continues(message.traceparent);
+      const reading = readMessage({ ...message, traceparent }, catalog.current());
       if (reading.kind === "unknown") return { outcome: "unknown", issues: reading.issues };
       if (reading.kind === "refused") {
         this.#refuse(message, reading.reason, { issues: reading.issues });
@@ -212,10 +214,7 @@ class Relay implements StreamRelay {
     const told = { reason, subject, sequence, deliveries, afterMs };
     if (outcome === "failed") log.error({ err: error, ...told }, "an event of the intake fails and waits");
     if (outcome === "unknown" && deliveries === 1)
-      log.warn(
-        { ...told, issues: issues?.slice(0, TOLD_ISSUES) },
-        "an event of the intake waits for its type",
-      );
+      log.warn({ ...told, issues: toldIssues(issues) }, "an event of the intake waits for its type");
     metrics.intakePutBack.inc({ reason });
     message.putBack(afterMs);
   }
@@ -227,7 +226,7 @@ class Relay implements StreamRelay {
   ): void {
     const { log, metrics } = this.#services;
     log.error(
-      { reason, subject, sequence, bytes: bytes.length, ...event, issues: issues.slice(0, TOLD_ISSUES) },
+      { reason, subject, sequence, bytes: bytes.length, ...event, issues: toldIssues(issues) },
       "an event of the intake is refused and not sent",
     );
     metrics.intakeRefused.inc({ reason });

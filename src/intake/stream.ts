@@ -52,13 +52,15 @@ export type StreamStatus = {
   leader: string | null;
   messages: number;
   bytes: number;
-  /** Messages that workers hold, or that wait before they are handed out again; null without the consumer. */
+  /** `silent`: it has no leader, or does not answer for another reason. */
+  consumer: "there" | "missing" | "silent";
+  /** Messages that workers hold, or that wait before they are handed out again; null where the consumer tells nothing. */
   taken: number | null;
   /** When the oldest message was stored, in milliseconds since 1970; null where there is none. */
   oldestAtMs: number | null;
   /** The largest message that the servers take. */
   maxMessageBytes: number;
-  /** Settings with which the stream drops what it took; none in a stream that Postern made. */
+  /** Settings with which what the stream took may be dropped or not relayed; none in what Postern made. */
   unsafe: readonly string[];
 };
 

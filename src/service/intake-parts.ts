@@ -39,7 +39,7 @@ export async function openIntake(
   const stream = openNatsStream(intake, { ...services, makes: true });
   return {
     makeDurable: makeStoring({ stream, findKnownKeys, metrics }),
-    monitor: makeIntakeMonitor(stream, metrics),
+    monitor: makeIntakeMonitor(stream, metrics, systemClock),
     relay: makeStreamRelay({ ...services, stream, taken: makeTakenEvents(acceptor), clock: systemClock }),
     close: () => stream.close(),
   };

@@ -167,7 +167,11 @@ async function makeFoundation(options: ServiceOptions) {
       connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
       log,
     },
-    { servesApi: roles.has("api"), works: roles.has("worker") },
+    {
+      servesApi: roles.has("api"),
+      works: roles.has("worker"),
+      relays: roles.has("worker") && config.intake !== undefined,
+    },
   );
   const { tenants } = pools;
   const { guard, sender } = makeOutbound(options);

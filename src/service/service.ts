@@ -54,7 +54,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** The parts that compare rows with the bucket, for a command: nothing is started. */
 export async function openReconciling(options: Omit<ServiceOptions, "roles" | "catalog">) {
   const catalog = await openCatalog(options.config.eventCatalogFile);
-  const parts = await makeParts({ ...options, catalog, roles: new Set(["worker"]) });
+  // It takes and relays no events, so it needs no stream.
+  const config = { ...options.config, intake: undefined };
+  const parts = await makeParts({ ...options, config, catalog, roles: new Set(["worker"]) });
   return { services: parts.reconciling, close: () => parts.close() };
 }
 

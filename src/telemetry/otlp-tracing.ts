@@ -25,11 +25,11 @@ import {
   TracerProvider,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace";
+import { TRACEPARENT } from "../shared/traceparent.ts";
 import { VERSION } from "../shared/version.ts";
 import type { Log } from "./log.ts";
 import type { TracedEvent, Tracing, TracingOptions } from "./tracing.ts";
 
-const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 const HALF = 16;
 // A stop waits for the last export, its repeats included, and must not wait long for a collector that is down.
 const EXPORT_TIMEOUT_MS = 2000;

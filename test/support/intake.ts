@@ -1,5 +1,6 @@
 /** What tests of the intake do again and again. */
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { z } from "zod";
 import { STREAM } from "../../src/intake/stream.ts";
 import type { NatsCluster } from "./nats-cluster.ts";
@@ -28,6 +29,22 @@ export function store(cluster: NatsCluster, subject: string, body: unknown): Pro
     const { seq } = await client.publish(subject, bytes, { expect: { streamName: STREAM } });
     return seq;
   });
+}
+
+/** Stores a message whose headers are these bytes, which no client would send. */
+export async function storeRaw(cluster: NatsCluster, subject: string, headers: string, body: unknown) {
+  const text = JSON.stringify(body);
+  const [host = "", port] = cluster.url.slice("nats://".length).split(",")[0]?.split(":") ?? [];
+  const socket = connect({ host, port: Number(port) });
+  const sizes = `${Buffer.byteLength(headers)} ${Buffer.byteLength(headers) + Buffer.byteLength(text)}`;
+  socket.write('CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\n');
+  socket.write(`HPUB ${subject} ${sizes}\r\n${headers}${text}\r\nPING\r\n`);
+  let answer = "";
+  for await (const chunk of socket) {
+    answer += String(chunk);
+    assert.doesNotMatch(answer, /-ERR/);
+    if (answer.includes("PONG")) break;
+  }
 }
 
 export async function untilEmpty(cluster: NatsCluster): Promise<void> {

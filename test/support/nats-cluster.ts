@@ -124,6 +124,18 @@ export class NatsCluster {
     return this.#connected((connection) => work(jetstream(connection)));
   }
 
+  /** What another client of the same account hears below a subject while something is done. */
+  heard(subject: string, during: () => Promise<void>): Promise<string[]> {
+    return this.#connected(async (connection) => {
+      const heard: string[] = [];
+      connection.subscribe(subject, { callback: (_, message) => void heard.push(message.string()) });
+      await connection.flush();
+      await during();
+      await connection.flush();
+      return heard;
+    });
+  }
+
   async stop(): Promise<void> {
     await this.kill(...this.#servers.filter(({ child }) => child !== null).map(({ name }) => name));
     await rm(this.#folder, { recursive: true, force: true });
