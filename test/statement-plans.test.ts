@@ -382,6 +382,17 @@ describe("planned on empty tables, which then fill", () => {
 });
 
 planned("large tables", () => database.pool.query(`ANALYZE ${TABLES}`));
+describe("planned on large tables of which all is due", () => {
+  it("claim reads few more dispatches than it takes", async () => {
+    await database.pool.query(
+      `UPDATE postern.dispatches SET claimable_at = now(), lease_owner = NULL; ANALYZE ${TABLES}`,
+    );
+    const client = await sessionOf(WORKER);
+    const read = await rowsRead(client, async () => STATEMENTS["claim"]?.run(client, [rows]));
+    client.release(true);
+    assert.ok(read > 0 && read <= AT_ONCE * 30, `${read} rows`);
+  });
+});
 planned("tiny tables", async () => {
   ({ acme: rows } = await seedTwoTenants(database.pool));
   await database.pool.query(`ANALYZE ${TABLES}`);

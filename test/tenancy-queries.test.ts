@@ -240,6 +240,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   markWorkerDead: (db) => presence.markWorkerDead(db, randomUUID(), 1000),
   freeLeasesOfDead: (db) => presence.freeLeasesOfDead(db, randomUUID()),
   removeWorker: (db) => presence.removeWorker(db, randomUUID()),
+  removeDeadWorker: (db) => presence.removeDeadWorker(db, randomUUID()),
   endInterruptedSends: (db) => personSends.endInterruptedSends(db),
   findMissingDays: (db) => partitions.findMissingDays(db, { from: -1, to: 0 }),
   makePartitionsOf: (db) => partitions.makePartitionsOf(db, 0),

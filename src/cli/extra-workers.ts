@@ -14,6 +14,8 @@ type Stoppable = { stop(): Promise<void> };
 
 const MOST_WORKERS = 64;
 const RESTART_AFTER_MS = 1000;
+/** Set for workers that end with the process that started them. Not a setting. */
+export const EXTRA_WORKER = "POSTERN_EXTRA_WORKER";
 
 /** Throws ConfigError. */
 export function parseWorkers(text: string): number {
@@ -43,7 +45,7 @@ function keepWorker({ env, databaseUrl, log }: Parameters<typeof startExtraWorke
     const [main = ""] = process.argv.slice(1);
     const started = spawn(process.execPath, [...process.execArgv, main, "worker"], {
       // The port is this process's; a worker serves its own metrics on a free one of this machine.
-      env: { ...env, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: "0" },
+      env: { ...env, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: "0", [EXTRA_WORKER]: "1" },
       // The channel ends with this process, however that ends.
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });

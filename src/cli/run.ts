@@ -21,7 +21,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { parseDurationMs } from "../shared/duration.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
-import { startExtraWorkers } from "./extra-workers.ts";
+import { EXTRA_WORKER, startExtraWorkers } from "./extra-workers.ts";
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, "..", "..", "migrations");
 const STOP_LIMIT_MS = 25_000;
@@ -222,8 +222,8 @@ export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
-  // An extra worker of a process that is gone.
-  process.once("disconnect", () => stop("disconnect"));
+  // An extra worker of a process that is gone. To others a channel says nothing: it is their process manager's.
+  if (environment()[EXTRA_WORKER] !== undefined) process.once("disconnect", () => stop("disconnect"));
 }
 
 async function stopAll(parts: readonly Stoppable[]): Promise<void> {

@@ -11,6 +11,9 @@
  * under a new term. Others take a slot from its owner only after they have seen
  * that owner silent for longer than a confirmation lasts (`silent-workers.ts`).
  * Then the owner's presence has had a break, whatever the owner itself knows.
+ * An owner without its lock whose last confirmation is 10 seconds old by the
+ * server's clock has had one too, so nobody needs to watch it first
+ * (`postgres/slot-store.ts`).
  */
 import assert from "node:assert/strict";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
@@ -57,8 +60,8 @@ export class SlotSet {
 export const NO_SLOTS = new SlotSet();
 export const ALL_SLOTS = new SlotSet(Array.from({ length: SLOT_COUNT }, (_, slot) => slot));
 
-/** An attempt that a worker has in flight as it gives its endpoint's slot away. */
-export type InFlight = { tenantId: TenantId; endpointId: EndpointId; id: DeliveryId };
+/** An attempt that a worker has in flight as it gives its endpoint's slot away, and the lease under which it runs. */
+export type InFlight = { tenantId: TenantId; endpointId: EndpointId; id: DeliveryId; leaseId: string };
 
 /** A slot as the table has it. */
 export type SlotRow = { slot: Slot; owner: string | null; term: number };
@@ -67,6 +70,8 @@ export type SlotRow = { slot: Slot; owner: string | null; term: number };
 export type SlotWorker = {
   id: string;
   seenAt: string;
+  /** A session holds its lock; it has lost it, or is gone, otherwise. */
+  isHeld: boolean;
   /** It has neither its lock nor a recent sign of life. */
   isGone: boolean;
 };
@@ -92,6 +97,6 @@ export type SlotStore = {
   retire(): Promise<void>;
   /** Asks workers that have more than their part to give some back. */
   ask(): Promise<void>;
-  /** Which of these attempts are not over: their dispatches are still leased. */
+  /** Which of these attempts are not over: their leases still hold. */
   stillInFlight(attempts: readonly InFlight[]): Promise<InFlight[]>;
 };

@@ -124,7 +124,7 @@ function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, with
   async function claim(): Promise<Found> {
     const own = slots.owned();
     if (own.isEmpty) return "nothing";
-    const found = await queue.claim(CLAIM_LIMITS, lanes.backlogged(), own);
+    const found = await queue.claim(CLAIM_LIMITS, lanes.backlogged(own), own);
     withoutEvent(found.withoutEvent);
     take(found.claimed);
     if (!found.isAll) return "more";
@@ -133,8 +133,9 @@ function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, with
 
   async function servePulls(): Promise<Found> {
     await findBacklogs();
-    if (lanes.backlogs === 0) return "nothing";
-    const isParked = await queue.park(lanes.backlogged());
+    const backlogged = lanes.backlogged(slots.owned());
+    if (backlogged.length === 0) return "nothing";
+    const isParked = await queue.park(backlogged);
     const count = await pull();
     if (!isParked || count >= CLAIM_LIMITS.dispatches) return "more";
     return count > 0 ? "some" : "nothing";
@@ -143,6 +144,7 @@ function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, with
   /** How many dispatches came. */
   async function pull(): Promise<number> {
     const asks = lanes.ask(
+      slots.owned(),
       { dispatches: CLAIM_LIMITS.dispatches, weight: CLAIM_LIMITS.bodyBytes },
       clock.nowMs(),
     );

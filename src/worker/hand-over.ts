@@ -27,6 +27,8 @@ type HandOverServices = {
   settled: () => Promise<unknown>;
   pump: () => void;
   wake: () => void;
+  /** Once aborted, it no longer asks about attempts of others. */
+  stopping: AbortSignal;
 };
 
 export function makeHandOver(services: HandOverServices): SlotHolder {
@@ -42,7 +44,9 @@ export function makeHandOver(services: HandOverServices): SlotHolder {
       for (const endpoint of await queue.findBacklogs()) {
         if (slots.has(slotOf(endpoint.endpointId))) lanes.foundBacklog(endpoint, clock.nowMs());
       }
-      elsewhere.add(taken.flatMap(({ inFlight }) => inFlight));
+      // Of a slot that comes back, the lanes still count this worker's own attempts.
+      const own = new Set(lanes.started((slot) => slots.has(slot)).map(({ id }) => id));
+      elsewhere.add(taken.flatMap(({ inFlight }) => inFlight).filter(({ id }) => !own.has(id)));
     },
     ready: wake,
     async leave(isLeaving) {
@@ -54,24 +58,25 @@ export function makeHandOver(services: HandOverServices): SlotHolder {
       }
       const own = lanes
         .started(isLeaving)
-        .map(({ tenantId, endpointId, id }) => ({ tenantId, endpointId, id }));
+        .map(({ tenantId, endpointId, id, leaseId }) => ({ tenantId, endpointId, id, leaseId }));
       return [...own, ...elsewhere.remove(isLeaving)];
     },
   };
 }
 
 /** Attempts of former owners that may still be in flight, as the lanes must count them. */
-function makeElsewhere({ store, lanes, clock, log, pump }: HandOverServices) {
+function makeElsewhere({ store, lanes, clock, log, pump, stopping }: HandOverServices) {
   let known: readonly InFlight[] = [];
   let isLooking = false;
 
   function lookSoon(): void {
-    if (isLooking || known.length === 0) return;
+    if (isLooking || known.length === 0 || stopping.aborted) return;
     isLooking = true;
     clock.after(ELSEWHERE_LOOK_MS, () => void look());
   }
 
   async function look(): Promise<void> {
+    if (stopping.aborted) return;
     try {
       const asked = new Set(known.map(({ id }) => id));
       const left = new Set((await store.stillInFlight(known)).map(({ id }) => id));
@@ -86,7 +91,8 @@ function makeElsewhere({ store, lanes, clock, log, pump }: HandOverServices) {
 
   function set(attempts: readonly InFlight[]): void {
     const endpoints = new Map([...known, ...attempts].map((attempt) => [attempt.endpointId, attempt]));
-    known = attempts;
+    // A slot that is taken again after a break may name attempts that are known.
+    known = [...new Map(attempts.map((attempt) => [attempt.id, attempt])).values()];
     for (const endpoint of endpoints.values()) {
       const count = known.filter(({ endpointId }) => endpointId === endpoint.endpointId).length;
       lanes.setElsewhere(endpoint, count, clock.nowMs());

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import type { LeasedDispatch } from "../queue/queue.ts";
+import { ALL_SLOTS, slotOf } from "../queue/slots.ts";
 import { newDeliveryId, newEventId, parseEndpointId, parseTenantId } from "../shared/id.ts";
 import { Lanes } from "./lanes.ts";
 import { weightOf, type ShareLimits } from "./shares.ts";
@@ -139,7 +140,7 @@ class Play {
   }
 
   #pull(): void {
-    for (const ask of this.lanes.ask({ dispatches: 5, weight: 10_000 }, this.nowMs)) {
+    for (const ask of this.lanes.ask(ALL_SLOTS, { dispatches: 5, weight: 10_000 }, this.nowMs)) {
       assert.ok(ask.dispatches > 0 && ask.bodyBytes > 0);
       const endpoint = Number(ask.endpointId.slice(-12));
       const dispatches = Array.from({ length: Math.min(2, ask.dispatches) }, () => dispatchFor(endpoint));
@@ -302,16 +303,16 @@ describe("a backlogged lane", () => {
     lanes.foundBacklog(key, 0);
     assert.ok(!lanes.offer(key, 0));
     assert.deepEqual(
-      lanes.ask({ dispatches: 100, weight: 1e6 }, 0),
+      lanes.ask(ALL_SLOTS, { dispatches: 100, weight: 1e6 }, 0),
       [],
       "not before what it refused is parked",
     );
     lanes.parked([key]);
-    const [ask] = lanes.ask({ dispatches: 100, weight: 1e6 }, 0);
+    const [ask] = lanes.ask(ALL_SLOTS, { dispatches: 100, weight: 1e6 }, 0);
     assert.equal(ask?.endpointId, key.endpointId);
-    assert.deepEqual(lanes.ask({ dispatches: 100, weight: 1e6 }, 0), [], "one pull at once");
+    assert.deepEqual(lanes.ask(ALL_SLOTS, { dispatches: 100, weight: 1e6 }, 0), [], "one pull at once");
     lanes.pulled(key.endpointId, { dispatches: [key], isAll: true }, 0);
-    assert.deepEqual(lanes.backlogged(), []);
+    assert.deepEqual(lanes.backlogged(ALL_SLOTS), []);
     assert.ok(lanes.offer(dispatchFor(0), 0));
     assert.equal(startAll(lanes)[0], key);
   });
@@ -320,20 +321,20 @@ describe("a backlogged lane", () => {
     const lanes = new Lanes(WIDE);
     const key = dispatchFor(0);
     lanes.foundBacklog(key, 0);
-    assert.equal(lanes.ask({ dispatches: 1, weight: 1e6 }, 0).length, 1);
+    assert.equal(lanes.ask(ALL_SLOTS, { dispatches: 1, weight: 1e6 }, 0).length, 1);
     assert.ok(!lanes.offer(key, 0));
     lanes.parked([key]);
     lanes.pulled(key.endpointId, { dispatches: [], isAll: true }, 0);
-    assert.deepEqual(lanes.backlogged(), [key.endpointId]);
-    assert.equal(lanes.ask({ dispatches: 1, weight: 1e6 }, 0).length, 1);
+    assert.deepEqual(lanes.backlogged(ALL_SLOTS), [key.endpointId]);
+    assert.equal(lanes.ask(ALL_SLOTS, { dispatches: 1, weight: 1e6 }, 0).length, 1);
     lanes.pulled(key.endpointId, { dispatches: [key], isAll: true }, 0);
-    assert.deepEqual(lanes.backlogged(), []);
+    assert.deepEqual(lanes.backlogged(ALL_SLOTS), []);
   });
 
   it("is forgotten when nothing was parked after all", () => {
     const lanes = new Lanes(WIDE);
     lanes.foundBacklog(dispatchFor(0), 0);
-    const [ask] = lanes.ask({ dispatches: 1, weight: 1 }, 0);
+    const [ask] = lanes.ask(ALL_SLOTS, { dispatches: 1, weight: 1 }, 0);
     assert.ok(ask !== undefined);
     lanes.pulled(ask.endpointId, { dispatches: [], isAll: true }, 0);
     assert.deepEqual([lanes.backlogs, lanes.weight], [0, 0]);
@@ -344,6 +345,23 @@ describe("a backlogged lane", () => {
     offer(lanes, 0, 1);
     assert.equal(lanes.pulled(dispatchFor(0).endpointId, { dispatches: [], isAll: true }, 0), false);
     assert.throws(() => lanes.finished(dispatchFor(1), false, 0), /was started/);
+  });
+});
+
+describe("a slot that comes back while an attempt of it is in flight", () => {
+  it("has its rate limit kept from then on, as others may have started attempts meanwhile", () => {
+    const lanes = new Lanes(WIDE);
+    const [first, second] = [dispatchFor(0), dispatchFor(0)];
+    assert.ok(lanes.offer(first, 0));
+    assert.deepEqual(lanes.next(0), { kind: "start", dispatch: first });
+    assert.equal(lanes.keepRate(first, 1, 0), 0);
+    assert.deepEqual(
+      lanes.leave(() => true, 0),
+      [],
+    );
+    lanes.arrive([slotOf(first.endpointId)], 5000);
+    assert.ok(lanes.offer(second, 5000));
+    assert.deepEqual(lanes.next(5000), { kind: "pause", endpointId: first.endpointId, untilMs: 6000 });
   });
 });
 

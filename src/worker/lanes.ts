@@ -7,10 +7,11 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Ask, EndpointKey, EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
-import { slotOf, type Slot } from "../queue/slots.ts";
+import { slotOf, SlotSet, type Slot } from "../queue/slots.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import { Lane, newLearned, type LaneTenant, type Learned } from "./lane.ts";
 import { fairWeight, mayStart, roomIn, type Held, type ShareLimits } from "./shares.ts";
+import { FIRST_WIDTH } from "./width.ts";
 
 export const SHARES: ShareLimits = {
   inFlight: 2048,
@@ -137,16 +138,17 @@ export class Lanes {
     this.#refuse(this.#laneOf(endpoint, nowMs), 0);
   }
 
-  /** Endpoints that take only the dispatches that they ask for. */
-  backlogged(): EndpointId[] {
-    return Array.from(this.#backlogged, (lane) => lane.endpointId);
+  /** Endpoints in these slots that take only the dispatches that they ask for. */
+  backlogged(slots: SlotSet): EndpointId[] {
+    return Array.from(this.#backlogged, (lane) => lane.endpointId).filter((id) => slots.has(slotOf(id)));
   }
 
-  /** The requests of backlogged lanes that run low, in turn, `most` together. Each must be answered by {@link pulled}. */
-  ask(most: { dispatches: number; weight: number }, nowMs: number): Ask[] {
+  /** The requests of backlogged lanes in these slots that run low, in turn, `most` together. Each must be answered by {@link pulled}. */
+  ask(slots: SlotSet, most: { dispatches: number; weight: number }, nowMs: number): Ask[] {
     const asks: Ask[] = [];
     let { dispatches, weight } = most;
     for (const lane of Array.from(this.#backlogged)) {
+      if (!slots.has(slotOf(lane.endpointId))) continue;
       if (dispatches <= 0 || weight <= 0) break;
       const capacity = lane.capacityAt(nowMs);
       const { typicalWeight } = lane.learned;
@@ -228,6 +230,9 @@ export class Lanes {
   /** This worker makes the attempts of these slots from now on. */
   arrive(slots: readonly Slot[], nowMs: number): void {
     for (const slot of slots) this.#arrivedAtMs[slot] = nowMs;
+    const arriving = new SlotSet(slots);
+    // Lanes that kept attempts in flight since the slot was left, or the presence had a break.
+    for (const lane of this.#lanesOf((slot) => arriving.has(slot))) lane.learned.turn.sinceMs = nowMs;
   }
 
   /** Empties the lanes of these slots, or of all, and forgets what they learned. Attempts in flight stay counted. */
@@ -236,12 +241,13 @@ export class Lanes {
     for (const lane of this.#lanesOf(isLeaving)) {
       out.push(...this.#takeOut(lane, () => lane.withdraw(() => true)));
       lane.move("left");
+      lane.learned.width = FIRST_WIDTH;
       this.#backlogged.delete(lane);
       this.#reweigh(lane, () => lane.pledge(0));
       this.#refresh(lane, nowMs);
     }
     for (const endpointId of this.#learned.keys()) {
-      if (isLeaving(slotOf(endpointId))) this.#learned.delete(endpointId);
+      if (isLeaving(slotOf(endpointId)) && !this.#lanes.has(endpointId)) this.#learned.delete(endpointId);
     }
     return out;
   }

@@ -11,7 +11,7 @@ function tableOf(...workers: [id: string, slots: number][]): SlotTable {
   const owners = workers.flatMap(([id, slots]) => Array.from({ length: slots }, () => id));
   return {
     slots: Array.from({ length: SLOT_COUNT }, (_, slot) => ({ slot, owner: owners[slot] ?? null, term: 0 })),
-    workers: workers.map(([id]) => ({ id, seenAt: "now", isGone: false })),
+    workers: workers.map(([id]) => ({ id, seenAt: "now", isHeld: true, isGone: false })),
   };
 }
 
@@ -60,6 +60,14 @@ describe("the plan of a worker's slots", () => {
     assert.equal(planOf("a", without).take.length, 156);
   });
 
+  it("counts no worker without its lock, but leaves it what it has until it is silent", () => {
+    const table = tableOf(["a", 100], ["b", 56]);
+    const workers = table.workers.map((worker) => ({ ...worker, isHeld: worker.id !== "b" }));
+    const { take, isShort } = planOf("a", { ...table, workers });
+    assert.deepEqual([take.filter(({ owner }) => owner !== null), take.length, isShort], [[], 100, true]);
+    assert.equal(planOf("a", { ...table, workers }, new Set(["b"])).take.length, 156);
+  });
+
   it("first takes its own again, of which it knows nothing any more", () => {
     const table = tableOf(["a", 128], ["b", 128]);
     const { take, leave } = planSlots(table, "b", { held: new Set(), silent: NOBODY });
@@ -67,7 +75,7 @@ describe("the plan of a worker's slots", () => {
   });
 });
 
-const seen = (seenAt: string, isGone = false) => [{ id: "a", seenAt, isGone }];
+const seen = (seenAt: string, isGone = false) => [{ id: "a", seenAt, isHeld: !isGone, isGone }];
 
 describe("a worker", () => {
   it("is silent when one observer has read the same sign of life for four seconds", () => {

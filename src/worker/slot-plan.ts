@@ -13,6 +13,10 @@ export type SlotPlan = {
  * rank by id. One that sees another table than the rest takes too many or too
  * few until its next look; a slot has one owner all the same.
  *
+ * A worker without its lock has no part, since it takes nothing: those that end
+ * soon after each start would otherwise leave slots without an owner. What it
+ * had is free only once it is silent.
+ *
  * @param held the slots that this worker has, those aside that it is giving back
  * @param silent workers that start no attempts
  */
@@ -21,17 +25,18 @@ export function planSlots(
   me: string,
   { held, silent }: { held: ReadonlySet<Slot>; silent: ReadonlySet<string> },
 ): SlotPlan {
-  const ids = workers
+  const living = workers.filter(({ id }) => id === me || !silent.has(id));
+  const ids = living
+    .filter(({ id, isHeld }) => id === me || isHeld)
     .map(({ id }) => id)
-    .filter((id) => id === me || !silent.has(id))
     .toSorted();
   const rank = ids.indexOf(me);
   // Others do not count it either: its row is not there yet, or they took it for dead.
   if (rank === -1) return { take: [], leave: [], isShort: false };
   const part = partOf(rank, ids.length);
-  const living = new Set(ids);
+  const owners = new Set(living.map(({ id }) => id));
   const free = slots.filter(
-    ({ slot, owner }) => !held.has(slot) && (owner === null || owner === me || !living.has(owner)),
+    ({ slot, owner }) => !held.has(slot) && (owner === null || owner === me || !owners.has(owner)),
   );
   // Each begins elsewhere, so that workers that look at one moment do not want the same slots.
   const first = Math.floor((rank * SLOT_COUNT) / ids.length);

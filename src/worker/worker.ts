@@ -125,7 +125,7 @@ class LaneWorker implements Worker {
   async accept(work: Parameters<OwnLane["accept"]>[0]): Promise<Acceptance> {
     const own = this.#slots.owned();
     const lease = this.hasRoom() && !own.isEmpty ? own : null;
-    const accepting = work({ lease, parked: this.#lanes.backlogged() }).then((accepted) => {
+    const accepting = work({ lease, parked: this.#lanes.backlogged(own) }).then((accepted) => {
       this.#take(accepted);
       return accepted;
     });
@@ -133,7 +133,7 @@ class LaneWorker implements Worker {
   }
 
   backlogged(): ReturnType<OwnLane["backlogged"]> {
-    return this.#lanes.backlogged();
+    return this.#lanes.backlogged(this.#slots.owned());
   }
 
   lastLookAt(): number {
@@ -208,6 +208,7 @@ class LaneWorker implements Worker {
       },
       pump: () => this.#pump(),
       wake: () => this.#claims.wake(),
+      stopping: this.#stopping.signal,
     });
     return new SlotKeeper({ ...this.#services, store }, holder);
   }

@@ -9,9 +9,12 @@ import {
 } from "../../src/queue/slots.ts";
 
 const STATEMENT_MS = 2;
+const GONE_AFTER_MS = 10_000;
+/** Others find a killed worker within it, and remove its row. */
+const REMOVED_AFTER_MS = 5000;
 
 type Row = SlotRow & { inFlight: readonly InFlight[] };
-type WorkerRow = { seenAt: string; takesSlots: boolean; registered: string };
+type WorkerRow = { seenAt: string; takesSlots: boolean; registered: string; isHeld: boolean };
 
 export class MemorySlots {
   readonly rows: Row[] = Array.from({ length: SLOT_COUNT }, (_, slot) => ({
@@ -31,12 +34,24 @@ export class MemorySlots {
     this.#clock = clock;
   }
 
-  /** What a worker does every second. Answers its registration. */
-  confirm(id: string): string {
+  /** What a worker does every second. Its session may have ended as the statement runs. Answers its registration. */
+  confirm(id: string, isHeld: boolean): string {
     const seenAt = String(this.#clock.nowMs());
     const { takesSlots, registered } = this.workers.get(id) ?? { takesSlots: true, registered: seenAt };
-    this.workers.set(id, { seenAt, takesSlots, registered });
+    this.workers.set(id, { seenAt, takesSlots, registered, isHeld });
     return registered;
+  }
+
+  /** The worker's session ended. */
+  unlock(id: string): void {
+    const row = this.workers.get(id);
+    if (row !== undefined) row.isHeld = false;
+  }
+
+  /** The worker's process ended. */
+  killed(id: string): void {
+    this.unlock(id);
+    this.#clock.after(REMOVED_AFTER_MS, () => void this.workers.delete(id));
   }
 
   /** Runs on the server; the answer arrives on the worker's own clock, which may stand still. */
@@ -60,14 +75,19 @@ export class MemorySlots {
           slots: this.rows.map(({ slot, owner, term }) => ({ slot, owner, term })),
           workers: [...this.workers]
             .filter(([, { takesSlots }]) => takesSlots)
-            .map(([id, { seenAt }]): SlotWorker => ({ id, seenAt, isGone: false })),
+            .map(([id, { seenAt, isHeld }]): SlotWorker => {
+              const silentMs = this.#clock.nowMs() - Number(seenAt);
+              return { id, seenAt, isHeld, isGone: !isHeld && silentMs > GONE_AFTER_MS };
+            }),
         })),
       take: (slots) =>
         statement(() =>
           this.current(slots).map((row) => {
+            const { inFlight } = row;
             row.owner = workerId;
             row.term++;
-            return { slot: row.slot, term: row.term, inFlight: row.inFlight };
+            row.inFlight = [];
+            return { slot: row.slot, term: row.term, inFlight };
           }),
         ),
       leave: (slots, inFlight) =>

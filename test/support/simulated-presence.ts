@@ -39,6 +39,7 @@ export class SimulatedPresence implements Presence {
 
   loseSession(): void {
     this.#hasSession = false;
+    this.#slots.unlock(this.#id);
     this.#confirmations.lose();
   }
 
@@ -49,7 +50,9 @@ export class SimulatedPresence implements Presence {
   async #confirm(): Promise<void> {
     const askedAtMs = this.#clock.nowMs();
     if (this.#hasSession) {
-      const registered = await this.#slots.statement(this.#clock, () => this.#slots.confirm(this.#id));
+      const registered = await this.#slots.statement(this.#clock, () =>
+        this.#slots.confirm(this.#id, this.#hasSession),
+      );
       if (this.#hasSession) {
         this.#confirmations.note(registered, { askedAtMs, nowMs: this.#clock.nowMs() });
         for (const listener of this.#listeners) listener();

@@ -65,14 +65,16 @@ export class SimulatedWorker {
 
   kill(): void {
     this.isOver = true;
+    this.presence.loseSession();
     this.clock.pause();
+    this.#slots.killed(this.id);
     this.#slots.listeners.delete(this.#heard);
   }
 
   async stop(): Promise<void> {
     await this.keeper.stop();
-    this.#slots.workers.delete(this.id);
     this.kill();
+    this.#slots.workers.delete(this.id);
   }
 }
 
@@ -80,6 +82,9 @@ export class SlotSimulation {
   readonly clock = new VirtualClock();
   readonly slots = new MemorySlots(this.clock);
   readonly errors: string[] = [];
+  /** The longest time for which a slot had no worker that may start its attempts. */
+  longestUnownedMs = 0;
+  readonly #ownedAtMs: number[] = Array.from({ length: SLOT_COUNT }, () => 0);
   workers: SimulatedWorker[] = [];
   #count = 0;
 
@@ -118,6 +123,9 @@ export class SlotSimulation {
         owners.length <= 1,
         `slot ${slot} has the owners ${owners.join(", ")} at ${this.clock.nowMs()} ms`,
       );
+      const nowMs = this.clock.nowMs();
+      if (owners.length > 0) this.#ownedAtMs[slot] = nowMs;
+      this.longestUnownedMs = Math.max(this.longestUnownedMs, nowMs - (this.#ownedAtMs[slot] ?? 0));
     }
   }
 }

@@ -251,7 +251,7 @@ export class Simulation {
   }
 
   #leased(attempts: readonly InFlight[]): InFlight[] {
-    return attempts.filter(({ id }) => this.queue.rows.get(id)?.leaseId != null);
+    return attempts.filter(({ id, leaseId }) => this.queue.rows.get(id)?.leaseId === leaseId);
   }
 
   #targetOf(endpointId: EndpointId): SendTarget {

@@ -6,7 +6,7 @@ import type { Pool } from "../../database/pool.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Presence } from "../queue.ts";
-import { findUnheldWorkers, freeLeasesOfDead, markWorkerDead, removeWorker } from "./presence-store.ts";
+import { findUnheldWorkers, freeLeasesOfDead, markWorkerDead, removeDeadWorker } from "./presence-store.ts";
 import { Suspects } from "./suspects.ts";
 
 /** Longer than a worker starts attempts after its last confirmation. */
@@ -25,7 +25,7 @@ export function makeDeadWorkers(services: {
 
   async function free(firstLeaseId: string): Promise<void> {
     while (await freeLeasesOfDead(db, firstLeaseId));
-    await removeWorker(db, firstLeaseId);
+    await removeDeadWorker(db, firstLeaseId);
   }
 
   return {

@@ -8,6 +8,8 @@ export type UnheldWorker = { firstLeaseId: string; seenAt: string; isDead: boole
 
 /** After a restart of the server every lock is free. Workers need up to this long to reconnect and to finish their attempts in flight. */
 const AFTER_RESTART_S = 20;
+/** False as long as a free lock says nothing about its worker. */
+export const LOCKS_COUNT = /* sql */ `pg_postmaster_start_time() < now() - ${AFTER_RESTART_S} * interval '1 second'`;
 const FREED_AT_ONCE = 5000;
 
 /** The lock of a worker, by the name that it has in the statement. */
@@ -58,8 +60,16 @@ export async function confirmWorker(
   return rows[0]?.registered ?? null;
 }
 
+/** For a worker's own end. */
 export async function removeWorker(db: Db, firstLeaseId: string): Promise<void> {
   await db.query(/* sql */ `DELETE FROM postern.workers WHERE first_lease_id = $1`, [firstLeaseId]);
+}
+
+/** Not if another has removed it since, and the worker lives and has registered anew. */
+export async function removeDeadWorker(db: Db, firstLeaseId: string): Promise<void> {
+  await db.query(/* sql */ `DELETE FROM postern.workers WHERE first_lease_id = $1 AND is_dead`, [
+    firstLeaseId,
+  ]);
 }
 
 export async function findUnheldWorkers(db: Db): Promise<UnheldWorker[]> {
@@ -77,8 +87,8 @@ export async function markWorkerDead(db: Db, firstLeaseId: string, silentMs: num
     /* sql */ `UPDATE postern.workers w SET is_dead = true
       WHERE first_lease_id = $1 AND NOT is_dead AND ${IS_UNHELD}
         AND seen_at < now() - $2 * interval '1 millisecond'
-        AND pg_postmaster_start_time() < now() - $3 * interval '1 second'`,
-    [firstLeaseId, silentMs, AFTER_RESTART_S],
+        AND ${LOCKS_COUNT}`,
+    [firstLeaseId, silentMs],
   );
   return rowCount === 1;
 }

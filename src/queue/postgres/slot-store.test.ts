@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { leased } from "../../../test/support/store-inputs.ts";
+import { seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { slotOf } from "../slots.ts";
+import { makeLeaseIds } from "./lease-ids.ts";
+import { confirmWorker, findUnheldWorkers, holdWorkerLock, removeDeadWorker } from "./presence-store.ts";
+import { findInFlight, leaveSlots, readSlots, takeSlots } from "./slot-store.ts";
+
+let database: TestDatabase;
+let rows: Rows;
+
+before(async () => {
+  database = await createTestDatabase();
+  ({ acme: rows } = await seedTwoTenants(database.pool));
+});
+after(() => database.drop());
+
+function inFlight() {
+  const { tenantId, endpointId, id, leaseId } = leased(rows);
+  return { tenantId, endpointId, id, leaseId };
+}
+
+it("names a slot's attempts in flight to the next owner, and to no other after it", async () => {
+  const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+  const slot = slotOf(rows.endpointId);
+  const { slots } = await readSlots(database.pool);
+  const term = slots[slot]?.term ?? 0;
+  assert.deepEqual(await takeSlots(database.pool, first, [{ slot, term }]), [
+    { slot, term: term + 1, inFlight: [] },
+  ]);
+  await leaveSlots(database.pool, first, [{ slot, term: term + 1 }], new Map([[slot, [inFlight()]]]));
+  assert.deepEqual(await takeSlots(database.pool, second, [{ slot, term: term + 2 }]), [
+    { slot, term: term + 3, inFlight: [inFlight()] },
+  ]);
+  assert.deepEqual(await takeSlots(database.pool, third, [{ slot, term: term + 3 }]), [
+    { slot, term: term + 4, inFlight: [] },
+  ]);
+});
+
+it("counts an attempt as in flight under its own lease, not under the next one", async () => {
+  await database.pool.query(
+    "UPDATE postern.dispatches SET claimable_at = now() + interval '1 minute' WHERE id = $1",
+    [rows.leasedId],
+  );
+  assert.deepEqual(await findInFlight(database.pool, [inFlight()]), [inFlight()]);
+  assert.deepEqual(await findInFlight(database.pool, [{ ...inFlight(), leaseId: randomUUID() }]), []);
+});
+
+it("says which workers hold their lock", async () => {
+  const [held, unheld] = [makeLeaseIds().first, makeLeaseIds().first].toSorted();
+  assert.ok(held !== undefined && unheld !== undefined);
+  const session = await database.pool.connect();
+  try {
+    assert.ok(await holdWorkerLock(session, held));
+    for (const id of [held, unheld]) await confirmWorker(database.pool, id, "session");
+    const { workers } = await readSlots(database.pool);
+    assert.deepEqual(
+      workers.map(({ id, isHeld, isGone }) => ({ id, isHeld, isGone })),
+      [
+        { id: held, isHeld: true, isGone: false },
+        { id: unheld, isHeld: false, isGone: false },
+      ],
+    );
+  } finally {
+    session.release(true);
+  }
+});
+
+it("removes a dead worker, but not one that has registered anew", async () => {
+  const [dead, back] = [makeLeaseIds().first, makeLeaseIds().first];
+  for (const id of [dead, back]) await confirmWorker(database.pool, id, "pool");
+  await database.pool.query("UPDATE postern.workers SET is_dead = true WHERE first_lease_id = $1", [dead]);
+  for (const id of [dead, back]) await removeDeadWorker(database.pool, id);
+  const left = new Set((await findUnheldWorkers(database.pool)).map(({ firstLeaseId }) => firstLeaseId));
+  assert.deepEqual([left.has(dead), left.has(back)], [false, true]);
+});
