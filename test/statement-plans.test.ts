@@ -290,8 +290,10 @@ async function wrongReadings(name: string, { as, run, also = {} }: Case): Promis
     assert.ok(found.length > 0);
     return found.filter(
       ({ table, how, by }) =>
-        how === "Seq Scan" ||
-        ![BY_KEY[table], also[table]].some((way) => way?.every((column) => by.includes(column))),
+        // It has 256 rows for ever, and which way is shorter depends on how many are asked for.
+        table !== "slots" &&
+        (how === "Seq Scan" ||
+          ![BY_KEY[table], also[table]].some((way) => way?.every((column) => by.includes(column)))),
     );
   } finally {
     client.release(true);

@@ -97,7 +97,6 @@ export const BY_KEY: Ways = {
   tenant_settings: ["tenant_id"],
   bodies_to_keep: ["tenant_id", "delivery_id", "kind"],
   workers: ["first_lease_id"],
-  slots: ["slot"],
   replays: ["tenant_id", "id"],
   person_sends: ["tenant_id", "endpoint_id", "id"],
   header_sets: ["tenant_id", "id"],
