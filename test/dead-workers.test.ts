@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
-import { createEndpoint } from "./support/api.ts";
+import { createEndpoint, publishMany } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { eventually } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const HELD = 30;
@@ -52,12 +52,6 @@ async function start(role: string): Promise<Program> {
   return program;
 }
 
-async function publish(api: Program, type: string, count: number): Promise<void> {
-  const events = Array.from({ length: count }, (_, n) => ({ type, data: { n } }));
-  const answer = await api.call("POST", "/api/events", { as: PRODUCER, json: events });
-  assert.equal(answer.status, 202, answer.text);
-}
-
 async function count(sql: string, values: unknown[] = []): Promise<number> {
   const { rows } = await database.pool.query(`SELECT count(*)::int AS count ${sql}`, values);
   return Number(rows[0]?.["count"]);
@@ -80,7 +74,7 @@ async function holdLeases() {
     );
     return rows[0]?.id;
   });
-  await publish(api, "payment.failed", HELD);
+  await publishMany(api, "payment.failed", HELD);
   await eventually(async () => (await leasesOf(worker)) === HELD && requests("/slow").length === 8);
   await database.pool.query(
     "UPDATE postern.dispatches SET claimable_at = claimable_at + interval '1 minute'",
@@ -100,7 +94,7 @@ async function watchFor(seconds: number, api: Program): Promise<Program> {
         seconds,
       ])) === 1,
   );
-  await publish(api, "invoice.paid", 1);
+  await publishMany(api, "invoice.paid", 1);
   await eventually(async () => requests("/quick").length > 0);
   assert.doesNotMatch(other.output(), /a worker died/);
   return other;
@@ -164,7 +158,7 @@ describe("a living worker without its session", () => {
     } finally {
       thief.release(true);
     }
-    await publish(api, "payment.failed", 1);
+    await publishMany(api, "payment.failed", 1);
     await eventually(isEmpty);
     assert.deepEqual(
       timesSent(),

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { listedDeliveryObject } from "../src/api/schemas.ts";
+import { publishMany } from "./support/api.ts";
 import {
   eventually,
   MEMBER,
@@ -81,9 +82,7 @@ async function watch(service: TestService, query = "", as: Claims = OWNER) {
 }
 
 async function publish(count = 1): Promise<void> {
-  const events = Array.from({ length: count }, (_, n) => ({ type: "invoice.paid", data: { n } }));
-  const answer = await api.call("POST", "/api/events", { as: PRODUCER, json: events });
-  assert.equal(answer.status, 202, answer.text);
+  await publishMany(api, "invoice.paid", count);
 }
 
 describe("a stream of the log", () => {

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
-import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
+import { createEndpoint, listDeliveries, publish, publishMany } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { eventually } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 let database: TestDatabase;
@@ -42,11 +42,6 @@ async function start(role: "api" | "worker" | "up"): Promise<Program> {
   return program;
 }
 
-async function publishMany(api: Program, count: number): Promise<void> {
-  const events = Array.from({ length: count }, (_, n) => ({ type: "payment.failed", data: { n } }));
-  assert.equal((await api.call("POST", "/api/events", { as: PRODUCER, json: events })).status, 202);
-}
-
 async function query(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
   return (await database.pool.query(sql, [...values])).rows;
 }
@@ -80,7 +75,7 @@ describe("kill -9 of one role", () => {
     gate = Promise.withResolvers();
     const [api, worker] = [await start("api"), await start("worker")];
     await createEndpoint(api, { url: `${receiver.url}/worker` });
-    await publishMany(api, 300);
+    await publishMany(api, "payment.failed", 300);
     await eventually(async () => receiver.requests.some(({ path }) => path.endsWith("/worker")));
     await worker.end("SIGKILL");
     gate.resolve();
@@ -99,7 +94,7 @@ describe("SIGTERM of a worker", () => {
     await begin();
     const [api, worker] = [await start("api"), await start("worker")];
     await createEndpoint(api, { url: receiver.url, rate_limit: 1 });
-    await publishMany(api, 200);
+    await publishMany(api, "payment.failed", 200);
     await eventually(
       async () => (await query("SELECT FROM postern.dispatches WHERE lease_owner IS NOT NULL")).length > 150,
     );

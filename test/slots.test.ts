@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
 import { codeOf } from "../src/database/passing-errors.ts";
-import { createEndpoint } from "./support/api.ts";
+import { createEndpoint, publishMany } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { eventually } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 /** What an endpoint's lane begins with. */
@@ -41,12 +41,6 @@ async function start(role: "api" | "worker" | "up"): Promise<Program> {
   const program = await startProgram([role], env);
   programs.push(program);
   return program;
-}
-
-async function publish(to: Program, type: string, count: number): Promise<void> {
-  const events = Array.from({ length: count }, (_, n) => ({ type, data: { n } }));
-  const answer = await to.call("POST", "/api/events", { as: PRODUCER, json: events });
-  assert.equal(answer.status, 202, answer.text);
 }
 
 /** How many slots each worker has, and how many none has. */
@@ -99,8 +93,8 @@ describe("workers on one database", () => {
     await createEndpoint(one, { url: `${receiver.url}/limited`, events: ["*"], rate_limit: perSecond });
     const count = 200;
     for (let n = 0; n < count / 20; n++) {
-      await publish(one, "invoice.paid", 10);
-      await publish(other, "invoice.paid", 10);
+      await publishMany(one, "invoice.paid", 10);
+      await publishMany(other, "invoice.paid", 10);
     }
     await eventually(async () => (await logged()).length === count);
     const sent = (await logged()).map(({ sentMs }) => sentMs);
@@ -115,10 +109,10 @@ describe("workers on one database", () => {
     await untilParts(128, 128);
     await createEndpoint(one, { url: `${receiver.url}/gated`, events: ["payment.failed"] });
     await createEndpoint(one, { url: `${receiver.url}/open`, events: ["invoice.paid"] });
-    for (const program of [one, other]) await publish(program, "payment.failed", 3 * WIDTH);
+    for (const program of [one, other]) await publishMany(program, "payment.failed", 3 * WIDTH);
     await eventually(async () => requests("/gated") >= WIDTH);
     // Both have made attempts since, so both have looked for more.
-    for (const program of [one, other]) await publish(program, "invoice.paid", 10);
+    for (const program of [one, other]) await publishMany(program, "invoice.paid", 10);
     await eventually(async () => requests("/open") === 20);
     assert.equal(requests("/gated"), WIDTH);
     gate.resolve();
@@ -132,7 +126,7 @@ async function inFlight(): Promise<{ api: Program; owner: Program }> {
   const owner = await start("worker");
   await untilParts(256);
   await createEndpoint(api, { url: `${receiver.url}/gated`, events: ["payment.failed"] });
-  await publish(api, "payment.failed", 1);
+  await publishMany(api, "payment.failed", 1);
   await eventually(async () => requests("/gated") === 1);
   await start("worker");
   await untilParts(128, 128);
@@ -144,7 +138,7 @@ describe("an endpoint of a worker that is gone", () => {
     const { api, owner } = await inFlight();
     owner.signal("SIGTERM");
     await untilParts(256);
-    await publish(api, "payment.failed", 1);
+    await publishMany(api, "payment.failed", 1);
     await eventually(async () => requests("/gated") === 2);
     gate.resolve();
     assert.deepEqual(await owner.ended, { code: 0, signal: null });
@@ -154,7 +148,7 @@ describe("an endpoint of a worker that is gone", () => {
   it("is another's soon after it was killed", async () => {
     const { api, owner } = await inFlight();
     await owner.end("SIGKILL");
-    await publish(api, "payment.failed", 1);
+    await publishMany(api, "payment.failed", 1);
     await eventually(async () => requests("/gated") >= 2);
     gate.resolve();
     await untilParts(256);

@@ -43,6 +43,13 @@ export async function publish(
 }
 
 /** One page of an endpoint's log, newest first. */
+/** Publishes so many events of a type in one request. */
+export async function publishMany(service: Caller, type: string, count: number): Promise<void> {
+  const json = Array.from({ length: count }, (_, n) => ({ type, data: { n } }));
+  const answer = await service.call("POST", "/api/events", { as: PRODUCER, json });
+  assert.equal(answer.status, 202, answer.text);
+}
+
 export async function listDeliveries(
   service: Caller,
   id: string,
