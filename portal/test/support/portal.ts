@@ -15,6 +15,7 @@ import { codeAnswer } from "../../../src/api/portal-schemas.ts";
 import { buildPortal } from "../../../tools/portal.ts";
 import { GRANT, OPERATOR } from "../../../test/support/portal.ts";
 import {
+  eventually,
   startTestService,
   type TestService,
   type TestServiceOptions,
@@ -125,7 +126,13 @@ async function openPage(
   const faults = watch(page, new URL(target).origin, expects);
   await page.addInitScript({ content: TELL_VIOLATIONS });
   await page.goto(target);
+  // Whoever goes on before that has used the code up and holds no session.
+  if (isSignedIn && url === undefined) await eventually(() => hasSession(page));
   return { page, inspect: (name, only) => inspect({ page, faults }, name, only) };
+}
+
+async function hasSession(page: Page): Promise<boolean> {
+  return (await page.evaluate('sessionStorage.getItem("postern.session")')) !== null;
 }
 
 /** A URL with a code, as the operator's backend asks for it. Queries are put before its fragment. */
