@@ -3,8 +3,8 @@ export type Clock = {
   /** Monotonic, in milliseconds. */
   nowMs(): number;
   /**
-   * Runs `work` after `ms`, or with 0 at the end of this turn of the event loop.
-   * Does not keep the process alive. The answer cancels it.
+   * Runs `work` after `ms`, never earlier, or with 0 at the end of this turn of
+   * the event loop. Does not keep the process alive. The answer cancels it.
    */
   after(ms: number, work: () => void): () => void;
 };
@@ -16,8 +16,16 @@ export const systemClock: Clock = {
       const immediate = setImmediate(work);
       return () => clearImmediate(immediate);
     }
-    const timer = setTimeout(work, ms).unref();
+    const dueMs = performance.now() + ms;
+    let timer = setTimeout(tick, Math.ceil(ms)).unref();
     return () => clearTimeout(timer);
+
+    // Node counts in whole milliseconds, and begins at any part of one: its timers may come early.
+    function tick(): void {
+      const leftMs = dueMs - performance.now();
+      if (leftMs <= 0) return work();
+      timer = setTimeout(tick, Math.ceil(leftMs)).unref();
+    }
   },
 };
 

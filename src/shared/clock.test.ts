@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { systemClock } from "./clock.ts";
+
+const ranAfter = (ms: number): Promise<number> =>
+  new Promise((resolve) => {
+    systemClock.after(ms, () => resolve(systemClock.nowMs()));
+  });
+
+/** Timers of the clock do not keep the process alive. */
+const KEPT_ALIVE_MS = 60_000;
+
+describe("the system's clock", () => {
+  it("never runs work early, for whoever looks whether the time has come would go on waiting", async () => {
+    const alive = setTimeout(() => undefined, KEPT_ALIVE_MS);
+    for (let turn = 0; turn < 50; turn++) {
+      const ms = 1 + turn / 7;
+      const dueMs = systemClock.nowMs() + ms;
+      const ranMs = await ranAfter(ms);
+      assert.ok(ranMs >= dueMs, `${ms} ms: ${dueMs - ranMs} ms early`);
+    }
+    clearTimeout(alive);
+  });
+
+  it("runs nothing that was cancelled", async () => {
+    const alive = setTimeout(() => undefined, KEPT_ALIVE_MS);
+    let ran = 0;
+    for (const ms of [0, 0.4, 5.9]) {
+      for (let turn = 0; turn < 20; turn++) systemClock.after(ms, () => ran++)();
+    }
+    await ranAfter(20);
+    assert.equal(ran, 0);
+    clearTimeout(alive);
+  });
+});
