@@ -22,6 +22,19 @@ describe("the system's clock", () => {
     clearTimeout(alive);
   });
 
+  it("runs what waits for no time at the end of this turn", async () => {
+    const done: string[] = [];
+    systemClock.after(0, () => done.push("this turn"));
+    assert.deepEqual(done, []);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(done, ["this turn"]);
+  });
+
+  it("never goes back", () => {
+    const first = systemClock.nowMs();
+    assert.ok(systemClock.nowMs() >= first);
+  });
+
   it("runs nothing that was cancelled", async () => {
     const alive = setTimeout(() => undefined, KEPT_ALIVE_MS);
     let ran = 0;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
+import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import { GroupCommit } from "./group-commit.ts";
 
 /** A flush that the test ends by hand. */
@@ -12,6 +13,12 @@ function manualFlush() {
     return promise;
   };
   return { flushes, flush };
+}
+
+/** A turn of the event loop in which no time passes. */
+function ownTime() {
+  const clock = new VirtualClock();
+  return { clock, turn: () => clock.runUntil(clock.nowMs()) };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -120,10 +127,10 @@ describe("GroupCommit", () => {
     );
   });
 
-  it("rests after a flush, however that ended, and gathers meanwhile", async (test) => {
-    test.mock.timers.enable({ apis: ["setTimeout"] });
+  it("rests after a flush, however that ended, and gathers meanwhile", async () => {
+    const { clock, turn } = ownTime();
     const { flushes, flush } = manualFlush();
-    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest: { ms: 5, from: 1 } });
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest: { ms: 5, from: 1 } }, clock);
     const first = group.add(1);
     await turn();
     flushes[0]?.fail(new Error("once"));
@@ -131,17 +138,16 @@ describe("GroupCommit", () => {
     const rest = [group.add(2), group.add(3)];
     await turn();
     assert.equal(flushes.length, 1);
-    test.mock.timers.tick(5);
-    await turn();
+    await clock.runUntil(5);
     assert.deepEqual(flushes[1]?.items, [2, 3]);
     flushes[1]?.end();
     assert.deepEqual(await Promise.all(rest), ["2", "3"]);
   });
 
-  it("rests after a flush of many items alone", async (test) => {
-    test.mock.timers.enable({ apis: ["setTimeout"] });
+  it("rests after a flush of many items alone", async () => {
+    const { clock, turn } = ownTime();
     const { flushes, flush } = manualFlush();
-    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest: { ms: 5, from: 2 } });
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest: { ms: 5, from: 2 } }, clock);
     const flushed = () => flushes.map(({ items }) => items.length);
     const endLast = async (): Promise<void> => {
       flushes.at(-1)?.end();
@@ -159,16 +165,15 @@ describe("GroupCommit", () => {
     void group.add(5);
     await endLast();
     assert.deepEqual(flushed(), [1, 1, 2]);
-    test.mock.timers.tick(5);
-    await turn();
+    await clock.runUntil(5);
     assert.deepEqual(flushed(), [1, 1, 2, 1]);
   });
 
-  it("ends a rest early once those who were answered are back", async (test) => {
-    test.mock.timers.enable({ apis: ["setTimeout"] });
+  it("ends a rest early once those who were answered are back", async () => {
+    const { clock, turn } = ownTime();
     const { flushes, flush } = manualFlush();
     const rest = { ms: 5, from: 2, endsWhenBack: true } as const;
-    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest });
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest }, clock);
     const flushed = () => flushes.map(({ items }) => items.length);
     void group.add(1);
     void group.add(2);
@@ -188,8 +193,7 @@ describe("GroupCommit", () => {
     // The first rest's end comes late, and is not the second's.
     await turn();
     assert.deepEqual(flushed(), [2, 3]);
-    test.mock.timers.tick(5);
-    await turn();
+    await clock.runUntil(5);
     assert.deepEqual(flushed(), [2, 3, 1]);
   });
 });

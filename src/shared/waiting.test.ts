@@ -8,26 +8,6 @@ import { withinLimit } from "./time-limit.ts";
 /** All promises that are resolved have done what follows. */
 const settled = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-describe("the system's clock", () => {
-  it("does work later, once, and not when it was cancelled", (test) => {
-    test.mock.timers.enable({ apis: ["setTimeout", "setImmediate"] });
-    const done: string[] = [];
-    systemClock.after(10, () => done.push("later"));
-    systemClock.after(0, () => done.push("this turn"));
-    const cancels = [0, 10].map((ms) => systemClock.after(ms, () => done.push("never")));
-    for (const cancel of cancels) cancel();
-    test.mock.timers.tick(9);
-    assert.deepEqual(done, ["this turn"]);
-    test.mock.timers.tick(100);
-    assert.deepEqual(done, ["this turn", "later"]);
-  });
-
-  it("never goes back", () => {
-    const first = systemClock.nowMs();
-    assert.ok(systemClock.nowMs() >= first);
-  });
-});
-
 describe("a sleep", () => {
   const timers: { ms: number; work: () => void; cancelled: boolean }[] = [];
   const clock = {
