@@ -1,7 +1,7 @@
 /** What waits, repeats and gives up: by the clock, by a signal, by a limit. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sleep, systemClock } from "./clock.ts";
+import { sleep } from "./clock.ts";
 import { every, makeRepeated, pause } from "./every.ts";
 import { withinLimit } from "./time-limit.ts";
 
