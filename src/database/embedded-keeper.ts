@@ -2,7 +2,7 @@
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded.ts";
 import { pause } from "../shared/every.ts";
 
-/** Before each try to start it again. A server that was killed leaves processes that need a moment to end. */
+/** Before each try to start it again. */
 const BACKOFF_MS = [0, 1000, 2000, 4000, 8000];
 /** A server that ran for so long has started well: its end is a new one. */
 const STEADY_MS = 60_000;

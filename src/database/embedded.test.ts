@@ -182,7 +182,32 @@ describe("the embedded database when something is killed", () => {
     assert.deepEqual(await query(second.url, "SELECT n FROM kept"), [7]);
     await second.stop();
   });
+
+  it("starts while a session of a killed server still ends", async () => {
+    const dataDir = makeFolder();
+    const { log } = collect();
+    const first = await startEmbeddedPostgres({ dataDir, log });
+    const state = readState(clusterOf(dataDir));
+    assert.ok(state);
+    // It looks whether its server lives only once it has counted.
+    const counting = query(first.url, "SELECT count(*) FROM generate_series(1, 20000000)").catch(() => null);
+    while (!(await isCounting(first.url))) await sleep(20);
+    process.kill(state.pid, "SIGKILL");
+    await first.ended;
+    const second = await startEmbeddedPostgres({ dataDir, log });
+    assert.deepEqual(await query(second.url, "SELECT 7"), [7]);
+    await counting;
+    await second.stop();
+  });
 });
+
+async function isCounting(url: string): Promise<boolean> {
+  const found = await query(
+    url,
+    "SELECT count(*)::int FROM pg_stat_activity WHERE query ^@ 'SELECT count(*) FROM generate_series' AND state = 'active'",
+  );
+  return found[0] === 1;
+}
 
 async function startAs(dataDir: string, rootMode: RootMode): Promise<EmbeddedPostgres & { lines: string[] }> {
   const { log, lines } = collect();
