@@ -190,7 +190,7 @@ describe("the embedded database when something is killed", () => {
     const state = readState(clusterOf(dataDir));
     assert.ok(state);
     // It looks whether its server lives only once it has counted.
-    const counting = query(first.url, "SELECT count(*) FROM generate_series(1, 20000000)").catch(() => null);
+    const counting = query(first.url, "SELECT count(*) FROM generate_series(1, 10000000)").catch(() => null);
     while (!(await isCounting(first.url))) await sleep(20);
     process.kill(state.pid, "SIGKILL");
     await first.ended;
