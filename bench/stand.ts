@@ -11,7 +11,7 @@ import { readMigrations } from "../src/database/migration-files.ts";
 import { createPool } from "../src/database/pool.ts";
 import { makeTestCa, type KeyAndCertificate } from "../test/support/certificates.ts";
 import { buildProgram } from "../tools/build.ts";
-import { startDatabase, type Major } from "./database.ts";
+import { startDatabase, type Database, type Major } from "./database.ts";
 import type { Target } from "./generator.ts";
 import { familyCpuSeconds, memoryMib } from "./measure.ts";
 import type { ReceiverQuestion, ReceiverReport } from "./receiver.ts";
@@ -39,11 +39,11 @@ export type Stand = {
   close(): Promise<void>;
 };
 
-/** On the embedded PostgreSQL unless another major is asked for. */
-export async function openStand(major: Major = "18"): Promise<Stand> {
+/** On the embedded PostgreSQL unless another major or server is asked for. */
+export async function openStand(on: Major | Database = "18"): Promise<Stand> {
   const folder = await mkdtemp(join(tmpdir(), "postern-bench-"));
   await chmod(folder, 0o711);
-  const postgres = await startDatabase(major, folder);
+  const postgres = typeof on === "string" ? await startDatabase(on, folder) : on;
   const ca = await makeTestCa();
   const leaf = await ca.issue();
   const caFile = join(folder, "ca.pem");
@@ -87,7 +87,7 @@ export async function openStand(major: Major = "18"): Promise<Stand> {
     },
     sql: async (text, values) => (await admin.query(text, values)).rows,
     receiver: (question) => ask(receiver, question),
-    postgresCpuSeconds: () => familyCpuSeconds(postgres.readPid()),
+    postgresCpuSeconds: postgres.cpuSeconds,
     crashPostgres: () => postgres.crash(),
     async close() {
       for (const program of programs) await program.stop();

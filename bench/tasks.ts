@@ -9,6 +9,7 @@ import { readLog, seedLog } from "./log-tasks.ts";
 import { median, memoryMib, percentile } from "./measure.ts";
 import { noisyNeighbours } from "./noisy-neighbours.ts";
 import { fetching } from "./pull-task.ts";
+import { besideStandby } from "./standby-task.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 import { watched } from "./watchers-task.ts";
 
@@ -365,6 +366,10 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
     apart(stand, "HC api and two workers, 20 endpoints", { workers: 2, load: TWENTY_ENDPOINTS }),
   I: async (stand) => ({ task: "I intake, three replicas", ...(await takingIn(stand)) }),
   R: limited,
+  S: async () => ({
+    task: "S burst, synchronous standby on the same machine",
+    ...(await besideStandby((stand, program) => burst(stand, [program], program, ONE_ENDPOINT))),
+  }),
   L: watched,
   N: noisyNeighbours,
   K: keeping,

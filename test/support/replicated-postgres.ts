@@ -57,8 +57,11 @@ export type Replicated = {
   close(): Promise<void>;
 };
 
-/** `count` servers, the first of which is the primary and the others its synchronous standbys. */
-export async function startReplicated(count = 2): Promise<Replicated> {
+/**
+ * `count` servers, the first of which is the primary and the others its synchronous
+ * standbys. `settings`: other than for tests.
+ */
+export async function startReplicated(count = 2, settings: Record<string, string> = {}): Promise<Replicated> {
   const home = await mkdtemp(join(tmpdir(), "postern-replicated-"));
   await chmod(home, 0o711);
   const isOldest = process.env[SERVER.major] === OLDEST;
@@ -71,7 +74,8 @@ export async function startReplicated(count = 2): Promise<Replicated> {
   const servers: Server[] = [];
   for (let index = 0; index < count; index++) {
     const name = `server_${index}`;
-    servers.push(new Server({ ...placement, cluster: join(home, name) }, name, await freePort()));
+    const place = { ...placement, cluster: join(home, name) };
+    servers.push(new Server(place, { name, port: await freePort(), settings: { ...SETTINGS, ...settings } }));
   }
   const [first, ...others] = servers;
   assert.ok(first);
@@ -93,10 +97,15 @@ export class Server {
   readonly name: string;
   readonly port: number;
   readonly #placement: Placement;
+  readonly #settings: Record<string, string>;
   #process: ChildProcess | null = null;
 
-  constructor(placement: Placement, name: string, port: number) {
+  constructor(
+    placement: Placement,
+    { name, port, settings }: { name: string; port: number; settings: Record<string, string> },
+  ) {
     this.#placement = placement;
+    this.#settings = { ...settings, port: String(port) };
     this.name = name;
     this.port = port;
   }
@@ -114,8 +123,8 @@ export class Server {
     const { account, native, cluster } = this.#placement;
     await eventually(() => Promise.resolve(!isInUse(cluster)));
     await rm(join(cluster, "postmaster.pid"), { force: true });
-    const settings = Object.entries({ ...SETTINGS, port: String(this.port) });
-    const args = ["-D", cluster, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+    const settings = Object.entries(this.#settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const args = ["-D", cluster, ...settings];
     const command = commandFor(account, join(native, "bin", "postgres"), args);
     const child = spawn(command.file, command.args, {
       ...command.options,
@@ -144,7 +153,7 @@ export class Server {
     const owner = ownerOf(account);
     if (owner !== undefined) await chownAll(cluster, owner, owner);
     await this.start();
-    await primary.#requireStandby("*");
+    await primary.requireStandby("*");
     await eventually(async () => {
       const rows = await primary.sql(
         `SELECT FROM pg_stat_replication WHERE application_name = '${this.name}' AND sync_state = 'sync'`,
@@ -157,7 +166,7 @@ export class Server {
   async promote(): Promise<void> {
     const [row] = await this.sql("SELECT pg_promote() AS done");
     assert.equal(row?.["done"], true);
-    await this.#requireStandby("");
+    await this.requireStandby("");
   }
 
   /** Ends it as a power cut would. */
@@ -167,7 +176,7 @@ export class Server {
     this.#process = null;
     const gone = once(child, "exit");
     if (child.exitCode !== null) return;
-    const pid = this.#pid();
+    const pid = this.pid;
     const children = childrenOf(pid);
     for (const one of [pid, ...children]) signalProcess(one, "SIGKILL");
     await gone;
@@ -175,13 +184,13 @@ export class Server {
 
   /** Every process of it stands still; its sockets stay open. */
   pause(): void {
-    const pid = this.#pid();
+    const pid = this.pid;
     signalProcess(pid, "SIGSTOP");
     for (const child of childrenOf(pid)) signalProcess(child, "SIGSTOP");
   }
 
   resume(): void {
-    const pid = this.#pid();
+    const pid = this.pid;
     for (const child of [...childrenOf(pid), pid]) signalProcess(child, "SIGCONT");
   }
 
@@ -199,7 +208,8 @@ export class Server {
     return createPool({ url, poolSize: 1, applicationName: "replication test", connectionTimeoutMs: 20_000 });
   }
 
-  async #requireStandby(names: string): Promise<void> {
+  /** `*`: commits wait for any standby; an empty text: for none. */
+  async requireStandby(names: "" | "*"): Promise<void> {
     await this.sql(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
     await this.sql("SELECT pg_reload_conf()");
     await eventually(async () => {
@@ -230,7 +240,7 @@ export class Server {
     }
   }
 
-  #pid(): number {
+  get pid(): number {
     const state = readState(this.#placement.cluster);
     assert.ok(state, `${this.name} does not run`);
     return state.pid;
