@@ -31,16 +31,20 @@ const CONCURRENCY = 3;
 const TEST_LIMIT_MS = 120_000;
 /** Words in the paths of the files that take longest. They begin first: one that began last would end long after all others. */
 const LONGEST = [
-  "storage-lifecycle-sabotage",
-  "storage-lifecycle-suite",
-  "export-crashes",
   "schemathesis",
-  "worker-simulation",
+  "storage-lifecycle-suite",
+  "storage-lifecycle-sabotage",
+  "export-crashes",
   "-kills",
+  "worker-simulation",
+  "test/slots",
+  "portal/test/log",
+  "intake-outages",
   "test/demo",
   "crash-series",
   "dead-workers",
   "large-pages",
+  "test/release",
   "failover",
   "noisy-neighbours",
 ];

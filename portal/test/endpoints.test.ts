@@ -142,6 +142,8 @@ describePortal(
       await page.getByText("/many/999").waitFor();
       assert.ok((await page.getByRole("main").getByRole("listitem").count()) < 60);
       await page.keyboard.press("j");
+      // The row is focused at the next frame, which would scroll back to it.
+      await eventually(() => page.evaluate<boolean>("document.activeElement.hasAttribute('data-row')"));
       await page.keyboard.press("End");
       await page.getByText("/many/0", { exact: true }).waitFor();
       await inspect("endpoints-many");

@@ -26,6 +26,9 @@ export interface CheckResult {
   failures: string[];
 }
 
+/** Hundreds of mutants are compared with the same case. */
+const digestsOfOriginals = new WeakMap<JsonObject, string>();
+
 /** Runs all checks twice, forward and in reverse. `onCheck` is told after each check of the first run. */
 export async function runMatrix(
   suite: SuiteFiles,
@@ -93,7 +96,11 @@ function mutantDigest(mutant: Mutant): string {
 function originalDigest(suite: SuiteFiles, mutant: Mutant): string | null {
   if (mutant.target === "text") return null;
   if (mutant.target === "files") return mutantDigest({ target: "files", files: suite.files });
-  return digest(mutant.target === "case" ? (suite.cases.get(mutant.caseId) ?? null) : suite[mutant.target]);
+  const original = mutant.target === "case" ? (suite.cases.get(mutant.caseId) ?? null) : suite[mutant.target];
+  if (!isObject(original)) return digest(original);
+  const known = digestsOfOriginals.get(original) ?? digest(original);
+  digestsOfOriginals.set(original, known);
+  return known;
 }
 
 function isEqual(left: Json, right: Json): boolean {

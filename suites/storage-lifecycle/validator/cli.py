@@ -147,11 +147,12 @@ def _tool(options: argparse.Namespace, root: Path) -> int:
 
             serve(sys.stdin, suite.schemas)
             return PASSED
-        changed = [name for name, text in texts(suite).items() if text.encode() != files.get(name)]
+        written = {name: text.encode() for name, text in texts(suite).items()}
+        changed = [name for name, data in written.items() if data != files.get(name)]
         for name in changed:
             print(f"{name}: {'would change' if options.check else 'rewritten'}")
             if not options.check:
-                (root / name).write_bytes(texts(suite)[name].encode())
+                (root / name).write_bytes(written[name])
         if options.check:
             return BLOCKED if changed else PASSED
     if options.seal:

@@ -31,6 +31,8 @@ class Matrix:
         self._judge = Judge(suite.schemas, suite.manifest["registeredServiceMethods"])
         self._originals = Originals(suite.manifest, suite.document, suite.files)
         self._bytes = {case["id"]: canonical(case) for case in suite.cases}
+        for case in suite.cases:
+            suite.schemas.remember(case)
 
     def run(self, order: str) -> list[Json]:
         """The result of each check, in the manifest's order whatever the order of the run."""

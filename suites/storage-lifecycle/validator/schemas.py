@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
+from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.validators import extend
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
@@ -13,6 +16,11 @@ from referencing.jsonschema import DRAFT202012
 from .findings import Finding, Json, escape, finding
 
 URN = "urn:storage-lifecycle:1:"
+
+#: A part of a schema, the part of a value that it is about, and where that stands.
+Part = tuple[Json, Json, "str | int | None"]
+Parts = Callable[[Json, Json], Iterator[Part]]
+Keyword = Callable[..., Iterator[ValidationError]]
 
 
 class Schemas:
@@ -28,15 +36,16 @@ class Schemas:
         self.registry: Registry[Json] = Registry().with_resources(resources).crawl()
         self._validators: dict[str, Draft202012Validator] = {}
         self._cases: dict[str, Draft202012Validator] = {}
+        self._known = _Known()
+        self._sharing = extend(Draft202012Validator, self._known.keywords())
 
     def check(self) -> list[Finding]:
         """Schemas that are no schemas, and references that lead nowhere."""
         found = []
         for name, document in self.documents.items():
-            try:
-                Draft202012Validator.check_schema(document)
-            except SchemaError as error:
-                found.append(finding("SCHEMA_INVALID", f"schemas: {name}", error.message))
+            fault = _fault(json.dumps(document))
+            if fault is not None:
+                found.append(finding("SCHEMA_INVALID", f"schemas: {name}", fault))
             resolver = self.registry.resolver(base_uri=document["$id"])
             for reference in _references(document):
                 try:
@@ -57,6 +66,12 @@ class Schemas:
     def is_case(self, case: Json) -> bool:
         """Rule C-1 of one case, without saying why not."""
         return self._case_validator(case).is_valid(case)
+
+    def remember(self, case: Json) -> None:
+        """From now on, what mutants of a case share with it is not judged again where the schema admits it."""
+        validator = self._case_validator(case)
+        if validator.is_valid(case):
+            self._known.add(validator.schema, case)
 
     def input_validator(self, family: str) -> Draft202012Validator:
         """What a family admits as input."""
@@ -80,7 +95,7 @@ class Schemas:
             # The family's own part first: most mutants are of it, and the first fault decides.
             rest = {name: value for name, value in document.items() if name != "allOf"}
             schema = {"allOf": [dispatch[0]["then"]], **rest}
-            self._cases[family] = Draft202012Validator(self._inlined(schema, document))
+            self._cases[family] = self._sharing(self._inlined(schema, document))
         return self._cases[family]
 
     def _inlined(self, schema: Json, document: Json) -> Json:
@@ -96,7 +111,7 @@ class Schemas:
         if "$ref" in schema:
             contents, home = self.resolve(schema["$ref"], document)
             return self._inlined(contents, home)
-        words = {name: item for name, item in schema.items() if name not in ("$id", "$defs")}
+        words = {name: item for name, item in schema.items() if name not in ("$schema", "$id", "$defs")}
         return {name: self._inlined(item, document) for name, item in words.items()}
 
     def resolve(self, reference: str, document: Json) -> tuple[Json, Json]:
@@ -104,6 +119,69 @@ class Schemas:
         contents = self.registry.resolver(base_uri=document["$id"]).lookup(reference).contents
         name = reference.partition("#")[0].removeprefix(URN)
         return contents, self.documents[name] if name else document
+
+
+class _Known:
+    """Pairs of a schema and a value that it admits, told by their places in memory.
+
+    A schema that admits a value admits each part of it that one of its keywords
+    below is about. A patch copies what it changes and all that this stands in, so
+    nothing that differs in a mutant is known.
+    """
+
+    def __init__(self) -> None:
+        # Kept whole: as long as both are here, nothing else has their ids.
+        self._pairs: dict[tuple[int, int], tuple[Json, Json]] = {}
+
+    def add(self, schema: Json, value: Json) -> None:
+        """Notes a value that the schema admits, with its parts."""
+        self._pairs[id(schema), id(value)] = (schema, value)
+        for word in _PARTS.keys() & (schema.keys() if isinstance(schema, dict) else ()):
+            for part, below, _ in _PARTS[word](schema, value):
+                self.add(part, below)
+
+    def keywords(self) -> dict[str, Keyword]:
+        """The keywords in `_PARTS`, which pass over what is known."""
+
+        def keyword(parts: Parts) -> Keyword:
+            def errors(validator: Draft202012Validator, _: Json, value: Json, schema: Json) -> Iterator[ValidationError]:
+                for part, below, place in parts(schema, value):
+                    if (id(part), id(below)) not in self._pairs:
+                        yield from validator.descend(below, part, path=place)
+
+            return errors
+
+        return {word: keyword(parts) for word, parts in _PARTS.items()}
+
+
+def _all(schema: Json, value: Json) -> Iterator[Part]:
+    for part in schema["allOf"]:
+        yield part, value, None
+
+
+def _properties(schema: Json, value: Json) -> Iterator[Part]:
+    for name, part in schema["properties"].items():
+        if isinstance(value, dict) and name in value:
+            yield part, value[name], name
+
+
+def _items(schema: Json, value: Json) -> Iterator[Part]:
+    for index in range(len(schema.get("prefixItems", [])), len(value) if isinstance(value, list) else 0):
+        yield schema["items"], value[index], index
+
+
+#: Keywords of which every part must hold.
+_PARTS: dict[str, Parts] = {"allOf": _all, "properties": _properties, "items": _items}
+
+
+@lru_cache(maxsize=64)
+def _fault(text: str) -> str | None:
+    """Why a document is no schema. The samples of the self-check spoil one and leave the others as they are."""
+    try:
+        Draft202012Validator.check_schema(json.loads(text))
+    except SchemaError as error:
+        return error.message
+    return None
 
 
 def _is_for(condition: Json, family: Json) -> bool:
