@@ -49,6 +49,18 @@ const shown = ({ buckets }: z.output<typeof overTime>) =>
 const issues = async (path: string) =>
   issuesOf(await service.call("GET", `/api/stats${path}`), "Invalid query");
 
+const answers = async () => ({
+  tens: shown(await read(overTime, `?${range(NOON, NOON + 20 * MINUTE)}&bucket=10m`)),
+  hours: shown(await read(overTime, `?${range(NOON - 1, NOON + 60 * MINUTE + 1)}`)),
+  days: shown(await read(overTime, `?${range(NOON - DAY, NOON)}&bucket=1d`)),
+  two: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${TWO}&bucket=1d`)),
+  unknown: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${UNKNOWN_ID}`)),
+  foreign: shown(await read(overTime, `?${range(NOON, NOON + 1)}`, { as: OTHER_OWNER })),
+  causes: (await read(byCause, `/causes?${range(NOON, NOON + DAY)}`)).causes.map(
+    ({ example_delivery_id: _random, ...cause }) => cause,
+  ),
+});
+
 describe("statistics over time", () => {
   before(async () => {
     await empty();
@@ -64,17 +76,6 @@ describe("statistics over time", () => {
     await log([delivered(NOON), failed(NOON, "timeout")], "globex");
   });
 
-  const answers = async () => ({
-    tens: shown(await read(overTime, `?${range(NOON, NOON + 20 * MINUTE)}&bucket=10m`)),
-    hours: shown(await read(overTime, `?${range(NOON - 1, NOON + 60 * MINUTE + 1)}`)),
-    days: shown(await read(overTime, `?${range(NOON - DAY, NOON)}&bucket=1d`)),
-    two: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${TWO}&bucket=1d`)),
-    unknown: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${UNKNOWN_ID}`)),
-    foreign: shown(await read(overTime, `?${range(NOON, NOON + 1)}`, { as: OTHER_OWNER })),
-    causes: (await read(byCause, `/causes?${range(NOON, NOON + DAY)}`)).causes.map(
-      ({ example_delivery_id: _random, ...cause }) => cause,
-    ),
-  });
   const expected = {
     tens: [
       ["12:00", 2, 0, 17.5, 25],
