@@ -1,72 +1,31 @@
 /** Statistics: whatever is asked for, the answer counts the log's attempts, before and after they are folded. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import type { z } from "zod";
 import { foldCounts, forgetOldStats } from "../src/deliveries/stats-store.ts";
-import { idAt } from "../src/shared/id.ts";
 import {
   eventually,
   MEMBER,
   OTHER_OWNER,
   PRODUCER,
   startTestService,
-  type CallOptions,
   type TestService,
 } from "./support/service.ts";
+import {
+  at,
+  byCause,
+  DAY,
+  delivered,
+  failed,
+  MINUTE,
+  NOON,
+  ONE,
+  overTime,
+  range,
+  statsOf,
+  TWO,
+} from "./support/stats.ts";
 import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID, webhooksOf } from "./support/webhooks.ts";
-
-const MINUTE = 60_000;
-const DAY = 86_400_000;
-const ONE = "019a2f00-0000-7000-8000-000000000001";
-const TWO = "019a2f00-0000-7000-8000-000000000002";
-/** A Monday at noon, so that the seeded rows' buckets are known. */
-const NOON = Date.UTC(2026, 2, 2, 12);
-
-const overTime = z.strictObject({
-  from: z.string(),
-  to: z.string(),
-  bucket: z.string(),
-  buckets: z.array(
-    z.strictObject({
-      at: z.string(),
-      delivered: z.number(),
-      failed: z.number(),
-      latency_avg_ms: z.number().nullable(),
-      latency_max_ms: z.number().nullable(),
-    }),
-  ),
-});
-const byEndpoint = z.strictObject({
-  from: z.string(),
-  to: z.string(),
-  bucket: z.string(),
-  endpoints: z.array(
-    z.strictObject({
-      endpoint_id: z.string(),
-      delivered: z.number(),
-      failed: z.number(),
-      success_rate: z.number().nullable(),
-      pending: z.number(),
-      oldest_due_at: z.string().nullable(),
-      last_delivered_at: z.string().nullable(),
-      last_failed_at: z.string().nullable(),
-      series: overTime.shape.buckets,
-    }),
-  ),
-});
-const byCause = z.strictObject({
-  from: z.string(),
-  to: z.string(),
-  causes: z.array(
-    z.strictObject({
-      cause: z.string(),
-      count: z.number(),
-      first_at: z.string(),
-      last_at: z.string(),
-      example_delivery_id: z.string(),
-    }),
-  ),
-});
 
 /** An API without a worker, so that nothing is folded unless a test does it. */
 let service: TestService;
@@ -76,73 +35,8 @@ before(async () => {
 });
 after(() => service.stop());
 
-async function read<Shape extends z.ZodType>(
-  shape: Shape,
-  path: string,
-  options?: CallOptions,
-): Promise<z.output<Shape>> {
-  const answer = await service.call("GET", `/api/stats${path}`, options);
-  assert.equal(answer.status, 200, answer.text);
-  return shape.parse(answer.body);
-}
+const { read, log, empty } = statsOf(() => service);
 
-type Seeded = {
-  atMs: number;
-  endpoint: string;
-  status: string;
-  error: string | null;
-  answer: number | null;
-  ms: number;
-};
-
-async function log(rows: readonly Seeded[], tenant = "acme"): Promise<string[]> {
-  const ids = rows.map(({ atMs }) => idAt(atMs));
-  await service.database.pool.query(
-    `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
-        request_headers, response_status, latency_ms, error, sent_at)
-      SELECT $1, endpoint, id, postern.uuid_v7(), 'invoice.paid', CASE status WHEN 'test' THEN 'test' ELSE 'event' END,
-        status, 1, '{}', answer, ms, error, CASE WHEN error = 'endpoint_deleted' THEN NULL ELSE now() END
-      FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::smallint[], $6::integer[], $7::text[])
-        AS given (endpoint, id, status, answer, ms, error)`,
-    [
-      tenant,
-      rows.map((row) => row.endpoint),
-      ids,
-      rows.map((row) => row.status),
-      rows.map((row) => row.answer),
-      rows.map((row) => row.ms),
-      rows.map((row) => row.error),
-    ],
-  );
-  return ids;
-}
-
-const delivered = (atMs: number, ms = 10, endpoint = ONE): Seeded => ({
-  atMs,
-  endpoint,
-  status: "delivered",
-  error: null,
-  answer: 200,
-  ms,
-});
-const failed = (atMs: number, error: string | null, endpoint = ONE): Seeded => ({
-  atMs,
-  endpoint,
-  status: "failed",
-  error,
-  answer: error === null ? 500 : null,
-  ms: error === "endpoint_deleted" ? 0 : 30,
-});
-
-async function empty(): Promise<void> {
-  // One after the other: a TRUNCATE of all locks out the running service, which locks them in an order of its own.
-  for (const table of ["deliveries", "delivery_counts", "delivery_stats", "dispatches", "endpoints"])
-    await service.database.pool.query(`DELETE FROM postern.${table}`);
-}
-
-const at = (ms: number) => new Date(ms).toISOString();
-const range = (fromMs: number, toMs: number): string =>
-  `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
 const shown = ({ buckets }: z.output<typeof overTime>) =>
   buckets.map((bucket) => [
     bucket.at.slice(11, 16),
@@ -154,6 +48,18 @@ const shown = ({ buckets }: z.output<typeof overTime>) =>
 
 const issues = async (path: string) =>
   issuesOf(await service.call("GET", `/api/stats${path}`), "Invalid query");
+
+const answers = async () => ({
+  tens: shown(await read(overTime, `?${range(NOON, NOON + 20 * MINUTE)}&bucket=10m`)),
+  hours: shown(await read(overTime, `?${range(NOON - 1, NOON + 60 * MINUTE + 1)}`)),
+  days: shown(await read(overTime, `?${range(NOON - DAY, NOON)}&bucket=1d`)),
+  two: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${TWO}&bucket=1d`)),
+  unknown: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${UNKNOWN_ID}`)),
+  foreign: shown(await read(overTime, `?${range(NOON, NOON + 1)}`, { as: OTHER_OWNER })),
+  causes: (await read(byCause, `/causes?${range(NOON, NOON + DAY)}`)).causes.map(
+    ({ example_delivery_id: _random, ...cause }) => cause,
+  ),
+});
 
 describe("statistics over time", () => {
   before(async () => {
@@ -170,17 +76,6 @@ describe("statistics over time", () => {
     await log([delivered(NOON), failed(NOON, "timeout")], "globex");
   });
 
-  const answers = async () => ({
-    tens: shown(await read(overTime, `?${range(NOON, NOON + 20 * MINUTE)}&bucket=10m`)),
-    hours: shown(await read(overTime, `?${range(NOON - 1, NOON + 60 * MINUTE + 1)}`)),
-    days: shown(await read(overTime, `?${range(NOON - DAY, NOON)}&bucket=1d`)),
-    two: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${TWO}&bucket=1d`)),
-    unknown: shown(await read(overTime, `?${range(NOON, NOON + 1)}&endpoint_id=${UNKNOWN_ID}`)),
-    foreign: shown(await read(overTime, `?${range(NOON, NOON + 1)}`, { as: OTHER_OWNER })),
-    causes: (await read(byCause, `/causes?${range(NOON, NOON + DAY)}`)).causes.map(
-      ({ example_delivery_id: _random, ...cause }) => cause,
-    ),
-  });
   const expected = {
     tens: [
       ["12:00", 2, 0, 17.5, 25],
@@ -247,73 +142,21 @@ describe("statistics over time", () => {
   it("go with the days of the log", async () => {
     await empty();
     const today = Math.floor(Date.now() / DAY) * DAY;
-    await log([delivered(today - 3 * DAY - 1), delivered(today - 3 * DAY)]);
+    const [, kept] = await log([
+      delivered(today - 3 * DAY - 1, 10, TWO),
+      delivered(today - 3 * DAY),
+      failed(today - 3 * DAY - 1, null),
+    ]);
     await foldCounts(service.database.pool);
     assert.equal(await forgetOldStats(service.database.pool, 3), false);
-    const { rows } = await service.database.pool.query(
-      "SELECT DISTINCT at FROM postern.delivery_stats ORDER BY at",
-    );
-    assert.deepEqual(rows, [{ at: new Date(today - 3 * DAY) }]);
-  });
-});
-
-describe("endpoints compared", () => {
-  it("show their series, what is pending and their newest attempts", async () => {
-    await empty();
-    const webhooks = webhooksOf(service);
-    const { endpoint } = await webhooks.create();
-    const { endpoint: quiet } = await webhooks.create();
-    const now = Date.now();
-    await log([
-      delivered(now - 3 * DAY, 10, endpoint.id),
-      delivered(now - 2 * DAY, 10, endpoint.id),
-      failed(now, "timeout", endpoint.id),
-    ]);
-    await service.database.pool.query(
-      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held, superseded)
-        SELECT 'acme', $1, postern.uuid_v7(), postern.uuid_v7(), 'invoice.paid', 1, $2::timestamptz + n * interval '1 s', now(), true, n = 0
-        FROM generate_series(0, 3) AS n`,
-      [endpoint.id, new Date(NOON)],
-    );
-    for (const folds of [false, true]) {
-      if (folds) await foldCounts(service.database.pool);
-      const week = await read(byEndpoint, "/endpoints?window=7d");
-      assert.equal(week.bucket, "1d");
-      const [newer, older] = week.endpoints;
-      assert.ok(newer !== undefined && older !== undefined && week.endpoints.length === 2);
-      assert.deepEqual(
-        [newer.endpoint_id, newer.success_rate, newer.last_delivered_at],
-        [quiet.id, null, null],
+    for (const table of ["delivery_stats", "delivery_totals"]) {
+      const { rows } = await service.database.pool.query(
+        `SELECT DISTINCT at FROM postern.${table} ORDER BY at`,
       );
-      const { series, ...rest } = older;
-      assert.deepEqual(rest, {
-        endpoint_id: endpoint.id,
-        delivered: 2,
-        failed: 1,
-        success_rate: 2 / 3,
-        pending: 3,
-        oldest_due_at: new Date(NOON + 1000).toISOString(),
-        last_delivered_at: new Date(now - 2 * DAY).toISOString(),
-        last_failed_at: new Date(now).toISOString(),
-      });
-      assert.deepEqual(
-        series.map((bucket) => [bucket.delivered, bucket.failed]),
-        [
-          [0, 0],
-          [0, 0],
-          [0, 0],
-          [1, 0],
-          [1, 0],
-          [0, 0],
-          [0, 1],
-        ],
-      );
-      const day = (await read(byEndpoint, "/endpoints")).endpoints[1];
-      assert.equal(day?.series.length, 24);
-      // Older than the window, and told all the same.
-      assert.deepEqual([day.delivered, day.last_delivered_at], [0, rest.last_delivered_at]);
+      assert.deepEqual(rows, [{ at: new Date(today - 3 * DAY) }], table);
     }
-    assert.deepEqual((await read(byEndpoint, "/endpoints", { as: OTHER_OWNER })).endpoints, []);
+    const { rows } = await service.database.pool.query("SELECT endpoint_id, id FROM postern.newest_attempts");
+    assert.deepEqual(rows, [{ endpoint_id: ONE, id: kept }]);
   });
 });
 

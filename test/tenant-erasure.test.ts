@@ -157,6 +157,13 @@ describe("an erased tenant", () => {
       `INSERT INTO postern.delivery_stats SELECT tenant_id, endpoint_id, 60, at, cause, count, sent, latency_sum_ms,
         latency_max_ms, first_id, last_id FROM postern.delivery_counts`,
     );
+    await database.pool.query(
+      `INSERT INTO postern.delivery_totals SELECT tenant_id, 60, at, endpoint_id, 0, count, sent, latency_sum_ms,
+        latency_max_ms FROM postern.delivery_counts`,
+    );
+    await database.pool.query(
+      "INSERT INTO postern.newest_attempts SELECT tenant_id, endpoint_id, true, last_id FROM postern.delivery_counts",
+    );
     await database.pool.query("UPDATE postern.stored_objects SET state_since = now() - interval '1 hour'");
     const earlier = await snapshot(database.pool, globex.tenantId);
     assert.deepEqual(

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { MAX_PENDING, type CauseStats, type EndpointStats } from "../deliveries/stats.ts";
 import { BUCKET_NAMES, type Span } from "../deliveries/stats-range.ts";
-import type { BucketCounts } from "../deliveries/stats-store.ts";
+import type { BucketCounts } from "../deliveries/bucket-parts.ts";
 
 const instant = z.iso.datetime();
 const id = z.uuid();

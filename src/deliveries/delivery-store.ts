@@ -68,13 +68,16 @@ const SENDING = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, 
   FROM postern.person_sends d`;
 
 // Each row by its key: a list of ids would be compared with every row that the endpoint has, from the sixth call on.
-const OF_PAGE = /* sql */ `unnest($2::uuid[], $3::uuid[]) AS page (endpoint_id, id) CROSS JOIN LATERAL (
-    (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
+// With the least and the greatest id, other days' partitions are left out before the first row is looked up.
+const BY_KEY = /* sql */ `(
+    (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id
+      AND d.id >= $4 AND d.id <= $5)
     UNION ALL
     (${PENDING} AND d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
     UNION ALL
     (${SENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
   ) AS found`;
+const OF_PAGE = /* sql */ `unnest($2::uuid[], $3::uuid[]) AS page (endpoint_id, id) CROSS JOIN LATERAL ${BY_KEY}`;
 
 const HEAD = /* sql */ `tenant_id, found.endpoint_id, found.id, event_id, test_id, event_type, version, trigger, status,
   attempt, request_headers, response_status, response_headers, latency_ms, error, sent_at, replay_id, due_at,
@@ -94,7 +97,7 @@ export async function readDeliveries(
     name: "read-deliveries",
     text: /* sql */ `WITH sized AS (
         SELECT ${HEAD}, response_body, request_body,
-          sum(coalesce(octet_length(request_body), 0)) OVER () > $4::bigint AS is_large
+          sum(coalesce(octet_length(request_body), 0)) OVER () > $6::bigint AS is_large
         FROM ${OF_PAGE}
       )
       SELECT ${HEAD.replaceAll("found.", "")}, response_body,
@@ -153,24 +156,21 @@ export async function findText(
         SELECT place, request_body, response_body,
           sum(coalesce(octet_length(request_body), 0) + coalesce(octet_length(response_body), 0))
             OVER (ORDER BY place) AS bytes
-        FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS page (endpoint_id, id, place) LEFT JOIN LATERAL (
-          (${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
-          UNION ALL
-          (${PENDING} AND d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
-          UNION ALL
-          (${SENDING} WHERE d.tenant_id = $1 AND d.endpoint_id = page.endpoint_id AND d.id = page.id)
-        ) AS found ON true
+        FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS page (endpoint_id, id, place)
+        LEFT JOIN LATERAL ${BY_KEY} ON true
       )
-      SELECT position($4 IN coalesce(request_body, '')) > 0 OR position($4 IN coalesce(response_body, '')) > 0 AS hit,
+      SELECT position($6 IN coalesce(request_body, '')) > 0 OR position($6 IN coalesce(response_body, '')) > 0 AS hit,
         bytes
-      FROM sized WHERE place = 1 OR bytes <= $5 ORDER BY place`,
+      FROM sized WHERE place = 1 OR bytes <= $7 ORDER BY place`,
     values: [...keyArrays(tenantId, given.keys), given.text, given.maxBytes],
   });
   return { hits: rows.map(({ hit }) => hit), bytes: rows.at(-1)?.bytes ?? 0 };
 }
 
 function keyArrays(tenantId: TenantId, keys: readonly DeliveryKey[]): unknown[] {
-  return [tenantId, keys.map(({ endpointId }) => endpointId), keys.map(({ id }) => id)];
+  const ids = keys.map(({ id }) => id);
+  const inOrder = ids.toSorted();
+  return [tenantId, keys.map(({ endpointId }) => endpointId), ids, inOrder.at(0), inOrder.at(-1)];
 }
 
 export async function findDelivery(

@@ -19,6 +19,8 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Rows of the first slice, and of the last: streams share a slice, and some have no rows, so what is left shrinks slowly. */
 const LEAST_SLICE = 200;
 const GROWTH = 4;
+/** Of streams that share a first slice in which each may have as many rows as are asked for: the log, what is pending, what persons send. */
+const FEW_STREAMS = 3;
 
 export type Found = {
   /** Newest first. */
@@ -38,7 +40,7 @@ export async function searchLog(
   const streams = countStreams(query.streams);
   const { text } = filter;
   const keys: DeliveryKey[] = [];
-  let size = query.fitsAll && text === undefined ? limit : Math.max(limit, LEAST_SLICE);
+  let size = query.fitsAll && text === undefined ? firstSlice(limit, streams) : Math.max(limit, LEAST_SLICE);
   if (streams === 0) return { keys, searchedTo: null };
   let rowsLeft = MAX_ROWS;
   let bytesLeft = MAX_BODY_BYTES;
@@ -69,4 +71,9 @@ export async function searchLog(
     }
   }
   return { keys, searchedTo: null };
+}
+
+/** A first slice that finds a page at once, even if one of few streams has all of it. */
+function firstSlice(limit: number, streams: number): number {
+  return limit * Math.min(streams, FEW_STREAMS);
 }

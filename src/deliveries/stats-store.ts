@@ -1,25 +1,18 @@
 /**
  * Counts of the log's attempts. The log's trigger adds rows to
- * `delivery_counts` (migrations/functions/log_added.sql); workers add
- * those up in `delivery_stats`. A reader takes both in one statement, so it
- * misses no attempt and counts none twice.
+ * `delivery_counts` (migrations/functions/log_added.sql). Workers fold those:
+ * they add them up in `delivery_stats`, and a trigger in `delivery_totals` and
+ * `newest_attempts` (functions/counts_folded.sql). A reader takes folded and
+ * unfolded ones in one statement, so it misses no attempt and counts none twice.
  */
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
+import { addUpParts, type BucketCounts } from "./bucket-parts.ts";
 import type { Grain, Span } from "./stats-range.ts";
 
 /** In place of an endpoint's id: all endpoints of the tenant, deleted ones included. */
 const ALL_ENDPOINTS = "00000000-0000-0000-0000-000000000000";
 const ROWS_AT_ONCE = 20_000;
-
-export type Counts = {
-  delivered: number;
-  failed: number;
-  /** Of the attempts that were sent; null where none was. */
-  latencyAvgMs: number | null;
-  latencyMaxMs: number | null;
-};
-export type BucketCounts = Counts & { atMs: number };
 
 /** What the rows of a bucket count together. As doubles, since the sum of a bigint is a numeric, which takes twice as long. */
 const SUMS = /* sql */ `
@@ -49,37 +42,35 @@ export async function readBuckets(
   return rows;
 }
 
-/** Time, delivered, failed, average and greatest latency, as {@link BucketCounts} names them. */
-type BucketTuple = [number, number, number, number | null, number | null];
+/** Of one bucket: when it begins, in seconds since 1970, and what is counted. */
+const PARTS = /* sql */ `string_agg(concat_ws(',', date_part('epoch', at)::bigint, delivered, failed, sent,
+  latency_sum_ms, latency_max_ms), ',') AS parts`;
 
-/** The same for each of these endpoints that has some, in any order. */
+/**
+ * The same for each of the tenant's endpoints, deleted ones included. An
+ * endpoint's buckets come as one text: thousands of values took longer to take
+ * apart than to read. Folded and unfolded counts of a bucket are added up here.
+ */
 export async function readEndpointBuckets(
   db: Db,
   tenantId: TenantId,
-  { endpointIds, grain, span }: { endpointIds: readonly EndpointId[]; grain: Grain; span: Span },
+  { grain, span }: { grain: Grain; span: Span },
 ): Promise<Map<EndpointId, BucketCounts[]>> {
-  // A value an endpoint: thousands of rows took longer to take apart than to read.
-  const { rows } = await db.query<{ endpointId: EndpointId; buckets: BucketTuple[] }>({
+  const { rows } = await db.query<{ endpointId: EndpointId; parts: string }>({
     name: "read-endpoint-buckets",
-    text: /* sql */ `SELECT endpoint_id AS "endpointId",
-        json_agg(json_build_array("atMs", delivered, failed, "latencyAvgMs", "latencyMaxMs")) AS buckets
-      FROM (
-        SELECT endpoint_id, (extract(epoch FROM at) * 1000)::float8 AS "atMs", ${SUMS} FROM (
-          SELECT s.endpoint_id, at, ${MEASURES} FROM unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
-            SELECT * FROM postern.delivery_stats
-            WHERE tenant_id = $1 AND endpoint_id = wanted.id AND grain = $3 AND at >= $4 AND at < $5) AS s
-          UNION ALL
-          SELECT endpoint_id, date_bin(make_interval(mins => $3), at, 'epoch'), ${MEASURES} FROM postern.delivery_counts
-          WHERE tenant_id = $1 AND at >= $4 AND at < $5 AND endpoint_id = ANY ($2)
-        ) AS counted GROUP BY endpoint_id, at
-      ) AS bucket GROUP BY endpoint_id`,
-    values: [tenantId, endpointIds, grain, ...boundsOf(span)],
+    text: /* sql */ `SELECT endpoint_id AS "endpointId", ${PARTS} FROM postern.delivery_totals
+      WHERE tenant_id = $1 AND grain = $2 AND at >= $3 AND at < $4 GROUP BY endpoint_id
+      UNION ALL
+      SELECT endpoint_id, ${PARTS} FROM (
+        SELECT endpoint_id, date_bin(make_interval(mins => $2), at, 'epoch') AS at,
+          coalesce(sum(count) FILTER (WHERE cause = ''), 0) AS delivered,
+          coalesce(sum(count) FILTER (WHERE cause <> ''), 0) AS failed,
+          sum(sent) AS sent, sum(latency_sum_ms) AS latency_sum_ms, max(latency_max_ms) AS latency_max_ms
+        FROM postern.delivery_counts WHERE tenant_id = $1 AND at >= $3 AND at < $4 GROUP BY 1, 2
+      ) AS unfolded GROUP BY endpoint_id`,
+    values: [tenantId, grain, ...boundsOf(span)],
   });
-  return new Map(rows.map(({ endpointId, buckets }) => [endpointId, buckets.map(toBucket)]));
-}
-
-function toBucket([atMs, delivered, failed, latencyAvgMs, latencyMaxMs]: BucketTuple): BucketCounts {
-  return { atMs, delivered, failed, latencyAvgMs, latencyMaxMs };
+  return addUpParts(rows);
 }
 
 export type EndpointNow = {
@@ -87,42 +78,55 @@ export type EndpointNow = {
   /** Dispatches that wait, are held or are in flight; no more than were to be counted. */
   pending: number;
   oldestDueAt: Date | null;
-  /** The newest delivered and the newest failed attempt. */
-  lastDelivered: DeliveryId | null;
-  lastFailed: DeliveryId | null;
 };
 
-const newestSql = (comparison: "=" | "<>"): string => /* sql */ `(
-  SELECT max(last_id::text COLLATE "C")::uuid FROM (
-    (SELECT last_id FROM postern.delivery_stats
-      WHERE tenant_id = $1 AND endpoint_id = wanted.id AND grain = 1440 AND cause ${comparison} ''
-      ORDER BY at DESC, last_id DESC LIMIT 1)
-    UNION ALL
-    (SELECT last_id FROM unfolded WHERE endpoint_id = wanted.id AND cause ${comparison} '')
-  ) AS newest)`;
-
-/** What each of these endpoints has pending, and its newest attempts. */
+/** What each of the tenant's newest endpoints has pending; the newest endpoint first. */
 export async function readEndpointsNow(
   db: Db,
   tenantId: TenantId,
-  { endpointIds, maxPending }: { endpointIds: readonly EndpointId[]; maxPending: number },
+  { maxEndpoints, maxPending }: { maxEndpoints: number; maxPending: number },
 ): Promise<EndpointNow[]> {
   const { rows } = await db.query<EndpointNow>({
     name: "read-endpoints-now",
-    text: /* sql */ `WITH unfolded AS MATERIALIZED (
-        SELECT endpoint_id, cause, last_id FROM postern.delivery_counts WHERE tenant_id = $1
-      )
-      SELECT wanted.id AS "endpointId", waiting.pending, waiting.oldest_due_at AS "oldestDueAt",
-        ${newestSql("=")} AS "lastDelivered", ${newestSql("<>")} AS "lastFailed"
-      FROM unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
+    text: /* sql */ `SELECT own.id AS "endpointId", waiting.pending, waiting.oldest_due_at AS "oldestDueAt"
+      FROM (
+        SELECT id FROM postern.endpoints WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY id DESC LIMIT $2
+      ) AS own CROSS JOIN LATERAL (
         SELECT count(*)::int AS pending, min(due_at) AS oldest_due_at FROM (
           SELECT due_at FROM postern.dispatches
-          WHERE tenant_id = $1 AND endpoint_id = wanted.id AND NOT superseded LIMIT $3
+          WHERE tenant_id = $1 AND endpoint_id = own.id AND NOT superseded LIMIT $3
         ) AS counted
-      ) AS waiting`,
-    values: [tenantId, endpointIds, maxPending],
+      ) AS waiting ORDER BY own.id DESC`,
+    values: [tenantId, maxEndpoints, maxPending],
   });
   return rows;
+}
+
+export type NewestAttempts = { delivered: DeliveryId | null; failed: DeliveryId | null };
+
+/** The newest attempts of each of the tenant's endpoints that has some, deleted ones included. */
+export async function readNewestAttempts(
+  db: Db,
+  tenantId: TenantId,
+): Promise<Map<EndpointId, NewestAttempts>> {
+  const { rows } = await db.query<{ endpointId: EndpointId; hasFailed: boolean; id: DeliveryId }>({
+    name: "read-newest-attempts",
+    text: /* sql */ `SELECT endpoint_id AS "endpointId", has_failed AS "hasFailed", id
+      FROM postern.newest_attempts WHERE tenant_id = $1
+      UNION ALL
+      SELECT endpoint_id, cause <> '', max(last_id::text COLLATE "C")::uuid
+      FROM postern.delivery_counts WHERE tenant_id = $1 GROUP BY 1, 2`,
+    values: [tenantId],
+  });
+  const newest = new Map<EndpointId, NewestAttempts>();
+  for (const { endpointId, hasFailed, id } of rows) {
+    const known = newest.get(endpointId) ?? { delivered: null, failed: null };
+    newest.set(endpointId, known);
+    const outcome = hasFailed ? "failed" : "delivered";
+    const other = known[outcome];
+    if (other === null || id > other) known[outcome] = id;
+  }
+  return newest;
 }
 
 export type CauseCount = { cause: string; count: number; firstId: DeliveryId; lastId: DeliveryId };
@@ -203,12 +207,25 @@ export async function foldCounts(db: Db): Promise<boolean> {
 
 /** Deletes some counts of days that the log has dropped; true when there may be more. Of all tenants. */
 export async function forgetOldStats(db: Db, retentionDays: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    /* sql */ `DELETE FROM postern.delivery_stats WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM postern.delivery_stats
-        WHERE at < date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => $1)
-        ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
+  const { rows } = await db.query<{ most: number }>(
+    /* sql */ `WITH bound AS MATERIALIZED (
+        SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => $1) AS at
+      ), stats AS (
+        DELETE FROM postern.delivery_stats WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM postern.delivery_stats WHERE at < (SELECT at FROM bound)
+          ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
+      ), totals AS (
+        DELETE FROM postern.delivery_totals WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM postern.delivery_totals WHERE at < (SELECT at FROM bound)
+          ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
+      ), newest AS (
+        DELETE FROM postern.newest_attempts WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM postern.newest_attempts WHERE id < (SELECT postern.lowest_id_at(at) FROM bound)
+          LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
+      )
+      SELECT greatest((SELECT count(*) FROM stats), (SELECT count(*) FROM totals), (SELECT count(*) FROM newest))::int
+        AS most`,
     [retentionDays, ROWS_AT_ONCE],
   );
-  return rowCount === ROWS_AT_ONCE;
+  return rows[0]?.most === ROWS_AT_ONCE;
 }

@@ -1,5 +1,6 @@
 /** What a tenant's log adds up to: over time, by endpoint and by cause. */
 import type { TenantPool } from "../database/tenant-pool.ts";
+import type { BucketCounts } from "./bucket-parts.ts";
 import { idTimeMs, type DeliveryId, type EndpointId, type TenantId } from "../shared/id.ts";
 import {
   BUCKETS,
@@ -14,12 +15,13 @@ import {
   readCauses,
   readEndpointBuckets,
   readEndpointsNow,
-  type BucketCounts,
+  readNewestAttempts,
 } from "./stats-store.ts";
 
 /** What is pending at an endpoint is counted so far. */
 export const MAX_PENDING = 10_000;
 const MAX_CAUSES = 100;
+const MAX_ENDPOINTS = 1000;
 const HOUR_MS = 3_600_000;
 
 /** The spans by which endpoints are compared, up to now, and the buckets of their series. */
@@ -70,26 +72,27 @@ export class DeliveryStats {
     return withEmptyBuckets(found, bucketsIn(span, grain));
   }
 
-  /** Each of these endpoints over the window that ends with the bucket of `nowMs`. */
+  /** Each of the tenant's endpoints over the window that ends with the bucket of `nowMs`, the newest endpoint first. */
   async byEndpoint(
     tenantId: TenantId,
-    { endpointIds, window, nowMs }: { endpointIds: readonly EndpointId[]; window: WindowName; nowMs: number },
+    { window, nowMs }: { window: WindowName; nowMs: number },
   ): Promise<{ span: Span; endpoints: EndpointStats[] }> {
     const span = spanOfWindow(window, nowMs);
     const grain = BUCKETS[WINDOWS[window].bucket];
     const db = this.#tenants.reading(tenantId);
-    const [counted, states] = await Promise.all([
-      readEndpointBuckets(db, tenantId, { endpointIds, grain, span }),
-      readEndpointsNow(db, tenantId, { endpointIds, maxPending: MAX_PENDING }),
+    const [counted, states, newest] = await Promise.all([
+      readEndpointBuckets(db, tenantId, { grain, span }),
+      readEndpointsNow(db, tenantId, { maxEndpoints: MAX_ENDPOINTS, maxPending: MAX_PENDING }),
+      readNewestAttempts(db, tenantId),
     ]);
     const buckets = bucketsIn(span, grain);
-    const endpoints = states.map(({ endpointId, pending, oldestDueAt, lastDelivered, lastFailed }) => ({
+    const endpoints = states.map(({ endpointId, pending, oldestDueAt }) => ({
       endpointId,
       series: withEmptyBuckets(counted.get(endpointId) ?? [], buckets),
       pending,
       oldestDueAt,
-      lastDeliveredAt: timeOf(lastDelivered),
-      lastFailedAt: timeOf(lastFailed),
+      lastDeliveredAt: timeOf(newest.get(endpointId)?.delivered),
+      lastFailedAt: timeOf(newest.get(endpointId)?.failed),
     }));
     return { span, endpoints };
   }
@@ -128,6 +131,6 @@ function withEmptyBuckets(found: readonly BucketCounts[], buckets: readonly numb
   );
 }
 
-function timeOf(id: DeliveryId | null): Date | null {
-  return id === null ? null : new Date(idTimeMs(id));
+function timeOf(id: DeliveryId | null | undefined): Date | null {
+  return id === null || id === undefined ? null : new Date(idTimeMs(id));
 }

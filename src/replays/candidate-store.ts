@@ -4,7 +4,7 @@ import { idTimeMs, lowestIdAt, type EventId } from "../shared/id.ts";
 import type { Candidate, Judged, ReplayFilter } from "./replay.ts";
 
 /** By how much clocks of processes may differ: an event's attempts have ids after its own. */
-const CLOCKS_APART_MS = 3_600_000;
+export const CLOCKS_APART_MS = 3_600_000;
 
 // Each event once, however often it failed: by the endpoint's failures, in the order of their events.
 const FAILED = /* sql */ `SELECT DISTINCT event_id AS id FROM (
@@ -92,24 +92,23 @@ type GroupRow = Pick<CandidateGroup, "isPending" | "count" | "first" | "last"> &
   EventColumns &
   Nullable<NonNullable<Judged["newest"]>>;
 
-/** As {@link readCandidates}, counted: most events of a page are alike. */
-export async function groupCandidates(
+/** As {@link readCandidates} of what was accepted, counted: most events of a page are alike. */
+export async function groupAccepted(
   db: Db,
   filter: Filter,
   page: Page,
 ): Promise<{ groups: CandidateGroup[]; isAll: boolean }> {
-  const isByFailure = filter.selection === "failed";
   const alike = `"isPending", "eventType", "eventVersion", "otherVersions", status, error, "responseStatus"`;
   const { rows } = await db.query<GroupRow>({
-    name: `group-candidates-${isByFailure ? "failed" : "accepted"}`,
+    name: "group-accepted",
     // In this order texts of ids sort as the ids do; PostgreSQL 15 finds no least id.
     text: /* sql */ `SELECT ${alike}, count(*)::int AS count,
         min("eventId"::text COLLATE "C") AS first, max("eventId"::text COLLATE "C") AS last
-      FROM (${candidatesSql(isByFailure)}) AS candidate GROUP BY ${alike}`,
+      FROM (${candidatesSql(false)}) AS candidate GROUP BY ${alike}`,
     values: valuesOf(filter, page),
   });
   const count = rows.reduce((sum, row) => sum + row.count, 0);
-  return { groups: rows.map(toGroup), isAll: isByFailure ? count === 0 : count < page.most };
+  return { groups: rows.map(toGroup), isAll: count < page.most };
 }
 
 function valuesOf({ tenantId, endpointId, to }: Filter, { after, most }: Page): unknown[] {

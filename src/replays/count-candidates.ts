@@ -1,7 +1,8 @@
 /** How many events a replay would send now, and what of them there is to say. Sends nothing. */
 import type { Db } from "../database/pool.ts";
 import { idTimeMs, lowestIdAt, parseEventId, type EventId } from "../shared/id.ts";
-import { groupCandidates } from "./candidate-store.ts";
+import { groupAccepted, type CandidateGroup } from "./candidate-store.ts";
+import { groupFailures, sliceFailures } from "./failure-store.ts";
 import { causeOf, judge, MOST_COUNTED, type ReplayFilter, type Subscription } from "./replay.ts";
 
 /** Rows that one statement looks at. */
@@ -23,26 +24,48 @@ export async function countCandidates(
   filter: ReplayFilter,
   subscription: Subscription,
 ): Promise<ReplayCount> {
+  const found = filter.selection === "failed" ? await findFailed(db, filter) : await findAccepted(db, filter);
+  const sent = found.groups.filter((group) => judge(group, filter, subscription) === "send");
   const byCause = new Map<string, number>();
-  let [count, looked] = [0, 0];
-  let oldest: EventId | null = null;
-  let newest: EventId | null = null;
+  for (const group of sent) {
+    const cause = causeOf(group);
+    if (cause !== null) byCause.set(cause, (byCause.get(cause) ?? 0) + group.count);
+  }
+  return {
+    count: sent.reduce((sum, group) => sum + group.count, 0),
+    isCapped: found.isCapped,
+    oldest: timeOf(sent.map(({ first }) => first).toSorted()[0]),
+    newest: timeOf(
+      sent
+        .map(({ last }) => last)
+        .toSorted()
+        .at(-1),
+    ),
+    byCause,
+  };
+}
+
+type Found = { groups: CandidateGroup[]; isCapped: boolean };
+
+/** All slices are asked for at once; how many of them run at once is up to the connections. */
+async function findFailed(db: Db, filter: ReplayFilter): Promise<Found> {
+  const { slices, isAll } = await sliceFailures(db, filter, {
+    after: startOf(filter),
+    size: PAGE,
+    most: MOST_COUNTED,
+  });
+  const groups = await Promise.all(slices.map((slice) => groupFailures(db, filter, slice)));
+  return { groups: groups.flat(), isCapped: !isAll };
+}
+
+async function findAccepted(db: Db, filter: ReplayFilter): Promise<Found> {
+  const found: CandidateGroup[] = [];
   let after = startOf(filter);
-  for (;;) {
-    const { groups, isAll } = await groupCandidates(db, filter, { after, most: PAGE });
-    for (const group of groups) {
-      if (group.last > after) after = group.last;
-      if (judge(group, filter, subscription) !== "send") continue;
-      count += group.count;
-      if (oldest === null || group.first < oldest) oldest = group.first;
-      if (newest === null || group.last > newest) newest = group.last;
-      const cause = causeOf(group);
-      if (cause !== null) byCause.set(cause, (byCause.get(cause) ?? 0) + group.count);
-    }
-    looked += PAGE;
-    const isCapped = !isAll && looked >= MOST_COUNTED;
-    if (isAll || isCapped)
-      return { count, isCapped, oldest: timeOf(oldest), newest: timeOf(newest), byCause };
+  for (let looked = PAGE; ; looked += PAGE) {
+    const { groups, isAll } = await groupAccepted(db, filter, { after, most: PAGE });
+    found.push(...groups);
+    for (const { last } of groups) if (last > after) after = last;
+    if (isAll || looked >= MOST_COUNTED) return { groups: found, isCapped: !isAll };
   }
 }
 
@@ -53,6 +76,6 @@ export function startOf({ from }: Pick<ReplayFilter, "from">): EventId {
   return start;
 }
 
-function timeOf(id: EventId | null): Date | null {
-  return id === null ? null : new Date(idTimeMs(id));
+function timeOf(id: EventId | undefined): Date | null {
+  return id === undefined ? null : new Date(idTimeMs(id));
 }

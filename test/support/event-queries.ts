@@ -6,7 +6,8 @@ import { rangeOf } from "../../src/deliveries/search-filter.ts";
 import { lockEndpoint } from "../../src/endpoints/endpoint-store.ts";
 import * as accept from "../../src/queue/postgres/accept-store.ts";
 import * as once from "../../src/queue/postgres/once-store.ts";
-import { groupCandidates, readCandidates } from "../../src/replays/candidate-store.ts";
+import { groupAccepted, readCandidates } from "../../src/replays/candidate-store.ts";
+import { groupFailures, sliceFailures } from "../../src/replays/failure-store.ts";
 import * as replays from "../../src/replays/replay-store.ts";
 import { ALL_SLOTS } from "../../src/queue/slots.ts";
 import { newEndpointId, newEventId, newReplayId, parseEventId } from "../../src/shared/id.ts";
@@ -46,10 +47,12 @@ export const asTenant: Record<string, Run> = {
   removeReplayed: (db, rows) => once.removeReplayed(db, rows),
   readCandidates: async (db, rows) =>
     (await readCandidates(db, filter(rows, "failed"), { after: FIRST, most: 5 })).candidates,
-  groupCandidates: async (db, rows) =>
-    (await groupCandidates(db, filter(rows, "failed"), { after: FIRST, most: 5 })).groups,
-  "groupCandidates, of all": async (db, rows) =>
-    (await groupCandidates(db, filter(rows, "all"), { after: FIRST, most: 5 })).groups,
+  groupAccepted: async (db, rows) =>
+    (await groupAccepted(db, filter(rows, "all"), { after: FIRST, most: 5 })).groups,
+  sliceFailures: async (db, rows) =>
+    (await sliceFailures(db, filter(rows, "failed"), { after: FIRST, size: 5, most: 5 })).slices,
+  groupFailures: (db, rows) =>
+    groupFailures(db, filter(rows, "failed"), { after: FIRST, upTo: rows.eventId }),
   "readCandidates, of all": async (db, rows) =>
     (await readCandidates(db, filter(rows, "all"), { after: FIRST, most: 5 })).candidates,
   lockRunningReplays: (db, { tenantId }) => replays.lockRunningReplays(db, tenantId),

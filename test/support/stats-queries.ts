@@ -12,12 +12,11 @@ export const asTenant: Record<string, (db: Db, rows: Rows) => Promise<unknown>> 
     stats.readBuckets(db, tenantId, { endpointId, grain: 10, span }),
   "readBuckets, of all": (db, { tenantId }) =>
     stats.readBuckets(db, tenantId, { endpointId: null, grain: 10, span }),
-  readEndpointBuckets: (db, { tenantId, endpointId }) =>
-    stats.readEndpointBuckets(db, tenantId, { endpointIds: [endpointId], grain: 60, span }),
-  readEndpointsNow: async (db, { tenantId, endpointId }) => {
-    const [now] = await stats.readEndpointsNow(db, tenantId, { endpointIds: [endpointId], maxPending: 10 });
-    return (now?.pending ?? 0) > 0 || now?.lastFailed !== null;
-  },
+  readEndpointBuckets: async (db, { tenantId }) =>
+    (await stats.readEndpointBuckets(db, tenantId, { grain: 60, span })).size,
+  readEndpointsNow: (db, { tenantId }) =>
+    stats.readEndpointsNow(db, tenantId, { maxEndpoints: 10, maxPending: 10 }),
+  readNewestAttempts: async (db, { tenantId }) => (await stats.readNewestAttempts(db, tenantId)).size,
   noteWatch: (db, { tenantId }) => tail.noteWatch(db, tenantId, LEASE_OWNER),
   endWatch: (db, { tenantId }) => tail.endWatch(db, tenantId, LEASE_OWNER),
   readCauses: (db, { tenantId, endpointId }) =>

@@ -1,0 +1,80 @@
+/** Counting what failed in slices: each event once, however often it failed and wherever a slice ends. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createTenantPool, type TenantPool } from "../src/database/tenant-pool.ts";
+import { groupFailures, sliceFailures } from "../src/replays/failure-store.ts";
+import { newEndpointId, parseEventId, type EventId } from "../src/shared/id.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { seedEvents } from "./support/replays.ts";
+import { tenant } from "./support/two-tenants.ts";
+
+const acme = tenant("acme");
+const endpointId = newEndpointId();
+const FIRST = parseEventId("00000000-0000-7000-8000-000000000000");
+const [EVENTS, FAILURES] = [7, 3];
+
+let database: TestDatabase;
+let tenants: TenantPool;
+let events: string[];
+
+/** Another attempt of each of these events, after those it has. */
+async function attempt(status: "failed" | "delivered", of: readonly string[]): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+        request_headers, response_status, latency_ms)
+      SELECT 'acme', $1, postern.uuid_v7(), id, 'invoice.paid', 'event', $2, 2, '{}', 503, 1 FROM unnest($3::uuid[]) AS id`,
+    [endpointId, status, of],
+  );
+}
+
+before(async () => {
+  database = await createTestDatabase();
+  const options = { poolSize: 4, applicationName: "postern test", connectionTimeoutMs: 5000 };
+  tenants = createTenantPool({ url: database.url, ...options });
+  events = await seedEvents(database.pool, { endpoint: endpointId, count: EVENTS });
+  for (let made = 1; made < FAILURES; made++) await attempt("failed", events);
+});
+after(async () => {
+  await tenants.end();
+  await database.drop();
+});
+
+async function count(size: number, most = 1000) {
+  assert.ok(FIRST !== null);
+  const db = tenants.reading(acme);
+  const filter = { tenantId: acme, endpointId, to: new Date() };
+  const { slices, isAll } = await sliceFailures(db, filter, { after: FIRST, size, most });
+  const groups = (await Promise.all(slices.map((slice) => groupFailures(db, filter, slice)))).flat();
+  const ofStatus = (status: string) =>
+    groups.filter(({ newest }) => newest?.status === status).reduce((sum, group) => sum + group.count, 0);
+  const ends: EventId[] = groups.flatMap(({ first, last }) => [first, last]).toSorted();
+  return {
+    failed: ofStatus("failed"),
+    delivered: ofStatus("delivered"),
+    isAll,
+    ends: [ends[0], ends.at(-1)],
+  };
+}
+
+describe("events that failed, counted in slices", () => {
+  it("count once each, for any size of a slice", async () => {
+    const all = { failed: EVENTS, delivered: 0, isAll: true, ends: [events[0], events.at(-1)] };
+    for (const size of [1, 2, 3, 5, EVENTS * FAILURES, 1000]) assert.deepEqual(await count(size), all);
+  });
+
+  it("end where enough failures were looked at", async () => {
+    const [first] = events;
+    assert.deepEqual(await count(2, FAILURES), {
+      failed: 1,
+      delivered: 0,
+      isAll: false,
+      ends: [first, first],
+    });
+  });
+
+  it("count as their newest attempt", async () => {
+    await attempt("delivered", events.slice(0, 2));
+    const { failed, delivered } = await count(2);
+    assert.deepEqual([failed, delivered], [EVENTS - 2, 2]);
+  });
+});
