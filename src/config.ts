@@ -19,8 +19,10 @@ import {
   nameServer,
   objectStore,
   operatorTenant,
+  shardList,
 } from "./config-values.ts";
 import { maskLogin, type IntakePlace } from "./intake/intake-url.ts";
+import { maskShards, type Shard } from "./shards/shard-list.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
 import type { TenantId } from "./shared/id.ts";
@@ -42,6 +44,10 @@ const SETTINGS = {
   DATABASE_URL: {
     about: "PostgreSQL 15 or newer, several hosts between commas; absent: an embedded server in DATA_DIR",
     mask: maskPassword,
+  },
+  SHARDS: {
+    about: "several databases, name=postgres://…|name=…, instead of DATABASE_URL; absent: one",
+    mask: (text) => maskShards(text, maskPassword),
   },
   INTAKE_URL: {
     about:
@@ -131,6 +137,8 @@ export type Config = Readonly<{
   /** Without a slash at its end. */
   publicUrl: string | undefined;
   databaseUrl: string | undefined;
+  /** Several databases; the first keeps the directory. */
+  shards: readonly Shard[] | undefined;
   intake: IntakePlace | undefined;
   /** Where a commit must be before it is answered. */
   durability: "local" | "standby";
@@ -185,6 +193,7 @@ const schema = z.object({
     .transform((url) => url.replace(/\/$/, ""))
     .optional(),
   DATABASE_URL: databaseUrl.optional(),
+  SHARDS: shardList.optional(),
   INTAKE_URL: intakePlace.optional(),
   DURABILITY: z.enum(["local", "standby"]),
   EMBEDDED_DATABASE: z.enum(["yes", "no"]),
@@ -241,11 +250,12 @@ export function environment(): Environment {
 /** The settings of commands that need a database and no secret. Throws {@link ConfigError} as `readConfig` does. */
 export function readDatabaseConfig(env: Environment): DatabasePlace {
   const parsed = schema
-    .pick({ DATABASE_URL: true, EMBEDDED_DATABASE: true, DATA_DIR: true })
+    .pick({ DATABASE_URL: true, SHARDS: true, EMBEDDED_DATABASE: true, DATA_DIR: true })
     .safeParse(withFallbacks(env));
   const faults = [...faultsOf(parsed), ...databaseFaults(env)];
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return { databaseUrl: parsed.data.DATABASE_URL, dataDir: parsed.data.DATA_DIR };
+  const { DATABASE_URL: databaseUrl, SHARDS: shards, DATA_DIR: dataDir } = parsed.data;
+  return { databaseUrl, shards, dataDir };
 }
 
 /** For a command that needs nothing but where the service listens. Throws {@link ConfigError}. */
@@ -273,6 +283,7 @@ export function readConfig(env: Environment): Config {
     basePath: values.BASE_PATH,
     publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
+    shards: values.SHARDS,
     intake: values.INTAKE_URL,
     durability: values.DURABILITY,
     dataDir: values.DATA_DIR,
@@ -358,10 +369,23 @@ function faultsOf({ error }: z.ZodSafeParseResult<unknown>): string[] {
 
 /** In production, a forgotten DATABASE_URL must not mean a new and empty database. */
 function databaseFaults(env: Environment): string[] {
+  if (isSet(env, "SHARDS")) return shardFaults(env);
   if (!isProduction(env) || isSet(env, "DATABASE_URL") || env["EMBEDDED_DATABASE"] === "yes") return [];
   return [
     "DATABASE_URL is not set, and NODE_ENV is production: set it, or EMBEDDED_DATABASE=yes for a server in DATA_DIR",
   ];
+}
+
+/** What does not go with several databases. */
+function shardFaults(env: Environment): string[] {
+  const reasons = {
+    DATABASE_URL: "SHARDS names every database: make it the first shard, and remove DATABASE_URL",
+    INTAKE_URL: "an intake works on one database: remove one of the two",
+    OBJECT_STORE_URL: "a bucket belongs to one database: remove it, and each shard has a folder in DATA_DIR",
+  } as const;
+  return (["DATABASE_URL", "INTAKE_URL", "OBJECT_STORE_URL"] as const)
+    .filter((name) => isSet(env, name))
+    .map((name) => `SHARDS and ${name} are both set: ${reasons[name]}`);
 }
 
 function sessionFaults(env: Environment): string[] {

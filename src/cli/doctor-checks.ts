@@ -26,7 +26,7 @@ import { checkDurability } from "./doctor-hosts.ts";
 import { checkWorkers } from "./doctor-workers.ts";
 import type { Finding } from "./finding.ts";
 import { describeMistake } from "./mistakes.ts";
-import { loadMigrations, openDatabase } from "./run.ts";
+import { loadMigrations, openDatabase } from "./databases.ts";
 
 const CONNECTION_TIMEOUT_MS = 5000;
 /** Of files that are not applied yet: a new database lacks all of them. */

@@ -3,7 +3,8 @@ import { environment, readDatabaseConfig } from "../config.ts";
 import { nameDatabase } from "../database/database-name.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
-import { migrateDatabase, openDatabase, parseWait, WAIT_ARGUMENT } from "./run.ts";
+import { migrateDatabase, openDatabase } from "./databases.ts";
+import { parseWait, WAIT_ARGUMENT } from "./run.ts";
 
 export const migrateCommand = defineCommand({
   meta: { name: "migrate", description: "Bring the database's schema up to date" },

@@ -32,6 +32,8 @@ const REFUSED_FOR_NOW = new Set(
     ["25006"],
     // insufficient_resources, disk_full, out_of_memory, configuration_limit_exceeded; io_error
     ["53000", "53100", "53200", "53400", "58030"],
+    // Our own: the tenant is being moved to another shard (residence.ts).
+    ["PS001"],
   ].flat(),
 );
 

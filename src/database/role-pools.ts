@@ -1,5 +1,6 @@
 /** The connections of one process: a pool for each database role that it serves under. */
 import { createPool, type Pool, type PoolOptions } from "./pool.ts";
+import type { Residence } from "./residence.ts";
 import { createTenantPool, type TenantPool } from "./tenant-pool.ts";
 
 export type RolePools = {
@@ -17,9 +18,13 @@ export type RolePools = {
 /** What a process does with its connections; `relays`: it takes events from an intake. */
 type Work = { servesApi: boolean; works: boolean; relays: boolean };
 
-export function openRolePools({ poolSize, ...options }: Omit<PoolOptions, "role">, work: Work): RolePools {
+export function openRolePools(
+  { poolSize, ...options }: Omit<PoolOptions, "role">,
+  work: Work,
+  residence: Residence | null = null,
+): RolePools {
   const shares = sharesOf(poolSize, work);
-  const tenants = createTenantPool({ ...options, poolSize: shares.tenants });
+  const tenants = createTenantPool({ ...options, poolSize: shares.tenants }, residence);
   const publisher = createPool({ ...options, poolSize: shares.publisher, role: "postern_publisher" });
   const worker = createPool({ ...options, poolSize: shares.worker, role: "postern_worker" });
   // Beyond the size: a process whose pool is busy can still say so.

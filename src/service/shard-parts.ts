@@ -1,0 +1,171 @@
+/**
+ * The parts of a process that works on several databases: those of each, and
+ * before them services that bring every call to the shard of its tenant.
+ */
+import { join } from "node:path";
+import { createPool } from "../database/pool.ts";
+import { makePublisher } from "../events/publish.ts";
+import { makeTakenEvents } from "../events/taken-events.ts";
+import { makeKnownKeys } from "../intake/known-keys.ts";
+import {
+  claimHandovers,
+  deleteHandovers,
+  findDestinations,
+  redirectHandovers,
+} from "../queue/postgres/handover-store.ts";
+import { makeChooser } from "../shards/choose-shard.ts";
+import { Directory } from "../shards/directory.ts";
+import { makeHandOver } from "../shards/hand-over.ts";
+import { makeShardedDurable } from "../shards/publish-to-shards.ts";
+import { makeRouter } from "../shards/router.ts";
+import type { Shard } from "../shards/shard-list.ts";
+import { systemClock } from "../shared/clock.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeApiServices } from "./api-parts.ts";
+import { makeDatabaseParts, type DatabaseParts } from "./database-parts.ts";
+import type { Parts } from "./parts.ts";
+import type { ProcessParts } from "./process-parts.ts";
+import { CONNECTION_TIMEOUT_MS, type Background, type ServiceOptions } from "./service-options.ts";
+import { makeRoutedServices } from "./routed-services.ts";
+
+const DIRECTORY_CONNECTIONS = 2;
+const DIRECTORY_STATEMENT_MS = 5000;
+const HANDOVER_ROWS = {
+  destinations: findDestinations,
+  claim: claimHandovers,
+  redirect: redirectHandovers,
+  remove: deleteHandovers,
+};
+
+/** One shard's, with what its own API would call. */
+export type ShardParts = {
+  name: string;
+  parts: DatabaseParts;
+  api: ReturnType<typeof makeApiServices>;
+  options: ServiceOptions;
+};
+
+export async function makeShardedParts(
+  options: ServiceOptions,
+  process: ProcessParts,
+  shards: readonly Shard[],
+): Promise<Parts> {
+  const [first] = shards;
+  if (first === undefined) throw new Error("there is no shard");
+  const directoryPool = createPool({
+    url: first.url,
+    poolSize: DIRECTORY_CONNECTIONS,
+    applicationName: "postern directory",
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    statementTimeoutMs: DIRECTORY_STATEMENT_MS,
+    role: "postern_publisher",
+    log: options.log,
+  });
+  const pools = new Map<string, DatabaseParts["pools"]["publisher"]>();
+  const directory = new Directory({
+    first: { name: first.name, db: directoryPool },
+    shards: pools,
+    choose: makeChooser(shards),
+    log: options.log,
+  });
+  const all = new Map<string, ShardParts>();
+  for (const [place, shard] of shards.entries()) {
+    const made = await makeShardParts(options, process, { shard, isFirst: place === 0, directory });
+    pools.set(shard.name, made.parts.pools.publisher);
+    all.set(shard.name, made);
+  }
+  const list = [...all.values()];
+  const services = makeRoutedServices(options, {
+    router: makeRouter(directory, all),
+    shards: list,
+    process,
+    publisher: makePublisher(options.catalog, makeShardedDurable(directory, publishingOf(list))),
+  });
+  return {
+    background: [
+      process.catalogWatch,
+      ...list.flatMap(({ parts }) => parts.background),
+      ...(options.roles.has("worker") ? handOvers(list, directory) : []),
+    ],
+    stores: list.map(({ parts, options: { config } }) => ({
+      bucket: parts.storage.bucket,
+      config,
+      reconciling: parts.reconciling,
+    })),
+    listensOn: (port) => {
+      for (const { parts } of list) parts.storage.listensOn(port);
+    },
+    apiServices: services,
+    async close() {
+      await process.stopSending();
+      await Promise.all(list.map(({ parts }) => parts.close()));
+      await process.tracing?.close();
+      await directoryPool.end();
+    },
+  };
+}
+
+async function makeShardParts(
+  options: ServiceOptions,
+  process: ProcessParts,
+  { shard, isFirst, directory }: { shard: Shard; isFirst: boolean; directory: Directory },
+): Promise<ShardParts> {
+  const { name, url: databaseUrl } = shard;
+  const own: ServiceOptions = {
+    ...options,
+    databaseUrl,
+    log: options.log.child({ shard: name }),
+    config: isFirst ? options.config : withOwnFolder(options.config, name),
+  };
+  const parts = await makeDatabaseParts(own, process, {
+    databaseUrl,
+    metrics: makeMetrics({ shard: name, process: process.metrics.ofProcess }),
+    residence: {
+      versionOf(tenantId) {
+        const home = directory.peek(tenantId);
+        return home?.shard === name ? home.version : null;
+      },
+    },
+  });
+  return { name, parts, api: makeApiServices(own, parts), options: own };
+}
+
+/**
+ * A bucket belongs to one database: whoever compares takes objects without a row
+ * of its own for lost. The first shard keeps the folder that it had alone.
+ */
+function withOwnFolder(config: ServiceOptions["config"], shard: string): ServiceOptions["config"] {
+  return {
+    ...config,
+    dataDir: join(config.dataDir, "shards", shard),
+    objectStore: { kind: "directory", shard },
+  };
+}
+
+function publishingOf(shards: readonly ShardParts[]) {
+  return new Map(
+    shards.map(({ name, parts: { commit, queue } }) => [
+      name,
+      { commit, findKnownKeys: makeKnownKeys(queue, systemClock) },
+    ]),
+  );
+}
+
+/** From each shard to all. */
+function handOvers(shards: readonly ShardParts[], directory: Directory): Background[] {
+  const targets = new Map(
+    shards.map(({ name, parts: { acceptor, metrics } }) => [
+      name,
+      { taken: makeTakenEvents(acceptor), metrics },
+    ]),
+  );
+  return shards.map(({ name, parts: { pools }, options: { log } }) =>
+    makeHandOver({
+      from: { name, db: pools.worker },
+      rows: HANDOVER_ROWS,
+      directory,
+      shards: targets,
+      log,
+    }),
+  );
+}
