@@ -19,7 +19,7 @@ const LOST = new Set(
 
 // pg gives these no code.
 const LOST_MESSAGE =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed and is not queryable)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable)/;
 
 /** The server answers, and can't do this now. */
 const REFUSED_FOR_NOW = new Set(

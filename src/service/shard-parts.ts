@@ -3,7 +3,7 @@
  * before them services that bring every call to the shard of its tenant.
  */
 import { join } from "node:path";
-import { createPool } from "../database/pool.ts";
+import { createPool, type Pool } from "../database/pool.ts";
 import { makePublisher } from "../events/publish.ts";
 import { makeTakenEvents } from "../events/taken-events.ts";
 import { makeKnownKeys } from "../intake/known-keys.ts";
@@ -16,10 +16,12 @@ import {
 import { makeChooser } from "../shards/choose-shard.ts";
 import { Directory } from "../shards/directory.ts";
 import { makeHandOver } from "../shards/hand-over.ts";
+import { makePulse, type Pulse } from "../shards/pulse.ts";
 import { makeShardedDurable } from "../shards/publish-to-shards.ts";
 import { makeRouter } from "../shards/router.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { systemClock } from "../shared/clock.ts";
+import type { Log } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { makeApiServices } from "./api-parts.ts";
 import { makeDatabaseParts, type DatabaseParts } from "./database-parts.ts";
@@ -28,8 +30,9 @@ import type { ProcessParts } from "./process-parts.ts";
 import { CONNECTION_TIMEOUT_MS, type Background, type ServiceOptions } from "./service-options.ts";
 import { makeRoutedServices } from "./routed-services.ts";
 
-const DIRECTORY_CONNECTIONS = 2;
-const DIRECTORY_STATEMENT_MS = 5000;
+/** Two for the directory's looks, one for the pulse. */
+const REACH_CONNECTIONS = 3;
+const REACH_STATEMENT_MS = 5000;
 const HANDOVER_ROWS = {
   destinations: findDestinations,
   claim: claimHandovers,
@@ -40,6 +43,7 @@ const HANDOVER_ROWS = {
 /** One shard's, with what its own API would call. */
 export type ShardParts = {
   name: string;
+  pulse: Pulse;
   parts: DatabaseParts;
   api: ReturnType<typeof makeApiServices>;
   options: ServiceOptions;
@@ -52,27 +56,19 @@ export async function makeShardedParts(
 ): Promise<Parts> {
   const [first] = shards;
   if (first === undefined) throw new Error("there is no shard");
-  const directoryPool = createPool({
-    url: first.url,
-    poolSize: DIRECTORY_CONNECTIONS,
-    applicationName: "postern directory",
-    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-    statementTimeoutMs: DIRECTORY_STATEMENT_MS,
-    role: "postern_publisher",
-    log: options.log,
-  });
-  const pools = new Map<string, DatabaseParts["pools"]["publisher"]>();
+  const reached = new Map(shards.map((shard) => [shard.name, reach(shard, options.log)]));
   const directory = new Directory({
-    first: { name: first.name, db: directoryPool },
-    shards: pools,
+    first: first.name,
+    shards: reached,
     choose: makeChooser(shards),
     log: options.log,
   });
   const all = new Map<string, ShardParts>();
-  for (const [place, shard] of shards.entries()) {
-    const made = await makeShardParts(options, process, { shard, isFirst: place === 0, directory });
-    pools.set(shard.name, made.parts.pools.publisher);
-    all.set(shard.name, made);
+  for (const shard of shards) {
+    const isFirst = shard === first;
+    const pulse = reached.get(shard.name)?.pulse;
+    if (pulse === undefined) throw new Error("a shard is not reached");
+    all.set(shard.name, await makeShardParts(options, process, { shard, isFirst, directory, pulse }));
   }
   const list = [...all.values()];
   const services = makeRoutedServices(options, {
@@ -84,6 +80,7 @@ export async function makeShardedParts(
   return {
     background: [
       process.catalogWatch,
+      ...list.map(({ pulse }) => pulse),
       ...list.flatMap(({ parts }) => parts.background),
       ...(options.roles.has("worker") ? handOvers(list, directory) : []),
     ],
@@ -100,15 +97,40 @@ export async function makeShardedParts(
       await process.stopSending();
       await Promise.all(list.map(({ parts }) => parts.close()));
       await process.tracing?.close();
-      await directoryPool.end();
+      await Promise.all(reached.values().map(({ db }) => db.end()));
     },
   };
+}
+
+/** Connections beside the shard's own pools: for its pulse, for who lives there, and in the first for the directory. */
+function reach({ name, url }: Shard, log: Log): { db: Pool; pulse: Pulse } {
+  const db = createPool({
+    url,
+    poolSize: REACH_CONNECTIONS,
+    applicationName: "postern directory",
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    statementTimeoutMs: REACH_STATEMENT_MS,
+    role: "postern_publisher",
+  });
+  const pulse = makePulse(
+    () => db.query("SELECT"),
+    (isAway) => {
+      if (isAway) log.error({ shard: name }, "a shard does not answer: its tenants' callers get 503");
+      else log.info({ shard: name }, "a shard answers again");
+    },
+  );
+  return { db, pulse };
 }
 
 async function makeShardParts(
   options: ServiceOptions,
   process: ProcessParts,
-  { shard, isFirst, directory }: { shard: Shard; isFirst: boolean; directory: Directory },
+  {
+    shard,
+    isFirst,
+    directory,
+    pulse,
+  }: { shard: Shard; isFirst: boolean; directory: Directory; pulse: Pulse },
 ): Promise<ShardParts> {
   const { name, url: databaseUrl } = shard;
   const own: ServiceOptions = {
@@ -127,7 +149,7 @@ async function makeShardParts(
       },
     },
   });
-  return { name, parts, api: makeApiServices(own, parts), options: own };
+  return { name, pulse, parts, api: makeApiServices(own, parts), options: own };
 }
 
 /**
@@ -144,9 +166,9 @@ function withOwnFolder(config: ServiceOptions["config"], shard: string): Service
 
 function publishingOf(shards: readonly ShardParts[]) {
   return new Map(
-    shards.map(({ name, parts: { commit, queue } }) => [
+    shards.map(({ name, pulse, parts: { commit, queue } }) => [
       name,
-      { commit, findKnownKeys: makeKnownKeys(queue, systemClock) },
+      { commit, findKnownKeys: makeKnownKeys(queue, systemClock), pulse },
     ]),
   );
 }

@@ -17,6 +17,7 @@ import { GroupCommit } from "../shared/group-commit.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Pulse } from "./pulse.ts";
 import { placeTenants, readHomes, settleTenants, type Home } from "./directory-store.ts";
 
 const MAX_KNOWN = 200_000;
@@ -26,11 +27,12 @@ const RETRY_AFTER_S = 2;
 
 type Found = { home: Home } | { error: unknown };
 
+type Reached = { db: Db; pulse: Pick<Pulse, "guard"> };
+
 export type DirectoryServices = {
-  /** The first shard's. */
-  first: { name: string; db: Db };
-  /** Each shard's, by name. */
-  shards: ReadonlyMap<string, Db>;
+  /** The shard that keeps it. */
+  first: string;
+  shards: ReadonlyMap<string, Reached>;
   choose: (tenantId: string) => string;
   log: Log;
 };
@@ -68,7 +70,10 @@ export class Directory {
 
   /** A shard that is away fails the tenants that live there alone. */
   async #look(tenantIds: readonly TenantId[]): Promise<Found[]> {
-    const homes = await this.#homesOf([...new Set(tenantIds)]);
+    const { first, shards } = this.#services;
+    const keeper = shards.get(first);
+    if (keeper === undefined) throw new Error("there is no first shard");
+    const homes = await keeper.pulse.guard(() => this.#homesOf(keeper.db, [...new Set(tenantIds)]));
     const byShard = Map.groupBy(homes, ([, { shard }]) => shard);
     const found = new Map<TenantId, Found>();
     await Promise.all(
@@ -85,27 +90,27 @@ export class Directory {
     );
   }
 
-  async #homesOf(tenantIds: readonly TenantId[]): Promise<Map<TenantId, Home>> {
+  async #homesOf(db: Db, tenantIds: readonly TenantId[]): Promise<Map<TenantId, Home>> {
     const { first, choose } = this.#services;
-    const known = await readHomes(first.db, tenantIds);
+    const known = await readHomes(db, tenantIds);
     const homeless = tenantIds.filter((tenantId) => !known.has(tenantId));
     if (homeless.length === 0) return known;
     const places = homeless.map((tenantId) => ({ tenantId, shard: choose(tenantId) }));
-    await placeTenants(first.db, first.name, places);
-    return readHomes(first.db, tenantIds);
+    await placeTenants(db, first, places);
+    return readHomes(db, tenantIds);
   }
 
   /** Null, or why the shard cannot be used. */
   async #settle(shard: string, residents: readonly [TenantId, Home][]): Promise<unknown> {
     const { shards, log } = this.#services;
-    const db = shards.get(shard);
-    if (db === undefined) {
+    const reached = shards.get(shard);
+    if (reached === undefined) {
       log.error({ shard }, "tenants live in a shard that SHARDS does not name: add it, and restart");
       return new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S });
     }
     const placed = residents.filter(([, { version }]) => version === PLACED).map(([tenantId]) => tenantId);
     try {
-      if (placed.length > 0) await settleTenants(db, shard, placed);
+      if (placed.length > 0) await reached.pulse.guard(() => settleTenants(reached.db, shard, placed));
       return null;
     } catch (error) {
       return error;

@@ -14,8 +14,13 @@ import type { EarlierEvent, NewEvent } from "../queue/queue.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Directory } from "./directory.ts";
+import type { Pulse } from "./pulse.ts";
 
-export type PublishingShard = { commit: Commit; findKnownKeys: FindKnownKeys };
+export type PublishingShard = {
+  commit: Commit;
+  findKnownKeys: FindKnownKeys;
+  pulse: Pick<Pulse, "guard">;
+};
 
 export function makeShardedDurable(
   directory: Directory,
@@ -27,14 +32,15 @@ export function makeShardedDurable(
     const { shard: name } = await directory.find(first.tenantId);
     const shard = shards.get(name);
     if (shard === undefined) throw new Error(`the directory answers the shard ${name}, which has no parts`);
-    if (events.length === 1) return shard.commit(events);
+    const commit: Commit = (...given) => shard.pulse.guard(() => shard.commit(...given));
+    if (events.length === 1) return commit(events);
     const homes = await homesOf(events);
     const own = events.filter(({ tenantId }) => homes.get(tenantId) === name);
-    if (own.length === events.length) return shard.commit(events);
+    if (own.length === events.length) return commit(events);
     const foreign = events.filter(({ tenantId }) => homes.get(tenantId) !== name);
     const earlier = await earlierOf(foreign, homes);
     const toHandOver = foreign.filter(({ id }) => !earlier.has(id));
-    const committed = await shard.commit(own, toHandOver);
+    const committed = await commit(own, toHandOver);
     return inOrder(events, { own, committed, earlier });
   }
 

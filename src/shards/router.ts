@@ -2,6 +2,7 @@
 import { isMisrouted } from "../database/residence.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { Directory } from "./directory.ts";
+import type { Pulse } from "./pulse.ts";
 
 export type Router<Part> = {
   home(tenantId: TenantId): Promise<Part>;
@@ -9,7 +10,10 @@ export type Router<Part> = {
   atHome<T>(tenantId: TenantId, work: (part: Part) => Promise<T>): Promise<T>;
 };
 
-export function makeRouter<Part>(directory: Directory, parts: ReadonlyMap<string, Part>): Router<Part> {
+export function makeRouter<Part extends { pulse: Pick<Pulse, "guard"> }>(
+  directory: Directory,
+  parts: ReadonlyMap<string, Part>,
+): Router<Part> {
   async function home(tenantId: TenantId): Promise<Part> {
     const { shard } = await directory.find(tenantId);
     const part = parts.get(shard);
@@ -19,12 +23,16 @@ export function makeRouter<Part>(directory: Directory, parts: ReadonlyMap<string
   return {
     home,
     async atHome(tenantId, work) {
+      const once = async () => {
+        const part = await home(tenantId);
+        return part.pulse.guard(() => work(part));
+      };
       try {
-        return await work(await home(tenantId));
+        return await once();
       } catch (error) {
         if (!isMisrouted(error)) throw error;
         directory.forget(tenantId);
-        return work(await home(tenantId));
+        return once();
       }
     },
   };
