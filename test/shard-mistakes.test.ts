@@ -77,7 +77,7 @@ describe("a start on shards", () => {
     const [one] = entries();
     assert.match(
       await refusal({ SHARDS: one }),
-      /does not name: eu2 \(1 tenants\)\.\s+Add these shards again/,
+      /does not name: eu2 \(1 of them\)\.\s+Add these shards again/,
     );
   });
 
@@ -115,7 +115,7 @@ describe("a start on shards", () => {
       "eu2",
       "INSERT INTO postern.schema_migrations VALUES (9999, 'of_a_newer_release', repeat('a', 64))",
     );
-    assert.match(await refusal({}), /eu2 is at 9999, and eu1 is behind\.\s+A newer release/);
+    assert.match(await refusal({}), /eu2 is at 9999, and eu1 is behind\.\s+Run `postern migrate`/);
   });
 });
 

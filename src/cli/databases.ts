@@ -104,6 +104,17 @@ export async function withDatabase<T>(
   }
 }
 
+/** The same for several at once. */
+export async function withDatabases<T>(
+  [next, ...left]: readonly { name: string; url: string }[],
+  work: (databases: readonly { name: string; db: Pool }[]) => Promise<T>,
+): Promise<T> {
+  if (next === undefined) return work([]);
+  return withDatabase(next.url, (db) =>
+    withDatabases(left, (others) => work([{ name: next.name, db }, ...others])),
+  );
+}
+
 /** The only database: opened, migrated, and found to be this installation's. */
 export async function prepareDatabase(config: Config, log: Log, waitMs = 0): Promise<RunningDatabase> {
   const database = await openDatabase(config, log);

@@ -6,7 +6,13 @@ import type { Shard } from "../shards/shard-list.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeRepeated } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
-import { checkKeys, migrateDatabase, openDatabase, withDatabase, type RunningDatabase } from "./databases.ts";
+import {
+  checkKeys,
+  migrateDatabase,
+  openDatabase,
+  withDatabases,
+  type RunningDatabase,
+} from "./databases.ts";
 
 const LOOK_AGAIN_MS = 5000;
 
@@ -80,16 +86,5 @@ async function prepare(
 
 async function join(config: ShardedConfig, first: Shard, others: readonly Shard[]): Promise<void> {
   const names = config.shards.map(({ name }) => name);
-  await withDatabase(first.url, (db) => joinWith({ name: first.name, db }, others, names));
-}
-
-/** Opens one after the other, and joins them together. */
-async function joinWith(
-  first: Parameters<typeof joinShards>[0],
-  [next, ...left]: readonly Shard[],
-  names: readonly string[],
-  opened: Parameters<typeof joinShards>[1] = [],
-): Promise<void> {
-  if (next === undefined) return joinShards(first, opened, names);
-  return withDatabase(next.url, (db) => joinWith(first, left, names, [...opened, { name: next.name, db }]));
+  await withDatabases([first, ...others], (shards) => joinShards(shards, names));
 }

@@ -2,7 +2,6 @@
  * The parts of a process that works on several databases: those of each, and
  * before them services that bring every call to the shard of its tenant.
  */
-import { join } from "node:path";
 import { createPool, type Pool } from "../database/pool.ts";
 import { makePublisher } from "../events/publish.ts";
 import { makeTakenEvents } from "../events/taken-events.ts";
@@ -16,6 +15,7 @@ import {
 import { makeChooser } from "../shards/choose-shard.ts";
 import { Directory } from "../shards/directory.ts";
 import { makeHandOver } from "../shards/hand-over.ts";
+import { withOwnFolder } from "../shards/own-folder.ts";
 import { makePulse, type Pulse } from "../shards/pulse.ts";
 import { makeShardedDurable } from "../shards/publish-to-shards.ts";
 import { makeRouter } from "../shards/router.ts";
@@ -150,18 +150,6 @@ async function makeShardParts(
     },
   });
   return { name, pulse, parts, api: makeApiServices(own, parts), options: own };
-}
-
-/**
- * A bucket belongs to one database: whoever compares takes objects without a row
- * of its own for lost. The first shard keeps the folder that it had alone.
- */
-function withOwnFolder(config: ServiceOptions["config"], shard: string): ServiceOptions["config"] {
-  return {
-    ...config,
-    dataDir: join(config.dataDir, "shards", shard),
-    objectStore: { kind: "directory", shard },
-  };
 }
 
 function publishingOf(shards: readonly ShardParts[]) {

@@ -1,8 +1,6 @@
 /** What a start asks databases that are to be shards. */
 import type { Db } from "../database/pool.ts";
-
-/** What a database says that it is: a shard of that name, of the installation with that directory. */
-export type ShardIdentity = { name: string; directory: string; keepsDirectory: boolean };
+import type { Mark } from "./shard-faults.ts";
 
 /** The same for one database under whatever address, and no other's. */
 export async function readDatabaseIdentity(db: Db): Promise<string> {
@@ -15,15 +13,15 @@ export async function readDatabaseIdentity(db: Db): Promise<string> {
 }
 
 /** Null for a database that is none. */
-export async function readShardIdentity(db: Db): Promise<ShardIdentity | null> {
-  const { rows } = await db.query<ShardIdentity>(
+export async function readMark(db: Db): Promise<Mark | null> {
+  const { rows } = await db.query<Mark>(
     /* sql */ `SELECT name, directory, keeps_directory AS "keepsDirectory" FROM postern.shard`,
   );
   return rows[0] ?? null;
 }
 
 /** Of two processes that do so at once, one does it. `directory` null: it keeps a new one. */
-export async function insertShardIdentity(
+export async function insertMark(
   db: Db,
   { name, directory }: { name: string; directory: string | null },
 ): Promise<void> {
@@ -55,4 +53,18 @@ export async function readSchemaVersion(db: Db): Promise<number> {
     /* sql */ `SELECT coalesce(max(version), 0) AS version FROM postern.schema_migrations`,
   );
   return rows[0]?.version ?? 0;
+}
+
+/** `waitingMs`: for how long the oldest event waits to be handed over; null: none does. */
+export async function readShardState(db: Db): Promise<{ clock: Date; waitingMs: number | null }> {
+  const { rows } = await db.query<{
+    clock: Date;
+    waitingMs: number | null;
+  }>(/* sql */ `SELECT clock_timestamp() AS clock, (
+        SELECT round(1000 * extract(epoch FROM now()))::bigint - ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint
+        FROM postern.handovers ORDER BY id LIMIT 1
+      ) AS "waitingMs"`);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a question without a table has one row");
+  return row;
 }

@@ -32,6 +32,11 @@ const LONGEST_KEY = 1024;
 /** Well below the quarter of an hour for which comparing leaves alone what is new and may be absent from a walk. */
 const WALK_LIMIT_MS = 300_000;
 
+/** Of the folder of a shard, or of the only database. */
+export function directoryBucketName(shard: string | undefined): string {
+  return shard === undefined ? DIRECTORY_BUCKET : `${DIRECTORY_BUCKET}-${shard}`;
+}
+
 /** Touches nothing until it is used. */
 export function makeDirectoryBucket(options: {
   /** Its folder, made where absent; no one else may write in it. */

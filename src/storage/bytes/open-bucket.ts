@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { SignedUrlEndpoint } from "../rules/signed-url.ts";
 import type { Bucket } from "./bucket.ts";
-import { DIRECTORY_BUCKET, makeDirectoryBucket } from "./directory-bucket.ts";
+import { directoryBucketName, makeDirectoryBucket } from "./directory-bucket.ts";
 import { FILES_PATH, type LinkSigner } from "./file-links.ts";
 import type { ObjectStore } from "./object-store-url.ts";
 import { makeS3Bucket } from "./s3-bucket.ts";
@@ -20,7 +20,7 @@ export async function openBucket(options: {
     ? makeS3Bucket(objectStore)
     : makeDirectoryBucket({
         root: join(dataDir, "storage"),
-        name: objectStore.shard === undefined ? DIRECTORY_BUCKET : `${DIRECTORY_BUCKET}-${objectStore.shard}`,
+        name: directoryBucketName(objectStore.shard),
         signer,
         endpoint,
       });
