@@ -21,6 +21,7 @@ import {
   operatorTenant,
   shardList,
 } from "./config-values.ts";
+import { isSet, sessionFaults, shardFaults } from "./config-faults.ts";
 import { maskLogin, type IntakePlace } from "./intake/intake-url.ts";
 import { maskShards, type Shard } from "./shards/shard-list.ts";
 import { ConfigError } from "./shared/config-error.ts";
@@ -374,35 +375,6 @@ function databaseFaults(env: Environment): string[] {
   return [
     "DATABASE_URL is not set, and NODE_ENV is production: set it, or EMBEDDED_DATABASE=yes for a server in DATA_DIR",
   ];
-}
-
-/** What does not go with several databases. */
-function shardFaults(env: Environment): string[] {
-  const reasons = {
-    DATABASE_URL: "SHARDS names every database: make it the first shard, and remove DATABASE_URL",
-    INTAKE_URL: "an intake works on one database: remove one of the two",
-    OBJECT_STORE_URL: "a bucket belongs to one database: remove it, and each shard has a folder in DATA_DIR",
-  } as const;
-  return (["DATABASE_URL", "INTAKE_URL", "OBJECT_STORE_URL"] as const)
-    .filter((name) => isSet(env, name))
-    .map((name) => `SHARDS and ${name} are both set: ${reasons[name]}`);
-}
-
-function sessionFaults(env: Environment): string[] {
-  const hasSecret = isSet(env, "SESSION_JWT_SECRET");
-  const hasKeySet = isSet(env, "SESSION_JWKS_URL");
-  if (hasSecret && hasKeySet) return ["SESSION_JWT_SECRET and SESSION_JWKS_URL are both set: choose one"];
-  if (!hasSecret && !hasKeySet) {
-    return ["SESSION_JWT_SECRET or SESSION_JWKS_URL is required. Make a secret with: openssl rand -hex 32"];
-  }
-  const isComplete = isSet(env, "SESSION_ISSUER") && isSet(env, "SESSION_AUDIENCE");
-  return hasKeySet && !isComplete
-    ? ["SESSION_JWKS_URL needs SESSION_ISSUER and SESSION_AUDIENCE beside it"]
-    : [];
-}
-
-function isSet(env: Environment, name: keyof typeof SETTINGS): boolean {
-  return env[name] !== undefined && env[name] !== "";
 }
 
 /** Which of the two it is has been checked: see {@link sessionFaults}. */

@@ -32,8 +32,8 @@ describe("an array of events over two shards", () => {
     );
     await delivered(program, one, 2);
     const found = await delivered(program, other, 2);
-    const ids = [answer[1]?.id, answer[3]?.id].toSorted();
-    assert.deepEqual(found.map(({ event_id: id }) => id).toSorted(), ids);
+    const ids = found.map(({ event_id: id }) => id);
+    assert.deepEqual(new Set(ids), new Set([answer[1]?.id, answer[3]?.id]));
     await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.handovers")).length === 0);
   });
 

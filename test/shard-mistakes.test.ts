@@ -106,7 +106,7 @@ describe("a start on shards", () => {
     const program = await t.begin();
     await t.twoEndpoints(program);
     await program.end("SIGTERM");
-    const { INTEGRATION_ENCRYPTION_KEY = "" } = makeSecrets();
+    const { INTEGRATION_ENCRYPTION_KEY } = makeSecrets();
     assert.match(
       await refusal({ INTEGRATION_ENCRYPTION_KEY }),
       /Shard eu[12]: INTEGRATION_ENCRYPTION_KEY lacks key/,

@@ -58,7 +58,7 @@ function lookAgain(
   const repeated = makeRepeated(
     LOOK_AGAIN_MS,
     async () => {
-      for (const shard of [...away]) {
+      for (const shard of away.slice()) {
         await prepare(config, shard, { log, waitMs: 0 });
         await join(config, first, [shard]);
         away.splice(away.indexOf(shard), 1);

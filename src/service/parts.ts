@@ -3,27 +3,12 @@
  * started. In a process with both roles, what the API accepts goes straight to
  * the worker's lanes.
  */
-import type { ApiServices } from "../api/services.ts";
-import type { Config } from "../config.ts";
 import { makeApiServices } from "./api-parts.ts";
-import { makeDatabaseParts, type DatabaseParts } from "./database-parts.ts";
+import { makeDatabaseParts } from "./database-parts.ts";
 import { makeProcessParts } from "./process-parts.ts";
-import type { Background, ServiceOptions } from "./service-options.ts";
+import type { Parts } from "./parts-type.ts";
+import type { ServiceOptions } from "./service-options.ts";
 import { makeShardedParts } from "./shard-parts.ts";
-
-export type Parts = {
-  /** Stopped together. */
-  background: Background[];
-  /** Of each database. */
-  stores: {
-    bucket: DatabaseParts["storage"]["bucket"];
-    config: Config;
-    reconciling: DatabaseParts["reconciling"];
-  }[];
-  listensOn(port: number): void;
-  apiServices: ApiServices;
-  close(): Promise<void>;
-};
 
 export async function makeParts(options: ServiceOptions): Promise<Parts> {
   const process = await makeProcessParts(options);

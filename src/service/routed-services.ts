@@ -15,7 +15,7 @@ import { exposeMetrics } from "../telemetry/exposition.ts";
 import { makeTenantServices } from "./api-parts.ts";
 import type { ProcessParts } from "./process-parts.ts";
 import type { ServiceOptions } from "./service-options.ts";
-import type { ShardParts } from "./shard-parts.ts";
+import type { ShardParts } from "./one-shard.ts";
 
 type Routing = {
   router: Router<ShardParts>;
@@ -144,10 +144,10 @@ function tenantsOf({ router, shards }: Routing): ApiServices["tenants"] {
 }
 
 function servedFilesOf(shards: readonly ShardParts[]): ApiServices["servedFiles"] {
-  const [first, ...others] = shards.map(({ api }) => api.servedFiles);
-  if (first === undefined || first === null) return null;
-  const buckets = [first, ...others].flatMap((files) => [...(files?.buckets ?? [])]);
-  return { ...first, buckets: new Map(buckets) };
+  const all = shards.map(({ api }) => api.servedFiles).filter((files) => files !== null);
+  const [first] = all;
+  if (first === undefined) return null;
+  return { ...first, buckets: new Map(all.flatMap(({ buckets }) => Array.from(buckets))) };
 }
 
 /** What is counted for a tenant goes to its shard, and the rest to the first. */

@@ -71,7 +71,7 @@ export async function openReconciling(options: Omit<ServiceOptions, "roles" | "c
   });
   return {
     services: parts.reconciling,
-    async close() {
+    close: async () => {
       await process.stopSending();
       await parts.close();
       await process.tracing?.close();

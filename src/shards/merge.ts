@@ -28,15 +28,16 @@ type Report = { reasons: string[]; warnings: string[] };
 
 /** What all shards say is the process's. What some say is a warning with their names, unless no shard is ready. */
 export function mergeReports(shards: readonly { name: string; report: Report }[]): Report {
+  const reasons = mergeTexts(shards.map(({ name, report }) => ({ name, texts: report.reasons })));
+  const warnings = mergeTexts(shards.map(({ name, report }) => ({ name, texts: report.warnings })));
   const isAnyReady = shards.some(({ report }) => report.reasons.length === 0);
-  const [reasons, warnings] = (["reasons", "warnings"] as const).map((kind) => {
-    const [first, ...others] = shards.map(({ report }) => report[kind]);
-    const common = (first ?? []).filter((text) => others.every((texts) => texts.includes(text)));
-    const named = shards.flatMap(({ name, report }) =>
-      report[kind].filter((text) => !common.includes(text)).map((text) => `shard ${name}: ${text}`),
-    );
-    return [...(shards.length === 1 ? named : common), ...named];
-  });
-  if (isAnyReady) return { reasons: [], warnings: [...(reasons ?? []), ...(warnings ?? [])] };
-  return { reasons: reasons ?? [], warnings: warnings ?? [] };
+  return isAnyReady ? { reasons: [], warnings: reasons.concat(warnings) } : { reasons, warnings };
+}
+
+function mergeTexts(shards: readonly { name: string; texts: readonly string[] }[]): string[] {
+  const all = shards.flatMap(({ name, texts }) => texts.map((text) => ({ name, text })));
+  const isCommon = (text: string): boolean => shards.every(({ texts }) => texts.includes(text));
+  const common = new Set(all.filter(({ text }) => isCommon(text)).map(({ text }) => text));
+  const named = all.filter(({ text }) => !isCommon(text)).map(({ name, text }) => `shard ${name}: ${text}`);
+  return [...common, ...named];
 }

@@ -65,7 +65,7 @@ export function makeShardedDurable(
         async ([name, events]) => (await shards.get(name)?.findKnownKeys(events)) ?? new Map(),
       ),
     );
-    const earlier = new Map<EventId, EarlierEvent>(found.flatMap((some) => [...some]));
+    const earlier = new Map<EventId, EarlierEvent>(found.flatMap((some) => Array.from(some)));
     if (earlier.values().some(({ sameContent }) => !sameContent)) throw new Refusal("idempotency_key_reused");
     return earlier;
   }

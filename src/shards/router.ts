@@ -5,9 +5,9 @@ import type { Directory } from "./directory.ts";
 import type { Pulse } from "./pulse.ts";
 
 export type Router<Part> = {
-  home(tenantId: TenantId): Promise<Part>;
+  home(this: void, tenantId: TenantId): Promise<Part>;
   /** Does the work; once more where the shard refuses it, since the tenant has moved. */
-  atHome<T>(tenantId: TenantId, work: (part: Part) => Promise<T>): Promise<T>;
+  atHome<T>(this: void, tenantId: TenantId, work: (part: Part) => Promise<T>): Promise<T>;
 };
 
 export function makeRouter<Part extends { pulse: Pick<Pulse, "guard"> }>(

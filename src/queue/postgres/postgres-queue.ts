@@ -36,18 +36,9 @@ export function makePostgresQueue(
 ): DispatchQueue {
   const nextLeaseId = () => leaseIds.next();
   const unleased = { leaseId: null, slots: NO_SLOTS, firstDelayMs };
-  /** The beginning of a transaction that accepts these events. */
-  const beginFor = (events: readonly NewEvent[]): string => {
-    if (residence === null) return "BEGIN";
-    return `BEGIN; ${requireHere(residence, [...new Set(events.map(({ tenantId }) => tenantId))])}`;
-  };
-  const acceptGroup = async (events: readonly NewEvent[], options: Parameters<typeof acceptEvents>[2]) => {
-    if (residence === null) return acceptEvents(publisher, events, options);
-    return inTransaction(publisher, (db) => acceptEvents(db, events, options), beginFor(events));
-  };
   return {
     accept: (events, options) =>
-      acceptGroup(events, {
+      acceptGroup(publisher, residence, events, {
         ...(options.lease === null || firstDelayMs > 0
           ? unleased
           : { leaseId: nextLeaseId(), slots: options.lease }),
@@ -62,7 +53,7 @@ export function makePostgresQueue(
           if (handOver.length > 0) await insertHandovers(transaction, handOver);
           return acceptParts(transaction, parts, { ...unleased, ...options });
         },
-        beginFor(parts.flat()),
+        beginFor(residence, parts.flat()),
       ),
     findEarlier: (events) => findEarlierEvents(publisher, events),
     findKnown: (events) => findKnownEvents(publisher, events),
@@ -90,6 +81,23 @@ export function makePostgresQueue(
       tenants.of(endpoint.tenantId).transaction((transaction) => followFirst(transaction, endpoint)),
     measure: () => measureQueue(worker),
   };
+}
+
+/** The beginning of a transaction that accepts these events. */
+function beginFor(residence: Residence | null, events: readonly NewEvent[]): string {
+  if (residence === null) return "BEGIN";
+  return `BEGIN; ${requireHere(residence, [...new Set(events.map(({ tenantId }) => tenantId))])}`;
+}
+
+async function acceptGroup(
+  publisher: Pool,
+  residence: Residence | null,
+  events: readonly NewEvent[],
+  options: Parameters<typeof acceptEvents>[2],
+): ReturnType<typeof acceptEvents> {
+  // One statement, which is a transaction of its own.
+  if (residence === null) return acceptEvents(publisher, events, options);
+  return inTransaction(publisher, (db) => acceptEvents(db, events, options), beginFor(residence, events));
 }
 
 /** Lays events of other shards' tenants aside, and answers the rest. `taken` have the keys that were claimed here. */
