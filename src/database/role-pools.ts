@@ -4,8 +4,10 @@ import type { Residence } from "./residence.ts";
 import { createTenantPool, type TenantPool } from "./tenant-pool.ts";
 
 export type RolePools = {
-  /** For a tenant's users. */
+  /** For work on tenants' rows that are in this database. */
   tenants: TenantPool;
+  /** The same for calls of tenants' users. With several databases they are refused where the tenant is not. */
+  residents: TenantPool;
   /** For events that producers publish over HTTP, and those that a worker takes from an intake. */
   publisher: Pool;
   /** For attempts and upkeep, and in every process to see whether the queue is worked on. */
@@ -24,7 +26,7 @@ export function openRolePools(
   residence: Residence | null = null,
 ): RolePools {
   const shares = sharesOf(poolSize, work);
-  const tenants = createTenantPool({ ...options, poolSize: shares.tenants }, residence);
+  const tenants = createTenantPool({ ...options, poolSize: shares.tenants });
   const publisher = createPool({ ...options, poolSize: shares.publisher, role: "postern_publisher" });
   const worker = createPool({ ...options, poolSize: shares.worker, role: "postern_worker" });
   // Beyond the size: a process whose pool is busy can still say so.
@@ -36,6 +38,7 @@ export function openRolePools(
   });
   return {
     tenants,
+    residents: residence === null ? tenants : tenants.residing(residence),
     publisher,
     worker,
     status,

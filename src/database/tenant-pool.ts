@@ -47,11 +47,10 @@ export type TenantPool = {
   end(): Promise<void>;
 };
 
-/** With a residence, each transaction begins with its question. */
-export function createTenantPool(
-  options: Omit<PoolOptions, "role">,
-  residence: Residence | null = null,
-): TenantPool {
+export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool & {
+  /** The same connections, where each transaction begins with the residence's question. */
+  residing(residence: Residence): TenantPool;
+} {
   const pool = createPool({ ...options, role: "postern_tenant", pipeline: true });
   const readers = Math.max(1, options.poolSize - 1);
   const turns = makeFairTurns<TenantId>({ total: readers, share: Math.max(1, Math.floor(readers / 2)) });
@@ -76,20 +75,23 @@ export function createTenantPool(
     }
   }
 
-  function beginAs(tenantId: TenantId): string {
-    const begin = `BEGIN; SET LOCAL postern.tenant = ${escapeLiteral(tenantId)}`;
-    return residence === null ? begin : `${begin}; ${requireHere(residence, [tenantId])}`;
+  function viewOf(residence: Residence | null): TenantPool {
+    const beginAs = (tenantId: TenantId): string => {
+      const begin = `BEGIN; SET LOCAL postern.tenant = ${escapeLiteral(tenantId)}`;
+      return residence === null ? begin : `${begin}; ${requireHere(residence, [tenantId])}`;
+    };
+    return {
+      of: (tenantId) => ({
+        query: async (text, values) => query(beginAs(tenantId), text, values),
+        transaction: async (work) => inTransaction(pool, work, beginAs(tenantId)),
+      }),
+      reading: (tenantId) => ({
+        query: (text, values) =>
+          turns.run(tenantId, async () => query(`${beginAs(tenantId)}; ${BY_INDEX}`, text, values)),
+      }),
+      end: () => pool.end(),
+    };
   }
 
-  return {
-    of: (tenantId) => ({
-      query: async (text, values) => query(beginAs(tenantId), text, values),
-      transaction: async (work) => inTransaction(pool, work, beginAs(tenantId)),
-    }),
-    reading: (tenantId) => ({
-      query: (text, values) =>
-        turns.run(tenantId, async () => query(`${beginAs(tenantId)}; ${BY_INDEX}`, text, values)),
-    }),
-    end: () => pool.end(),
-  };
+  return { ...viewOf(null), residing: viewOf };
 }

@@ -40,7 +40,7 @@ export function makeApiServices(
 ): ApiServices & { portal: PortalSessions } {
   const { config, log } = options;
   const { pools, queue, catalog, secretBox, guard, sender, auditTally, storage, pull, metrics } = foundation;
-  const { tenants } = pools;
+  const tenants = pools.residents;
   const { bucket, servedFiles, artifacts } = storage;
   const perTenant = makeTenantServices(options, foundation, { tenants, queue });
   return {

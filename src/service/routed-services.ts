@@ -31,8 +31,7 @@ export function makeRoutedServices(options: ServiceOptions, routing: Routing): A
   if (first === undefined) throw new Error("there is no shard");
   const { metrics } = process;
   const tenants = makeShardedTenants({
-    home: async (tenantId) => (await router.home(tenantId)).parts.pools,
-    atHome: (tenantId, work) => router.atHome(tenantId, ({ parts }) => work(parts.pools)),
+    atHome: (tenantId, work) => router.atHome(tenantId, ({ parts }) => work(parts.pools.residents)),
   });
   return {
     // What is the process's is alike in each.

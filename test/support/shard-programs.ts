@@ -68,8 +68,8 @@ export async function prepareShardTests() {
       fails = isSo;
     },
     /** New databases, with nothing started on them. */
-    async prepare(names: readonly string[] = ["eu1", "eu2"]): Promise<void> {
-      shards = await createShards(names);
+    async prepare(options: { migrated?: boolean } = {}): Promise<void> {
+      shards = await createShards(["eu1", "eu2"], options);
       // The folder of artifacts has the mark of its database.
       const DATA_DIR = join(settings["DATA_DIR"] ?? "", randomUUID());
       env = { ...settings, DATA_DIR, SHARDS: shards.setting };

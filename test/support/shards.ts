@@ -18,10 +18,10 @@ export type TestShards = {
   drop(): Promise<void>;
 };
 
-export async function createShards(names: readonly string[]): Promise<TestShards> {
+export async function createShards(names: readonly string[], { migrated = true } = {}): Promise<TestShards> {
   const made = await Promise.all(
     names.map(async (name) => {
-      const database = await createTestDatabase();
+      const database = await createTestDatabase({ migrated });
       const url = new URL(database.url);
       const proxy = await startTcpProxy(Number(url.port));
       url.hostname = "127.0.0.1";
