@@ -58,13 +58,14 @@ describe("postern doctor with shards", () => {
     assert.ok(
       twice.some(({ status, detail }) => status === "fail" && detail.includes("names one database twice")),
     );
-    const { newTenant } = t.shards();
-    await t.rows("eu1", "INSERT INTO postern.shard_directory VALUES ($1, 'eu3')", [newTenant("eu1")]);
+    await t.rows("eu1", "INSERT INTO postern.shard_directory VALUES ($1, 'eu3')", [
+      t.shards().newTenant("eu1"),
+    ]);
     await t.rows(
       "eu2",
       `INSERT INTO postern.handovers (id, tenant_id, shard, type, version, body)
         VALUES ('00000000-0000-7000-8000-000000000000', $1, 'eu1', 'a.b', 1, '{}')`,
-      [newTenant("eu1")],
+      [t.shards().newTenant("eu1")],
     );
     const missing = await examine({ SHARDS: `${one}|${other}` });
     assert.ok(missing.some(({ status, detail }) => status === "fail" && detail.includes("eu3 (1 of them)")));

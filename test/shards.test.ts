@@ -50,7 +50,9 @@ describe("two shards", () => {
   });
 
   it("serve retries, replays, sessions of the portal and the list of tenants, each from its tenant's shard", async () => {
-    const program = await t.begin();
+    await t.prepare();
+    await t.start("worker");
+    const program = await t.start("api");
     const tids = [t.shards().newTenant("eu1"), t.shards().newTenant("eu2")];
     for (const tid of tids) {
       const as = owner(tid);

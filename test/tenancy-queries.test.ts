@@ -40,7 +40,6 @@ import * as exportQueries from "./support/export-queries.ts";
 import * as noticeQueries from "./support/notice-queries.ts";
 import * as portalQueries from "./support/portal-queries.ts";
 import * as pullQueries from "./support/pull-queries.ts";
-import * as shardQueries from "./support/shard-queries.ts";
 import * as tenantQueries from "./support/tenant-queries.ts";
 import * as claimQueries from "./support/claim-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
@@ -223,7 +222,6 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   ...noticeQueries.acrossTenants,
   ...portalQueries.acrossTenants,
   ...tenantQueries.acrossTenants,
-  ...shardQueries.acrossTenants,
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
   forgetDeletedEndpoints: (db) => endpoints.forgetDeletedEndpoints(db, 30),
   removeOldAudit: (db) => audit.removeOldAudit(db),
@@ -355,11 +353,7 @@ describe("a query of the worker for all tenants", () => {
   }
 });
 
-const forServices = {
-  ...portalQueries.forServices,
-  ...shardQueries.forServices,
-  ...tenantQueries.forServices,
-};
+const forServices = { ...portalQueries.forServices, ...tenantQueries.forServices };
 
 describe("a query of the operator's backend for any tenant", () => {
   for (const [name, run] of Object.entries(forServices)) {

@@ -40,12 +40,12 @@ describe("mergeTenants", () => {
   });
 });
 
-describe("askAll", () => {
-  const unknown = new Error("unknown");
-  const isUnknown = (error: unknown): boolean => error === unknown;
-  const ask = (answer: string | Error) =>
-    answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+const unknown = new Error("unknown");
+const isUnknown = (error: unknown): boolean => error === unknown;
+const ask = (answer: string | Error) =>
+  answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
 
+describe("askAll", () => {
   it("answers the one that knows it, and otherwise the error that says more", async () => {
     assert.equal(await askAll([unknown, "found", new Error("away")], ask, isUnknown), "found");
     await assert.rejects(askAll([unknown, new Error("away")], ask, isUnknown), /away/);
