@@ -6,7 +6,7 @@
  * proves each rule on a seeded break before it trusts a clean result.
  */
 
-const SLICES = "audit|endpoints|events|queue|worker|outbound|deliveries|storage|replays|pull|intake";
+const SLICES = "audit|endpoints|events|queue|worker|outbound|deliveries|storage|replays|pull|intake|shards";
 const TEST = String.raw`\.test\.ts$`;
 
 const rules = [

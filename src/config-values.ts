@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { parseHostList } from "./database/host-list.ts";
 import { parseIntakeUrl, type IntakePlace } from "./intake/intake-url.ts";
+import { parseShardList, type Shard } from "./shards/shard-list.ts";
 import { parseDurationMs } from "./shared/duration.ts";
 import { parseTenantId, type TenantId } from "./shared/id.ts";
 import { parseObjectStoreUrl, type ObjectStore } from "./storage/bytes/object-store-url.ts";
@@ -81,6 +82,13 @@ export const intakePlace = z.string().transform((text, context): IntakePlace => 
     code: "custom",
     message: "must be servers of one NATS cluster, such as nats://a:4222,b:4222,c:4222, or tls://…",
   });
+  return z.NEVER;
+});
+
+export const shardList = z.string().transform((text, context): readonly Shard[] => {
+  const parsed = parseShardList(text);
+  if ("shards" in parsed) return parsed.shards;
+  context.addIssue({ code: "custom", message: parsed.fault });
   return z.NEVER;
 });
 

@@ -19,8 +19,11 @@ import {
   nameServer,
   objectStore,
   operatorTenant,
+  shardList,
 } from "./config-values.ts";
+import { isSet, sessionFaults, shardFaults } from "./config-faults.ts";
 import { maskLogin, type IntakePlace } from "./intake/intake-url.ts";
+import { maskShards, type Shard } from "./shards/shard-list.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
 import type { TenantId } from "./shared/id.ts";
@@ -42,6 +45,10 @@ const SETTINGS = {
   DATABASE_URL: {
     about: "PostgreSQL 15 or newer, several hosts between commas; absent: an embedded server in DATA_DIR",
     mask: maskPassword,
+  },
+  SHARDS: {
+    about: "several databases, name=postgres://…|name=…, instead of DATABASE_URL; absent: one",
+    mask: (text) => maskShards(text, maskPassword),
   },
   INTAKE_URL: {
     about:
@@ -131,6 +138,8 @@ export type Config = Readonly<{
   /** Without a slash at its end. */
   publicUrl: string | undefined;
   databaseUrl: string | undefined;
+  /** Several databases; the first keeps the directory. */
+  shards: readonly Shard[] | undefined;
   intake: IntakePlace | undefined;
   /** Where a commit must be before it is answered. */
   durability: "local" | "standby";
@@ -185,6 +194,7 @@ const schema = z.object({
     .transform((url) => url.replace(/\/$/, ""))
     .optional(),
   DATABASE_URL: databaseUrl.optional(),
+  SHARDS: shardList.optional(),
   INTAKE_URL: intakePlace.optional(),
   DURABILITY: z.enum(["local", "standby"]),
   EMBEDDED_DATABASE: z.enum(["yes", "no"]),
@@ -241,11 +251,12 @@ export function environment(): Environment {
 /** The settings of commands that need a database and no secret. Throws {@link ConfigError} as `readConfig` does. */
 export function readDatabaseConfig(env: Environment): DatabasePlace {
   const parsed = schema
-    .pick({ DATABASE_URL: true, EMBEDDED_DATABASE: true, DATA_DIR: true })
+    .pick({ DATABASE_URL: true, SHARDS: true, EMBEDDED_DATABASE: true, DATA_DIR: true })
     .safeParse(withFallbacks(env));
   const faults = [...faultsOf(parsed), ...databaseFaults(env)];
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join("\n"));
-  return { databaseUrl: parsed.data.DATABASE_URL, dataDir: parsed.data.DATA_DIR };
+  const { DATABASE_URL: databaseUrl, SHARDS: shards, DATA_DIR: dataDir } = parsed.data;
+  return { databaseUrl, shards, dataDir };
 }
 
 /** For a command that needs nothing but where the service listens. Throws {@link ConfigError}. */
@@ -273,6 +284,7 @@ export function readConfig(env: Environment): Config {
     basePath: values.BASE_PATH,
     publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
+    shards: values.SHARDS,
     intake: values.INTAKE_URL,
     durability: values.DURABILITY,
     dataDir: values.DATA_DIR,
@@ -358,27 +370,11 @@ function faultsOf({ error }: z.ZodSafeParseResult<unknown>): string[] {
 
 /** In production, a forgotten DATABASE_URL must not mean a new and empty database. */
 function databaseFaults(env: Environment): string[] {
+  if (isSet(env, "SHARDS")) return shardFaults(env);
   if (!isProduction(env) || isSet(env, "DATABASE_URL") || env["EMBEDDED_DATABASE"] === "yes") return [];
   return [
     "DATABASE_URL is not set, and NODE_ENV is production: set it, or EMBEDDED_DATABASE=yes for a server in DATA_DIR",
   ];
-}
-
-function sessionFaults(env: Environment): string[] {
-  const hasSecret = isSet(env, "SESSION_JWT_SECRET");
-  const hasKeySet = isSet(env, "SESSION_JWKS_URL");
-  if (hasSecret && hasKeySet) return ["SESSION_JWT_SECRET and SESSION_JWKS_URL are both set: choose one"];
-  if (!hasSecret && !hasKeySet) {
-    return ["SESSION_JWT_SECRET or SESSION_JWKS_URL is required. Make a secret with: openssl rand -hex 32"];
-  }
-  const isComplete = isSet(env, "SESSION_ISSUER") && isSet(env, "SESSION_AUDIENCE");
-  return hasKeySet && !isComplete
-    ? ["SESSION_JWKS_URL needs SESSION_ISSUER and SESSION_AUDIENCE beside it"]
-    : [];
-}
-
-function isSet(env: Environment, name: keyof typeof SETTINGS): boolean {
-  return env[name] !== undefined && env[name] !== "";
 }
 
 /** Which of the two it is has been checked: see {@link sessionFaults}. */

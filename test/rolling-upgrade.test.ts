@@ -1,7 +1,7 @@
 /** Two releases on one database: the older one goes on, and starts again, once the newer one has migrated. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { loadMigrations } from "../src/cli/run.ts";
+import { loadMigrations } from "../src/cli/databases.ts";
 import { migrate } from "../src/database/migrate.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";

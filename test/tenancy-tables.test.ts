@@ -13,6 +13,7 @@ const TENANTLESS = [
   "storage_buckets",
   "storage_cursor",
   "storage_destroyed",
+  "shard",
   "slots",
   "workers",
 ];

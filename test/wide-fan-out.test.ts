@@ -57,7 +57,10 @@ async function openPublisher() {
     },
     ownLane: { accept: (work) => work({ lease: null, parked: [] }), backlogged: () => [] },
   });
-  return makePublisher(await openCatalog(undefined), makeCommitting(acceptor));
+  return makePublisher(
+    await openCatalog(undefined),
+    makeCommitting(acceptor, () => undefined),
+  );
 }
 
 async function stored(): Promise<{ events: number; dispatches: number }> {

@@ -69,8 +69,8 @@ BEGIN
       RETURN earlier.event_id;
     END IF;
   END IF;
-  INSERT INTO postern.outbox (id, tenant_id, type, body, version, versions)
-    VALUES (event_id, publish_versions.tenant_id, publish_versions.type, body, nullif(known.newest, 1), others);
+  INSERT INTO postern.outbox (id, tenant_id, type, body, version, versions, key)
+    VALUES (event_id, publish_versions.tenant_id, publish_versions.type, body, nullif(known.newest, 1), others, publish_versions.id);
   PERFORM pg_notify('postern_dispatch', '');
   RETURN event_id;
 END

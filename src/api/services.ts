@@ -46,21 +46,21 @@ export type ApiServices = {
   findKey: (tenantId: TenantId, key: string) => Promise<EventId | null>;
   guard: Pick<Guard, "parse" | "pin">;
   sessions: SessionVerifier;
-  portal: PortalSessions;
+  portal: Pick<PortalSessions, "grant" | "open" | "act" | "renew" | "end">;
   portalFrameAncestors: readonly string[];
-  tenants: Tenants;
+  tenants: Pick<Tenants, "list" | "get" | "count" | "erase" | "getErasure">;
   /** Where clients reach the API, without a slash at its end. */
   publicBase: () => string;
   endpoints: Endpoints;
   deliveryLog: DeliveryLog;
   eventLog: EventLog;
   deliveryStats: DeliveryStats;
-  logTail: LogTail;
-  personSends: PersonSends;
+  logTail: Pick<LogTail, "watch" | "close">;
+  personSends: Pick<PersonSends, "retry" | "composeTest" | "test">;
   sendAgain: SendAgain;
   replays: Replays;
   /** For clients of pull endpoints. */
-  fetches: Fetches;
+  fetches: Pick<Fetches, "lease" | "acknowledge" | "close">;
   publisher: Publisher;
   catalog: LiveCatalog;
   downloads: Downloads;
@@ -71,6 +71,8 @@ export type ApiServices = {
   servedFiles: ServedFiles | null;
   log: Log;
   metrics: Metrics;
+  /** What `/metrics` answers. */
+  exposeMetrics: () => Promise<string>;
   tracing: Tracing | null;
   auditLog: AuditLog;
   auditTally: AuditTally;

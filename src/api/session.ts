@@ -45,7 +45,8 @@ export type Session = {
 /** Tokens of Postern's own, and whether the session of one goes on. */
 export type OwnSessions = {
   tokens: Pick<OwnTokens, "claims" | "verify">;
-  isAlive(id: PortalSessionId): Promise<boolean>;
+  /** `tenantId` null: of all tenants. */
+  isAlive(id: PortalSessionId, tenantId: TenantId | null): Promise<boolean>;
 };
 
 export type SessionVerifier = {
@@ -117,7 +118,7 @@ export function makeSessionVerifier(
 }
 
 async function requireAlive(own: OwnSessions, session: Session, id: PortalSessionId): Promise<Session> {
-  if (await own.isAlive(id)) return session;
+  if (await own.isAlive(id, session.tenantId)) return session;
   throw new Refusal("unauthorized", { reason: "the session has ended" });
 }
 

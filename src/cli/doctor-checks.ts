@@ -18,7 +18,7 @@ import { NEEDED_NODE } from "../shared/version.ts";
 import { checkBucket } from "../storage/bytes/bucket-check.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 import { makeLinkSigner } from "../storage/bytes/file-links.ts";
-import { DIRECTORY_BUCKET } from "../storage/bytes/directory-bucket.ts";
+import { directoryBucketName } from "../storage/bytes/directory-bucket.ts";
 import { openBucket, servedEndpoint } from "../storage/bytes/open-bucket.ts";
 import { findStorageTroubles, HALT_REMEDY } from "../storage/upkeep/storage-monitor.ts";
 import { makeLog } from "../telemetry/log.ts";
@@ -26,7 +26,7 @@ import { checkDurability } from "./doctor-hosts.ts";
 import { checkWorkers } from "./doctor-workers.ts";
 import type { Finding } from "./finding.ts";
 import { describeMistake } from "./mistakes.ts";
-import { loadMigrations, openDatabase } from "./run.ts";
+import { loadMigrations, openDatabase } from "./databases.ts";
 
 const CONNECTION_TIMEOUT_MS = 5000;
 /** Of files that are not applied yet: a new database lacks all of them. */
@@ -107,7 +107,7 @@ async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
 
 /** What a process found; `postern storage doctor` looks for itself. */
 async function checkArtifacts(db: Pool, { objectStore }: Config): Promise<Finding[]> {
-  const bucketName = objectStore.kind === "s3" ? objectStore.bucket : DIRECTORY_BUCKET;
+  const bucketName = objectStore.kind === "s3" ? objectStore.bucket : directoryBucketName(objectStore.shard);
   const { ownerTrouble, haltedAt, haltedReason } = await findStorageTroubles(db, bucketName);
   const findings: Finding[] = [];
   if (ownerTrouble !== null) {

@@ -6,6 +6,7 @@ import { withClearErrors } from "./command.ts";
 import { checkDatabase, checkDataDir, checkDns, checkNode, checkObjectStore } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
 import { checkIntake } from "./doctor-intake.ts";
+import { checkShards } from "./doctor-shards.ts";
 import type { Finding } from "./finding.ts";
 
 export const doctor = defineCommand({
@@ -36,12 +37,16 @@ async function examine(): Promise<Finding[]> {
   findings.push({ check: "settings", status: "ok", detail: "complete" });
   return [
     ...findings,
-    ...(await checkHosts(config)),
-    ...(await checkDatabase(config)),
+    ...(await checkDatabases(config)),
     ...(await checkIntake(config)),
     await checkDns(config.outbound.dnsServers),
     ...(await checkObjectStore(config)),
   ];
+}
+
+async function checkDatabases(config: Config): Promise<Finding[]> {
+  if (config.shards !== undefined) return checkShards(config, config.shards);
+  return [...(await checkHosts(config)), ...(await checkDatabase(config))];
 }
 
 /** The exit code is 1 when something failed. */

@@ -36,6 +36,11 @@ export function startExtraWorkers(
   };
 }
 
+/** Shards are in the environment, and a database that is embedded is not. */
+function databaseOf(env: Environment, databaseUrl: string): Environment {
+  return env["SHARDS"] === undefined ? { DATABASE_URL: databaseUrl } : {};
+}
+
 function keepWorker({ env, databaseUrl, log }: Parameters<typeof startExtraWorkers>[1]): Stoppable {
   let child = start();
   let restart: NodeJS.Timeout | null = null;
@@ -45,7 +50,7 @@ function keepWorker({ env, databaseUrl, log }: Parameters<typeof startExtraWorke
     const [main = ""] = process.argv.slice(1);
     const started = spawn(process.execPath, [...process.execArgv, main, "worker"], {
       // The port is this process's; a worker serves its own metrics on a free one of this machine.
-      env: { ...env, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: "0", [EXTRA_WORKER]: "1" },
+      env: { ...env, ...databaseOf(env, databaseUrl), HOST: "127.0.0.1", PORT: "0", [EXTRA_WORKER]: "1" },
       // The channel ends with this process, however that ends.
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });

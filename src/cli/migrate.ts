@@ -1,9 +1,10 @@
 import { defineCommand } from "citty";
 import { environment, readDatabaseConfig } from "../config.ts";
-import { nameDatabase } from "../database/database-name.ts";
-import { makeLog } from "../telemetry/log.ts";
+import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
+import { makeLog, type Log } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
-import { migrateDatabase, openDatabase, parseWait, WAIT_ARGUMENT } from "./run.ts";
+import { migrateDatabase, openDatabase } from "./databases.ts";
+import { parseWait, WAIT_ARGUMENT } from "./run.ts";
 
 export const migrateCommand = defineCommand({
   meta: { name: "migrate", description: "Bring the database's schema up to date" },
@@ -14,13 +15,26 @@ export const migrateCommand = defineCommand({
       const config = readDatabaseConfig(environment());
       const log = makeLog("warn");
       console.log(`Database: ${nameDatabase(config)}.`);
-      const database = await openDatabase(config, log);
-      try {
-        const applied = await migrateDatabase(database.url, log, waitMs);
-        for (const file of applied) console.log(`applied ${file}`);
-        console.log(applied.length === 0 ? "The schema is up to date." : "The schema is now up to date.");
-      } finally {
-        await database.stop();
+      const { shards } = config;
+      if (shards === undefined) return migrateOne(config, { log, waitMs, named: "" });
+      // One after the other: where one fails, those before it are done, and the next run goes on from there.
+      for (const { name, url } of shards) {
+        const place = { databaseUrl: url, dataDir: config.dataDir };
+        await migrateOne(place, { log, waitMs, named: `${name}: ` });
       }
     }),
 });
+
+async function migrateOne(
+  place: DatabasePlace,
+  { log, waitMs, named }: { log: Log; waitMs: number; named: string },
+): Promise<void> {
+  const database = await openDatabase(place, log);
+  try {
+    const applied = await migrateDatabase(database.url, log, waitMs);
+    for (const file of applied) console.log(`${named}applied ${file}`);
+    console.log(`${named}The schema is ${applied.length === 0 ? "" : "now "}up to date.`);
+  } finally {
+    await database.stop();
+  }
+}

@@ -6,7 +6,7 @@ import { createPool, type Pool } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
-import { loadMigrations, openDatabase } from "./run.ts";
+import { loadMigrations, openDatabase } from "./databases.ts";
 
 const CONNECTION_TIMEOUT_MS = 5000;
 

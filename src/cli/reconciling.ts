@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { openReconciling } from "../service/service.ts";
 import type { Log } from "../telemetry/log.ts";
-import { loadMigrations, openDatabase } from "./run.ts";
+import { loadMigrations, openDatabase } from "./databases.ts";
 
 type Services = Awaited<ReturnType<typeof openReconciling>>["services"];
 

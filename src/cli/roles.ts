@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import type { Role } from "../service/parts.ts";
+import type { Role } from "../service/service-options.ts";
 import { withClearErrors } from "./command.ts";
 import { runRoles, WAIT_ARGUMENT } from "./run.ts";
 

@@ -4,10 +4,20 @@ import { parseHostList } from "./host-list.ts";
 
 const MASK = "********";
 
-export type DatabasePlace = { databaseUrl: string | undefined; dataDir: string };
+export type DatabasePlace = {
+  databaseUrl: string | undefined;
+  /** Several databases, in its place. */
+  shards?: readonly { name: string; url: string }[] | undefined;
+  dataDir: string;
+};
 
 /** Which database the settings mean, without user or password: so that nobody runs on another one unawares. */
-export function nameDatabase({ databaseUrl, dataDir }: DatabasePlace): string {
+export function nameDatabase({ databaseUrl, shards, dataDir }: DatabasePlace): string {
+  if (shards !== undefined) {
+    return shards
+      .map(({ name, url }) => `${name}: ${nameDatabase({ databaseUrl: url, dataDir })}`)
+      .join("; ");
+  }
   if (databaseUrl === undefined) return `embedded, in ${join(resolve(dataDir), "postgres")}`;
   const { url, names } = readHosts(databaseUrl);
   if (url === null) return "the one of DATABASE_URL";

@@ -19,7 +19,7 @@ const LOST = new Set(
 
 // pg gives these no code.
 const LOST_MESSAGE =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed and is not queryable)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable)/;
 
 /** The server answers, and can't do this now. */
 const REFUSED_FOR_NOW = new Set(
@@ -32,6 +32,8 @@ const REFUSED_FOR_NOW = new Set(
     ["25006"],
     // insufficient_resources, disk_full, out_of_memory, configuration_limit_exceeded; io_error
     ["53000", "53100", "53200", "53400", "58030"],
+    // Our own: the tenant is being moved to another shard (residence.ts).
+    ["PS001"],
   ].flat(),
 );
 

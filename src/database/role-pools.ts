@@ -1,10 +1,13 @@
 /** The connections of one process: a pool for each database role that it serves under. */
 import { createPool, type Pool, type PoolOptions } from "./pool.ts";
+import type { Residence } from "./residence.ts";
 import { createTenantPool, type TenantPool } from "./tenant-pool.ts";
 
 export type RolePools = {
-  /** For a tenant's users. */
+  /** For work on tenants' rows that are in this database. */
   tenants: TenantPool;
+  /** The same for calls of tenants' users. With several databases they are refused where the tenant is not. */
+  residents: TenantPool;
   /** For events that producers publish over HTTP, and those that a worker takes from an intake. */
   publisher: Pool;
   /** For attempts and upkeep, and in every process to see whether the queue is worked on. */
@@ -17,7 +20,11 @@ export type RolePools = {
 /** What a process does with its connections; `relays`: it takes events from an intake. */
 type Work = { servesApi: boolean; works: boolean; relays: boolean };
 
-export function openRolePools({ poolSize, ...options }: Omit<PoolOptions, "role">, work: Work): RolePools {
+export function openRolePools(
+  { poolSize, ...options }: Omit<PoolOptions, "role">,
+  work: Work,
+  residence: Residence | null = null,
+): RolePools {
   const shares = sharesOf(poolSize, work);
   const tenants = createTenantPool({ ...options, poolSize: shares.tenants });
   const publisher = createPool({ ...options, poolSize: shares.publisher, role: "postern_publisher" });
@@ -31,6 +38,7 @@ export function openRolePools({ poolSize, ...options }: Omit<PoolOptions, "role"
   });
   return {
     tenants,
+    residents: residence === null ? tenants : tenants.residing(residence),
     publisher,
     worker,
     status,

@@ -14,6 +14,7 @@ import { escapeLiteral, type QueryConfig, type QueryResult, type QueryResultRow 
 import { makeFairTurns } from "../shared/fair-turns.ts";
 import type { TenantId } from "../shared/id.ts";
 import { createPool, type Db, type PoolOptions } from "./pool.ts";
+import { requireHere, type Residence } from "./residence.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** What its connections plan by. */
@@ -46,7 +47,10 @@ export type TenantPool = {
   end(): Promise<void>;
 };
 
-export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool {
+export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool & {
+  /** The same connections, where each transaction begins with the residence's question. */
+  residing(residence: Residence): TenantPool;
+} {
   const pool = createPool({ ...options, role: "postern_tenant", pipeline: true });
   const readers = Math.max(1, options.poolSize - 1);
   const turns = makeFairTurns<TenantId>({ total: readers, share: Math.max(1, Math.floor(readers / 2)) });
@@ -71,19 +75,23 @@ export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool
     }
   }
 
-  return {
-    of: (tenantId) => ({
-      query: (text, values) => query(beginAs(tenantId), text, values),
-      transaction: (work) => inTransaction(pool, work, beginAs(tenantId)),
-    }),
-    reading: (tenantId) => ({
-      query: (text, values) =>
-        turns.run(tenantId, () => query(`${beginAs(tenantId)}; ${BY_INDEX}`, text, values)),
-    }),
-    end: () => pool.end(),
-  };
-}
+  function viewOf(residence: Residence | null): TenantPool {
+    const beginAs = (tenantId: TenantId): string => {
+      const begin = `BEGIN; SET LOCAL postern.tenant = ${escapeLiteral(tenantId)}`;
+      return residence === null ? begin : `${begin}; ${requireHere(residence, [tenantId])}`;
+    };
+    return {
+      of: (tenantId) => ({
+        query: async (text, values) => query(beginAs(tenantId), text, values),
+        transaction: async (work) => inTransaction(pool, work, beginAs(tenantId)),
+      }),
+      reading: (tenantId) => ({
+        query: (text, values) =>
+          turns.run(tenantId, async () => query(`${beginAs(tenantId)}; ${BY_INDEX}`, text, values)),
+      }),
+      end: () => pool.end(),
+    };
+  }
 
-function beginAs(tenantId: TenantId): string {
-  return `BEGIN; SET LOCAL postern.tenant = ${escapeLiteral(tenantId)}`;
+  return { ...viewOf(null), residing: viewOf };
 }

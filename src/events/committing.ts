@@ -6,11 +6,19 @@ import { Refusal } from "../shared/refusal.ts";
 import { MAX_EVENTS_PER_COMMIT, type Acceptor } from "./acceptor.ts";
 import { ROWS_AT_ONCE } from "./fan-out.ts";
 import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked } from "./keyed-commits.ts";
-import type { MakeDurable, Published } from "./publish.ts";
+import type { Published } from "./publish.ts";
 
-export function makeCommitting(acceptor: Acceptor): MakeDurable {
+/** Makes the events of one request durable, all or none; `handOver` are events for other databases, which are left in this one in the same step. */
+export type Commit = (events: NewEvent[], handOver?: readonly NewEvent[]) => Promise<Published[]>;
+
+/** `count` is told how many events each request has added. */
+export function makeCommitting(acceptor: Acceptor, count: (accepted: number) => void): Commit {
   const commits = new RequestCommits(acceptor);
-  return (events) => commits.commit(events);
+  return async (events, handOver = []) => {
+    const published = await commits.commit(events, handOver);
+    count(published.filter(({ isNew }) => isNew).length);
+    return published;
+  };
 }
 
 class RequestCommits {
@@ -32,7 +40,8 @@ class RequestCommits {
     this.#acceptor = acceptor;
   }
 
-  async commit(events: NewEvent[]): Promise<Published[]> {
+  async commit(events: NewEvent[], handOver: readonly NewEvent[]): Promise<Published[]> {
+    if (handOver.length > 0) return this.#publishKeyed(events, handOver);
     const [only] = events;
     if (only !== undefined && events.length === 1) return [await this.#publishOne(only)];
     return this.#publishMany(events);
@@ -41,10 +50,10 @@ class RequestCommits {
   /** All or none. However many dispatches an array makes, no statement makes more than others can wait for. */
   async #acceptParts(
     events: readonly NewEvent[],
-    patience: { lockWaitMs?: number } = {},
+    given: { lockWaitMs?: number; handOver?: readonly NewEvent[] } = {},
   ): Promise<Published[]> {
     const { queue, ownLane } = this.#acceptor;
-    const options = { parked: ownLane.backlogged(), ...patience };
+    const options = { parked: ownLane.backlogged(), ...given };
     const { accepted, earlier } = await queue.acceptParts(this.#acceptor.fanOut.parts(events), options);
     const fresh = new Map(accepted.map((event) => [event.id, event]));
     this.#acceptor.fanOut.note(events, fresh);
@@ -66,9 +75,9 @@ class RequestCommits {
   }
 
   /** While a key is held, it keeps no connection. */
-  async #publishKeyed(events: NewEvent[]): Promise<Published[]> {
+  async #publishKeyed(events: NewEvent[], handOver: readonly NewEvent[] = []): Promise<Published[]> {
     try {
-      return await untilUnlocked((lockWaitMs) => this.#acceptParts(events, { lockWaitMs }));
+      return await untilUnlocked((lockWaitMs) => this.#acceptParts(events, { lockWaitMs, handOver }));
     } catch (error) {
       throw error instanceof KeyReusedError ? new Refusal("idempotency_key_reused") : error;
     }

@@ -189,7 +189,10 @@ export type Claimed = {
 export type Ask = ClaimLimits & EndpointKey;
 
 /** An event in the outbox: checked by nobody, or by SQL alone. */
-export type OutboxEvent = Pick<NewEvent, "id" | "tenantId" | "type" | "version" | "body" | "others">;
+export type OutboxEvent = Pick<NewEvent, "id" | "tenantId" | "type" | "version" | "body" | "others"> & {
+  /** Claimed already, in the same database; absent: none. */
+  key?: string | null;
+};
 
 /** Limits of one relay, which takes at least one event, however large. */
 export type RelayLimits = { events: number; bodyBytes: number };
@@ -218,7 +221,10 @@ export type DispatchQueue = {
    */
   acceptParts(
     parts: readonly (readonly NewEvent[])[],
-    options: Omit<AcceptOptions, "lease">,
+    options: Omit<AcceptOptions, "lease"> & {
+      /** Events for other databases, left here in the same step for a worker to hand over. */
+      handOver?: readonly NewEvent[];
+    },
   ): Promise<{ accepted: AcceptedEvent[]; earlier: Map<EventId, EarlierEvent> }>;
   /** For events that {@link accept} did not accept: what their idempotency keys stand for, by event id. */
   findEarlier(events: readonly NewEvent[]): Promise<Map<EventId, EarlierEvent>>;

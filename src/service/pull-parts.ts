@@ -51,7 +51,7 @@ export function makePullParts(options: PullPartsOptions) {
     offers: { waits, attemptTimeoutMs: options.senderLimits?.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS },
     fetches: new Fetches({
       ...options,
-      tenants,
+      tenants: pools.residents,
       waits,
       retryDelayMs,
       queue: {

@@ -5,7 +5,10 @@ import { makeServer } from "../api/server.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
-import { makeParts, type ServiceOptions } from "./parts.ts";
+import { makeDatabaseParts } from "./database-parts.ts";
+import { makeParts } from "./parts.ts";
+import { makeProcessParts } from "./process-parts.ts";
+import type { Role, ServiceOptions } from "./service-options.ts";
 import { markOwnBucket, requireSafeBucket } from "./storage-parts.ts";
 
 export type Service = {
@@ -22,8 +25,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, roles, log } = options;
   const parts = await makeParts(options);
   try {
-    await requireSafeBucket(parts.bucket, config, log);
-    await markOwnBucket(parts.reconciling, log);
+    for (const { bucket, config: own, reconciling } of parts.stores) {
+      await requireSafeBucket(bucket, own, log);
+      await markOwnBucket(reconciling, log);
+    }
   } catch (error) {
     await parts.close();
     throw error;
@@ -56,8 +61,22 @@ export async function openReconciling(options: Omit<ServiceOptions, "roles" | "c
   const catalog = await openCatalog(options.config.eventCatalogFile);
   // It takes and relays no events, so it needs no stream.
   const config = { ...options.config, intake: undefined };
-  const parts = await makeParts({ ...options, config, catalog, roles: new Set(["worker"]) });
-  return { services: parts.reconciling, close: () => parts.close() };
+  const all = { ...options, config, catalog, roles: new Set<Role>(["worker"]) };
+  const process = await makeProcessParts(all);
+  const { databaseUrl } = options;
+  const parts = await makeDatabaseParts(all, process, {
+    databaseUrl,
+    metrics: process.metrics,
+    residence: null,
+  });
+  return {
+    services: parts.reconciling,
+    close: async () => {
+      await process.stopSending();
+      await parts.close();
+      await process.tracing?.close();
+    },
+  };
 }
 
 /** The document that `/openapi.json` serves, made without a database: nothing of it is started. */

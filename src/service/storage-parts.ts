@@ -46,7 +46,12 @@ export async function makeStorageParts({
   const { bucket, signer, listensOn, base, reach } = await openStorage(config, metrics);
   const servedFiles =
     config.objectStore.kind === "directory"
-      ? { bucket, signer, stateOfLink: (file: FileRequest) => readLinkState(worker, file) }
+      ? {
+          signer,
+          buckets: new Map([
+            [bucket.name, { bucket, stateOfLink: (file: FileRequest) => readLinkState(worker, file) }],
+          ]),
+        }
       : null;
   const probes = makeLinkProbes({ bucket, tenants, reach });
   const artifacts = makeArtifactKeeper({

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 
+type ProcessMetrics = ReturnType<typeof makeProcessMetrics>;
 export type Metrics = ReturnType<typeof makeMetrics>;
 
 /** What a worker holds: dispatches, their bytes about, and endpoints whose backlog is in the table. */
@@ -14,11 +15,53 @@ const LATENCY_BUCKETS_S = [
   0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600,
 ];
 
-/** The program's metrics in a registry of their own: base units, and no tenant, URL or id as a label. */
-export function makeMetrics() {
-  const registry = new Registry();
+/** What a process counts whatever its databases are. */
+function makeProcessMetrics(registry: Registry) {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  return {
+    requestDuration: new Histogram({
+      name: "http_server_request_duration_seconds",
+      help: "Time to answer a request of the API.",
+      labelNames: ["http_request_method", "http_route", "http_response_status_code"] as const,
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      registers,
+    }),
+    rateLimited: new Counter({
+      name: "http_server_rate_limited_total",
+      help: "Requests answered 429 because of a limit on callers: writes, dispatches, authentications.",
+      labelNames: ["limit"] as const,
+      registers,
+    }),
+    connectionsClosed: new Counter({
+      name: "http_server_connections_closed_total",
+      help: "Connections closed because too many are open, by why: idle (it made room for another), refused.",
+      labelNames: ["why"] as const,
+      registers,
+    }),
+    catalogReads: new Counter({
+      name: "webhook_catalog_reads_total",
+      help: "Times that the changed file of the event catalog was read, by outcome: read (in force since), refused.",
+      labelNames: ["outcome"] as const,
+      registers,
+    }),
+    catalogRefused: new Gauge({
+      name: "webhook_catalog_refused",
+      help: "1 while the file of the event catalog has a fault, and the catalog read before it goes on.",
+      registers,
+    }),
+  };
+}
+
+/**
+ * The program's metrics in a registry of their own: base units, and no tenant, URL or id as a label.
+ * With shards there is one for each, whose name is a label; they share what is the process's.
+ */
+export function makeMetrics(of?: { shard: string; process: ProcessMetrics }) {
+  const registry = new Registry();
+  const registers = [registry];
+  if (of !== undefined) registry.setDefaultLabels({ shard: of.shard });
+  const ofProcess: ProcessMetrics = of?.process ?? makeProcessMetrics(registry);
 
   /** For a process with a worker: what it has in memory, read when somebody asks. */
   function watchLanes(lanes: LanesInMemory): void {
@@ -88,25 +131,8 @@ export function makeMetrics() {
     watchLanes,
     watchIntake,
     watchSlots,
-    requestDuration: new Histogram({
-      name: "http_server_request_duration_seconds",
-      help: "Time to answer a request of the API.",
-      labelNames: ["http_request_method", "http_route", "http_response_status_code"] as const,
-      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-      registers,
-    }),
-    rateLimited: new Counter({
-      name: "http_server_rate_limited_total",
-      help: "Requests answered 429 because of a limit on callers: writes, dispatches, authentications.",
-      labelNames: ["limit"] as const,
-      registers,
-    }),
-    connectionsClosed: new Counter({
-      name: "http_server_connections_closed_total",
-      help: "Connections closed because too many are open, by why: idle (it made room for another), refused.",
-      labelNames: ["why"] as const,
-      registers,
-    }),
+    ...ofProcess,
+    ofProcess,
     logWatchers: new Gauge({
       name: "webhook_log_watchers",
       help: "Open streams of a tenant's log (GET /api/deliveries/stream).",
@@ -188,17 +214,6 @@ export function makeMetrics() {
     intakeOldestAge: new Gauge({
       name: "webhook_intake_oldest_age_seconds",
       help: "Age of the oldest message in the intake's stream; 0 where there is none.",
-      registers,
-    }),
-    catalogReads: new Counter({
-      name: "webhook_catalog_reads_total",
-      help: "Times that the changed file of the event catalog was read, by outcome: read (in force since), refused.",
-      labelNames: ["outcome"] as const,
-      registers,
-    }),
-    catalogRefused: new Gauge({
-      name: "webhook_catalog_refused",
-      help: "1 while the file of the event catalog has a fault, and the catalog read before it goes on.",
       registers,
     }),
     attemptsTotal: new Counter({

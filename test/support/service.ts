@@ -9,7 +9,7 @@ import { issueToken, type TokenClaims } from "../../src/api/session-token.ts";
 import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
 import { openCatalog } from "../../src/events/live-catalog.ts";
 import { readMigrations } from "../../src/database/migration-files.ts";
-import type { Role } from "../../src/service/parts.ts";
+import type { Role } from "../../src/service/service-options.ts";
 import { startService } from "../../src/service/service.ts";
 import type { SenderLimits } from "../../src/outbound/send.ts";
 import type { StorageUpkeepTimes } from "../../src/storage/upkeep/storage-upkeep.ts";

@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import type { Db } from "../../src/database/pool.ts";
 import * as tenants from "../../src/tenants/tenant-store.ts";
+import * as shardQueries from "./shard-queries.ts";
 import { LEASE_OWNER, tenant } from "./two-tenants.ts";
 
 const run = { tenantId: tenant("acme"), leaseOwner: LEASE_OWNER };
 
 export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
+  ...shardQueries.forServices,
   listTenants: async (db) => {
     const page = await tenants.listTenants(db, { prefix: "", after: "acme", limit: 5 });
     assert.deepEqual(
@@ -32,6 +34,7 @@ export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
 };
 
 export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
+  ...shardQueries.acrossTenants,
   claimErasure: (db) => tenants.claimErasure(db, LEASE_OWNER, 1000),
   lockErasure: (db) => tenants.lockErasure(db, run),
   eraseTenantRows: (db) => tenants.eraseTenantRows(db, run.tenantId, { most: 3, withObjects: true }),

@@ -70,6 +70,9 @@ export const TENANT_TABLES = [
   "portal_sessions",
   "tenant_erasures",
   "outbox",
+  "handovers",
+  "shard_directory",
+  "shard_tenants",
   "stored_objects",
   "storage_marks",
   "storage_events",
@@ -168,6 +171,12 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
     EVENT_TYPE,
     BODY,
   ]);
+  await admin.query(
+    "INSERT INTO postern.handovers (id, tenant_id, type, version, body) VALUES ($1, $2, $3, 1, $4)",
+    [newEventId(), tenantId, EVENT_TYPE, BODY],
+  );
+  await admin.query("INSERT INTO postern.shard_directory (tenant_id, shard) VALUES ($1, 'eu1')", [tenantId]);
+  await admin.query("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ($1, 1)", [tenantId]);
   await admin.query(
     `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key,
         size, sha256, content_type, version_id, etag, state, state_since, available_at, deadline)

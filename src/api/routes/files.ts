@@ -4,13 +4,15 @@ import type { Bucket } from "../../storage/bytes/bucket.ts";
 import type { FileRequest, LinkSigner } from "../../storage/bytes/file-links.ts";
 import { readRange } from "../range.ts";
 
-/** What is served by signed link: the bucket's files, to who has a link that the signer made. */
-export type ServedFiles = {
+/** A bucket whose files are served by signed link. */
+export type ServedBucket = {
   bucket: Bucket;
-  signer: LinkSigner;
   /** The time by the clock that links are made by, and whether the file's artifact was erased or has expired. */
   stateOfLink(file: FileRequest): Promise<{ nowMs: number; isClosed: boolean }>;
 };
+
+/** The served buckets by their names, and the signer whose links open their files. */
+export type ServedFiles = { signer: LinkSigner; buckets: ReadonlyMap<string, ServedBucket> };
 
 /**
  * Files of a bucket that serves none itself. There is no session: the link's
@@ -31,12 +33,13 @@ export function fileRoutes(app: FastifyInstance, files: ServedFiles | null): voi
     },
     handler: async (request, reply) => {
       const asked = files?.signer.verify(readLink(app.prefix, request.originalUrl)) ?? null;
-      if (files === null || asked === null) throw new Refusal("forbidden");
-      const { nowMs, isClosed } = await files.stateOfLink(asked);
+      const served = asked === null ? undefined : files?.buckets.get(asked.bucket);
+      if (served === undefined || asked === null) throw new Refusal("forbidden");
+      const { nowMs, isClosed } = await served.stateOfLink(asked);
       // Written so that a date that is none refuses too.
       if (!(nowMs < asked.endsAtMs)) throw new Refusal("forbidden");
       if (isClosed) throw new Refusal("not_found");
-      return sendFile(files.bucket, asked, { request, reply });
+      return sendFile(served.bucket, asked, { request, reply });
     },
   });
 }

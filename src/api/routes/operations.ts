@@ -90,7 +90,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
       requireMetricsToken(request.headers.authorization, services.metricsToken);
       await services.readiness.refreshGauges();
       const { registry } = services.metrics;
-      return reply.type(registry.contentType).send(await registry.metrics());
+      return reply.type(registry.contentType).send(await services.exposeMetrics());
     },
   );
 

@@ -49,9 +49,6 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
       const { tenantId } = serviceOf(request);
       const traceparent = services.tracing?.continues(request.headers["traceparent"]);
       const published = await services.publisher.publish(events, tenantId, traceparent);
-      // What the intake's stream has is counted when it is in the database.
-      const committed = published.filter(({ isNew, dispatchCount }) => isNew && dispatchCount !== null);
-      services.metrics.eventsAccepted.inc(committed.length);
       if (services.tracing !== null) {
         const startedAtMs = Date.now() - reply.elapsedTime;
         for (const event of newEvents(published, events, tenantId)) {

@@ -1,7 +1,14 @@
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
+import { requireHere, type Residence } from "../../database/residence.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import { KeyReusedError, type AcceptedEvent, type DispatchQueue } from "../queue.ts";
+import {
+  KeyReusedError,
+  type AcceptedEvent,
+  type DispatchQueue,
+  type NewEvent,
+  type OutboxEvent,
+} from "../queue.ts";
 import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
 import { acceptEvents, findEarlierEvents, findKnownEvents } from "./accept-store.ts";
 import { claimDispatches, findBacklogs, parkDispatches, pullDispatches } from "./claim-store.ts";
@@ -9,6 +16,7 @@ import { completeAttempts } from "./complete-store.ts";
 import { measureQueue } from "./depth-store.ts";
 import { followFirst } from "./follow.ts";
 import { holdDispatches } from "./follow-store.ts";
+import { findTenantsHere, insertHandovers } from "./handover-store.ts";
 import { makeLeaseIds, type LeaseIds } from "./lease-ids.ts";
 import { isOutboxEmpty, takeFromOutbox } from "./relay-store.ts";
 import { deferDispatch, releaseDispatches } from "./release-store.ts";
@@ -17,17 +25,20 @@ import { deferDispatch, releaseDispatches } from "./release-store.ts";
  * The queue in PostgreSQL's tables. The first attempt of an event is due
  * `firstDelayMs` after it is accepted. Each verb has the rights of its users:
  * the publisher's, the worker's, or those of the endpoint's tenant.
+ *
+ * With a residence, events are accepted for tenants that live here, and those of
+ * others that the outbox has are laid aside to be handed over.
  */
 export function makePostgresQueue(
   { publisher, worker, tenants }: { publisher: Pool; worker: Pool; tenants: Pick<TenantPool, "of"> },
   firstDelayMs: number,
-  leaseIds: LeaseIds = makeLeaseIds(),
+  { leaseIds = makeLeaseIds(), residence = null }: { leaseIds?: LeaseIds; residence?: Residence | null } = {},
 ): DispatchQueue {
   const nextLeaseId = () => leaseIds.next();
   const unleased = { leaseId: null, slots: NO_SLOTS, firstDelayMs };
   return {
     accept: (events, options) =>
-      acceptEvents(publisher, events, {
+      acceptGroup(publisher, residence, events, {
         ...(options.lease === null || firstDelayMs > 0
           ? unleased
           : { leaseId: nextLeaseId(), slots: options.lease }),
@@ -35,8 +46,15 @@ export function makePostgresQueue(
         firstDelayMs,
         lockWaitMs: options.lockWaitMs ?? null,
       }),
-    acceptParts: (parts, options) =>
-      inTransaction(publisher, (transaction) => acceptParts(transaction, parts, { ...unleased, ...options })),
+    acceptParts: async (parts, { handOver = [], ...options }) =>
+      inTransaction(
+        publisher,
+        async (transaction) => {
+          if (handOver.length > 0) await insertHandovers(transaction, handOver);
+          return acceptParts(transaction, parts, { ...unleased, ...options });
+        },
+        beginFor(residence, parts.flat()),
+      ),
     findEarlier: (events) => findEarlierEvents(publisher, events),
     findKnown: (events) => findKnownEvents(publisher, events),
     async relay({ types, limits, judge }) {
@@ -44,7 +62,8 @@ export function makePostgresQueue(
       // One transaction takes and accepts, so each event passes exactly once.
       return inTransaction(worker, async (transaction) => {
         const taken = await takeFromOutbox(transaction, types, limits);
-        const events = taken.events.flatMap(judge);
+        const judged = taken.events.flatMap(judge);
+        const events = residence === null ? judged : await withoutForeign(transaction, judged, taken.events);
         if (events.length > 0) await acceptEvents(transaction, events, { ...unleased, parked: [] });
         return { relayed: events.length, mayHaveMore: taken.mayHaveMore };
       });
@@ -62,6 +81,38 @@ export function makePostgresQueue(
       tenants.of(endpoint.tenantId).transaction((transaction) => followFirst(transaction, endpoint)),
     measure: () => measureQueue(worker),
   };
+}
+
+/** The beginning of a transaction that accepts these events. */
+function beginFor(residence: Residence | null, events: readonly NewEvent[]): string {
+  if (residence === null) return "BEGIN";
+  return `BEGIN; ${requireHere(residence, [...new Set(events.map(({ tenantId }) => tenantId))])}`;
+}
+
+async function acceptGroup(
+  publisher: Pool,
+  residence: Residence | null,
+  events: readonly NewEvent[],
+  options: Parameters<typeof acceptEvents>[2],
+): ReturnType<typeof acceptEvents> {
+  // One statement, which is a transaction of its own.
+  if (residence === null) return acceptEvents(publisher, events, options);
+  return inTransaction(publisher, (db) => acceptEvents(db, events, options), beginFor(residence, events));
+}
+
+/** Lays events of other shards' tenants aside, and answers the rest. `taken` have the keys that were claimed here. */
+async function withoutForeign(
+  transaction: Db,
+  events: readonly NewEvent[],
+  taken: readonly OutboxEvent[],
+): Promise<NewEvent[]> {
+  const here = await findTenantsHere(transaction, [...new Set(events.map(({ tenantId }) => tenantId))]);
+  const foreign = events.filter(({ tenantId }) => !here.has(tenantId));
+  if (foreign.length > 0) {
+    const keys = new Map(taken.map(({ id, key }) => [id, key ?? null]));
+    await insertHandovers(transaction, foreign, ({ id }) => keys.get(id) ?? null);
+  }
+  return events.filter(({ tenantId }) => here.has(tenantId));
 }
 
 /** @throws KeyReusedError, which rolls the transaction back. */

@@ -38,18 +38,19 @@ export async function takeFromOutbox(
       -- An array keeps PostgreSQL from reading the whole outbox to join it.
       WHERE o.id = ANY (ARRAY[s.id]) AND (s.bytes <= $3 OR s.place = 1)
       RETURNING o.id, o.tenant_id AS "tenantId", o.type, coalesce(o.version, 1) AS version, o.body,
-        o.versions AS others, s.found`,
+        o.versions AS others, o.key, s.found`,
     [types, limit.events, limit.bodyBytes],
   );
   const found = rows[0]?.found ?? 0;
   return {
-    events: rows.map(({ id, tenantId, type, version, body, others }) => ({
+    events: rows.map(({ id, tenantId, type, version, body, others, key }) => ({
       id,
       tenantId,
       type,
       version,
       body,
       others,
+      key: key ?? null,
     })),
     mayHaveMore: found === limit.events || found > rows.length,
   };

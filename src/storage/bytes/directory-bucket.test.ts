@@ -201,9 +201,16 @@ async function serveFolder() {
   await app.register(
     async (files) =>
       fileRoutes(files, {
-        bucket,
         signer,
-        stateOfLink: async () => ({ nowMs: Date.now() + clock.aheadMs, isClosed: clock.isClosed }),
+        buckets: new Map([
+          [
+            bucket.name,
+            {
+              bucket,
+              stateOfLink: async () => ({ nowMs: Date.now() + clock.aheadMs, isClosed: clock.isClosed }),
+            },
+          ],
+        ]),
       }),
     {
       prefix: `${basePath}${FILES_PATH}`,

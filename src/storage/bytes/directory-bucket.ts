@@ -25,26 +25,33 @@ import type { LinkSigner } from "./file-links.ts";
 import { contentTypeOf, isOwnKey } from "./own-keys.ts";
 import { StoredFiles, type FileFacts } from "./stored-files.ts";
 
-/** The name in rows and links; there is one folder for each service. */
+/** The name in rows and links, where there is one folder for the service. */
 export const DIRECTORY_BUCKET = "artifacts";
 
 const LONGEST_KEY = 1024;
 /** Well below the quarter of an hour for which comparing leaves alone what is new and may be absent from a walk. */
 const WALK_LIMIT_MS = 300_000;
 
+/** Of the folder of a shard, or of the only database. */
+export function directoryBucketName(shard: string | undefined): string {
+  return shard === undefined ? DIRECTORY_BUCKET : `${DIRECTORY_BUCKET}-${shard}`;
+}
+
 /** Touches nothing until it is used. */
 export function makeDirectoryBucket(options: {
   /** Its folder, made where absent; no one else may write in it. */
   root: string;
+  name?: string;
   signer: LinkSigner;
   /** Where the API serves the files; asked for at each link, since the port may be known late. */
   endpoint: () => SignedUrlEndpoint;
 }): Bucket {
+  const { name = DIRECTORY_BUCKET } = options;
   const files = new StoredFiles(options.root);
   const pages = new ObjectPages(files);
 
   return {
-    name: DIRECTORY_BUCKET,
+    name,
     endpoint: options.endpoint,
     credentialExpiresAt: async () => null,
     async put(upload) {
@@ -52,7 +59,7 @@ export function makeDirectoryBucket(options: {
       return orUnavailable(() => files.putFile(upload));
     },
     async head({ bucket, key, version_id }) {
-      requireBucket({ name: DIRECTORY_BUCKET }, bucket);
+      requireBucket({ name }, bucket);
       const contentType = contentTypeOf(key);
       const facts = await orUnavailable(() => files.factsOf(key));
       if (facts === null || (version_id !== null && version_id !== facts.sha256)) return { found: false };

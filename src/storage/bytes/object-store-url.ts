@@ -7,8 +7,8 @@ export type S3Location = { bucket: string; region: string; endpoint: string | nu
 
 /** Where the bytes of stored artifacts are; `waivers` are bucket rules that the store may not know. */
 export type ObjectStore =
-  | { kind: "directory" }
-  | ({ kind: "s3"; waivers: readonly BucketRuleId[] } & S3Location);
+  /** `shard`: whose folder it is, where there are several. */
+  { kind: "directory"; shard?: string } | ({ kind: "s3"; waivers: readonly BucketRuleId[] } & S3Location);
 
 const FORM = "s3://bucket?region=eu-central-1, with &endpoint=https://… for a store other than AWS";
 const PARAMETERS = new Set(["endpoint", "region", "waive"]);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { SignedUrlEndpoint } from "../rules/signed-url.ts";
 import type { Bucket } from "./bucket.ts";
-import { makeDirectoryBucket } from "./directory-bucket.ts";
+import { directoryBucketName, makeDirectoryBucket } from "./directory-bucket.ts";
 import { FILES_PATH, type LinkSigner } from "./file-links.ts";
 import type { ObjectStore } from "./object-store-url.ts";
 import { makeS3Bucket } from "./s3-bucket.ts";
@@ -18,7 +18,12 @@ export async function openBucket(options: {
   const { objectStore, dataDir, signer, endpoint } = options;
   return objectStore.kind === "s3"
     ? makeS3Bucket(objectStore)
-    : makeDirectoryBucket({ root: join(dataDir, "storage"), signer, endpoint });
+    : makeDirectoryBucket({
+        root: join(dataDir, "storage"),
+        name: directoryBucketName(objectStore.shard),
+        signer,
+        endpoint,
+      });
 }
 
 /** Where clients find the files that the API serves: below its public address. */

@@ -1,0 +1,144 @@
+/** The databases of a command: opened, migrated and checked before anything runs on them. */
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import type { Config } from "../config.ts";
+import { requireCertificateFiles } from "../database/certificate-files.ts";
+import type { DatabasePlace } from "../database/database-name.ts";
+import { keepEmbeddedPostgres } from "../database/embedded-keeper.ts";
+import { hostsOf } from "../database/hosts.ts";
+import { migrate } from "../database/migrate.ts";
+import { readMigrations, type Migration } from "../database/migration-files.ts";
+import { codeOf, isPassing } from "../database/passing-errors.ts";
+import { createPool, type Pool } from "../database/pool.ts";
+import { refuseSharedConnections } from "../database/pooler.ts";
+import type { ServingRole } from "../database/session-settings.ts";
+import { openTimelineFolder } from "../database/timeline-folder.ts";
+import { requireKeysInUse } from "../endpoints/signing-secret.ts";
+import { requireNoShard } from "../shards/join.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { makeSecretBox } from "../shared/secret-box.ts";
+import type { Log } from "../telemetry/log.ts";
+
+const MIGRATIONS_FOLDER = join(import.meta.dirname, "..", "..", "migrations");
+const CONNECTION_TIMEOUT_MS = 5000;
+const WAIT_PAUSE_MS = 500;
+
+export type RunningDatabase = { url: string; stop(): Promise<void> };
+
+/** The operator's database, or an embedded one in the data folder. */
+export async function openDatabase(config: DatabasePlace, log: Log): Promise<RunningDatabase> {
+  const told = {
+    info: (message: string) => log.info(message),
+    warn: (message: string) => log.warn(message),
+  };
+  if (config.shards !== undefined) {
+    throw new ConfigError(
+      "This command works on one database, and SHARDS names several.\nRun it once for each, with its URL as DATABASE_URL and without SHARDS.",
+    );
+  }
+  if (config.databaseUrl !== undefined) {
+    requireCertificateFiles(config.databaseUrl);
+    hostsOf(config.databaseUrl)?.remember(openTimelineFolder(config.dataDir, told));
+    return { url: config.databaseUrl, stop: async () => undefined };
+  }
+  return keepEmbeddedPostgres({ dataDir: config.dataDir, log: told }, (reason) => {
+    log.fatal(`${reason}: this process ends, so that its supervisor can start it again`);
+    process.exit(1);
+  });
+}
+
+export async function loadMigrations(): Promise<Migration[]> {
+  return readMigrations(MIGRATIONS_FOLDER).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw error;
+    throw new ConfigError(
+      `${MIGRATIONS_FOLDER} is missing.\nIt is part of the program: take the whole release, with migrations/ beside dist/.`,
+    );
+  });
+}
+
+/** Waits up to `waitMs` until the database takes connections, applies pending migrations and answers their files. */
+export async function migrateDatabase(databaseUrl: string, log: Log, waitMs = 0): Promise<string[]> {
+  await untilReachable(databaseUrl, waitMs, log);
+  const db = createPool({
+    url: databaseUrl,
+    poolSize: 2,
+    applicationName: "postern migrate",
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    statementTimeoutMs: 0,
+  });
+  try {
+    const applied = await migrate(db, await loadMigrations(), {
+      info: (message) => log.info(message),
+      warn: (message) => log.warn(message),
+    });
+    return applied.map(({ file }) => file);
+  } finally {
+    await db.end();
+  }
+}
+
+/** Throws ConfigError where the settings lack a key that the database's secrets need. */
+export async function checkKeys(config: Config, databaseUrl: string): Promise<void> {
+  await withDatabase(databaseUrl, (db) => requireKeysInUse(db, makeSecretBox(config.encryptionKeys)), {
+    role: "postern_worker",
+  });
+}
+
+/** For the questions of a start. */
+export async function withDatabase<T>(
+  url: string,
+  work: (db: Pool) => Promise<T>,
+  options: { role?: ServingRole } = {},
+): Promise<T> {
+  const db = createPool({
+    url,
+    poolSize: 1,
+    applicationName: "postern start",
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    ...options,
+  });
+  try {
+    return await work(db);
+  } finally {
+    await db.end();
+  }
+}
+
+/** The same for several at once. */
+export async function withDatabases<T>(
+  [next, ...left]: readonly { name: string; url: string }[],
+  work: (databases: readonly { name: string; db: Pool }[]) => Promise<T>,
+): Promise<T> {
+  if (next === undefined) return work([]);
+  return withDatabase(next.url, (db) =>
+    withDatabases(left, (others) => work([{ name: next.name, db }, ...others])),
+  );
+}
+
+/** The only database: opened, migrated, and found to be this installation's. */
+export async function prepareDatabase(config: Config, log: Log, waitMs = 0): Promise<RunningDatabase> {
+  const database = await openDatabase(config, log);
+  try {
+    await migrateDatabase(database.url, log, waitMs);
+    await checkKeys(config, database.url);
+    await withDatabase(database.url, requireNoShard);
+    return database;
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+/** Returns once the database takes connections; throws its last refusal when that takes longer than `waitMs`. */
+async function untilReachable(databaseUrl: string, waitMs: number, log: Log): Promise<void> {
+  const endsAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await refuseSharedConnections(databaseUrl, CONNECTION_TIMEOUT_MS);
+    } catch (error) {
+      if (!isPassing(error) || performance.now() > endsAt) throw error;
+      log.info({ err: error }, "waiting for the database");
+      await setTimeout(WAIT_PAUSE_MS);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Each shard as the only database is looked at, and whether they belong together. */
+import type { Config } from "../config.ts";
+import type { Pool } from "../database/pool.ts";
+import { judgeShards } from "../shards/join.ts";
+import { readShardState } from "../shards/join-store.ts";
+import { withOwnFolder } from "../shards/own-folder.ts";
+import type { Shard } from "../shards/shard-list.ts";
+import { withDatabases } from "./databases.ts";
+import { checkDatabase } from "./doctor-checks.ts";
+import { checkHosts } from "./doctor-hosts.ts";
+import type { Finding } from "./finding.ts";
+
+/** Far more than a clock that is set by NTP, or a question to a database far away. */
+const CLOCK_MS = 5000;
+/** Events wait for milliseconds, unless a shard is away. */
+const WAITING_MS = 60_000;
+
+export async function checkShards(config: Config, shards: readonly Shard[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const reached: Shard[] = [];
+  for (const [place, shard] of shards.entries()) {
+    const { name, url } = shard;
+    const own = place === 0 ? config : withOwnFolder(config, name);
+    const settings = { ...own, databaseUrl: url, shards: undefined };
+    const found = [...(await checkHosts(settings)), ...(await checkDatabase(settings))];
+    findings.push(...found.map((finding) => ({ ...finding, check: `shard ${name}: ${finding.check}` })));
+    const isMigrated = found.some(({ check, status }) => check === "schema" && status === "ok");
+    if (isMigrated) reached.push(shard);
+  }
+  const isWhole = reached.length === shards.length;
+  return [
+    ...findings,
+    ...(await withDatabases(reached, (databases) => checkTogether(databases, shards, isWhole))),
+  ];
+}
+
+async function checkTogether(
+  databases: readonly { name: string; db: Pool }[],
+  shards: readonly Shard[],
+  isWhole: boolean,
+): Promise<Finding[]> {
+  const states = await Promise.all(databases.map(async ({ name, db }) => checkState(name, db)));
+  const check = "shards";
+  if (!isWhole) {
+    const fix = "mend what is told of each shard, and ask again";
+    return [...states.flat(), { check, status: "warn", detail: "not compared with each other yet", fix }];
+  }
+  const faults = await judgeShards(
+    databases,
+    shards.map(({ name }) => name),
+  );
+  if (faults.length === 0) {
+    const detail = `${shards.length} databases of one installation; ${shards[0]?.name} keeps the directory`;
+    return [...states.flat(), { check, status: "ok", detail }];
+  }
+  const told = faults.map((fault): Finding => {
+    const [detail = "", fix = ""] = fault.split("\n");
+    return { check, status: "fail", detail, fix };
+  });
+  return [...states.flat(), ...told];
+}
+
+async function checkState(name: string, db: Pool): Promise<Finding[]> {
+  const askedAt = Date.now();
+  const { clock, waitingMs } = await readShardState(db);
+  const apartMs = Math.abs(clock.getTime() - (askedAt + Date.now()) / 2);
+  const findings: Finding[] = [
+    apartMs < CLOCK_MS
+      ? { check: `shard ${name}: clock`, status: "ok", detail: "that of this machine" }
+      : {
+          check: `shard ${name}: clock`,
+          status: "warn",
+          detail: `${Math.round(apartMs / 1000)} s from that of this machine`,
+          fix: "let both set their clocks by NTP",
+        },
+  ];
+  if (waitingMs !== null && waitingMs > WAITING_MS) {
+    findings.push({
+      check: `shard ${name}: hand-over`,
+      status: "warn",
+      detail: `events for other shards wait since ${Math.round(waitingMs / 1000)} s`,
+      fix: "see which shard is away, and whether a worker runs with all of SHARDS",
+    });
+  }
+  return findings;
+}

@@ -1,0 +1,34 @@
+/**
+ * With several databases: whether a tenant lives in this one. Each transaction
+ * for a tenant begins with that question, so a process whose knowledge of the
+ * tenant's place is out of date does nothing in the wrong database.
+ */
+import { escapeLiteral } from "pg";
+import type { TenantId } from "../shared/id.ts";
+import { codeOf } from "./passing-errors.ts";
+
+/** The version under which this process knows the tenant to live here; null: it does not know it here. */
+export type Residence = { versionOf(tenantId: TenantId): number | null };
+
+const MISROUTED = "PS001";
+
+class MisroutedError extends Error {
+  override readonly name = "MisroutedError";
+  readonly code = MISROUTED;
+}
+
+/** Whether nothing was done because a tenant does not live here, or not under that version. */
+export function isMisrouted(error: unknown): boolean {
+  return codeOf(error) === MISROUTED;
+}
+
+/** SQL for the beginning of a transaction. It, or this function, fails with what {@link isMisrouted} knows. */
+export function requireHere(residence: Residence, tenantIds: readonly TenantId[]): string {
+  const versions = tenantIds.map((tenantId) => {
+    const version = residence.versionOf(tenantId);
+    if (version === null) throw new MisroutedError("the tenant is not known in this shard");
+    return version;
+  });
+  const tenants = escapeLiteral(`{${tenantIds.join(",")}}`);
+  return `SELECT postern.require_here(${tenants}, '{${versions.join(",")}}')`;
+}

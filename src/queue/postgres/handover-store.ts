@@ -1,0 +1,91 @@
+/** Events that lie in one shard and belong into another, until a worker has stored them there. */
+import type { Db } from "../../database/pool.ts";
+import type { EventId, TenantId } from "../../shared/id.ts";
+import type { NewEvent } from "../queue.ts";
+
+/** Checked, but for its patterns, which follow from its type and versions. */
+export type HandedOver = Omit<NewEvent, "patterns" | "traceparent"> & {
+  traceparent: string | null;
+  /** Its key was claimed in the database in which it lies. */
+  claimed: boolean;
+};
+
+/** `keyOf` is the key that an event has claimed in this very database; null: none. */
+export async function insertHandovers(
+  db: Db,
+  events: readonly NewEvent[],
+  keyOf: (event: NewEvent) => string | null = () => null,
+): Promise<void> {
+  const claimed = events.map(keyOf);
+  await db.query(
+    /* sql */ `INSERT INTO postern.handovers (id, tenant_id, type, version, body, others, key, claimed, traceparent)
+      SELECT id, tenant_id, type, version, body, others::json, key, claimed, traceparent
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::boolean[],
+        $9::text[]) AS given (id, tenant_id, type, version, body, others, key, claimed, traceparent)`,
+    [
+      events.map(({ id }) => id),
+      events.map(({ tenantId }) => tenantId),
+      events.map(({ type }) => type),
+      events.map(({ version }) => version),
+      events.map(({ body }) => body),
+      events.map(({ others }) => (others === null ? null : JSON.stringify(others))),
+      events.map(({ idempotencyKey }, place) => claimed[place] ?? idempotencyKey),
+      claimed.map((key) => key !== null),
+      events.map(({ traceparent }) => traceparent ?? null),
+    ],
+  );
+}
+
+/** Which of these tenants live in this database. */
+export async function findTenantsHere(db: Db, tenantIds: readonly TenantId[]): Promise<Set<TenantId>> {
+  const { rows } = await db.query<{ tenantId: TenantId }>(
+    /* sql */ `SELECT here.tenant_id AS "tenantId" FROM unnest($1::text[]) AS asked (tenant_id)
+      CROSS JOIN LATERAL (
+        SELECT tenant_id FROM postern.shard_tenants WHERE tenant_id = asked.tenant_id AND NOT fenced OFFSET 0
+      ) AS here`,
+    [tenantIds],
+  );
+  return new Set(rows.map(({ tenantId }) => tenantId));
+}
+
+/** Where events wait to go; null: for the directory. */
+export async function findDestinations(db: Db): Promise<(string | null)[]> {
+  const { rows } = await db.query<{ shard: string | null }>(
+    /* sql */ `SELECT DISTINCT shard FROM postern.handovers WHERE lease_until <= now()`,
+  );
+  return rows.map(({ shard }) => shard);
+}
+
+/** Leases the oldest that wait to go there: no other worker is at them. */
+export async function claimHandovers(
+  db: Db,
+  shard: string | null,
+  { events, leaseMs }: { events: number; leaseMs: number },
+): Promise<HandedOver[]> {
+  const { rows } = await db.query<HandedOver>(
+    /* sql */ `UPDATE postern.handovers SET lease_until = now() + $3 * interval '1 ms'
+      WHERE id = ANY (ARRAY(
+        SELECT id FROM postern.handovers WHERE shard IS NOT DISTINCT FROM $1 AND lease_until <= now()
+        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))
+      RETURNING id, tenant_id AS "tenantId", type, version, body, others, key AS "idempotencyKey", claimed, traceparent`,
+    [shard, events, leaseMs],
+  );
+  return rows;
+}
+
+/** They go there from now on, or to where the directory says (null), and may be claimed after so long. */
+export async function redirectHandovers(
+  db: Db,
+  events: readonly { id: EventId; shard: string | null }[],
+  delayMs: number,
+): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.handovers h SET shard = given.shard, lease_until = now() + $3 * interval '1 ms'
+      FROM unnest($1::uuid[], $2::text[]) AS given (id, shard) WHERE h.id = given.id`,
+    [events.map(({ id }) => id), events.map(({ shard }) => shard), delayMs],
+  );
+}
+
+export async function deleteHandovers(db: Db, ids: readonly EventId[]): Promise<void> {
+  await db.query(/* sql */ `DELETE FROM postern.handovers WHERE id = ANY ($1::uuid[])`, [ids]);
+}

@@ -1,0 +1,54 @@
+/** The parts that work on one database, by the roles of the process: not started. */
+import { makeHostWatch } from "../database/host-watch.ts";
+import { makePresence } from "../queue/postgres/presence.ts";
+import { makeFoundation, type DatabasePlace } from "./foundation.ts";
+import type { ProcessParts } from "./process-parts.ts";
+import { CONNECTION_TIMEOUT_MS, type Background, type ServiceOptions } from "./service-options.ts";
+import { reconcilingServices, storageWork } from "./storage-parts.ts";
+import { makeAttemptWorker, workerBackground } from "./worker-parts.ts";
+
+export type DatabaseParts = Awaited<ReturnType<typeof makeDatabaseParts>>;
+
+export async function makeDatabaseParts(
+  options: ServiceOptions,
+  process: ProcessParts,
+  place: DatabasePlace,
+) {
+  const { config, roles, log } = options;
+  const { databaseUrl, metrics } = place;
+  const foundation = await makeFoundation(options, process, place);
+  const { pools, storage, lane, auditTally, heartbeat, intake, pull } = foundation;
+  const reconciling = reconcilingServices(storage, {
+    config,
+    pools,
+    databaseUrl,
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+  });
+  const background: Background[] = [makeHostWatch({ databaseUrl, log }), heartbeat];
+  if (roles.has("worker")) {
+    const presence = makePresence({
+      db: pools.worker,
+      databaseUrl,
+      firstLeaseId: foundation.leaseIds.first,
+      log,
+    });
+    lane.worker = makeAttemptWorker(options, foundation, presence);
+    background.push(...workerBackground(options, foundation, { worker: lane.worker, presence }));
+    if (intake !== null) background.push(intake.relay);
+    const { tenants } = pools;
+    const { storageTimes: times } = options;
+    background.push(storage.artifacts, ...storageWork(reconciling, { config, tenants, times, log, metrics }));
+  }
+  return {
+    ...foundation,
+    background,
+    reconciling,
+    async close() {
+      storage.bucket.close();
+      await pull.waits.close();
+      await auditTally.close();
+      await intake?.close();
+      await pools.close();
+    },
+  };
+}

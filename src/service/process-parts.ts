@@ -1,0 +1,33 @@
+/** What a process has once, however many databases it works on. */
+import { makeCatalogWatch } from "../events/catalog-watch.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
+import { makeOutbound } from "./outbound-parts.ts";
+import type { ServiceOptions } from "./service-options.ts";
+
+export type ProcessParts = Awaited<ReturnType<typeof makeProcessParts>>;
+
+export async function makeProcessParts(options: ServiceOptions) {
+  const { catalog, log } = options;
+  const metrics = makeMetrics();
+  const { guard, sender } = makeOutbound(options);
+  const tracing = await openTracing(options);
+  return {
+    metrics,
+    guard,
+    sender,
+    tracing,
+    catalogWatch: makeCatalogWatch({ catalog, log, metrics }),
+    async stopSending() {
+      await sender.close();
+      guard.close();
+    },
+  };
+}
+
+/** Loaded for a collector alone. */
+async function openTracing({ config, log }: ServiceOptions): Promise<Tracing | null> {
+  if (config.tracing === undefined) return null;
+  const { makeTracing } = await import("../telemetry/otlp-tracing.ts");
+  return makeTracing(config.tracing, log);
+}

@@ -1,0 +1,184 @@
+/** What the HTTP edge calls where there are several databases: each call goes to the shard of its tenant. */
+import type { AuditTally } from "../audit/audit-tally.ts";
+import type { Readiness } from "../api/readiness.ts";
+import type { ApiServices } from "../api/services.ts";
+import { makeSessionVerifier } from "../api/session.ts";
+import type { Publisher } from "../events/publish.ts";
+import { makeOwnTokens } from "../portal/own-tokens.ts";
+import { ALL_TENANTS } from "../portal/portal-session.ts";
+import type { Router } from "../shards/router.ts";
+import { makeShardedTenants } from "../shards/sharded-tenants.ts";
+import { askAll, mergeReports, mergeTenants } from "../shards/merge.ts";
+import type { TenantId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { exposeMetrics } from "../telemetry/exposition.ts";
+import { makeTenantServices } from "./api-parts.ts";
+import type { ProcessParts } from "./process-parts.ts";
+import type { ServiceOptions } from "./service-options.ts";
+import type { ShardParts } from "./one-shard.ts";
+
+type Routing = {
+  router: Router<ShardParts>;
+  /** The first keeps what is no tenant's. */
+  shards: readonly ShardParts[];
+  process: ProcessParts;
+  publisher: Publisher;
+};
+
+export function makeRoutedServices(options: ServiceOptions, routing: Routing): ApiServices {
+  const { router, shards, process, publisher } = routing;
+  const [first] = shards;
+  if (first === undefined) throw new Error("there is no shard");
+  const { metrics } = process;
+  const tenants = makeShardedTenants({
+    atHome: (tenantId, work) => router.atHome(tenantId, ({ parts }) => work(parts.pools.residents)),
+  });
+  return {
+    // What is the process's is alike in each.
+    ...first.api,
+    ...makeTenantServices(options, first.parts, {
+      tenants,
+      queue: {
+        endpointChanged: (endpoint) =>
+          router.atHome(endpoint.tenantId, ({ parts }) => parts.queue.endpointChanged(endpoint)),
+      },
+    }),
+    ...boundToShard(routing),
+    ...portalOf(options, routing, first),
+    tenants: tenantsOf(routing),
+    findKey: (tenantId, key) => router.atHome(tenantId, ({ api }) => api.findKey(tenantId, key)),
+    publisher,
+    servedFiles: servedFilesOf(shards),
+    log: options.log,
+    metrics,
+    exposeMetrics: () =>
+      exposeMetrics(
+        metrics,
+        shards.map(({ parts }) => parts.metrics),
+      ),
+    auditTally: auditTallyOf(options, routing, first),
+    readiness: readinessOf(shards),
+  };
+}
+
+/** Services that listen to their database, or use its bucket. */
+function boundToShard({ router, shards }: Routing) {
+  const { atHome } = router;
+  return {
+    logTail: {
+      watch: (tenantId, ...rest) => atHome(tenantId, ({ api }) => api.logTail.watch(tenantId, ...rest)),
+      close: async () => void (await Promise.all(shards.map(({ api }) => api.logTail.close()))),
+    },
+    personSends: {
+      retry: (caller, ...rest) =>
+        atHome(caller.tenantId, ({ api }) => api.personSends.retry(caller, ...rest)),
+      composeTest: (tenantId, ...rest) =>
+        atHome(tenantId, ({ api }) => api.personSends.composeTest(tenantId, ...rest)),
+      test: (caller, ...rest) => atHome(caller.tenantId, ({ api }) => api.personSends.test(caller, ...rest)),
+    },
+    fetches: {
+      lease: (tenantId, ...rest) => atHome(tenantId, ({ api }) => api.fetches.lease(tenantId, ...rest)),
+      acknowledge: (tenantId, ...rest) =>
+        atHome(tenantId, ({ api }) => api.fetches.acknowledge(tenantId, ...rest)),
+      close: () => {
+        for (const { api } of shards) api.fetches.close();
+      },
+    },
+    downloads: {
+      library: (tenantId, page) => atHome(tenantId, ({ api }) => api.downloads.library(tenantId, page)),
+      get: (tenantId, id) => atHome(tenantId, ({ api }) => api.downloads.get(tenantId, id)),
+      issueLink: (caller, asked) =>
+        atHome(caller.tenantId, ({ api }) => api.downloads.issueLink(caller, asked)),
+    },
+    artifactChanges: {
+      erase: (caller, id) => atHome(caller.tenantId, ({ api }) => api.artifactChanges.erase(caller, id)),
+      hold: (caller, id, isHeld) =>
+        atHome(caller.tenantId, ({ api }) => api.artifactChanges.hold(caller, id, isHeld)),
+    },
+  } satisfies Partial<ApiServices>;
+}
+
+/** A session is in its tenant's shard, one of all tenants in the first. A code does not say whose it is: all are asked. */
+function portalOf(
+  { config }: ServiceOptions,
+  { router, shards }: Routing,
+  first: ShardParts,
+): Pick<ApiServices, "portal" | "sessions"> {
+  const homeOf = async (tenantId: TenantId | typeof ALL_TENANTS | null): Promise<ShardParts> =>
+    tenantId === null || tenantId === ALL_TENANTS ? first : router.home(tenantId);
+  const portals = shards.map(({ api }) => api.portal);
+  return {
+    portal: {
+      grant: async (by, grant, minutes) =>
+        (await homeOf(grant.tenantId)).api.portal.grant(by, grant, minutes),
+      act: async (by, grant) => (await homeOf(grant.tenantId)).api.portal.act(by, grant),
+      open: (code, by) => askAll(portals, (portal) => portal.open(code, by), isUnknown),
+      renew: (id) => askAll(portals, (portal) => portal.renew(id), isUnknown),
+      end: async (id) => void (await Promise.all(portals.map((portal) => portal.end(id)))),
+    },
+    sessions: makeSessionVerifier(config.session, {
+      tokens: makeOwnTokens(config.encryptionKeys),
+      isAlive: async (id, tenantId) => (await homeOf(tenantId)).api.portal.isAlive(id),
+    }),
+  };
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof Refusal && error.code === "unauthorized";
+}
+
+function tenantsOf({ router, shards }: Routing): ApiServices["tenants"] {
+  const find = async (tenantId: TenantId | null) => {
+    if (tenantId === null) throw new Refusal("not_found");
+    return (await router.home(tenantId)).api.tenants;
+  };
+  return {
+    list: async (page) =>
+      mergeTenants(await Promise.all(shards.map(({ api }) => api.tenants.list(page))), page),
+    get: async (tenantId) => (await find(tenantId)).get(tenantId),
+    count: async (tenantId) => (await find(tenantId)).count(tenantId),
+    erase: async (by, tenantId) => (await find(tenantId)).erase(by, tenantId),
+    getErasure: async (tenantId) => (await find(tenantId)).getErasure(tenantId),
+  };
+}
+
+function servedFilesOf(shards: readonly ShardParts[]): ApiServices["servedFiles"] {
+  const all = shards.map(({ api }) => api.servedFiles).filter((files) => files !== null);
+  const [first] = all;
+  if (first === undefined) return null;
+  return { ...first, buckets: new Map(all.flatMap(({ buckets }) => Array.from(buckets))) };
+}
+
+/** What is counted for a tenant goes to its shard, and the rest to the first. */
+function auditTallyOf({ log }: ServiceOptions, { router, shards }: Routing, first: ShardParts): AuditTally {
+  function tell(tenantId: TenantId | null, entry: (tally: AuditTally) => void): void {
+    if (tenantId === null) return entry(first.parts.auditTally);
+    router.home(tenantId).then(
+      ({ parts }) => entry(parts.auditTally),
+      (error: unknown) =>
+        log.warn({ err: error, tenantId }, "an audit entry is lost: its shard is not known"),
+    );
+    return undefined;
+  }
+  return {
+    failedAuthentication: (by) => tell(null, (tally) => tally.failedAuthentication(by)),
+    limitReached: (by) => tell(by.tenantId, (tally) => tally.limitReached(by)),
+    accessRefused: (by) => tell(by.caller.tenantId, (tally) => tally.accessRefused(by)),
+    blockedTarget: (target) => tell(target.tenantId, (tally) => tally.blockedTarget(target)),
+    close: async () => void (await Promise.all(shards.map(({ parts }) => parts.auditTally.close()))),
+  };
+}
+
+/** Ready while any shard is: a process that was taken away would take the other shards' tenants with it. */
+function readinessOf(shards: readonly ShardParts[]): Readiness {
+  return {
+    report: async () =>
+      mergeReports(
+        await Promise.all(
+          shards.map(async ({ name, api }) => ({ name, report: await api.readiness.report() })),
+        ),
+      ),
+    refreshGauges: async () =>
+      void (await Promise.all(shards.map(({ api }) => api.readiness.refreshGauges()))),
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * The parts of a process that works on several databases: those of each, and
+ * before them services that bring every call to the shard of its tenant.
+ */
+import { makePublisher } from "../events/publish.ts";
+import { makeTakenEvents } from "../events/taken-events.ts";
+import { makeKnownKeys } from "../intake/known-keys.ts";
+import {
+  claimHandovers,
+  deleteHandovers,
+  findDestinations,
+  redirectHandovers,
+} from "../queue/postgres/handover-store.ts";
+import { makeChooser } from "../shards/choose-shard.ts";
+import { Directory } from "../shards/directory.ts";
+import { makeHandOver } from "../shards/hand-over.ts";
+import { makeShardedDurable } from "../shards/publish-to-shards.ts";
+import { makeRouter } from "../shards/router.ts";
+import type { Shard } from "../shards/shard-list.ts";
+import { systemClock } from "../shared/clock.ts";
+import { makeShardParts, reach, type ShardParts } from "./one-shard.ts";
+import type { Parts } from "./parts-type.ts";
+import type { ProcessParts } from "./process-parts.ts";
+import type { Background, ServiceOptions } from "./service-options.ts";
+import { makeRoutedServices } from "./routed-services.ts";
+
+const HANDOVER_ROWS = {
+  destinations: findDestinations,
+  claim: claimHandovers,
+  redirect: redirectHandovers,
+  remove: deleteHandovers,
+};
+
+export async function makeShardedParts(
+  options: ServiceOptions,
+  process: ProcessParts,
+  shards: readonly Shard[],
+): Promise<Parts> {
+  const [first] = shards;
+  if (first === undefined) throw new Error("there is no shard");
+  const reached = new Map(shards.map((shard) => [shard.name, reach(shard, options.log)]));
+  const directory = new Directory({
+    first: first.name,
+    shards: reached,
+    choose: makeChooser(shards),
+    log: options.log,
+  });
+  const all = new Map<string, ShardParts>();
+  for (const shard of shards) {
+    const isFirst = shard === first;
+    const pulse = reached.get(shard.name)?.pulse;
+    if (pulse === undefined) throw new Error("a shard is not reached");
+    all.set(shard.name, await makeShardParts(options, process, { shard, isFirst, directory, pulse }));
+  }
+  const list = [...all.values()];
+  const services = makeRoutedServices(options, {
+    router: makeRouter(directory, all),
+    shards: list,
+    process,
+    publisher: makePublisher(options.catalog, makeShardedDurable(directory, publishingOf(list))),
+  });
+  return {
+    background: [
+      process.catalogWatch,
+      ...list.map(({ pulse }) => pulse),
+      ...list.flatMap(({ parts }) => parts.background),
+      ...(options.roles.has("worker") ? handOvers(list, directory) : []),
+    ],
+    stores: list.map(({ parts, options: { config } }) => ({
+      bucket: parts.storage.bucket,
+      config,
+      reconciling: parts.reconciling,
+    })),
+    listensOn: (port) => {
+      for (const { parts } of list) parts.storage.listensOn(port);
+    },
+    apiServices: services,
+    async close() {
+      await process.stopSending();
+      await Promise.all(list.map(({ parts }) => parts.close()));
+      await process.tracing?.close();
+      await Promise.all(reached.values().map(({ db }) => db.end()));
+    },
+  };
+}
+
+function publishingOf(shards: readonly ShardParts[]) {
+  return new Map(
+    shards.map(({ name, pulse, parts: { commit, queue } }) => [
+      name,
+      { commit, findKnownKeys: makeKnownKeys(queue, systemClock), pulse },
+    ]),
+  );
+}
+
+/** From each shard to all. */
+function handOvers(shards: readonly ShardParts[], directory: Directory): Background[] {
+  const targets = new Map(
+    shards.map(({ name, parts: { acceptor, metrics } }) => [
+      name,
+      { taken: makeTakenEvents(acceptor), metrics },
+    ]),
+  );
+  return shards.map(({ name, parts: { pools }, options: { log } }) =>
+    makeHandOver({
+      from: { name, db: pools.worker },
+      rows: HANDOVER_ROWS,
+      directory,
+      shards: targets,
+      log,
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+/** The worker of one database, and what runs beside it. */
+import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
+import { readStoredTargets } from "../endpoints/send-target.ts";
+import { makeOutbox } from "../events/outbox.ts";
+import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
+import { insertReplayed } from "../queue/postgres/once-store.ts";
+import type { WorkerPresence } from "../queue/postgres/presence.ts";
+import { makeSlotStore } from "../queue/postgres/slots.ts";
+import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
+import type { Presence } from "../queue/queue.ts";
+import { makeReplayWorker } from "../replays/replay-worker.ts";
+import { systemClock } from "../shared/clock.ts";
+import { makeTargetCache } from "../worker/target-cache.ts";
+import { makeWorker, type Worker } from "../worker/worker.ts";
+import type { Foundation } from "./foundation.ts";
+import type { Background, ServiceOptions } from "./service-options.ts";
+import { makeUpkeep } from "./upkeep.ts";
+
+export function makeAttemptWorker(
+  { config, log }: ServiceOptions,
+  foundation: Foundation,
+  presence: Presence,
+): Worker {
+  const { pools, queue, catalog, secretBox, sender, auditTally, storage, metrics, tracing, leaseIds } =
+    foundation;
+  return makeWorker({
+    queue,
+    presence,
+    slots: makeSlotStore(pools.worker, leaseIds.first),
+    targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox),
+    sender,
+    health: makeEndpointHealth({
+      db: pools.worker,
+      queue,
+      log,
+      disableAfterMs: config.disableAfterMs,
+      metrics,
+    }),
+    blockedTarget: (target) => auditTally.blockedTarget(target),
+    artifacts: storage.artifacts,
+    outbox: makeOutbox({ queue, catalog, log, metrics, tracing, operatorTenant: config.operatorTenant }),
+    tracing,
+    scheduleMs: config.retryScheduleMs,
+    clock: systemClock,
+    log,
+    metrics,
+  });
+}
+
+/** The worker, what wakes it, and the upkeep of its tables. */
+export function workerBackground(
+  { config, log, upkeepTimes }: ServiceOptions,
+  { databaseUrl, pools, catalog, metrics, pull }: Foundation,
+  { worker, presence }: { worker: Worker; presence: WorkerPresence },
+): Background[] {
+  return [
+    makeWakeListener({
+      databaseUrl,
+      log,
+      wake: (group) => worker.wake(group),
+      slotsChanged: () => worker.slotsChanged(),
+      withdraw: (superseded) => worker.withdraw(superseded),
+    }),
+    startedTogether(presence, worker),
+    makeUpkeep({
+      db: pools.worker,
+      deadWorkers: makeDeadWorkers({ db: pools.worker, presence, log, metrics }),
+      pull: pull.upkeep,
+      catalog,
+      log,
+      metrics,
+      retentionDays: config.retentionDays,
+      disableAfterMs: config.disableAfterMs,
+      times: upkeepTimes,
+    }),
+    makeReplayWorker({
+      db: pools.worker,
+      tenants: pools.tenants,
+      addDispatches: insertReplayed,
+      log,
+      metrics,
+    }),
+  ];
+}
+
+/** The second stops first: while the worker has leases, others can see that it lives. */
+function startedTogether(first: Background, second: Background): Background {
+  return {
+    start() {
+      first.start();
+      second.start();
+    },
+    async stop() {
+      await second.stop();
+      await first.stop();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** Where tenants live: the directory in the first shard, and each shard's own rows. */
+import type { Db } from "../database/pool.ts";
+import type { TenantId } from "../shared/id.ts";
+
+export type Home = { shard: string; version: number };
+
+/** The homes of those of these tenants that have one. */
+export async function readHomes(db: Db, tenantIds: readonly TenantId[]): Promise<Map<TenantId, Home>> {
+  const { rows } = await db.query<Home & { tenantId: TenantId }>({
+    name: "read-homes",
+    text: /* sql */ `SELECT home.tenant_id AS "tenantId", home.shard, home.version
+      FROM unnest($1::text[]) AS asked (tenant_id) CROSS JOIN LATERAL (
+        SELECT tenant_id, shard, version FROM postern.shard_directory WHERE tenant_id = asked.tenant_id OFFSET 0
+      ) AS home`,
+    values: [tenantIds],
+  });
+  return new Map(rows.map(({ tenantId, shard, version }) => [tenantId, { shard, version }]));
+}
+
+/**
+ * Gives tenants a home that have none. One that has rows in this database, the
+ * first shard, was here before there were shards, and stays. Rows that only pass
+ * through make nobody a resident.
+ */
+export async function placeTenants(
+  db: Db,
+  first: string,
+  places: readonly { tenantId: TenantId; shard: string }[],
+): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.shard_directory (tenant_id, shard)
+      SELECT tenant_id, CASE WHEN EXISTS (
+          SELECT FROM postern.count_tenant_rows(tenant_id, 1) AS counted
+          WHERE counted.name NOT IN ('outbox', 'handovers', 'idempotency_keys')
+        ) THEN $3 ELSE shard END
+      -- In one order everywhere: two processes that place the same tenants never wait crosswise.
+      FROM unnest($1::text[], $2::text[]) AS given (tenant_id, shard) ORDER BY tenant_id
+      ON CONFLICT DO NOTHING`,
+    [places.map(({ tenantId }) => tenantId), places.map(({ shard }) => shard), first],
+  );
+}
+
+/** In the shard itself: the tenants were placed here, and have not been moved since. Only where it is that shard. */
+export async function settleTenants(db: Db, shard: string, tenantIds: readonly TenantId[]): Promise<void> {
+  await db.query({
+    name: "settle-tenants",
+    text: /* sql */ `INSERT INTO postern.shard_tenants (tenant_id, version)
+      SELECT tenant_id, 1 FROM unnest($1::text[]) AS given (tenant_id)
+      WHERE EXISTS (SELECT FROM postern.shard WHERE name = $2) ORDER BY tenant_id ON CONFLICT DO NOTHING`,
+    values: [tenantIds, shard],
+  });
+}

@@ -1,0 +1,187 @@
+/**
+ * Hands over the events that lie in one shard and belong into others.
+ *
+ * Why none is lost and none is stored twice: a row is deleted only when its
+ * event is stored in the tenant's shard, and there an event is accepted once by
+ * its id. A worker that dies in between leaves a lease, behind which another
+ * finds the event known. A shard that is away keeps its own events waiting, and
+ * nobody else's.
+ */
+import type { Pool } from "../database/pool.ts";
+import { isPassing } from "../database/passing-errors.ts";
+import { isMisrouted } from "../database/residence.ts";
+import { patternsMatching } from "../events/subscription.ts";
+import type { Taken, TakenEvents } from "../events/taken-events.ts";
+import type { NewEvent } from "../queue/queue.ts";
+import type { EventId } from "../shared/id.ts";
+import { makeRepeated, type Repeated } from "../shared/every.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Directory } from "./directory.ts";
+
+const LOOK_EVERY_MS = 200;
+const LEASE_MS = 15_000;
+const PAUSE_MS = 2000;
+const AT_ONCE = 200;
+
+/** Without its patterns, which follow from its type and versions. */
+export type WaitingEvent = Omit<NewEvent, "patterns" | "traceparent"> & {
+  traceparent: string | null;
+  /** Its key was claimed in the shard where it lies. */
+  claimed: boolean;
+};
+
+/** The rows of the shard in which events lie. A shard null is one that is not known yet. */
+export type HandoverRows = {
+  destinations(db: Pool): Promise<(string | null)[]>;
+  claim(db: Pool, shard: string | null, limits: { events: number; leaseMs: number }): Promise<WaitingEvent[]>;
+  redirect(
+    db: Pool,
+    events: readonly { id: EventId; shard: string | null }[],
+    delayMs: number,
+  ): Promise<void>;
+  remove(db: Pool, ids: readonly EventId[]): Promise<void>;
+};
+
+export type HandOverServices = {
+  from: { name: string; db: Pool };
+  rows: HandoverRows;
+  directory: Directory;
+  /** Where events are accepted, by shard. */
+  shards: ReadonlyMap<
+    string,
+    { taken: TakenEvents; metrics: Pick<Metrics, "eventsAccepted" | "eventsRejected"> }
+  >;
+  log: Log;
+};
+
+export function makeHandOver(services: HandOverServices): Repeated {
+  const { from, rows, log } = services;
+  /** One that waits for a shard that is away must not keep the others waiting. */
+  const under = new Map<string, Promise<void>>();
+
+  async function look(): Promise<void> {
+    const destinations = await rows.destinations(from.db);
+    if (destinations.includes(null)) await direct(services);
+    for (const shard of destinations) {
+      if (shard === null || under.has(shard)) continue;
+      const work = handOverTo(services, shard).catch(failed);
+      under.set(
+        shard,
+        work.finally(() => under.delete(shard)),
+      );
+    }
+  }
+
+  function failed(error: unknown): void {
+    log.warn({ err: error, from: from.name }, "events wait to be handed over to another shard");
+  }
+
+  const repeated = makeRepeated(LOOK_EVERY_MS, look, failed);
+  return {
+    start: () => repeated.start(),
+    async stop() {
+      await repeated.stop();
+      await Promise.all(under.values());
+    },
+  };
+}
+
+/** Asks the directory where events go. */
+async function direct({ from, rows, directory }: HandOverServices): Promise<void> {
+  const events = await rows.claim(from.db, null, { events: AT_ONCE, leaseMs: LEASE_MS });
+  const homes = await Promise.allSettled(events.map(({ tenantId }) => directory.find(tenantId)));
+  const placed = events.map(({ id }, place) => {
+    const home = homes[place];
+    return { id, shard: home?.status === "fulfilled" ? home.value.shard : null };
+  });
+  await rows.redirect(
+    from.db,
+    placed.filter(({ shard }) => shard !== null),
+    0,
+  );
+  await rows.redirect(
+    from.db,
+    placed.filter(({ shard }) => shard === null),
+    PAUSE_MS,
+  );
+}
+
+async function handOverTo(services: HandOverServices, shard: string): Promise<void> {
+  const { from, rows } = services;
+  const events = await rows.claim(from.db, shard, { events: AT_ONCE, leaseMs: LEASE_MS });
+  const results = await Promise.allSettled(events.map((event) => handOver(services, shard, event)));
+  const idsOf = (kind: "stored" | "elsewhere" | "failed") =>
+    events.flatMap(({ id }, place) => (kindOf(results[place]) === kind ? [id] : []));
+  const failure = results.find((result) => result.status === "rejected");
+  await rows.remove(from.db, idsOf("stored"));
+  await rows.redirect(
+    from.db,
+    idsOf("elsewhere").map((id) => ({ id, shard: null })),
+    0,
+  );
+  await rows.redirect(
+    from.db,
+    idsOf("failed").map((id) => ({ id, shard })),
+    PAUSE_MS,
+  );
+  if (failure !== undefined) throw failure.reason;
+}
+
+type Outcome = "stored" | "elsewhere";
+
+function kindOf(result: PromiseSettledResult<Outcome> | undefined): Outcome | "failed" {
+  return result?.status === "fulfilled" ? result.value : "failed";
+}
+
+async function handOver(services: HandOverServices, shard: string, waiting: WaitingEvent): Promise<Outcome> {
+  const { from, directory, log } = services;
+  const { tenantId, id: eventId } = waiting;
+  const home = await directory.find(tenantId);
+  const to = services.shards.get(shard);
+  if (home.shard !== shard || to === undefined) return "elsewhere";
+  const event = toAccept(waiting, { isAtHome: from.name === shard });
+  try {
+    const taken = await accept(to.taken, event);
+    if (taken === "accepted") to.metrics.eventsAccepted.inc();
+    if (taken === "key_reused") {
+      log.error(
+        { tenantId, eventId, eventType: event.type },
+        "an event whose idempotency key stands for other content in its tenant's shard is not sent",
+      );
+      to.metrics.eventsRejected.inc({ reason: "idempotency_key_reused" });
+    }
+    return "stored";
+  } catch (error) {
+    if (!isMisrouted(error)) throw error;
+    directory.forget(tenantId);
+    return "elsewhere";
+  }
+}
+
+/** One that the database refuses fails its group; then each is tried alone. */
+async function accept(taken: TakenEvents, event: NewEvent): Promise<Taken> {
+  try {
+    return await taken.accept(event, "grouped");
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    return taken.accept(event, "alone");
+  }
+}
+
+/** A key that was claimed where the tenant turns out to live is the event's own already. */
+function toAccept(waiting: WaitingEvent, { isAtHome }: { isAtHome: boolean }): NewEvent {
+  const { id, tenantId, type, version, body, others, traceparent } = waiting;
+  const versions = [version, ...Object.keys(others ?? {}).map(Number)];
+  return {
+    id,
+    tenantId,
+    type,
+    version,
+    body,
+    others,
+    patterns: patternsMatching(type, versions),
+    idempotencyKey: isAtHome && waiting.claimed ? null : waiting.idempotencyKey,
+    ...(traceparent === null ? {} : { traceparent }),
+  };
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { askAll, mergeReports, mergeTenants } from "./merge.ts";
+
+const ready = { reasons: [], warnings: [] };
+const away = { reasons: ["the database cannot be reached"], warnings: [] };
+
+describe("mergeReports", () => {
+  it("is ready while any shard is, and names the others in warnings", () => {
+    const merged = mergeReports([
+      { name: "eu1", report: { reasons: [], warnings: ["full"] } },
+      { name: "eu2", report: away },
+    ]);
+    assert.deepEqual(merged, {
+      reasons: [],
+      warnings: ["shard eu2: the database cannot be reached", "shard eu1: full"],
+    });
+  });
+
+  it("says once what all say", () => {
+    const merged = mergeReports([
+      { name: "eu1", report: away },
+      { name: "eu2", report: away },
+    ]);
+    assert.deepEqual(merged, away);
+    assert.deepEqual(mergeReports([{ name: "eu1", report: ready }]), ready);
+  });
+});
+
+describe("mergeTenants", () => {
+  it("orders by the bytes of ids, up to the limit", () => {
+    const pages = [
+      [{ id: "B" }, { id: "a" }],
+      [{ id: "A" }, { id: "_" }],
+    ];
+    assert.deepEqual(
+      mergeTenants(pages, { limit: 3 }).map(({ id }) => id),
+      ["A", "B", "_"],
+    );
+  });
+});
+
+const unknown = new Error("unknown");
+const isUnknown = (error: unknown): boolean => error === unknown;
+const ask = (answer: string | Error) =>
+  answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+
+describe("askAll", () => {
+  it("answers the one that knows it, and otherwise the error that says more", async () => {
+    assert.equal(await askAll([unknown, "found", new Error("away")], ask, isUnknown), "found");
+    await assert.rejects(askAll([unknown, new Error("away")], ask, isUnknown), /away/);
+    await assert.rejects(askAll([unknown, unknown], ask, isUnknown), /unknown/);
+  });
+});

@@ -1,0 +1,43 @@
+/** Answers of several shards as one. Pure, but for {@link askAll}. */
+
+/** The first answer of any; without one, an error that says more than that the shard does not know it. */
+export async function askAll<Part, Answer>(
+  parts: readonly Part[],
+  ask: (part: Part) => Promise<Answer>,
+  isUnknown: (error: unknown) => boolean,
+): Promise<Answer> {
+  const results = await Promise.allSettled(parts.map(ask));
+  const found = results.find((result) => result.status === "fulfilled");
+  if (found !== undefined) return found.value;
+  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  throw errors.find((error) => !isUnknown(error)) ?? errors[0];
+}
+
+/** Pages in the order of the bytes of ids, as the page of one. */
+export function mergeTenants<Tenant extends { id: string }>(
+  pages: readonly (readonly Tenant[])[],
+  { limit }: { limit: number },
+): Tenant[] {
+  const all = pages
+    .flat()
+    .toSorted((one, other) => Buffer.compare(Buffer.from(one.id), Buffer.from(other.id)));
+  return all.slice(0, limit);
+}
+
+type Report = { reasons: string[]; warnings: string[] };
+
+/** What all shards say is the process's. What some say is a warning with their names, unless no shard is ready. */
+export function mergeReports(shards: readonly { name: string; report: Report }[]): Report {
+  const reasons = mergeTexts(shards.map(({ name, report }) => ({ name, texts: report.reasons })));
+  const warnings = mergeTexts(shards.map(({ name, report }) => ({ name, texts: report.warnings })));
+  const isAnyReady = shards.some(({ report }) => report.reasons.length === 0);
+  return isAnyReady ? { reasons: [], warnings: reasons.concat(warnings) } : { reasons, warnings };
+}
+
+function mergeTexts(shards: readonly { name: string; texts: readonly string[] }[]): string[] {
+  const all = shards.flatMap(({ name, texts }) => texts.map((text) => ({ name, text })));
+  const isCommon = (text: string): boolean => shards.every(({ texts }) => texts.includes(text));
+  const common = new Set(all.filter(({ text }) => isCommon(text)).map(({ text }) => text));
+  const named = all.filter(({ text }) => !isCommon(text)).map(({ name, text }) => `shard ${name}: ${text}`);
+  return [...common, ...named];
+}

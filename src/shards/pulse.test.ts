@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Refusal } from "../shared/refusal.ts";
+import { makePulse } from "./pulse.ts";
+
+const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === "unavailable";
+
+describe("a shard's pulse", () => {
+  it("refuses who waits when it stops, refuses others at once, and lets all through when it is back", async () => {
+    let isDead = false;
+    let back = Promise.withResolvers<void>();
+    const told: boolean[] = [];
+    const pulse = makePulse(
+      async () => {
+        if (isDead) throw new Error("refused");
+      },
+      (isAway) => {
+        told.push(isAway);
+        if (!isAway) back.resolve();
+      },
+    );
+    pulse.start();
+    try {
+      assert.equal(await pulse.guard(async () => "done"), "done");
+      isDead = true;
+      await assert.rejects(
+        pulse.guard(() => new Promise(() => undefined)),
+        isUnavailable,
+      );
+      let isAsked = false;
+      await assert.rejects(
+        pulse.guard(async () => {
+          isAsked = true;
+        }),
+        isUnavailable,
+      );
+      assert.equal(isAsked, false);
+      back = Promise.withResolvers();
+      isDead = false;
+      await back.promise;
+      assert.equal(await pulse.guard(async () => "again"), "again");
+      assert.deepEqual(told, [true, false]);
+    } finally {
+      await pulse.stop();
+    }
+  });
+
+  it("hands on what the work fails with", async () => {
+    const pulse = makePulse(
+      async () => undefined,
+      () => undefined,
+    );
+    await assert.rejects(
+      pulse.guard(async () => {
+        throw new Error("its own");
+      }),
+      /its own/,
+    );
+  });
+});

@@ -1,0 +1,59 @@
+/**
+ * Whether a shard answers. While it does not, its tenants' callers are refused
+ * at once, those who wait too: none of them waits out a time limit of PostgreSQL.
+ */
+import { makeRepeated, type Repeated } from "../shared/every.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { withinLimit } from "../shared/time-limit.ts";
+
+const LOOK_EVERY_MS = 1000;
+/** Far above what a busy database takes, or a busy process to hear it. */
+const LIMIT_MS = 3000;
+/** One look in vain may be the doing of this process. */
+const LOOKS_IN_VAIN = 2;
+const RETRY_AFTER_S = 2;
+
+export type Pulse = Repeated & {
+  /** Does the work; refuses with `unavailable` once the shard does not answer. */
+  guard<T>(work: () => Promise<T>): Promise<T>;
+};
+
+/** @param ask resolves if the shard answers. */
+export function makePulse(ask: () => Promise<unknown>, tell: (isAway: boolean) => void): Pulse {
+  let inVain = 0;
+  const waiting = new Set<(refusal: Refusal) => void>();
+
+  async function look(): Promise<void> {
+    await withinLimit(ask(), LIMIT_MS, () => new Error("no answer"));
+    if (isAway()) tell(false);
+    inVain = 0;
+  }
+
+  function failed(): void {
+    inVain++;
+    if (inVain === LOOKS_IN_VAIN) tell(true);
+    if (isAway()) for (const refuse of waiting) refuse(unavailable());
+  }
+
+  function isAway(): boolean {
+    return inVain >= LOOKS_IN_VAIN;
+  }
+
+  return {
+    ...makeRepeated(LOOK_EVERY_MS, look, failed),
+    async guard(work) {
+      if (isAway()) throw unavailable();
+      const refused = Promise.withResolvers<never>();
+      waiting.add(refused.reject);
+      try {
+        return await Promise.race([work(), refused.promise]);
+      } finally {
+        waiting.delete(refused.reject);
+      }
+    },
+  };
+}
+
+function unavailable(): Refusal {
+  return new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S });
+}

@@ -1,0 +1,94 @@
+/** `postern migrate`, `doctor` and commands that work on one database, with shards. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { z } from "zod";
+import type { Environment } from "../src/config.ts";
+import { runProgram } from "./support/program.ts";
+import { prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
+
+let t: ShardTests;
+before(async () => {
+  t = await prepareShardTests();
+});
+afterEach(() => t.end());
+after(() => t.close());
+
+const findings = z.array(z.object({ check: z.string(), status: z.string(), detail: z.string() }));
+
+async function examine(change: Environment = {}) {
+  const { output } = await runProgram(["doctor", "--json"], { ...t.settings(), ...change });
+  return findings.parse(JSON.parse(output));
+}
+
+describe("postern migrate with shards", () => {
+  it("brings each up to date, and goes on where it stopped half-way", async () => {
+    await t.prepare({ migrated: false });
+    const strange = t.shards().setting.replace(/\|eu2=.*$/, "|eu2=postgres://127.0.0.1:1/nowhere");
+    const halfway = await runProgram(["migrate"], { ...t.settings(), SHARDS: strange });
+    assert.equal(halfway.code, 1);
+    assert.match(halfway.output, /^eu1: The schema is now up to date\.$/m);
+    const { code, output, errors } = await runProgram(["migrate"], t.settings());
+    assert.equal(code, 0, errors);
+    assert.match(output, /^eu1: The schema is up to date\.$/m);
+    assert.match(output, /^eu2: applied 0038_/m);
+    assert.match(output, /^eu2: The schema is now up to date\.$/m);
+  });
+});
+
+describe("postern doctor with shards", () => {
+  it("looks at each, and whether they belong together", async () => {
+    const program = await t.begin();
+    const found = await examine();
+    for (const name of ["eu1", "eu2"]) {
+      for (const check of ["database", "schema", "encryption key", "workers", "clock"]) {
+        const finding = found.find((one) => one.check === `shard ${name}: ${check}`);
+        assert.equal(finding?.status, "ok", `${name}: ${check}: ${finding?.detail}`);
+      }
+    }
+    const together = found.find(({ check }) => check === "shards");
+    assert.deepEqual(
+      [together?.status, together?.detail],
+      ["ok", "2 databases of one installation; eu1 keeps the directory"],
+    );
+    await program.end("SIGTERM");
+    const [one = "", other = ""] = t.shards().setting.split("|");
+    const twice = await examine({
+      SHARDS: `${one}|${one.replace("eu1=", "eu2=").replace("127.0.0.1", "localhost")}`,
+    });
+    assert.ok(
+      twice.some(({ status, detail }) => status === "fail" && detail.includes("names one database twice")),
+    );
+    await t.rows("eu1", "INSERT INTO postern.shard_directory VALUES ($1, 'eu3')", [
+      t.shards().newTenant("eu1"),
+    ]);
+    await t.rows(
+      "eu2",
+      `INSERT INTO postern.handovers (id, tenant_id, shard, type, version, body)
+        VALUES ('00000000-0000-7000-8000-000000000000', $1, 'eu1', 'a.b', 1, '{}')`,
+      [t.shards().newTenant("eu1")],
+    );
+    const missing = await examine({ SHARDS: `${one}|${other}` });
+    assert.ok(missing.some(({ status, detail }) => status === "fail" && detail.includes("eu3 (1 of them)")));
+    assert.ok(missing.some(({ check, status }) => check === "shard eu2: hand-over" && status === "warn"));
+  });
+
+  it("says which shard is away, and looks at the others", async () => {
+    const program = await t.begin();
+    await program.end("SIGTERM");
+    await t.shards().proxy("eu2").close();
+    const found = await examine();
+    const statusOf = (check: string) => found.find((one) => one.check === check)?.status;
+    assert.equal(statusOf("shard eu1: schema"), "ok");
+    assert.equal(statusOf("shard eu2: database"), "fail");
+    assert.equal(statusOf("shards"), "warn");
+  });
+});
+
+describe("a command that works on one database", () => {
+  it("refuses several, and says how to run it", async () => {
+    await t.prepare();
+    const { code, errors } = await runProgram(["keys", "rotate"], t.settings());
+    assert.equal(code, 1);
+    assert.match(errors, /works on one database.*\s+Run it once for each/);
+  });
+});

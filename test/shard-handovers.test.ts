@@ -1,0 +1,135 @@
+/** Events that come in at one shard and belong into another: each is sent once, whatever dies in between. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { publish } from "./support/api.ts";
+import { eventually } from "./support/service.ts";
+import {
+  BACKEND,
+  delivered,
+  ok,
+  prepareShardTests,
+  producer,
+  publishArray,
+  published,
+  type ShardTests,
+} from "./support/shard-programs.ts";
+
+let t: ShardTests;
+before(async () => {
+  t = await prepareShardTests();
+});
+afterEach(() => t.end());
+after(() => t.close());
+
+describe("an array of events over two shards", () => {
+  it("is committed once, and each event delivered once in its tenant's shard", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    const answer = await publishArray(program, [one.tid, other.tid, one.tid, other.tid]);
+    assert.deepEqual(
+      answer.map(({ deliveries }) => deliveries),
+      [1, null, 1, null],
+    );
+    await delivered(program, one, 2);
+    const found = await delivered(program, other, 2);
+    const ids = found.map(({ event_id: id }) => id);
+    assert.deepEqual(new Set(ids), new Set([answer[1]?.id, answer[3]?.id]));
+    await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.handovers")).length === 0);
+  });
+
+  it("is accepted while the other's shard is away, and delivered there when it is back", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    t.shards().proxy("eu2").pause();
+    await publishArray(program, [one.tid, other.tid]);
+    await delivered(program, one);
+    t.shards().proxy("eu2").resume();
+    await delivered(program, other);
+  });
+
+  it("claims the keys of the other's events in its shard", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    const events = (n: number) => [
+      { type: "invoice.paid", data: { n: 1 }, tenant_id: one.tid },
+      { type: "invoice.paid", data: { n }, tenant_id: other.tid, id: "key" },
+    ];
+    const send = (n: number) => program.call("POST", "/api/events", { as: BACKEND, json: events(n) });
+    const first = published.parse((await ok(send(1), 202)).body);
+    await delivered(program, other);
+    const again = published.parse((await ok(send(1), 202)).body);
+    assert.equal(again[1]?.id, first[1]?.id);
+    await ok(send(2), 409);
+    const alone = { type: "invoice.paid", data: { n: 1 }, id: "key" };
+    await ok(program.call("POST", "/api/events", { as: producer(other.tid), json: alone }), 200);
+    await delivered(program, one, 2);
+    await delivered(program, other, 1);
+  });
+
+  it("survives the end of its process before the other's events are handed over", async () => {
+    const first = await t.begin();
+    const { one, other } = await t.twoEndpoints(first);
+    await first.end("SIGTERM");
+    const api = await t.start("api");
+    await publishArray(api, [one.tid, other.tid]);
+    await api.end("SIGKILL");
+    assert.equal((await t.rows("eu1", "SELECT FROM postern.handovers")).length, 1);
+    const program = await t.start();
+    await delivered(program, one);
+    await delivered(program, other);
+  });
+
+  it("is sent once when a process ends behind the other shard's commit, and its row is left", async () => {
+    const api = await t.begin();
+    const { one, other } = await t.twoEndpoints(api);
+    const [, handed] = await publishArray(api, [one.tid, other.tid]);
+    const [delivery] = await delivered(api, other);
+    await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.handovers")).length === 0);
+    // As that end leaves it: the event is in both.
+    await t.rows(
+      "eu1",
+      `INSERT INTO postern.handovers (id, tenant_id, type, version, body) VALUES ($1, $2, 'invoice.paid', 1, $3)`,
+      [handed?.id, other.tid, delivery?.request_body],
+    );
+    await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.handovers")).length === 0);
+    await publish(api, "invoice.paid", { as: producer(other.tid) });
+    await delivered(api, other, 2);
+    assert.equal(t.sentTo(other.tid), 2);
+  });
+});
+
+describe("postern.publish in a shard in which the tenant is not", () => {
+  it("reaches the tenant's endpoints once, and its key counts where the tenant lives", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    const sql = `SELECT postern.publish($1, 'invoice.paid', '{"n": 1}', 'from-sql') AS id`;
+    await eventually(
+      async () =>
+        (await t.rows("eu1", "SELECT FROM postern.event_types WHERE type = 'invoice.paid'")).length === 1,
+    );
+    const [there] = await t.rows("eu1", sql, [other.tid]);
+    await t.rows("eu1", sql, [one.tid]);
+    const [delivery] = await delivered(program, other);
+    assert.equal(delivery?.event_id, there?.["id"]);
+    await delivered(program, one);
+    const json = { type: "invoice.paid", data: { n: 1 }, id: "from-sql" };
+    for (const tid of [one.tid, other.tid]) {
+      await ok(program.call("POST", "/api/events", { as: producer(tid), json }), 200);
+    }
+  });
+
+  it("places a tenant that nobody knows, and sends what it was published with its key", async () => {
+    const program = await t.begin();
+    const tid = t.shards().newTenant("eu1");
+    await eventually(
+      async () =>
+        (await t.rows("eu1", "SELECT FROM postern.event_types WHERE type = 'invoice.paid'")).length === 1,
+    );
+    await t.rows("eu1", `SELECT postern.publish($1, 'invoice.paid', '{}', 'first')`, [tid]);
+    await eventually(
+      async () =>
+        (await t.rows("eu1", "SELECT FROM postern.events WHERE tenant_id = $1", [tid])).length === 1,
+    );
+    assert.ok(program.url);
+  });
+});

@@ -1,0 +1,80 @@
+/** A shard that is dead: its tenants' callers are told at once, and the others' notice nothing. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { createEndpoint, publish } from "./support/api.ts";
+import { eventually } from "./support/service.ts";
+import {
+  delivered,
+  ok,
+  owner,
+  prepareShardTests,
+  producer,
+  type ShardTests,
+} from "./support/shard-programs.ts";
+
+let t: ShardTests;
+before(async () => {
+  t = await prepareShardTests();
+});
+afterEach(() => t.end());
+after(() => t.close());
+
+describe("one of two shards that is dead", () => {
+  for (const [how, kill] of [
+    ["silent", (name: string) => t.shards().proxy(name).pause()],
+    ["gone", (name: string) => t.shards().proxy(name).close()],
+  ] as const) {
+    it(`leaves the other's tenants served, and its own callers with 503, when it is ${how}`, async () => {
+      const program = await t.begin();
+      const { one, other } = await t.twoEndpoints(program);
+      await kill("eu2");
+      const refused = await Promise.all([
+        program.call("GET", "/api/webhooks", { as: owner(other.tid) }),
+        program.call("GET", `/api/webhooks/${other.id}/deliveries`, { as: owner(other.tid) }),
+        program.call("POST", "/api/webhooks", { as: owner(other.tid), json: { url: t.receiver.url } }),
+        program.call("POST", "/api/events", {
+          as: producer(other.tid),
+          json: { type: "invoice.paid", data: {} },
+        }),
+      ]);
+      for (const answer of refused) {
+        assert.equal(answer.status, 503, answer.text);
+        assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]/);
+      }
+      await publish(program, "invoice.paid", { as: producer(one.tid) });
+      await delivered(program, one);
+      const late = t.shards().newTenant("eu1");
+      await createEndpoint(program, { url: t.receiver.url }, { as: owner(late) });
+      const ready = await ok(program.call("GET", "/ready", { as: null }), 200);
+      assert.match(ready.text, /shard eu2: the database cannot be reached/);
+      assert.doesNotMatch(ready.text, /shard eu1/);
+    });
+  }
+
+  it("serves tenants that it knows while the first, with the directory, is dead", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    t.shards().proxy("eu1").pause();
+    await publish(program, "invoice.paid", { as: producer(other.tid) });
+    await delivered(program, other);
+    await ok(program.call("GET", "/api/webhooks", { as: owner(one.tid) }), 503);
+    await ok(program.call("GET", "/api/webhooks", { as: owner(t.shards().newTenant("eu2")) }), 503);
+  });
+
+  it("does not keep a process from starting, and is used when it is back", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    await program.end("SIGTERM");
+    t.shards().proxy("eu2").pause();
+    const successor = await t.start();
+    await publish(successor, "invoice.paid", { as: producer(one.tid) });
+    await delivered(successor, one);
+    await ok(successor.call("GET", "/api/webhooks", { as: owner(other.tid) }), 503);
+    t.shards().proxy("eu2").resume();
+    await eventually(
+      async () => (await successor.call("GET", "/api/webhooks", { as: owner(other.tid) })).status === 200,
+    );
+    await publish(successor, "invoice.paid", { as: producer(other.tid) });
+    await delivered(successor, other);
+  });
+});

@@ -1,0 +1,186 @@
+/** Several databases: each tenant whole in one of them, seen from outside. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { z } from "zod";
+import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
+import type { Program } from "./support/program.ts";
+import { eventually, request, type ApiAnswer } from "./support/service.ts";
+import {
+  BACKEND,
+  delivered,
+  ok,
+  owner,
+  prepareShardTests,
+  producer,
+  type ShardTests,
+} from "./support/shard-programs.ts";
+
+let t: ShardTests;
+before(async () => {
+  t = await prepareShardTests();
+});
+afterEach(() => t.end());
+after(() => t.close());
+
+describe("two shards", () => {
+  it("keep each tenant whole in its own: endpoints, events, the log, statistics", async () => {
+    const program = await t.begin();
+    for (const [shard, other] of [
+      ["eu1", "eu2"],
+      ["eu2", "eu1"],
+    ] as const) {
+      const tid = t.shards().newTenant(shard);
+      const as = owner(tid);
+      const { endpoint } = await createEndpoint(program, { url: `${t.receiver.url}/${tid}` }, { as });
+      const { id, deliveries } = await publish(program, "invoice.paid", { as: producer(tid) });
+      assert.equal(deliveries, 1);
+      const [delivery] = await delivered(program, { tid, id: endpoint.id });
+      assert.equal(delivery?.event_id, id);
+      assert.equal(t.sentTo(tid), 1);
+      const stats = await program.call("GET", "/api/stats/endpoints", { as });
+      assert.equal(stats.status, 200, stats.text);
+      const event = await program.call("GET", `/api/events/${id}`, { as });
+      assert.equal(event.status, 200, event.text);
+      for (const table of ["endpoints", "events", "deliveries", "audit_log", "shard_tenants"]) {
+        const count = `SELECT FROM postern.${table} WHERE tenant_id = $1`;
+        assert.ok((await t.rows(shard, count, [tid])).length > 0, `${table} in ${shard}`);
+        assert.equal((await t.rows(other, count, [tid])).length, 0, `${table} in ${other}`);
+      }
+    }
+  });
+
+  it("serve retries, replays, sessions of the portal and the list of tenants, each from its tenant's shard", async () => {
+    await t.prepare();
+    await t.start("worker");
+    const program = await t.start("api");
+    const tids = [t.shards().newTenant("eu1"), t.shards().newTenant("eu2")];
+    for (const tid of tids) {
+      const as = owner(tid);
+      t.receiverFails(true);
+      const { endpoint } = await createEndpoint(program, { url: `${t.receiver.url}/${tid}` }, { as });
+      await publish(program, "invoice.paid", { as: producer(tid) });
+      const [failed] = await eventually(async () => {
+        const found = await listDeliveries(program, endpoint.id, "?status=failed", { as });
+        return found.length > 0 && found;
+      });
+      t.receiverFails(false);
+      await ok(
+        program.call("POST", `/api/webhooks/${endpoint.id}/deliveries/${failed?.id}/retry`, { as }),
+        200,
+      );
+      await delivered(program, { tid, id: endpoint.id });
+      const from = new Date(Date.now() - 3_600_000).toISOString();
+      const json = { endpoint_id: endpoint.id, from, to: new Date().toISOString(), select: "all" };
+      await ok(program.call("POST", "/api/replays", { as, json }), 202);
+      await delivered(program, { tid, id: endpoint.id }, 2);
+      await usePortal(program, tid, endpoint.id);
+    }
+    const list = await ok(program.call("GET", "/api/tenants", { as: BACKEND }), 200);
+    assert.deepEqual(tenantIdsOf(list), tids.toSorted());
+    const page = await ok(program.call("GET", "/api/tenants?limit=1", { as: BACKEND }), 200);
+    assert.deepEqual(tenantIdsOf(page), tids.toSorted().slice(0, 1));
+  });
+
+  it("show and change nothing of a tenant to another's user", async () => {
+    const program = await t.begin();
+    const [one, other] = [t.shards().newTenant("eu1"), t.shards().newTenant("eu2")];
+    const { endpoint } = await createEndpoint(program, { url: t.receiver.url }, { as: owner(one) });
+    for (const [method, path] of [
+      ["GET", `/api/webhooks/${endpoint.id}`],
+      ["PATCH", `/api/webhooks/${endpoint.id}`],
+      ["DELETE", `/api/webhooks/${endpoint.id}`],
+    ] as const) {
+      await ok(
+        program.call(method, path, {
+          as: owner(other),
+          ...(method === "PATCH" && { json: { enabled: false } }),
+        }),
+        404,
+      );
+    }
+    const foreign = { as: producer(other), json: { type: "invoice.paid", data: {}, tenant_id: one } };
+    await ok(program.call("POST", "/api/events", foreign), 403);
+    assert.deepEqual(await t.rows("eu2", "SELECT FROM postern.endpoints"), []);
+  });
+
+  it("find tenants where they are after a restart, whatever the weights are by then", async () => {
+    const program = await t.begin();
+    const tid = t.shards().newTenant("eu2");
+    const { endpoint } = await createEndpoint(program, { url: t.receiver.url }, { as: owner(tid) });
+    await program.end("SIGTERM");
+    const SHARDS = t.shards().setting.replace("eu2=", "eu2*0=");
+    const successor = await t.start("up", (env) => ({ ...env, SHARDS }));
+    await publish(successor, "invoice.paid", { as: producer(tid) });
+    await delivered(successor, { tid, id: endpoint.id });
+    assert.deepEqual(await t.rows("eu1", "SELECT * FROM postern.shard_directory"), [
+      { tenant_id: tid, shard: "eu2", version: 1 },
+    ]);
+    const late = await createEndpoint(
+      successor,
+      { url: t.receiver.url },
+      { as: owner(t.shards().newTenant("eu2")) },
+    );
+    assert.equal(
+      (await t.rows("eu1", "SELECT FROM postern.endpoints WHERE id = $1", [late.endpoint.id])).length,
+      1,
+    );
+  });
+});
+
+describe("a tenant that has moved to another shard", () => {
+  it("is found there by a process that knew it here, which asks the directory anew", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    // What a move ends with, of a tenant whose rows are there already.
+    await t.rows("eu1", "UPDATE postern.shard_tenants SET fenced = true WHERE tenant_id = $1", [one.tid]);
+    await ok(program.call("GET", "/api/webhooks", { as: owner(one.tid) }), 503);
+    const json = { type: "invoice.paid", data: {} };
+    await ok(program.call("POST", "/api/events", { as: producer(one.tid), json }), 503);
+    await t.rows("eu2", "INSERT INTO postern.shard_tenants VALUES ($1, 2, false)", [one.tid]);
+    await t.rows(
+      "eu1",
+      "UPDATE postern.shard_directory SET shard = 'eu2', version = 2 WHERE tenant_id = $1",
+      [one.tid],
+    );
+    await ok(program.call("POST", "/api/events", { as: producer(one.tid), json }), 202);
+    await ok(program.call("GET", "/api/webhooks", { as: owner(one.tid) }), 200);
+    const count = "SELECT FROM postern.events WHERE tenant_id = $1";
+    assert.equal((await t.rows("eu2", count, [one.tid])).length, 1);
+    assert.equal((await t.rows("eu1", count, [one.tid])).length, 0);
+  });
+});
+
+describe("/metrics with shards", () => {
+  it("has each family once, and the shard as a label", async () => {
+    const program = await t.begin();
+    const { text } = await ok(program.call("GET", "/metrics", { as: null }), 200);
+    for (const name of ["eu1", "eu2"]) {
+      assert.ok(text.includes(`webhook_queue_depth{state="due",shard="${name}"} 0`), text);
+    }
+    const families = text.match(/^# HELP \S+/gm) ?? [];
+    assert.equal(new Set(families).size, families.length);
+    assert.match(text, /^process_cpu_seconds_total \d/m);
+  });
+});
+
+function tenantIdsOf({ body }: ApiAnswer): string[] {
+  return z
+    .object({ tenants: z.array(z.object({ id: z.string() })) })
+    .parse(body)
+    .tenants.map(({ id }) => id);
+}
+
+/** Opens the portal by a code, renews the session and ends it. */
+async function usePortal(program: Program, tid: string, endpointId: string): Promise<void> {
+  const json = { tenant_id: tid, sub: "ada", role: "owner" };
+  const { body } = await ok(program.call("POST", "/api/portal/codes", { as: BACKEND, json }), 201);
+  const code = z.object({ url: z.string() }).parse(body).url.split("#code=")[1];
+  const opened = await ok(program.call("POST", "/api/portal/sessions", { as: null, json: { code } }), 201);
+  await ok(program.call("POST", "/api/portal/sessions", { as: null, json: { code } }), 401);
+  const { token } = z.object({ token: z.string() }).parse(opened.body);
+  const call = (method: string, path: string) => request(`${program.url}${path}`, method, { token });
+  await ok(call("GET", `/api/webhooks/${endpointId}`), 200);
+  await ok(call("POST", "/api/portal/sessions/renew"), 200);
+  await ok(call("DELETE", "/api/portal/sessions"), 200);
+  await ok(call("GET", `/api/webhooks/${endpointId}`), 401);
+}
