@@ -41,17 +41,17 @@ async function addTenants(shard: string): Promise<string[]> {
 async function load(tids: readonly string[], isMeasured: boolean): Promise<Record<number, number>> {
   const statuses: Record<number, number> = {};
   const calls: Promise<void>[] = [];
+  const count = async (calling: Promise<{ status: number }>): Promise<void> => {
+    const { status } = await calling;
+    statuses[status] = (statuses[status] ?? 0) + 1;
+  };
   const endsAt = performance.now() + seconds * 1000;
   for (let n = 0; performance.now() < endsAt; n++) {
     const key = `${tids[0]}-${performance.now()}`;
     if (isMeasured) sentAt.set(key, performance.now());
     const as = producer(tids[n % tids.length] ?? "");
     const json = { type: "invoice.paid", data: { key } };
-    calls.push(
-      program.call("POST", "/api/events", { as, json }).then(({ status }) => {
-        statuses[status] = (statuses[status] ?? 0) + 1;
-      }),
-    );
+    calls.push(count(program.call("POST", "/api/events", { as, json })));
     await delay(1000 / RATE);
   }
   await Promise.all(calls);
