@@ -33,6 +33,7 @@ describe("readConfig", () => {
       basePath: "",
       publicUrl: undefined,
       databaseUrl: undefined,
+      shards: undefined,
       intake: undefined,
       durability: "local",
       dataDir: "./.postern",
@@ -98,6 +99,7 @@ describe("readConfig", () => {
     ["ARTIFACT_DAYS", "0"],
     ["DATABASE_POOL_SIZE", "2"],
     ["DATABASE_URL", "postgres://a,a/postern"],
+    ["SHARDS", "postgres://a/x"],
     ["INTAKE_URL", "http://a"],
     ["INTAKE_URL", "nats://a,,b"],
     ["DURABILITY", "remote"],
@@ -158,6 +160,7 @@ describe("describeSettings", () => {
     const settings = describeSettings({
       ...GOOD,
       DATABASE_URL: "postgres://u:pw@h/d",
+      SHARDS: "eu1=postgres://u:pw@a/x|eu2*2=postgres://u:pw@b/y",
       INTAKE_URL: "nats://u:pw@a,b",
       OBJECT_STORE_URL: "s3://key:secret@bucket?region=eu",
       PORT: "1",
@@ -167,6 +170,7 @@ describe("describeSettings", () => {
       assert.equal(of(name)?.value, "********");
     }
     assert.equal(of("DATABASE_URL")?.value, "postgres://u:********@h/d");
+    assert.equal(of("SHARDS")?.value, "eu1=postgres://u:********@a/x|eu2*2=postgres://u:********@b/y");
     assert.equal(of("INTAKE_URL")?.value, "nats://u:********@a,b");
     assert.equal(of("OBJECT_STORE_URL")?.value, "s3://key:********@bucket?region=eu");
     assert.deepEqual([of("PORT")?.value, of("PORT")?.isDefault], ["1", false]);
@@ -182,6 +186,7 @@ describe("describeSettings", () => {
     );
     assert.deepEqual(hidden, [
       "DATABASE_URL",
+      "SHARDS",
       "INTAKE_URL",
       "OBJECT_STORE_URL",
       "INTEGRATION_ENCRYPTION_KEY",
