@@ -1,7 +1,9 @@
 /** Everything that a database and a folder still have of a tenant: looked for in every column of every table, and in every file. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { hasCode } from "../../src/database/embedded-files.ts";
 import type { Pool } from "../../src/database/pool.ts";
+import { eventually } from "./service.ts";
 
 /** Names of the tables of the schema with a row that has the text in any column, as text or as bytes. */
 export async function tablesWith(pool: Pool, text: string): Promise<string[]> {
@@ -20,12 +22,21 @@ export async function tablesWith(pool: Pool, text: string): Promise<string[]> {
   return [...new Set(found)];
 }
 
-/** Files below a folder whose path or content has the text. */
+/** Files below a folder whose path or content has the text. When one is moved meanwhile, as a finished upload is, it looks again. */
 export async function filesWith(folder: string, text: string): Promise<string[]> {
+  return eventually(() => lookForFiles(folder, text).catch(nullIfGone));
+}
+
+async function lookForFiles(folder: string, text: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const found: string[] = [];
   for (const file of files)
     if (file.includes(text) || (await readFile(file)).includes(text)) found.push(file);
   return found;
+}
+
+function nullIfGone(error: unknown): null {
+  if (!hasCode(error, "ENOENT")) throw error;
+  return null;
 }
