@@ -40,7 +40,7 @@ GRANT SELECT, DELETE, UPDATE (delivered) ON postern.delivery_totals TO postern_w
 GRANT SELECT, DELETE, UPDATE (id) ON postern.newest_attempts TO postern_worker;
 
 -- With the body of functions/counts_folded.sql: that file is applied after the next migration, and folds go on.
-CREATE FUNCTION postern.counts_folded() RETURNS trigger LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION postern.counts_folded() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   INSERT INTO postern.delivery_totals AS t

@@ -67,6 +67,6 @@ GRANT SELECT, INSERT, UPDATE (shard, lease_until), DELETE ON postern.handovers T
 ALTER TABLE postern.outbox ADD COLUMN key text;
 
 -- Its body is in functions/.
-CREATE FUNCTION postern.require_here(tenants text[], versions bigint[]) RETURNS void
+CREATE OR REPLACE FUNCTION postern.require_here(tenants text[], versions bigint[]) RETURNS void
 LANGUAGE plpgsql STABLE AS $$ BEGIN END $$;
 REVOKE EXECUTE ON FUNCTION postern.require_here(text[], bigint[]) FROM PUBLIC;

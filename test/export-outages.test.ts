@@ -46,10 +46,8 @@ async function isWaiting(id: string): Promise<boolean> {
   return rows[0]?.waits === true;
 }
 
-async function endLeases(): Promise<void> {
-  await database.pool.query(
-    "UPDATE postern.storage_exports SET lease_until = now() WHERE lease_until IS NOT NULL",
-  );
+async function endLeases(db: Pick<TestDatabase["pool"], "query"> = database.pool): Promise<void> {
+  await db.query("UPDATE postern.storage_exports SET lease_until = now() WHERE lease_until IS NOT NULL");
 }
 
 async function requireComplete(program: Program, id: string): Promise<void> {
@@ -89,8 +87,8 @@ describe("an export", () => {
   it("gives its lease back when the database can be written to again, so the run does not count", async () => {
     const { pool } = database;
     const name = new URL(database.url).pathname.slice(1);
-    // Connections of this transaction's kind stay writable; those opened later are not.
-    const own = await pool.connect();
+    // Connections from before an outage stay writable; those opened in it never are.
+    const [own, other] = [await pool.connect(), await pool.connect()];
     const program = await startProgram(["up"], env);
     const dropConnections = () =>
       own.query(
@@ -103,18 +101,18 @@ describe("an export", () => {
         // The run waits for this lock in the middle of its work.
         await own.query("BEGIN");
         await own.query("LOCK TABLE postern.deliveries IN ACCESS EXCLUSIVE MODE");
-        await endLeases();
+        await endLeases(other);
         await eventually(async () => {
           // By the export's own statement: upkeep of other kinds waits for the lock too.
           // Asked by another connection, for a transaction sees the activity of its first look.
-          const waiting = await pool.query(
+          const waiting = await other.query(
             `SELECT FROM pg_locks JOIN pg_stat_activity AS waiter USING (pid)
               WHERE NOT granted AND relation = 'postern.deliveries'::regclass
                 AND waiter.datname = current_database() AND waiter.query LIKE '% AS fits FROM postern.deliveries %'`,
           );
           return (waiting.rowCount ?? 0) > 0;
         });
-        await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+        await other.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
         // Before the run loses its connection: it may fail, and say so, before the next statement here.
         const seen = program.output().split("could not be released yet").length;
         await dropConnections();
@@ -122,15 +120,16 @@ describe("an export", () => {
         await eventually(() =>
           Promise.resolve(program.output().split("could not be released yet").length > seen),
         );
-        await pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+        await other.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
         await dropConnections();
         await eventually(() => isWaiting(id));
       }
-      await endLeases();
+      await endLeases(other);
       await requireComplete(program, id);
     } finally {
-      await pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+      await other.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
       own.release();
+      other.release();
       await program.end("SIGKILL");
     }
   });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { z } from "zod";
 import { createEndpoint, publish } from "./support/api.ts";
+import { runProgram } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
 import {
   delivered,
@@ -65,6 +66,17 @@ describe("exports of tenants in two shards", () => {
     for (const shard of ["eu1", "eu2"]) {
       const marks = await t.rows(shard, "SELECT bucket, trouble FROM postern.storage_buckets");
       assert.deepEqual(marks, [{ bucket: shard === "eu1" ? "artifacts" : "artifacts-eu2", trouble: null }]);
+    }
+    await program.end("SIGTERM");
+    for (const shard of ["eu1", "eu2"]) {
+      const { SHARDS: _, ...settings } = t.settings();
+      const env = { ...settings, DATABASE_URL: t.shards().database(shard).url };
+      const { code, output } = await runProgram(["storage", "reconcile"], env);
+      assert.equal(code, 0, output);
+      const buckets = await t.rows(shard, "SELECT bucket FROM postern.storage_buckets");
+      assert.equal(buckets.length, 1, "it has looked into another bucket");
+      const [found] = await t.rows(shard, "SELECT state FROM postern.stored_objects");
+      assert.equal(found?.["state"], "available");
     }
   });
 });

@@ -77,4 +77,21 @@ describe("one of two shards that is dead", () => {
     await publish(successor, "invoice.paid", { as: producer(other.tid) });
     await delivered(successor, other);
   });
+
+  it("is not worked on when it is back as another installation's", async () => {
+    const program = await t.begin();
+    await program.end("SIGTERM");
+    t.shards().proxy("eu2").pause();
+    await t.rows("eu2", "UPDATE postern.shard SET directory = gen_random_uuid()");
+    await t.rows("eu2", "SELECT postern.publish($1, 'invoice.paid', '{}')", ["somebody"]);
+    const successor = await t.start();
+    t.shards().proxy("eu2").resume();
+    const refusals = () => successor.output().split("nothing works on it").length - 1;
+    await eventually(async () => refusals() >= 2);
+    assert.match(
+      successor.output(),
+      /"shard":"eu2"[^\n]*another installation|another installation[^\n]*"shard":"eu2"/,
+    );
+    assert.equal((await t.rows("eu2", "SELECT FROM postern.outbox")).length, 1);
+  });
 });

@@ -18,12 +18,17 @@ const LOOK_AGAIN_MS = 5000;
 
 type ShardedConfig = Config & { shards: readonly Shard[] };
 
+export type PreparedShards = RunningDatabase & {
+  /** Those that were away, each until it is back and found to be this installation's. */
+  absent: ReadonlyMap<string, Promise<void>>;
+};
+
 /**
  * The first shard, which keeps the directory, must be there. Another that is
  * away does not keep the process from starting for the others' tenants: it is
  * prepared when it is back.
  */
-export async function prepareShards(config: ShardedConfig, log: Log, waitMs = 0): Promise<RunningDatabase> {
+export async function prepareShards(config: ShardedConfig, log: Log, waitMs = 0): Promise<PreparedShards> {
   const [first, ...others] = config.shards;
   if (first === undefined) throw new Error("there is no shard");
   for (const { url } of config.shards) {
@@ -31,44 +36,55 @@ export async function prepareShards(config: ShardedConfig, log: Log, waitMs = 0)
   }
   await prepare(config, first, { log, waitMs });
   const results = await Promise.allSettled(others.map((shard) => prepare(config, shard, { log, waitMs })));
-  const away: Shard[] = [];
+  const away: Away[] = [];
   const there: Shard[] = [];
   for (const [place, shard] of others.entries()) {
     const result = results[place];
     if (result?.status !== "rejected") there.push(shard);
-    else if (isPassing(result.reason)) away.push(shard);
+    else if (isPassing(result.reason)) away.push({ shard, back: Promise.withResolvers() });
     else throw result.reason;
   }
   await join(config, first, there);
-  for (const { name } of away) {
-    log.warn({ shard: name }, "this shard cannot be reached: its tenants wait, and the others' are served");
+  for (const { shard } of away) {
+    log.warn(
+      { shard: shard.name },
+      "this shard cannot be reached: its tenants wait, and the others' are served",
+    );
   }
-  return { url: first.url, stop: lookAgain(config, first, { away, log }) };
+  const absent = new Map(away.map(({ shard, back }) => [shard.name, back.promise]));
+  return { url: first.url, absent, stop: lookAgain(config, first, { away, log }) };
 }
 
-/** Answers how to end it. */
+type Away = { shard: Shard; back: PromiseWithResolvers<void> };
+
+/** Looks at each by itself until it is back. Answers how to end it. */
 function lookAgain(
   config: ShardedConfig,
   first: Shard,
-  { away, log }: { away: Shard[]; log: Log },
+  { away, log }: { away: readonly Away[]; log: Log },
 ): () => Promise<void> {
-  const failed = (error: unknown): void => {
-    if (!isPassing(error)) log.error({ err: error }, "a shard that is back cannot be used");
+  const looks = away.map(({ shard, back }) => {
+    let isBack = false;
+    const look = async (): Promise<void> => {
+      if (isBack) return;
+      await prepare(config, shard, { log, waitMs: 0 });
+      await join(config, first, [shard]);
+      isBack = true;
+      log.info({ shard: shard.name }, "this shard is back");
+      back.resolve();
+    };
+    return makeRepeated(LOOK_AGAIN_MS, look, (error) => {
+      if (isPassing(error)) return;
+      log.error(
+        { err: error, shard: shard.name },
+        "a shard that is back cannot be used: nothing works on it",
+      );
+    });
+  });
+  for (const look of looks) look.start();
+  return async () => {
+    await Promise.all(looks.map((look) => look.stop()));
   };
-  const repeated = makeRepeated(
-    LOOK_AGAIN_MS,
-    async () => {
-      for (const shard of away.slice()) {
-        await prepare(config, shard, { log, waitMs: 0 });
-        await join(config, first, [shard]);
-        away.splice(away.indexOf(shard), 1);
-        log.info({ shard: shard.name }, "this shard is back");
-      }
-    },
-    failed,
-  );
-  if (away.length > 0) repeated.start();
-  return () => repeated.stop();
 }
 
 async function prepare(

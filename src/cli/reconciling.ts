@@ -1,7 +1,10 @@
 import type { Config } from "../config.ts";
+import type { Db } from "../database/pool.ts";
 import { openReconciling } from "../service/service.ts";
+import { readMark } from "../shards/join-store.ts";
+import { withOwnFolder } from "../shards/own-folder.ts";
 import type { Log } from "../telemetry/log.ts";
-import { loadMigrations, openDatabase } from "./databases.ts";
+import { loadMigrations, openDatabase, withDatabase } from "./databases.ts";
 
 type Services = Awaited<ReturnType<typeof openReconciling>>["services"];
 
@@ -14,7 +17,13 @@ export async function withReconciling<T>(
   const database = await openDatabase(config, log);
   try {
     const databaseUrl = database.url;
-    const opened = await openReconciling({ config, databaseUrl, migrations: await loadMigrations(), log });
+    const own = await withDatabase(databaseUrl, (db) => configOf(db, config));
+    const opened = await openReconciling({
+      config: own,
+      databaseUrl,
+      migrations: await loadMigrations(),
+      log,
+    });
     try {
       return await work(opened.services);
     } finally {
@@ -23,4 +32,10 @@ export async function withReconciling<T>(
   } finally {
     await database.stop();
   }
+}
+
+/** One of several databases has its objects in the folder that the service gives it. */
+async function configOf(db: Db, config: Config): Promise<Config> {
+  const mark = await readMark(db);
+  return mark === null || mark.keepsDirectory ? config : withOwnFolder(config, mark.name);
 }

@@ -8,9 +8,9 @@ import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseDurationMs } from "../shared/duration.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
-import { loadMigrations, prepareDatabase } from "./databases.ts";
+import { loadMigrations, prepareDatabase, type RunningDatabase } from "./databases.ts";
 import { EXTRA_WORKER, startExtraWorkers } from "./extra-workers.ts";
-import { prepareShards } from "./prepare-shards.ts";
+import { prepareShards, type PreparedShards } from "./prepare-shards.ts";
 
 const STOP_LIMIT_MS = 25_000;
 const ONE_CTRL_C_MS = 1000;
@@ -72,7 +72,7 @@ export async function startRoles(
 ): Promise<{ service: Service; databaseUrl: string } & Stoppable> {
   tellDatabase(config, options.isDemo === true, options.log);
   const { shards } = config;
-  const database =
+  const database: RunningDatabase & Partial<PreparedShards> =
     shards === undefined
       ? await prepareDatabase(config, options.log, options.waitMs)
       : await prepareShards({ ...config, shards }, options.log, options.waitMs);
@@ -81,6 +81,7 @@ export async function startRoles(
       config,
       catalog,
       databaseUrl: database.url,
+      ...(database.absent === undefined ? {} : { absentShards: database.absent }),
       migrations: await loadMigrations(),
       roles: new Set(options.roles),
       log: options.log,

@@ -18,6 +18,7 @@ import { makeShardedDurable } from "../shards/publish-to-shards.ts";
 import { makeRouter } from "../shards/router.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { systemClock } from "../shared/clock.ts";
+import { startAfter } from "./late-start.ts";
 import { makeShardParts, reach, type ShardParts } from "./one-shard.ts";
 import type { Parts } from "./parts-type.ts";
 import type { ProcessParts } from "./process-parts.ts";
@@ -63,8 +64,8 @@ export async function makeShardedParts(
     background: [
       process.catalogWatch,
       ...list.map(({ pulse }) => pulse),
-      ...list.flatMap(({ parts }) => parts.background),
-      ...(options.roles.has("worker") ? handOvers(list, directory) : []),
+      ...list.flatMap(({ name, parts }) => onceJoined(options, name, parts.background)),
+      ...(options.roles.has("worker") ? handOvers(options, list, directory) : []),
     ],
     stores: list.map(({ parts, options: { config } }) => ({
       bucket: parts.storage.bucket,
@@ -84,6 +85,16 @@ export async function makeShardedParts(
   };
 }
 
+/** Nothing works on a shard before it is known to be the one that SHARDS means. */
+function onceJoined(
+  { absentShards }: ServiceOptions,
+  shard: string,
+  background: readonly Background[],
+): readonly Background[] {
+  const joined = absentShards?.get(shard);
+  return joined === undefined ? background : [startAfter(joined, background)];
+}
+
 function publishingOf(shards: readonly ShardParts[]) {
   return new Map(
     shards.map(({ name, pulse, parts: { commit, queue } }) => [
@@ -94,20 +105,21 @@ function publishingOf(shards: readonly ShardParts[]) {
 }
 
 /** From each shard to all. */
-function handOvers(shards: readonly ShardParts[], directory: Directory): Background[] {
+function handOvers(
+  options: ServiceOptions,
+  shards: readonly ShardParts[],
+  directory: Directory,
+): Background[] {
   const targets = new Map(
     shards.map(({ name, parts: { acceptor, metrics } }) => [
       name,
       { taken: makeTakenEvents(acceptor), metrics },
     ]),
   );
-  return shards.map(({ name, parts: { pools }, options: { log } }) =>
-    makeHandOver({
-      from: { name, db: pools.worker },
-      rows: HANDOVER_ROWS,
-      directory,
-      shards: targets,
-      log,
-    }),
-  );
+  return shards.flatMap(({ name, parts: { pools }, options: { log } }) => {
+    const from = { name, db: pools.worker };
+    return onceJoined(options, name, [
+      makeHandOver({ from, rows: HANDOVER_ROWS, directory, shards: targets, log }),
+    ]);
+  });
 }
