@@ -111,7 +111,7 @@ async function handOverTo(services: HandOverServices, shard: string): Promise<vo
   const { from, rows } = services;
   const events = await rows.claim(from.db, shard, { events: AT_ONCE, leaseMs: LEASE_MS });
   const results = await Promise.allSettled(events.map((event) => handOver(services, shard, event)));
-  const idsOf = (kind: "stored" | "elsewhere" | "failed") =>
+  const idsOf = (kind: Outcome | "failed") =>
     events.flatMap(({ id }, place) => (kindOf(results[place]) === kind ? [id] : []));
   const failure = results.find((result) => result.status === "rejected");
   await rows.remove(from.db, idsOf("stored"));
@@ -122,13 +122,17 @@ async function handOverTo(services: HandOverServices, shard: string): Promise<vo
   );
   await rows.redirect(
     from.db,
-    idsOf("failed").map((id) => ({ id, shard })),
+    [
+      ...idsOf("refused").map((id) => ({ id, shard: null })),
+      ...idsOf("failed").map((id) => ({ id, shard })),
+    ],
     PAUSE_MS,
   );
   if (failure !== undefined) throw failure.reason;
 }
 
-type Outcome = "stored" | "elsewhere";
+/** `refused`: by the shard in which the directory has the tenant, because a move is under way. */
+type Outcome = "stored" | "elsewhere" | "refused";
 
 function kindOf(result: PromiseSettledResult<Outcome> | undefined): Outcome | "failed" {
   return result?.status === "fulfilled" ? result.value : "failed";
@@ -155,16 +159,16 @@ async function handOver(services: HandOverServices, shard: string, waiting: Wait
   } catch (error) {
     if (!isMisrouted(error)) throw error;
     directory.forget(tenantId);
-    return "elsewhere";
+    return "refused";
   }
 }
 
-/** One that the database refuses fails its group; then each is tried alone. */
+/** One that the database refuses, or whose tenant it refuses, fails its group; then each is tried alone. */
 async function accept(taken: TakenEvents, event: NewEvent): Promise<Taken> {
   try {
     return await taken.accept(event, "grouped");
   } catch (error) {
-    if (isPassing(error)) throw error;
+    if (isPassing(error) && !isMisrouted(error)) throw error;
     return taken.accept(event, "alone");
   }
 }
