@@ -49,6 +49,21 @@ describe("an array of events over two shards", () => {
     await delivered(program, other);
   });
 
+  it("finds its way to a shard that answers while tenants of another that does not wait before it", async () => {
+    const program = await t.begin(["eu1", "eu2", "eu3"]);
+    const { one, other } = await t.twoEndpoints(program);
+    await program.end("SIGTERM");
+    t.shards().proxy("eu3").pause();
+    const again = await t.start();
+    const away = t.shards().newTenant("eu3");
+    await publishArray(again, [one.tid, away, other.tid]);
+    await delivered(again, other);
+    const left = await t.rows("eu1", "SELECT shard FROM postern.handovers");
+    assert.deepEqual(left, [{ shard: "eu3" }]);
+    t.shards().proxy("eu3").resume();
+    await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.handovers")).length === 0);
+  });
+
   it("claims the keys of the other's events in its shard", async () => {
     const program = await t.begin();
     const { one, other } = await t.twoEndpoints(program);

@@ -96,9 +96,9 @@ function publishingOf(shards: readonly ShardParts[]) {
 /** From each shard to all. */
 function handOvers(shards: readonly ShardParts[], directory: Directory): Background[] {
   const targets = new Map(
-    shards.map(({ name, parts: { acceptor, metrics } }) => [
+    shards.map(({ name, pulse, parts: { acceptor, metrics } }) => [
       name,
-      { taken: makeTakenEvents(acceptor), metrics },
+      { taken: makeTakenEvents(acceptor), metrics, pulse },
     ]),
   );
   return shards.map(({ name, parts: { pools }, options: { log } }) =>
