@@ -66,7 +66,10 @@ GRANT SELECT, INSERT, UPDATE (shard, lease_until), DELETE ON postern.handovers T
 -- The idempotency key of an event, for the shard that it is handed over to.
 ALTER TABLE postern.outbox ADD COLUMN key text;
 
--- Its body is in functions/.
+-- Their bodies are in functions/.
+CREATE OR REPLACE FUNCTION postern.lives_here(asked text) RETURNS boolean
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ BEGIN RETURN true; END $$;
+REVOKE EXECUTE ON FUNCTION postern.lives_here(text) FROM PUBLIC;
 CREATE OR REPLACE FUNCTION postern.require_here(tenants text[], versions bigint[]) RETURNS void
 LANGUAGE plpgsql STABLE AS $$ BEGIN END $$;
 REVOKE EXECUTE ON FUNCTION postern.require_here(text[], bigint[]) FROM PUBLIC;

@@ -1,12 +1,14 @@
 /** Events that come in at one shard and belong into another: each is sent once, whatever dies in between. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { publish } from "./support/api.ts";
+import { makeChooser } from "../src/shards/choose-shard.ts";
+import { createEndpoint, publish } from "./support/api.ts";
 import { eventually } from "./support/service.ts";
 import {
   BACKEND,
   delivered,
   ok,
+  owner,
   prepareShardTests,
   producer,
   publishArray,
@@ -47,6 +49,21 @@ describe("an array of events over two shards", () => {
     await delivered(program, other);
   });
 
+  it("finds its way to a shard that answers while tenants of another that does not wait before it", async () => {
+    const program = await t.begin(["eu1", "eu2", "eu3"]);
+    const { one, other } = await t.twoEndpoints(program);
+    await program.end("SIGTERM");
+    t.shards().proxy("eu3").pause();
+    const again = await t.start();
+    const away = t.shards().newTenant("eu3");
+    await publishArray(again, [one.tid, away, other.tid]);
+    await delivered(again, other);
+    const left = await t.rows("eu1", "SELECT shard FROM postern.handovers");
+    assert.deepEqual(left, [{ shard: "eu3" }]);
+    t.shards().proxy("eu3").resume();
+    await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.handovers")).length === 0);
+  });
+
   it("claims the keys of the other's events in its shard", async () => {
     const program = await t.begin();
     const { one, other } = await t.twoEndpoints(program);
@@ -64,6 +81,31 @@ describe("an array of events over two shards", () => {
     await ok(program.call("POST", "/api/events", { as: producer(other.tid), json: alone }), 200);
     await delivered(program, one, 2);
     await delivered(program, other, 1);
+  });
+
+  it("reaches a tenant whose id is a word for no value in a list of PostgreSQL", async () => {
+    const program = await t.begin();
+    const choose = makeChooser(["eu1", "eu2"].map((name) => ({ name, weight: 1 })));
+    const tid = ["null", "NULL", "Null", "nULL", "nuLL"].find((id) => choose(id) === "eu2");
+    assert.ok(tid !== undefined);
+    const url = `${t.receiver.url}/${tid}`;
+    const { id } = (await createEndpoint(program, { url }, { as: owner(tid) })).endpoint;
+    await publishArray(program, [t.shards().newTenant("eu1"), tid]);
+    await delivered(program, { tid, id });
+    await publish(program, "invoice.paid", { as: producer(tid) });
+    await delivered(program, { tid, id }, 2);
+  });
+
+  it("reaches the others when their shard refuses one of its tenants", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    const fenced = t.shards().newTenant("eu2");
+    await publish(program, "invoice.paid", { as: producer(fenced) });
+    await t.rows("eu2", "UPDATE postern.shard_tenants SET fenced = true WHERE tenant_id = $1", [fenced]);
+    await publishArray(program, [one.tid, fenced, other.tid, fenced, other.tid, fenced]);
+    await delivered(program, other, 2);
+    await t.rows("eu2", "UPDATE postern.shard_tenants SET fenced = false WHERE tenant_id = $1", [fenced]);
+    await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.handovers")).length === 0);
   });
 
   it("survives the end of its process before the other's events are handed over", async () => {

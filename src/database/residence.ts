@@ -29,6 +29,7 @@ export function requireHere(residence: Residence, tenantIds: readonly TenantId[]
     if (version === null) throw new MisroutedError("the tenant is not known in this shard");
     return version;
   });
-  const tenants = escapeLiteral(`{${tenantIds.join(",")}}`);
+  // Quoted, since a tenant may be named `null`. An id has neither quotes nor backslashes.
+  const tenants = escapeLiteral(`{${tenantIds.map((tenantId) => `"${tenantId}"`).join(",")}}`);
   return `SELECT postern.require_here(${tenants}, '{${versions.join(",")}}')`;
 }

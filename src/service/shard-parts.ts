@@ -111,9 +111,9 @@ function handOvers(
   directory: Directory,
 ): Background[] {
   const targets = new Map(
-    shards.map(({ name, parts: { acceptor, metrics } }) => [
+    shards.map(({ name, pulse, parts: { acceptor, metrics } }) => [
       name,
-      { taken: makeTakenEvents(acceptor), metrics },
+      { taken: makeTakenEvents(acceptor), metrics, pulse },
     ]),
   );
   return shards.flatMap(({ name, parts: { pools }, options: { log } }) => {

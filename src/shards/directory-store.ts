@@ -19,8 +19,7 @@ export async function readHomes(db: Db, tenantIds: readonly TenantId[]): Promise
 
 /**
  * Gives tenants a home that have none. One that has rows in this database, the
- * first shard, was here before there were shards, and stays. Rows that only pass
- * through make nobody a resident.
+ * first shard, was here before there were shards, and stays.
  */
 export async function placeTenants(
   db: Db,
@@ -29,10 +28,7 @@ export async function placeTenants(
 ): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.shard_directory (tenant_id, shard)
-      SELECT tenant_id, CASE WHEN EXISTS (
-          SELECT FROM postern.count_tenant_rows(tenant_id, 1) AS counted
-          WHERE counted.name NOT IN ('outbox', 'handovers', 'idempotency_keys')
-        ) THEN $3 ELSE shard END
+      SELECT tenant_id, CASE WHEN postern.lives_here(tenant_id) THEN $3 ELSE shard END
       -- In one order everywhere: two processes that place the same tenants never wait crosswise.
       FROM unnest($1::text[], $2::text[]) AS given (tenant_id, shard) ORDER BY tenant_id
       ON CONFLICT DO NOTHING`,

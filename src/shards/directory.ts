@@ -22,9 +22,13 @@ import { placeTenants, readHomes, settleTenants, type Home } from "./directory-s
 
 const MAX_KNOWN = 200_000;
 const MAX_AT_ONCE = 500;
+/** What is placed stays so, should a later statement of the same look fail. */
+const PLACED_AT_ONCE = 50;
 const PLACED = 1;
 const RETRY_AFTER_S = 2;
 
+/** `settles`: the shard itself is to have the tenant too, as a caller's work there needs. */
+type Asked = { tenantId: TenantId; settles: boolean };
 type Found = { home: Home } | { error: unknown };
 
 type Reached = { db: Db; pulse: Pick<Pulse, "guard"> };
@@ -40,7 +44,7 @@ export type DirectoryServices = {
 export class Directory {
   readonly #services: DirectoryServices;
   readonly #known = new LRUCache<TenantId, Home>({ max: MAX_KNOWN });
-  readonly #looks = new GroupCommit((tenantIds: TenantId[]) => this.#look(tenantIds), {
+  readonly #looks = new GroupCommit((asked: Asked[]) => this.#look(asked), {
     maxItems: MAX_AT_ONCE,
     maxConcurrent: 2,
   });
@@ -58,9 +62,13 @@ export class Directory {
   async find(tenantId: TenantId): Promise<Home> {
     const known = this.#known.get(tenantId);
     if (known !== undefined) return known;
-    const found = await this.#looks.add(tenantId);
-    if ("error" in found) throw found.error;
-    return found.home;
+    return this.#ask({ tenantId, settles: true });
+  }
+
+  /** The name of its shard, which may be away, or one that this process does not have. */
+  async locate(tenantId: TenantId): Promise<string> {
+    const home = this.#known.get(tenantId) ?? (await this.#ask({ tenantId, settles: false }));
+    return home.shard;
   }
 
   /** What is known of the tenant was wrong. */
@@ -68,13 +76,23 @@ export class Directory {
     this.#known.delete(tenantId);
   }
 
+  async #ask(asked: Asked): Promise<Home> {
+    const found = await this.#looks.add(asked);
+    if ("error" in found) throw found.error;
+    return found.home;
+  }
+
   /** A shard that is away fails the tenants that live there alone. */
-  async #look(tenantIds: readonly TenantId[]): Promise<Found[]> {
+  async #look(asked: readonly Asked[]): Promise<Found[]> {
     const { first, shards } = this.#services;
     const keeper = shards.get(first);
     if (keeper === undefined) throw new Error("there is no first shard");
-    const homes = await keeper.pulse.guard(() => this.#homesOf(keeper.db, [...new Set(tenantIds)]));
-    const byShard = Map.groupBy(homes, ([, { shard }]) => shard);
+    const homes = await keeper.pulse.guard(() =>
+      this.#homesOf(keeper.db, [...new Set(asked.map(({ tenantId }) => tenantId))]),
+    );
+    const toSettle = new Set(asked.filter(({ settles }) => settles).map(({ tenantId }) => tenantId));
+    const settling = [...homes].filter(([tenantId]) => toSettle.has(tenantId));
+    const byShard = Map.groupBy(settling, ([, { shard }]) => shard);
     const found = new Map<TenantId, Found>();
     await Promise.all(
       [...byShard].map(async ([shard, residents]) => {
@@ -85,9 +103,11 @@ export class Directory {
         }
       }),
     );
-    return tenantIds.map(
-      (id) => found.get(id) ?? { error: new Error("a tenant that was placed has no home") },
-    );
+    return asked.map(({ tenantId, settles }) => {
+      const home = homes.get(tenantId);
+      if (home === undefined) return { error: new Error("a tenant that was placed has no home") };
+      return (settles ? found.get(tenantId) : undefined) ?? { home };
+    });
   }
 
   async #homesOf(db: Db, tenantIds: readonly TenantId[]): Promise<Map<TenantId, Home>> {
@@ -96,7 +116,9 @@ export class Directory {
     const homeless = tenantIds.filter((tenantId) => !known.has(tenantId));
     if (homeless.length === 0) return known;
     const places = homeless.map((tenantId) => ({ tenantId, shard: choose(tenantId) }));
-    await placeTenants(db, first, places);
+    for (let from = 0; from < places.length; from += PLACED_AT_ONCE) {
+      await placeTenants(db, first, places.slice(from, from + PLACED_AT_ONCE));
+    }
     return readHomes(db, tenantIds);
   }
 

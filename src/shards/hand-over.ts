@@ -18,11 +18,12 @@ import { makeRepeated, type Repeated } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Directory } from "./directory.ts";
+import type { Pulse } from "./pulse.ts";
 
 const LOOK_EVERY_MS = 200;
 const LEASE_MS = 15_000;
 const PAUSE_MS = 2000;
-const AT_ONCE = 200;
+const AT_ONCE = { events: 200, bodyBytes: 8 * 1024 * 1024, leaseMs: LEASE_MS };
 
 /** Without its patterns, which follow from its type and versions. */
 export type WaitingEvent = Omit<NewEvent, "patterns" | "traceparent"> & {
@@ -34,7 +35,11 @@ export type WaitingEvent = Omit<NewEvent, "patterns" | "traceparent"> & {
 /** The rows of the shard in which events lie. A shard null is one that is not known yet. */
 export type HandoverRows = {
   destinations(db: Pool): Promise<(string | null)[]>;
-  claim(db: Pool, shard: string | null, limits: { events: number; leaseMs: number }): Promise<WaitingEvent[]>;
+  claim(
+    db: Pool,
+    shard: string | null,
+    limits: { events: number; bodyBytes: number; leaseMs: number },
+  ): Promise<WaitingEvent[]>;
   redirect(
     db: Pool,
     events: readonly { id: EventId; shard: string | null }[],
@@ -48,11 +53,14 @@ export type HandOverServices = {
   rows: HandoverRows;
   directory: Directory;
   /** Where events are accepted, by shard. */
-  shards: ReadonlyMap<
-    string,
-    { taken: TakenEvents; metrics: Pick<Metrics, "eventsAccepted" | "eventsRejected"> }
-  >;
+  shards: ReadonlyMap<string, Target>;
   log: Log;
+};
+
+type Target = {
+  taken: TakenEvents;
+  metrics: Pick<Metrics, "eventsAccepted" | "eventsRejected">;
+  pulse: Pick<Pulse, "isAway" | "guard">;
 };
 
 export function makeHandOver(services: HandOverServices): Repeated {
@@ -65,7 +73,10 @@ export function makeHandOver(services: HandOverServices): Repeated {
     if (destinations.includes(null)) await direct(services);
     for (const shard of destinations) {
       if (shard === null || under.has(shard)) continue;
-      const work = handOverTo(services, shard).catch(failed);
+      const to = services.shards.get(shard);
+      // Its events wait as they are. A shard that this process does not have yet is another worker's.
+      if (to === undefined || to.pulse.isAway()) continue;
+      const work = handOverTo(services, shard, to).catch(failed);
       under.set(
         shard,
         work.finally(() => under.delete(shard)),
@@ -89,11 +100,11 @@ export function makeHandOver(services: HandOverServices): Repeated {
 
 /** Asks the directory where events go. */
 async function direct({ from, rows, directory }: HandOverServices): Promise<void> {
-  const events = await rows.claim(from.db, null, { events: AT_ONCE, leaseMs: LEASE_MS });
-  const homes = await Promise.allSettled(events.map(({ tenantId }) => directory.find(tenantId)));
+  const events = await rows.claim(from.db, null, AT_ONCE);
+  const homes = await Promise.allSettled(events.map(({ tenantId }) => directory.locate(tenantId)));
   const placed = events.map(({ id }, place) => {
     const home = homes[place];
-    return { id, shard: home?.status === "fulfilled" ? home.value.shard : null };
+    return { id, shard: home?.status === "fulfilled" ? home.value : null };
   });
   await rows.redirect(
     from.db,
@@ -107,11 +118,11 @@ async function direct({ from, rows, directory }: HandOverServices): Promise<void
   );
 }
 
-async function handOverTo(services: HandOverServices, shard: string): Promise<void> {
+async function handOverTo(services: HandOverServices, shard: string, to: Target): Promise<void> {
   const { from, rows } = services;
-  const events = await rows.claim(from.db, shard, { events: AT_ONCE, leaseMs: LEASE_MS });
-  const results = await Promise.allSettled(events.map((event) => handOver(services, shard, event)));
-  const idsOf = (kind: "stored" | "elsewhere" | "failed") =>
+  const events = await rows.claim(from.db, shard, AT_ONCE);
+  const results = await Promise.allSettled(events.map((event) => handOver(services, { shard, to }, event)));
+  const idsOf = (kind: Outcome | "failed") =>
     events.flatMap(({ id }, place) => (kindOf(results[place]) === kind ? [id] : []));
   const failure = results.find((result) => result.status === "rejected");
   await rows.remove(from.db, idsOf("stored"));
@@ -122,27 +133,31 @@ async function handOverTo(services: HandOverServices, shard: string): Promise<vo
   );
   await rows.redirect(
     from.db,
-    idsOf("failed").map((id) => ({ id, shard })),
+    [...idsOf("refused").map((id) => ({ id, shard: null })), ...idsOf("failed").map((id) => ({ id, shard }))],
     PAUSE_MS,
   );
   if (failure !== undefined) throw failure.reason;
 }
 
-type Outcome = "stored" | "elsewhere";
+/** `refused`: by the shard in which the directory has the tenant, because a move is under way. */
+type Outcome = "stored" | "elsewhere" | "refused";
 
 function kindOf(result: PromiseSettledResult<Outcome> | undefined): Outcome | "failed" {
   return result?.status === "fulfilled" ? result.value : "failed";
 }
 
-async function handOver(services: HandOverServices, shard: string, waiting: WaitingEvent): Promise<Outcome> {
+async function handOver(
+  services: HandOverServices,
+  { shard, to }: { shard: string; to: Target },
+  waiting: WaitingEvent,
+): Promise<Outcome> {
   const { from, directory, log } = services;
   const { tenantId, id: eventId } = waiting;
   const home = await directory.find(tenantId);
-  const to = services.shards.get(shard);
-  if (home.shard !== shard || to === undefined) return "elsewhere";
+  if (home.shard !== shard) return "elsewhere";
   const event = toAccept(waiting, { isAtHome: from.name === shard });
   try {
-    const taken = await accept(to.taken, event);
+    const taken = await to.pulse.guard(() => accept(to.taken, event));
     if (taken === "accepted") to.metrics.eventsAccepted.inc();
     if (taken === "key_reused") {
       log.error(
@@ -155,16 +170,16 @@ async function handOver(services: HandOverServices, shard: string, waiting: Wait
   } catch (error) {
     if (!isMisrouted(error)) throw error;
     directory.forget(tenantId);
-    return "elsewhere";
+    return "refused";
   }
 }
 
-/** One that the database refuses fails its group; then each is tried alone. */
+/** One that the database refuses, or whose tenant it refuses, fails its group; then each is tried alone. */
 async function accept(taken: TakenEvents, event: NewEvent): Promise<Taken> {
   try {
     return await taken.accept(event, "grouped");
   } catch (error) {
-    if (isPassing(error)) throw error;
+    if (isPassing(error) && !isMisrouted(error)) throw error;
     return taken.accept(event, "alone");
   }
 }

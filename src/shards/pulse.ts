@@ -14,6 +14,7 @@ const LOOKS_IN_VAIN = 2;
 const RETRY_AFTER_S = 2;
 
 export type Pulse = Repeated & {
+  isAway(): boolean;
   /** Does the work; refuses with `unavailable` once the shard does not answer. */
   guard<T>(work: () => Promise<T>): Promise<T>;
 };
@@ -41,6 +42,7 @@ export function makePulse(ask: () => Promise<unknown>, tell: (isAway: boolean) =
 
   return {
     ...makeRepeated(LOOK_EVERY_MS, look, failed),
+    isAway,
     async guard(work) {
       if (isAway()) throw unavailable();
       const refused = Promise.withResolvers<never>();

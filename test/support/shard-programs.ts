@@ -68,14 +68,17 @@ export async function prepareShardTests() {
       fails = isSo;
     },
     /** New databases, with nothing started on them. */
-    async prepare(options: { migrated?: boolean } = {}): Promise<void> {
-      shards = await createShards(["eu1", "eu2"], options);
+    async prepare({
+      names = ["eu1", "eu2"],
+      ...options
+    }: { names?: string[]; migrated?: boolean } = {}): Promise<void> {
+      shards = await createShards(names, options);
       // The folder of artifacts has the mark of its database.
       const DATA_DIR = join(settings["DATA_DIR"] ?? "", randomUUID());
       env = { ...settings, DATA_DIR, SHARDS: shards.setting };
     },
-    async begin(): Promise<Program> {
-      await this.prepare();
+    async begin(names?: string[]): Promise<Program> {
+      await this.prepare(names === undefined ? {} : { names });
       return start();
     },
     /** An endpoint of a tenant in each. */

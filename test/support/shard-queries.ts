@@ -10,6 +10,8 @@ import { BODY, EVENT_TYPE, tenant } from "./two-tenants.ts";
 const acme = tenant("acme");
 const initech = tenant("initech");
 
+const SOME = { events: 10, bodyBytes: 1024 * 1024 };
+
 export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
   readHomes: async (db) => {
     assert.deepEqual(
@@ -55,17 +57,23 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
     assert.deepEqual(await handovers.findDestinations(db), [null]);
   },
   claimHandovers: async (db) => {
-    assert.equal((await handovers.claimHandovers(db, null, { events: 10, leaseMs: 1000 })).length, 2);
-    assert.equal((await handovers.claimHandovers(db, null, { events: 10, leaseMs: 1000 })).length, 0);
+    assert.equal((await handovers.claimHandovers(db, null, { ...SOME, leaseMs: 1000 })).length, 2);
+    assert.equal((await handovers.claimHandovers(db, null, { ...SOME, leaseMs: 1000 })).length, 0);
+  },
+  "claimHandovers (bytes)": async (db) => {
+    const limits = { ...SOME, bodyBytes: 1, leaseMs: 1000 };
+    for (const count of [1, 1, 0]) {
+      assert.equal((await handovers.claimHandovers(db, null, limits)).length, count);
+    }
   },
   redirectHandovers: async (db) => {
-    const [event] = await handovers.claimHandovers(db, null, { events: 1, leaseMs: 1000 });
+    const [event] = await handovers.claimHandovers(db, null, { ...SOME, events: 1, leaseMs: 1000 });
     assert.ok(event !== undefined);
     await handovers.redirectHandovers(db, [{ id: event.id, shard: "eu2" }], 0);
     assert.deepEqual(new Set(await handovers.findDestinations(db)), new Set([null, "eu2"]));
   },
   deleteHandovers: async (db) => {
-    const events = await handovers.claimHandovers(db, null, { events: 10, leaseMs: 0 });
+    const events = await handovers.claimHandovers(db, null, { ...SOME, leaseMs: 0 });
     await handovers.deleteHandovers(
       db,
       events.map(({ id }) => id),

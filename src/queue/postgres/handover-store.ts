@@ -56,19 +56,24 @@ export async function findDestinations(db: Db): Promise<(string | null)[]> {
   return rows.map(({ shard }) => shard);
 }
 
-/** Leases the oldest that wait to go there: no other worker is at them. */
+/** Leases the oldest that wait to go there, `bodyBytes` of their bodies at most, but one at least: no other worker is at them. */
 export async function claimHandovers(
   db: Db,
   shard: string | null,
-  { events, leaseMs }: { events: number; leaseMs: number },
+  { events, bodyBytes, leaseMs }: { events: number; bodyBytes: number; leaseMs: number },
 ): Promise<HandedOver[]> {
   const { rows } = await db.query<HandedOver>(
-    /* sql */ `UPDATE postern.handovers SET lease_until = now() + $3 * interval '1 ms'
-      WHERE id = ANY (ARRAY(
-        SELECT id FROM postern.handovers WHERE shard IS NOT DISTINCT FROM $1 AND lease_until <= now()
-        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))
+    // The length of a stored text is known without reading it.
+    /* sql */ `WITH found AS (
+        SELECT id, octet_length(body) + coalesce(octet_length(others::text), 0) AS bytes FROM postern.handovers
+        WHERE shard IS NOT DISTINCT FROM $1 AND lease_until <= now() ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+      ), summed AS (
+        SELECT id, sum(bytes) OVER upto AS bytes, row_number() OVER upto AS place FROM found WINDOW upto AS (ORDER BY id)
+      )
+      UPDATE postern.handovers SET lease_until = now() + $3 * interval '1 ms'
+      WHERE id = ANY (ARRAY(SELECT id FROM summed WHERE bytes <= $4 OR place = 1))
       RETURNING id, tenant_id AS "tenantId", type, version, body, others, key AS "idempotencyKey", claimed, traceparent`,
-    [shard, events, leaseMs],
+    [shard, events, leaseMs, bodyBytes],
   );
   return rows;
 }
