@@ -127,7 +127,9 @@ describe("an outcome that the database refuses for good", () => {
   it("is recorded once the cause is gone, and is warned of no more", async () => {
     await sql("UPDATE postern.dispatches SET claimable_at = now() WHERE NOT held");
     await eventually(async () => (await warnings()).length === 0);
-    const { rows } = await sql("SELECT FROM postern.dispatches WHERE NOT held");
-    assert.deepEqual(rows, []);
+    // Recording it may have made Postern's own event, which is then sent too.
+    await eventually(
+      async () => (await sql("SELECT FROM postern.dispatches WHERE NOT held")).rows.length === 0,
+    );
   });
 });
