@@ -10,52 +10,39 @@ type Counts = {
 };
 export type BucketCounts = Counts & { atMs: number };
 
-/** Seconds since 1970, delivered, failed, sent, sum and greatest of latencies in milliseconds. */
-type Part = [number, number, number, number, number, number];
-const MEMBERS = 6;
+/** What is added up of a bucket. Latencies in milliseconds. */
+type Sums = { delivered: number; failed: number; sent: number; sumMs: number; maxMs: number };
 
-/** Parts of an endpoint's buckets: the members of each, and one part behind the other, with commas between them. */
+/** Parts of an endpoint's buckets: of each its beginning in seconds since 1970 and its {@link Sums}, all with commas between them. */
 type EndpointParts = { endpointId: EndpointId; parts: string };
+const MEMBERS = 6;
 
 /** Each endpoint's buckets, in any order, whose parts may be spread over several texts. */
 export function addUpParts(found: readonly EndpointParts[]): Map<EndpointId, BucketCounts[]> {
-  const sums = new Map<EndpointId, Map<number, Part>>();
+  const sums = new Map<EndpointId, Map<number, Sums>>();
   for (const { endpointId, parts } of found) {
-    const ofEndpoint = sums.get(endpointId) ?? new Map<number, Part>();
+    const ofEndpoint = sums.get(endpointId) ?? new Map<number, Sums>();
     sums.set(endpointId, ofEndpoint);
-    for (const part of partsIn(parts)) {
-      const known = ofEndpoint.get(part[0]);
-      ofEndpoint.set(part[0], known === undefined ? part : together(known, part));
-    }
+    addParts(ofEndpoint, JSON.parse(`[${parts}]`));
   }
-  return new Map([...sums].map(([endpointId, parts]) => [endpointId, [...parts.values()].map(toCounts)]));
+  return new Map([...sums].map(([endpointId, buckets]) => [endpointId, [...buckets].map(toCounts)]));
 }
 
-function partsIn(text: string): Part[] {
-  const numbers = text.split(",").map(Number);
-  const parts: Part[] = [];
+/** Reads thousands of numbers for one answer, so it makes no array for each part. */
+function addParts(sums: Map<number, Sums>, numbers: readonly number[]): void {
   for (let start = 0; start < numbers.length; start += MEMBERS) {
-    const [at = 0, delivered = 0, failed = 0, sent = 0, sumMs = 0, maxMs = 0] = numbers.slice(
-      start,
-      start + MEMBERS,
-    );
-    parts.push([at, delivered, failed, sent, sumMs, maxMs]);
+    const member = (place: number): number => numbers[start + place] ?? 0;
+    const known = sums.get(member(0)) ?? { delivered: 0, failed: 0, sent: 0, sumMs: 0, maxMs: 0 };
+    known.delivered += member(1);
+    known.failed += member(2);
+    known.sent += member(3);
+    known.sumMs += member(4);
+    known.maxMs = Math.max(known.maxMs, member(5));
+    sums.set(member(0), known);
   }
-  return parts;
 }
 
-function together(one: Part, other: Part): Part {
-  return [
-    one[0],
-    one[1] + other[1],
-    one[2] + other[2],
-    one[3] + other[3],
-    one[4] + other[4],
-    Math.max(one[5], other[5]),
-  ];
-}
-
-function toCounts([at, delivered, failed, sent, sumMs, maxMs]: Part): BucketCounts {
+function toCounts([at, { delivered, failed, sent, sumMs, maxMs }]: [number, Sums]): BucketCounts {
   return {
     atMs: at * 1000,
     delivered,
