@@ -35,6 +35,7 @@ import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgre
 import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
 import { claimBodies } from "../src/storage/artifacts/kept-body-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
+import { LOG_STATEMENTS } from "./support/log-statements.ts";
 import { CLIENT_STATEMENTS } from "./support/pull-statements.ts";
 import { isWrong, planOf, statementsOf, type Reading, type Ways } from "./support/plans.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -205,6 +206,7 @@ const STATEMENTS: Record<string, Case> = {
     also: { deliveries: ["event_id", "tenant_id"] },
   },
   ...CLIENT_STATEMENTS,
+  ...LOG_STATEMENTS,
   "free leases of dead": {
     as: WORKER,
     run: (db) => freeLeasesOfDead(db, LEASE_OWNER),
@@ -229,9 +231,10 @@ const STATEMENTS: Record<string, Case> = {
   },
 };
 
-const TABLES = ["endpoints", "events", "dispatches", "deliveries", "idempotency_keys", "outbox"]
-  .map((table) => `postern.${table}`)
-  .join(", ");
+const TABLES = `endpoints events dispatches deliveries idempotency_keys outbox
+  delivery_counts delivery_stats delivery_totals newest_attempts`
+  .replaceAll(/\w+/g, "postern.$&,")
+  .slice(0, -1);
 const [PENDING, LOGGED, ENDPOINTS, AT_ONCE] = [100_000, 200_000, 2000, 500];
 
 let database: TestDatabase;

@@ -205,22 +205,26 @@ export async function foldCounts(db: Db): Promise<boolean> {
   return rows[0]?.taken === ROWS_AT_ONCE;
 }
 
+/** The day of a row, as the index of what is oldest has it. */
+const DAY = /* sql */ `(at AT TIME ZONE 'UTC')::date`;
+
 /** Deletes some counts of days that the log has dropped; true when there may be more. Of all tenants. */
 export async function forgetOldStats(db: Db, retentionDays: number): Promise<boolean> {
   const { rows } = await db.query<{ most: number }>(
     /* sql */ `WITH bound AS MATERIALIZED (
-        SELECT date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(days => $1) AS at
+        SELECT (now() AT TIME ZONE 'UTC')::date - $1::int AS day
       ), stats AS (
         DELETE FROM postern.delivery_stats WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM postern.delivery_stats WHERE at < (SELECT at FROM bound)
-          ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
+          SELECT ctid FROM postern.delivery_stats WHERE ${DAY} < (SELECT day FROM bound)
+          ORDER BY ${DAY} LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
       ), totals AS (
         DELETE FROM postern.delivery_totals WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM postern.delivery_totals WHERE at < (SELECT at FROM bound)
-          ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
+          SELECT ctid FROM postern.delivery_totals WHERE ${DAY} < (SELECT day FROM bound)
+          ORDER BY ${DAY} LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
       ), newest AS (
         DELETE FROM postern.newest_attempts WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM postern.newest_attempts WHERE id < (SELECT postern.lowest_id_at(at) FROM bound)
+          SELECT ctid FROM postern.newest_attempts
+          WHERE id < (SELECT postern.lowest_id_at(day::timestamp AT TIME ZONE 'UTC') FROM bound)
           LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
       )
       SELECT greatest((SELECT count(*) FROM stats), (SELECT count(*) FROM totals), (SELECT count(*) FROM newest))::int
