@@ -225,7 +225,8 @@ describe("rules and dashboard", () => {
         type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
       ),
     );
-    const labels = new Set(["job", "instance", "le", ...labelsOfAll()]);
+    // `shard` is on every metric of a database where there are several.
+    const labels = new Set(["job", "instance", "le", "shard", ...labelsOfAll()]);
     assert.ok(expressions.length > 40);
     for (const expression of expressions) {
       const asked = [...expression.matchAll(/\b(?:webhook|http_server|storage|process|nodejs)_\w+/g)].map(
