@@ -8,7 +8,8 @@ import { after, before, describe, it } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { describeSettings, makeSecrets, readConfig } from "../src/config.ts";
+import { describeSettings, makeSecrets, readConfig, type Config } from "../src/config.ts";
+import { parseHostList } from "../src/database/host-list.ts";
 import { VERSION } from "../src/shared/version.ts";
 import { makeMetrics } from "../src/telemetry/metrics.ts";
 import {
@@ -26,7 +27,9 @@ const settings = new Set(describeSettings({}).map(({ name }) => name));
 /** Of Node, PostgreSQL's image, the Compose file, systemd and psql. */
 const OTHERS =
   /^(NODE_ENV|NODE_EXTRA_CA_CERTS|POSTGRES_PASSWORD|POSTERN_PASSWORD|AF_(INET6?|UNIX)|ON_ERROR_STOP)$/;
+const readCompose = (file: string): unknown => parse(read(file), { merge: true });
 const KUBERNETES = "1.33";
+const COMPOSE_FILES = ["compose/compose.yaml", "compose/two-shards.yaml"];
 
 let folder: string;
 before(async () => {
@@ -65,7 +68,8 @@ describe("the files of deploy/", () => {
   });
 
   it("are of this version, which the changelog tells of", () => {
-    assert.match(read("compose/compose.yaml"), new RegExp(`^ {4}image: postern:${VERSION}$`, "m"));
+    for (const file of COMPOSE_FILES)
+      assert.match(read(file), new RegExp(`^ {4}image: postern:${VERSION}$`, "m"), file);
     for (const page of ["compose/compose.yaml", "../docs/deploy.md"]) {
       assert.match(read(page), new RegExp(`postern-${VERSION}-linux-x64-image\\.tar`), page);
     }
@@ -75,22 +79,22 @@ describe("the files of deploy/", () => {
   });
 });
 
-describe("the Compose file", () => {
+describe("the Compose files", () => {
   const service = z.object({ environment: z.record(z.string(), z.string()) });
-  const file: unknown = parse(read("compose/compose.yaml"));
 
-  it("fits the schema of Compose files", (context) => {
+  it("fit the schema of Compose files", (context) => {
     const schema = findComposeSchema();
     if ("missing" in schema) return context.skip(`DID NOT RUN: ${schema.missing}`);
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     const isValid = ajv.compile(JSON.parse(readFileSync(schema.tool, "utf8")));
-    assert.ok(isValid(file), JSON.stringify(isValid.errors));
+    for (const file of COMPOSE_FILES) assert.ok(isValid(readCompose(file)), JSON.stringify(isValid.errors));
     assert.equal(isValid({ services: { postern: { imagge: "x" } } }), false);
   });
 
-  it("gives Postern settings that it takes, once example.env is filled in", () => {
+  /** What Postern reads, once example.env is filled in. */
+  function configOf(file: string): Config {
     const values = { ...filledIn("compose/example.env"), POSTGRES_PASSWORD: "a", POSTERN_PASSWORD: "b" };
-    const { environment } = z.object({ services: z.object({ postern: service }) }).parse(file)
+    const { environment } = z.object({ services: z.object({ postern: service }) }).parse(readCompose(file))
       .services.postern;
     const filled = Object.fromEntries(
       Object.entries(environment).map(([name, text]) => [
@@ -100,9 +104,29 @@ describe("the Compose file", () => {
         ),
       ]),
     );
-    const config = readConfig({ ...filled, NODE_ENV: "production" });
+    return readConfig({ ...filled, NODE_ENV: "production" });
+  }
+
+  it("give Postern settings that it takes", () => {
+    const config = configOf("compose/compose.yaml");
     assert.equal(config.databaseUrl, "postgres://postern:b@postgres:5432/postern");
     assert.equal(config.metricsToken, "t");
+    assert.deepEqual(configOf("compose/two-shards.yaml").shards, [
+      { name: "s1", url: "postgres://postern:b@postgres1:5432/postern", weight: 1 },
+      { name: "s2", url: "postgres://postern:b@postgres2:5432/postern", weight: 1 },
+    ]);
+  });
+
+  it("name databases that are services of theirs", () => {
+    const { services } = z
+      .object({ services: z.record(z.string(), z.unknown()) })
+      .parse(readCompose("compose/two-shards.yaml"));
+    const hosts = configOf("compose/two-shards.yaml").shards?.map(({ url }) => new URL(url).hostname) ?? [];
+    assert.deepEqual(
+      hosts.filter((host) => !(host in services)),
+      [],
+    );
+    assert.equal(hosts.length, 2);
   });
 });
 
@@ -176,6 +200,60 @@ describe("the Helm chart", () => {
   });
 });
 
+describe("the chart's examples", () => {
+  const chart = join(deploy, "helm", "postern");
+  const secret = z.object({
+    metadata: z.object({ name: z.string() }),
+    stringData: z.record(z.string(), z.string()),
+  });
+  const values = z.object({ settings: z.record(z.string(), z.union([z.string(), z.number()])) });
+
+  /** What a pod reads. */
+  function configOf(example: string): Config {
+    const { metadata, stringData } = secret.parse(parse(read(`helm/examples/${example}-secret.yaml`)));
+    const { settings: own } = values.parse(parse(read(`helm/examples/${example}.yaml`)));
+    const defaults = z.object({ existingSecret: z.string() }).parse(parse(read("helm/postern/values.yaml")));
+    assert.equal(metadata.name, defaults.existingSecret);
+    const texts = Object.entries(own).map(([name, value]) => [name, String(value)] as const);
+    const filled = { ...stringData, ...makeSecrets(), METRICS_TOKEN: "t", ...Object.fromEntries(texts) };
+    return readConfig({ ...filled, NODE_ENV: "production" });
+  }
+
+  it("give Postern settings that it takes", () => {
+    const patroni = configOf("patroni");
+    assert.equal(patroni.durability, "standby");
+    const hosts = parseHostList(patroni.databaseUrl ?? "");
+    assert.ok(hosts.kind === "hosts");
+    assert.equal(hosts.hosts.length, 3);
+    assert.deepEqual(
+      configOf("shards").shards?.map(({ name }) => name),
+      ["s1", "s2"],
+    );
+  });
+
+  it("are rendered", (context) => {
+    const helm = findHelm();
+    if ("missing" in helm) return context.skip(`DID NOT RUN: ${helm.missing}`);
+    for (const [example, sign] of [
+      ["patroni", /name: DURABILITY\n +value: "standby"/],
+      ["shards", /claimName: postern-data/],
+    ] as const) {
+      const file = join(deploy, "helm", "examples", `${example}.yaml`);
+      const { status, output } = helm.tool([
+        "template",
+        "hooks",
+        chart,
+        "--kube-version",
+        `${KUBERNETES}.0`,
+        "--values",
+        file,
+      ]);
+      assert.equal(status, 0, output);
+      assert.match(output, sign);
+    }
+  });
+});
+
 describe("the alert rules", () => {
   it("fire on what they are for, and not on a healthy service", async (context) => {
     const promtool = findPromtool();
@@ -225,7 +303,8 @@ describe("rules and dashboard", () => {
         type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
       ),
     );
-    const labels = new Set(["job", "instance", "le", ...labelsOfAll()]);
+    // `shard` is on every metric of a database where there are several.
+    const labels = new Set(["job", "instance", "le", "shard", ...labelsOfAll()]);
     assert.ok(expressions.length > 40);
     for (const expression of expressions) {
       const asked = [...expression.matchAll(/\b(?:webhook|http_server|storage|process|nodejs)_\w+/g)].map(

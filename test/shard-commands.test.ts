@@ -69,7 +69,9 @@ describe("postern doctor with shards", () => {
     );
     const missing = await examine({ SHARDS: `${one}|${other}` });
     assert.ok(missing.some(({ status, detail }) => status === "fail" && detail.includes("eu3 (1 of them)")));
-    assert.ok(missing.some(({ check, status }) => check === "shard eu2: hand-over" && status === "warn"));
+    const waiting = missing.find(({ check }) => check === "shard eu2: hand-over");
+    assert.equal(waiting?.status, "warn");
+    assert.match(waiting.detail, /^1 events for other shards wait, the oldest for \d+ s$/);
   });
 
   it("says which shard is away, and looks at the others", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { makeChooser } from "../src/shards/choose-shard.ts";
 import { createEndpoint, publish } from "./support/api.ts";
+import type { Program } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
 import {
   BACKEND,
@@ -22,6 +23,14 @@ before(async () => {
 });
 afterEach(() => t.end());
 after(() => t.close());
+
+/** What the metrics say of events in a shard that wait for others. */
+async function waitingIn(program: Program, shard: string) {
+  const { text } = await ok(program.call("GET", "/metrics", { as: null }), 200);
+  const figure = (name: string) =>
+    Number(text.match(new RegExp(`^webhook_handovers_${name}\\{shard="${shard}"\\} (\\S+)$`, "m"))?.[1]);
+  return { count: figure("waiting"), ageS: figure("oldest_age_seconds") };
+}
 
 describe("an array of events over two shards", () => {
   it("is committed once, and each event delivered once in its tenant's shard", async () => {
@@ -137,6 +146,26 @@ describe("an array of events over two shards", () => {
     await publish(api, "invoice.paid", { as: producer(other.tid) });
     await delivered(api, other, 2);
     assert.equal(t.sentTo(other.tid), 2);
+  });
+});
+
+describe("the metrics of hand-overs", () => {
+  it("show how many events wait in a shard, and the age of the oldest", async () => {
+    const program = await t.begin();
+    // A lease keeps the workers from them.
+    await t.rows(
+      "eu1",
+      `INSERT INTO postern.handovers (id, tenant_id, type, version, body, lease_until)
+        SELECT postern.lowest_id_at(now() - age), 'acme', 'invoice.paid', 1, '{}', now() + interval '1 hour'
+        FROM unnest('{2 hours,1 minute}'::interval[]) AS given (age)`,
+    );
+    await eventually(async () => (await waitingIn(program, "eu1")).count === 2);
+    const { ageS } = await waitingIn(program, "eu1");
+    assert.ok(ageS >= 7200 && ageS < 10_800, String(ageS));
+    assert.deepEqual(await waitingIn(program, "eu2"), { count: 0, ageS: 0 });
+    await t.rows("eu1", "DELETE FROM postern.handovers");
+    await eventually(async () => (await waitingIn(program, "eu1")).count === 0);
+    assert.equal((await waitingIn(program, "eu1")).ageS, 0);
   });
 });
 

@@ -4,12 +4,16 @@ import { after, afterEach, before, describe, it } from "node:test";
 import { createEndpoint, publish } from "./support/api.ts";
 import { eventually } from "./support/service.ts";
 import {
+  BACKEND,
   delivered,
   ok,
   owner,
   prepareShardTests,
   producer,
   type ShardTests,
+  newPortalCode,
+  openPortal,
+  usePortal,
 } from "./support/shard-programs.ts";
 
 let t: ShardTests;
@@ -50,6 +54,18 @@ describe("one of two shards that is dead", () => {
       assert.doesNotMatch(ready.text, /shard eu1/);
     });
   }
+
+  it("leaves the portal to the other's users when it is silent, and answers its own with 503", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    const codes = [await newPortalCode(program, one.tid), await newPortalCode(program, other.tid)] as const;
+    t.shards().proxy("eu2").pause();
+    await usePortal(program, await openPortal(program, codes[0]), one.id);
+    await ok(openPortal(program, codes[1]), 503);
+    await ok(program.call("GET", `/api/tenants/${other.tid}`, { as: BACKEND }), 503);
+    await ok(program.call("GET", `/api/tenants/${one.tid}`, { as: BACKEND }), 200);
+    await ok(program.call("GET", "/api/tenants", { as: BACKEND }), 503);
+  });
 
   it("serves tenants that it knows while the first, with the directory, is dead", async () => {
     const program = await t.begin();

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { z } from "zod";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
-import type { Program } from "./support/program.ts";
-import { eventually, request, type ApiAnswer } from "./support/service.ts";
+import { eventually, type ApiAnswer } from "./support/service.ts";
 import {
   BACKEND,
   delivered,
@@ -13,6 +12,9 @@ import {
   prepareShardTests,
   producer,
   type ShardTests,
+  newPortalCode,
+  openPortal,
+  usePortal,
 } from "./support/shard-programs.ts";
 
 let t: ShardTests;
@@ -76,7 +78,9 @@ describe("two shards", () => {
       const json = { endpoint_id: endpoint.id, from, to: new Date().toISOString(), select: "all" };
       await ok(program.call("POST", "/api/replays", { as, json }), 202);
       await delivered(program, { tid, id: endpoint.id }, 2);
-      await usePortal(program, tid, endpoint.id);
+      const code = await newPortalCode(program, tid);
+      await usePortal(program, await openPortal(program, code), endpoint.id);
+      await ok(openPortal(program, code), 401);
     }
     const list = await ok(program.call("GET", "/api/tenants", { as: BACKEND }), 200);
     assert.deepEqual(tenantIdsOf(list), tids.toSorted());
@@ -171,19 +175,4 @@ function tenantIdsOf({ body }: ApiAnswer): string[] {
     .object({ tenants: z.array(z.object({ id: z.string() })) })
     .parse(body)
     .tenants.map(({ id }) => id);
-}
-
-/** Opens the portal by a code, renews the session and ends it. */
-async function usePortal(program: Program, tid: string, endpointId: string): Promise<void> {
-  const json = { tenant_id: tid, sub: "ada", role: "owner" };
-  const { body } = await ok(program.call("POST", "/api/portal/codes", { as: BACKEND, json }), 201);
-  const code = z.object({ url: z.string() }).parse(body).url.split("#code=")[1];
-  const opened = await ok(program.call("POST", "/api/portal/sessions", { as: null, json: { code } }), 201);
-  await ok(program.call("POST", "/api/portal/sessions", { as: null, json: { code } }), 401);
-  const { token } = z.object({ token: z.string() }).parse(opened.body);
-  const call = (method: string, path: string) => request(`${program.url}${path}`, method, { token });
-  await ok(call("GET", `/api/webhooks/${endpointId}`), 200);
-  await ok(call("POST", "/api/portal/sessions/renew"), 200);
-  await ok(call("DELETE", "/api/portal/sessions"), 200);
-  await ok(call("GET", `/api/webhooks/${endpointId}`), 401);
 }

@@ -39,6 +39,7 @@ async function erasureThat(isSo: (job: z.infer<typeof erasureObject>) => boolean
   const { services } = artifacts;
   const worker = makeErasureWorker({
     db: services.db,
+    eraseElsewhere: null,
     eraseObjects: (tenantId, most, buckets) => eraseObjectsOf(services, tenantId, { most, buckets }),
     log: makeLog("silent"),
     metrics: makeMetrics(),

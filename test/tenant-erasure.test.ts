@@ -172,6 +172,7 @@ describe("an erased tenant", () => {
     );
     const worker = makeErasureWorker({
       db: pools.worker,
+      eraseElsewhere: null,
       eraseObjects: async () => ({ erased: 0, trouble: null }),
       log: makeLog("silent"),
       metrics: makeMetrics(),

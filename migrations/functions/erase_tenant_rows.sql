@@ -1,6 +1,8 @@
 -- Deletes up to `most` rows of a tenant, and answers how many: fewer than `most`
 -- means that no more were left. Only of a tenant whose erasure is running.
 -- Rows of stored objects name bytes, so they are left until these are gone.
+-- A leased hand-over is left to its worker, which may be storing the event in another
+-- shard: the row is the only sign of that. Locking it reads the newest lease.
 CREATE OR REPLACE FUNCTION postern.erase_tenant_rows(erased_tenant text, most integer, with_objects boolean)
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -15,8 +17,9 @@ BEGIN
   UPDATE postern.endpoints e SET deleted_at = now(), enabled = false, disabled_reason = coalesce(disabled_reason, 'manual')
     WHERE e.tenant_id = erased_tenant AND e.deleted_at IS NULL;
   FOR source IN SELECT t.* FROM postern.tables_of_tenants() t WHERE with_objects OR t.name <> 'stored_objects' LOOP
-    EXECUTE format('DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %s WHERE %s LIMIT $2))',
-      source.place, source.place, source.matches) USING erased_tenant, most - erased;
+    EXECUTE format('DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %s WHERE %s %s))', source.place, source.place, source.matches,
+      CASE source.name WHEN 'handovers' THEN 'AND lease_until <= now() LIMIT $2 FOR UPDATE' ELSE 'LIMIT $2' END)
+      USING erased_tenant, most - erased;
     GET DIAGNOSTICS removed = ROW_COUNT;
     erased := erased + removed;
     EXIT WHEN erased >= most;

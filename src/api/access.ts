@@ -2,7 +2,8 @@
 import type { FastifyRequest } from "fastify";
 import { UNKNOWN, type Caller } from "../audit/audit-entry.ts";
 import type { Granting } from "../portal/portal-sessions.ts";
-import type { PortalSessionId, TenantId } from "../shared/id.ts";
+import type { NamedSession } from "../portal/portal-session.ts";
+import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { callerAddress } from "./caller-address.ts";
 import { isOwner, type Permission, type Session, type SessionVerifier } from "./session.ts";
@@ -11,7 +12,7 @@ export type UserSession = Session & { tenantId: TenantId };
 
 const userSessions = new WeakMap<FastifyRequest, UserSession>();
 const serviceSessions = new WeakMap<FastifyRequest, Session>();
-const portalSessions = new WeakMap<FastifyRequest, PortalSessionId>();
+const portalSessions = new WeakMap<FastifyRequest, NamedSession>();
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -50,9 +51,9 @@ export function requireService(verifier: SessionVerifier) {
 /** An onRequest hook: whoever has a session that Postern itself gave out. */
 export function requirePortalSession(verifier: SessionVerifier) {
   return async (request: FastifyRequest): Promise<void> => {
-    const { portalId } = await verifier.verify(request.headers.authorization);
-    if (portalId === null) throw refusedSession("the token is not of a session of the portal");
-    portalSessions.set(request, portalId);
+    const { portalId: id, tenantId } = await verifier.verify(request.headers.authorization);
+    if (id === null) throw refusedSession("the token is not of a session of the portal");
+    portalSessions.set(request, { id, tenantId });
   };
 }
 
@@ -94,10 +95,10 @@ export function userOf(request: FastifyRequest): UserSession {
   return session;
 }
 
-export function portalSessionOf(request: FastifyRequest): PortalSessionId {
-  const id = portalSessions.get(request);
-  if (id === undefined) throw new Error("a route of the portal's sessions ran without its check");
-  return id;
+export function portalSessionOf(request: FastifyRequest): NamedSession {
+  const session = portalSessions.get(request);
+  if (session === undefined) throw new Error("a route of the portal's sessions ran without its check");
+  return session;
 }
 
 /** Refuses a backend whose token is for another tenant. */

@@ -62,7 +62,7 @@ async function checkTogether(
 
 async function checkState(name: string, db: Pool): Promise<Finding[]> {
   const askedAt = Date.now();
-  const { clock, waitingMs } = await readShardState(db);
+  const { clock, waiting, waitingMs } = await readShardState(db);
   const apartMs = Math.abs(clock.getTime() - (askedAt + Date.now()) / 2);
   const findings: Finding[] = [
     apartMs < CLOCK_MS
@@ -78,7 +78,7 @@ async function checkState(name: string, db: Pool): Promise<Finding[]> {
     findings.push({
       check: `shard ${name}: hand-over`,
       status: "warn",
-      detail: `events for other shards wait since ${Math.round(waitingMs / 1000)} s`,
+      detail: `${waiting} events for other shards wait, the oldest for ${Math.round(waitingMs / 1000)} s`,
       fix: "see which shard is away, and whether a worker runs with all of SHARDS",
     });
   }

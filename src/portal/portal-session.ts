@@ -14,6 +14,9 @@ export type PortalGrant = {
   | { tenantId: typeof ALL_TENANTS; role: null; isReadOnly: true }
 );
 
+/** One that a token names; without a tenant it is for all. */
+export type NamedSession = { id: PortalSessionId; tenantId: TenantId | null };
+
 /** `until`: when it ends for good. */
 export type PortalSession = { id: PortalSessionId; grant: PortalGrant; until: Date };
 

@@ -9,7 +9,13 @@ import { newPortalSessionId, type PortalSessionId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { isSameSecret } from "../shared/same-secret.ts";
 import type { OwnTokens } from "./own-tokens.ts";
-import { ALL_TENANTS, TOKEN_MINUTES, type PortalGrant, type PortalSession } from "./portal-session.ts";
+import {
+  ALL_TENANTS,
+  TOKEN_MINUTES,
+  type NamedSession,
+  type PortalGrant,
+  type PortalSession,
+} from "./portal-session.ts";
 import { deleteSession, findSession, insertCode, insertSession, useCode } from "./portal-session-store.ts";
 
 /** For so long a session that was ended elsewhere may still be believed. */
@@ -85,13 +91,13 @@ export class PortalSessions {
     return this.#tokenOf({ id, grant, until });
   }
 
-  async renew(id: PortalSessionId): Promise<OwnToken> {
+  async renew({ id }: NamedSession): Promise<OwnToken> {
     const session = await findSession(this.#db, id);
     if (session === null) throw new Refusal("unauthorized", { reason: "the session has ended" });
     return this.#tokenOf(session);
   }
 
-  async end(id: PortalSessionId): Promise<void> {
+  async end({ id }: NamedSession): Promise<void> {
     await deleteSession(this.#db, id);
     this.#alive.set(id, { isAlive: false });
   }

@@ -58,4 +58,6 @@ function show(depth: QueueDepth, metrics: Metrics): void {
   metrics.queueDeadLeases.set(depth.deadLeases);
   metrics.outboxWaiting.set(depth.outboxWaiting);
   metrics.outboxOldestAge.set(depth.outboxOldestAgeS);
+  metrics.handoversWaiting.set(depth.handoversWaiting);
+  metrics.handoversOldestAge.set(depth.handoversOldestAgeS);
 }

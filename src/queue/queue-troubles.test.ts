@@ -14,6 +14,8 @@ const QUIET = {
   deadLeases: 0,
   outboxWaiting: 0,
   outboxOldestAgeS: 0,
+  handoversWaiting: 0,
+  handoversOldestAgeS: 0,
 };
 
 describe("queueTroubles", () => {

@@ -27,6 +27,9 @@ export type QueueDepth = {
   outboxWaiting: number;
   /** Since the oldest of them was published, which is before its transaction committed; 0 when none waits. */
   outboxOldestAgeS: number;
+  /** Events that lie here and belong into other shards; their ages as those of the outbox. */
+  handoversWaiting: number;
+  handoversOldestAgeS: number;
 };
 
 /** Workers look five times a second; one that is started or replaced needs some seconds. */

@@ -15,7 +15,7 @@ export async function makeDatabaseParts(
   place: DatabasePlace,
 ) {
   const { config, roles, log } = options;
-  const { databaseUrl, metrics } = place;
+  const { databaseUrl, metrics, eraseElsewhere } = place;
   const foundation = await makeFoundation(options, process, place);
   const { pools, storage, lane, auditTally, heartbeat, intake, pull } = foundation;
   const reconciling = reconcilingServices(storage, {
@@ -37,7 +37,8 @@ export async function makeDatabaseParts(
     if (intake !== null) background.push(intake.relay);
     const { tenants } = pools;
     const { storageTimes: times } = options;
-    background.push(storage.artifacts, ...storageWork(reconciling, { config, tenants, times, log, metrics }));
+    const work = storageWork(reconciling, { config, tenants, eraseElsewhere, times, log, metrics });
+    background.push(storage.artifacts, ...work);
   }
   return {
     ...foundation,

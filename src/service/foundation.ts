@@ -10,6 +10,7 @@ import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
 import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
 import type { OwnLane } from "../queue/queue.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
+import type { EraseElsewhere } from "../tenants/erasure-worker.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Worker } from "../worker/worker.ts";
 import { openIntake } from "./intake-parts.ts";
@@ -21,8 +22,13 @@ import { makeStorageParts } from "./storage-parts.ts";
 /** The worker of this process, if it has one. */
 type Lane = { worker: Worker | null };
 
-/** One of the databases; `residence` is null where it is the only one. */
-export type DatabasePlace = { databaseUrl: string; metrics: Metrics; residence: Residence | null };
+/** One of the databases. The last two are null where it is the only one. */
+export type DatabasePlace = {
+  databaseUrl: string;
+  metrics: Metrics;
+  residence: Residence | null;
+  eraseElsewhere: EraseElsewhere | null;
+};
 
 export type Foundation = Awaited<ReturnType<typeof makeFoundation>>;
 

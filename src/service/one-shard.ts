@@ -6,6 +6,7 @@ import { makePulse, type Pulse } from "../shards/pulse.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import type { Log } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
+import type { EraseElsewhere } from "../tenants/erasure-worker.ts";
 import { makeApiServices } from "./api-parts.ts";
 import { makeDatabaseParts, type DatabaseParts } from "./database-parts.ts";
 import type { ProcessParts } from "./process-parts.ts";
@@ -52,7 +53,8 @@ export async function makeShardParts(
     isFirst,
     directory,
     pulse,
-  }: { shard: Shard; isFirst: boolean; directory: Directory; pulse: Pulse },
+    eraseElsewhere,
+  }: { shard: Shard; isFirst: boolean; directory: Directory; pulse: Pulse; eraseElsewhere: EraseElsewhere },
 ): Promise<ShardParts> {
   const { name, url: databaseUrl } = shard;
   const own: ServiceOptions = {
@@ -64,6 +66,7 @@ export async function makeShardParts(
   const parts = await makeDatabaseParts(own, process, {
     databaseUrl,
     metrics: makeMetrics({ shard: name, process: process.metrics.ofProcess }),
+    eraseElsewhere,
     residence: {
       versionOf(tenantId) {
         const home = directory.peek(tenantId);

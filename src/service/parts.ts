@@ -19,6 +19,7 @@ export async function makeParts(options: ServiceOptions): Promise<Parts> {
     databaseUrl,
     metrics: process.metrics,
     residence: null,
+    eraseElsewhere: null,
   });
   const { bucket, listensOn } = parts.storage;
   return {

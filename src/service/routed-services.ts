@@ -8,7 +8,7 @@ import { makeOwnTokens } from "../portal/own-tokens.ts";
 import { ALL_TENANTS } from "../portal/portal-session.ts";
 import type { Router } from "../shards/router.ts";
 import { makeShardedTenants } from "../shards/sharded-tenants.ts";
-import { askAll, mergeReports, mergeTenants } from "../shards/merge.ts";
+import { askAll, mergeCounts, mergeReports, mergeTenants } from "../shards/merge.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { exposeMetrics } from "../telemetry/exposition.ts";
@@ -98,27 +98,29 @@ function boundToShard({ router, shards }: Routing) {
   } satisfies Partial<ApiServices>;
 }
 
-/** A session is in its tenant's shard, one of all tenants in the first. A code does not say whose it is: all are asked. */
+/** A session is in its tenant's shard, one for all tenants in the first. A code does not say whose it is: all are asked. */
 function portalOf(
   { config }: ServiceOptions,
   { router, shards }: Routing,
   first: ShardParts,
 ): Pick<ApiServices, "portal" | "sessions"> {
-  const homeOf = async (tenantId: TenantId | typeof ALL_TENANTS | null): Promise<ShardParts> =>
-    tenantId === null || tenantId === ALL_TENANTS ? first : router.home(tenantId);
-  const portals = shards.map(({ api }) => api.portal);
+  type Work<T> = (portal: ShardParts["api"]["portal"]) => Promise<T>;
+  const at = <T>({ pulse, api }: ShardParts, work: Work<T>) => pulse.guard(() => work(api.portal));
+  const atHome = <T>(tenantId: TenantId | typeof ALL_TENANTS | null, work: Work<T>): Promise<T> =>
+    tenantId === null || tenantId === ALL_TENANTS
+      ? at(first, work)
+      : router.atHome(tenantId, ({ api }) => work(api.portal));
   return {
     portal: {
-      grant: async (by, grant, minutes) =>
-        (await homeOf(grant.tenantId)).api.portal.grant(by, grant, minutes),
-      act: async (by, grant) => (await homeOf(grant.tenantId)).api.portal.act(by, grant),
-      open: (code, by) => askAll(portals, (portal) => portal.open(code, by), isUnknown),
-      renew: (id) => askAll(portals, (portal) => portal.renew(id), isUnknown),
-      end: async (id) => void (await Promise.all(portals.map((portal) => portal.end(id)))),
+      grant: (by, grant, minutes) => atHome(grant.tenantId, (portal) => portal.grant(by, grant, minutes)),
+      act: (by, grant) => atHome(grant.tenantId, (portal) => portal.act(by, grant)),
+      open: (code, by) => askAll(shards, (shard) => at(shard, (portal) => portal.open(code, by)), isUnknown),
+      renew: (session) => atHome(session.tenantId, (portal) => portal.renew(session)),
+      end: (session) => atHome(session.tenantId, (portal) => portal.end(session)),
     },
     sessions: makeSessionVerifier(config.session, {
       tokens: makeOwnTokens(config.encryptionKeys),
-      isAlive: async (id, tenantId) => (await homeOf(tenantId)).api.portal.isAlive(id),
+      isAlive: (id, tenantId) => atHome(tenantId, (portal) => portal.isAlive(id)),
     }),
   };
 }
@@ -128,17 +130,22 @@ function isUnknown(error: unknown): boolean {
 }
 
 function tenantsOf({ router, shards }: Routing): ApiServices["tenants"] {
-  const find = async (tenantId: TenantId | null) => {
+  const atHome = async <T>(
+    tenantId: TenantId | null,
+    work: (tenants: ApiServices["tenants"], tenantId: TenantId) => Promise<T>,
+  ): Promise<T> => {
     if (tenantId === null) throw new Refusal("not_found");
-    return (await router.home(tenantId)).api.tenants;
+    return router.atHome(tenantId, ({ api }) => work(api.tenants, tenantId));
   };
+  const inEach = <T>(work: (tenants: ApiServices["tenants"]) => Promise<T>): Promise<T[]> =>
+    Promise.all(shards.map(({ pulse, api }) => pulse.guard(() => work(api.tenants))));
   return {
-    list: async (page) =>
-      mergeTenants(await Promise.all(shards.map(({ api }) => api.tenants.list(page))), page),
-    get: async (tenantId) => (await find(tenantId)).get(tenantId),
-    count: async (tenantId) => (await find(tenantId)).count(tenantId),
-    erase: async (by, tenantId) => (await find(tenantId)).erase(by, tenantId),
-    getErasure: async (tenantId) => (await find(tenantId)).getErasure(tenantId),
+    list: async (page) => mergeTenants(await inEach((tenants) => tenants.list(page)), page),
+    get: (tenantId) => atHome(tenantId, (tenants, id) => tenants.get(id)),
+    count: async (tenantId) => mergeCounts(await inEach((tenants) => tenants.count(tenantId))),
+    // The others' parts are begun by the worker of its own: `erase-elsewhere.ts`.
+    erase: (by, tenantId) => atHome(tenantId, (tenants, id) => tenants.erase(by, id)),
+    getErasure: (tenantId) => atHome(tenantId, (tenants, id) => tenants.getErasure(id)),
   };
 }
 

@@ -68,6 +68,7 @@ export async function openReconciling(options: Omit<ServiceOptions, "roles" | "c
     databaseUrl,
     metrics: process.metrics,
     residence: null,
+    eraseElsewhere: null,
   });
   return {
     services: parts.reconciling,

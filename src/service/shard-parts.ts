@@ -18,6 +18,7 @@ import { makeShardedDurable } from "../shards/publish-to-shards.ts";
 import { makeRouter } from "../shards/router.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { systemClock } from "../shared/clock.ts";
+import { makeEraseElsewhere } from "./erase-elsewhere.ts";
 import { startAfter } from "./late-start.ts";
 import { makeShardParts, reach, type ShardParts } from "./one-shard.ts";
 import type { Parts } from "./parts-type.ts";
@@ -51,7 +52,9 @@ export async function makeShardedParts(
     const isFirst = shard === first;
     const pulse = reached.get(shard.name)?.pulse;
     if (pulse === undefined) throw new Error("a shard is not reached");
-    all.set(shard.name, await makeShardParts(options, process, { shard, isFirst, directory, pulse }));
+    const eraseElsewhere = makeEraseElsewhere(shard.name, { directory, shards: reached });
+    const own = { shard, isFirst, directory, pulse, eraseElsewhere };
+    all.set(shard.name, await makeShardParts(options, process, own));
   }
   const list = [...all.values()];
   const services = makeRoutedServices(options, {

@@ -23,7 +23,7 @@ import {
   type StorageUpkeepTimes,
 } from "../storage/upkeep/storage-upkeep.ts";
 import { eraseObjectsOf } from "../storage/upkeep/erase-objects.ts";
-import { makeErasureWorker } from "../tenants/erasure-worker.ts";
+import { makeErasureWorker, type EraseElsewhere } from "../tenants/erasure-worker.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
@@ -101,12 +101,14 @@ export function storageWork(
   {
     config,
     tenants,
+    eraseElsewhere,
     times,
     log,
     metrics,
   }: {
     config: Config;
     tenants: TenantPool;
+    eraseElsewhere: EraseElsewhere | null;
     times: Partial<StorageUpkeepTimes> | undefined;
     log: Log;
     metrics: Metrics;
@@ -117,6 +119,7 @@ export function storageWork(
     makeErasureWorker({
       db,
       eraseObjects: (tenantId, most, buckets) => eraseObjectsOf(reconciling, tenantId, { most, buckets }),
+      eraseElsewhere,
       log,
       metrics,
     }),

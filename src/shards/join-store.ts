@@ -55,12 +55,15 @@ export async function readSchemaVersion(db: Db): Promise<number> {
   return rows[0]?.version ?? 0;
 }
 
-/** `waitingMs`: for how long the oldest event waits to be handed over; null: none does. */
-export async function readShardState(db: Db): Promise<{ clock: Date; waitingMs: number | null }> {
+/** Events that wait to be handed over: how many, and for how long the oldest does. */
+export async function readShardState(
+  db: Db,
+): Promise<{ clock: Date; waiting: number; waitingMs: number | null }> {
   const { rows } = await db.query<{
     clock: Date;
+    waiting: number;
     waitingMs: number | null;
-  }>(/* sql */ `SELECT clock_timestamp() AS clock, (
+  }>(/* sql */ `SELECT clock_timestamp() AS clock, (SELECT count(*)::int FROM postern.handovers) AS waiting, (
         SELECT round(1000 * extract(epoch FROM now()))::bigint - ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint
         FROM postern.handovers ORDER BY id LIMIT 1
       ) AS "waitingMs"`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { askAll, mergeReports, mergeTenants } from "./merge.ts";
+import { askAll, mergeCounts, mergeReports, mergeTenants } from "./merge.ts";
 
 const ready = { reasons: [], warnings: [] };
 const away = { reasons: ["the database cannot be reached"], warnings: [] };
@@ -50,5 +50,35 @@ describe("askAll", () => {
     assert.equal(await askAll([unknown, "found", new Error("away")], ask, isUnknown), "found");
     await assert.rejects(askAll([unknown, new Error("away")], ask, isUnknown), /away/);
     await assert.rejects(askAll([unknown, unknown], ask, isUnknown), /unknown/);
+  });
+});
+
+describe("mergeCounts", () => {
+  it("adds up rows by table and holds, and is capped where one is", () => {
+    const one = {
+      rows: new Map([
+        ["events", 2],
+        ["outbox", 1],
+      ]),
+      isCapped: false,
+      held: 1,
+    };
+    const other = {
+      rows: new Map([
+        ["events", 3],
+        ["handovers", 4],
+      ]),
+      isCapped: true,
+      held: 2,
+    };
+    assert.deepEqual(mergeCounts([one, other]), {
+      rows: new Map([
+        ["events", 5],
+        ["outbox", 1],
+        ["handovers", 4],
+      ]),
+      isCapped: true,
+      held: 3,
+    });
   });
 });

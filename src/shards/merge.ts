@@ -1,16 +1,17 @@
 /** Answers of several shards as one. Pure, but for {@link askAll}. */
 
-/** The first answer of any; without one, an error that says more than that the shard does not know it. */
+/** The first answer of any, whoever is still silent; without one, an error that says more than that the shard does not know it. */
 export async function askAll<Part, Answer>(
   parts: readonly Part[],
   ask: (part: Part) => Promise<Answer>,
   isUnknown: (error: unknown) => boolean,
 ): Promise<Answer> {
-  const results = await Promise.allSettled(parts.map(ask));
-  const found = results.find((result) => result.status === "fulfilled");
-  if (found !== undefined) return found.value;
-  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-  throw errors.find((error) => !isUnknown(error)) ?? errors[0];
+  try {
+    return await Promise.any(parts.map(ask));
+  } catch (error) {
+    if (!(error instanceof AggregateError)) throw error;
+    throw error.errors.find((one) => !isUnknown(one)) ?? error.errors[0];
+  }
 }
 
 /** Pages in the order of the bytes of ids, as the page of one. */
@@ -22,6 +23,20 @@ export function mergeTenants<Tenant extends { id: string }>(
     .flat()
     .toSorted((one, other) => Buffer.compare(Buffer.from(one.id), Buffer.from(other.id)));
   return all.slice(0, limit);
+}
+
+type Counts = { rows: ReadonlyMap<string, number>; isCapped: boolean; held: number };
+
+/** Rows of one tenant by table. */
+export function mergeCounts(counts: readonly Counts[]): Counts {
+  const rows = new Map<string, number>();
+  for (const [name, count] of counts.flatMap((one) => [...one.rows]))
+    rows.set(name, (rows.get(name) ?? 0) + count);
+  return {
+    rows,
+    isCapped: counts.some(({ isCapped }) => isCapped),
+    held: counts.reduce((total, { held }) => total + held, 0),
+  };
 }
 
 type Report = { reasons: string[]; warnings: string[] };

@@ -366,5 +366,15 @@ export function makeMetrics(of?: { shard: string; process: ProcessMetrics }) {
       help: "Age of the oldest event published from SQL that no worker has relayed yet.",
       registers,
     }),
+    handoversWaiting: new Gauge({
+      name: "webhook_handovers_waiting",
+      help: "Events in this shard that no worker has handed over to their tenants' shards yet.",
+      registers,
+    }),
+    handoversOldestAge: new Gauge({
+      name: "webhook_handovers_oldest_age_seconds",
+      help: "Age of the oldest event in this shard that waits to be handed over to another.",
+      registers,
+    }),
   };
 }

@@ -17,6 +17,7 @@ import {
   claimErasure,
   eraseTenantRows,
   finishErasure,
+  isHandingOver,
   isUploading,
   listBucketsOf,
   lockErasure,
@@ -40,9 +41,17 @@ export type EraseObjects = (
   buckets: readonly string[],
 ) => Promise<{ erased: number; trouble: string | null }>;
 
+/** Rows that other shards had; `trouble` names one that is not done. */
+export type ErasedElsewhere = { rows: number; trouble: string | null };
+
+/** Has the other shards erase what they have of a tenant that lives here. */
+export type EraseElsewhere = (run: ErasureRun) => Promise<ErasedElsewhere>;
+
 export type ErasureServices = {
   db: Pool;
   eraseObjects: EraseObjects;
+  /** Null where there is one database. */
+  eraseElsewhere: EraseElsewhere | null;
   log: Log;
   metrics: Pick<Metrics, "upkeepFailures">;
 };
@@ -50,6 +59,7 @@ export type ErasureServices = {
 type Step = { isOver: boolean; delayMs: number; objects: number; trouble: string | null };
 
 const MORE: Step = { isOver: false, delayMs: 0, objects: 0, trouble: null };
+const NOTHING = { rows: 0, trouble: null };
 
 export function makeErasureWorker(services: ErasureServices): { start(): void; stop(): Promise<void> } {
   const { db, log, metrics } = services;
@@ -73,9 +83,14 @@ export function makeErasureWorker(services: ErasureServices): { start(): void; s
 }
 
 async function stepOf(services: ErasureServices, run: ErasureRun): Promise<Step> {
-  const { db, eraseObjects } = services;
+  const { db, eraseObjects, eraseElsewhere } = services;
   const { tenantId } = run;
-  if ((await eraseRows(db, run, false)) === ROWS) return MORE;
+  if ((await eraseRows(db, run)) === ROWS) return MORE;
+  if (await isHandingOver(db, tenantId))
+    return { ...MORE, delayMs: POLL_MS, trouble: "an event is being handed over" };
+  // Before the end here: what others hand over meanwhile is erased behind it.
+  const elsewhere = (await eraseElsewhere?.(run)) ?? NOTHING;
+  if (elsewhere.trouble !== null) return { ...MORE, delayMs: POLL_MS, trouble: elsewhere.trouble };
   // The bytes of an upload that began before its cause was deleted are still to come.
   if (await isUploading(db, tenantId, UPLOAD_S))
     return { ...MORE, delayMs: POLL_MS, trouble: "an upload of an artifact is under way" };
@@ -86,16 +101,25 @@ async function stepOf(services: ErasureServices, run: ErasureRun): Promise<Step>
   );
   if (trouble !== null) return { ...MORE, delayMs: TROUBLE_MS, objects, trouble };
   if (objects > 0) return { ...MORE, objects };
-  return { ...MORE, isOver: (await eraseRows(db, run, true)) < ROWS };
+  return { ...MORE, isOver: await endErasure(db, run, elsewhere.rows) };
 }
 
-/** With the rows of objects it is the last step, and ends the job where it left nothing. */
-async function eraseRows(db: Pool, run: ErasureRun, withObjects: boolean): Promise<number> {
+async function eraseRows(db: Pool, run: ErasureRun): Promise<number> {
   return inTransaction(db, async (transaction) => {
     // Another worker's by now: it goes on.
     if (!(await lockErasure(transaction, run))) return ROWS;
-    const erased = await eraseTenantRows(transaction, run.tenantId, { most: ROWS, withObjects });
-    if (withObjects && erased < ROWS) await finishErasure(transaction, run);
-    return erased;
+    return eraseTenantRows(transaction, run.tenantId, { most: ROWS, withObjects: false });
+  });
+}
+
+/** Takes the rows of objects too, and ends the job where it left nothing; false where it did. */
+async function endErasure(db: Pool, run: ErasureRun, rowsElsewhere: number): Promise<boolean> {
+  const { tenantId } = run;
+  return inTransaction(db, async (transaction) => {
+    if (!(await lockErasure(transaction, run))) return false;
+    const erased = await eraseTenantRows(transaction, tenantId, { most: ROWS, withObjects: true });
+    if (erased === ROWS || (await isHandingOver(transaction, tenantId))) return false;
+    await finishErasure(transaction, run, rowsElsewhere);
+    return true;
   });
 }

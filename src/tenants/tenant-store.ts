@@ -44,6 +44,22 @@ export async function insertErasure(db: Db, tenantId: TenantId): Promise<boolean
   return rowCount === 1;
 }
 
+/** Begins, once, a shard's part of an erasure that was asked for in another. Only where it is that shard. */
+export async function insertErasurePart(
+  db: Db,
+  { tenantId, requestedAt }: ErasureRun,
+  shard: { name: string; directory: string },
+): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.tenant_erasures AS e (tenant_id, requested_at)
+      SELECT $1, $2 WHERE EXISTS (SELECT FROM postern.shard WHERE name = $3 AND directory = $4)
+      ON CONFLICT (tenant_id) DO UPDATE SET status = 'running', rows_erased = 0, objects_erased = 0,
+        trouble = NULL, lease_until = now(), requested_at = $2, finished_at = NULL
+      WHERE e.status = 'finished' AND e.requested_at <> $2`,
+    [tenantId, requestedAt, shard.name, shard.directory],
+  );
+}
+
 /**
  * What of the tenant's artifacts is held: how many, and the id of one. Until the
  * transaction ends nobody sets another hold.
@@ -68,7 +84,7 @@ export async function findErasure(db: Db, tenantId: TenantId): Promise<Erasure |
 }
 
 /** An erasure that this process works on. */
-export type ErasureRun = { tenantId: TenantId; leaseOwner: string };
+export type ErasureRun = { tenantId: TenantId; leaseOwner: string; requestedAt: Date };
 
 /** Leases the running erasure that waits longest and is nobody's; null where there is none. */
 export async function claimErasure(db: Db, leaseOwner: string, leaseMs: number): Promise<ErasureRun | null> {
@@ -79,7 +95,7 @@ export async function claimErasure(db: Db, leaseOwner: string, leaseMs: number):
       WHERE tenant_id = (
         SELECT tenant_id FROM postern.tenant_erasures WHERE status = 'running' AND lease_until <= now()
         ORDER BY lease_until LIMIT 1 FOR UPDATE SKIP LOCKED)
-      RETURNING tenant_id AS "tenantId", lease_owner AS "leaseOwner"`,
+      RETURNING tenant_id AS "tenantId", lease_owner AS "leaseOwner", requested_at AS "requestedAt"`,
     values: [leaseOwner, leaseMs],
   });
   return rows[0] ?? null;
@@ -120,6 +136,15 @@ export async function isUploading(db: Db, tenantId: TenantId, withinS: number): 
   return rowCount === 1;
 }
 
+/** Whether an event is on its way to another shard, or a worker may be storing it there. */
+export async function isHandingOver(db: Db, tenantId: TenantId): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `SELECT FROM postern.handovers WHERE tenant_id = $1 LIMIT 1`,
+    [tenantId],
+  );
+  return rowCount === 1;
+}
+
 /** The buckets that the tenant's artifacts are in. */
 export async function listBucketsOf(db: Db, tenantId: TenantId): Promise<string[]> {
   const { rows } = await db.query<{ bucket: string }>(
@@ -143,10 +168,11 @@ export async function releaseErasure(
   );
 }
 
-export async function finishErasure(db: Db, { tenantId }: ErasureRun): Promise<void> {
+export async function finishErasure(db: Db, { tenantId }: ErasureRun, rowsElsewhere: number): Promise<void> {
   await db.query(
-    /* sql */ `UPDATE postern.tenant_erasures SET status = 'finished', finished_at = now(), lease_owner = NULL
+    /* sql */ `UPDATE postern.tenant_erasures SET status = 'finished', finished_at = now(), lease_owner = NULL,
+        rows_erased = rows_erased + $2
       WHERE tenant_id = $1`,
-    [tenantId],
+    [tenantId, rowsElsewhere],
   );
 }

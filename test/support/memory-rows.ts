@@ -53,5 +53,7 @@ export function depthOf(rows: readonly MemoryRow[], nowMs: number): QueueDepth {
     deadLeases: 0,
     outboxWaiting: 0,
     outboxOldestAgeS: 0,
+    handoversWaiting: 0,
+    handoversOldestAgeS: 0,
   };
 }

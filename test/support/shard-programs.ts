@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Environment } from "../../src/config.ts";
 import { createEndpoint, listDeliveries } from "./api.ts";
 import { sharedSettings, startProgram, type Program } from "./program.ts";
-import { eventually, type ApiAnswer, type Claims } from "./service.ts";
+import { eventually, request, type ApiAnswer, type Claims } from "./service.ts";
 import { createShards, type TestShards } from "./shards.ts";
 import { startReceiver, type TlsReceiver } from "./tls-receiver.ts";
 
@@ -120,4 +120,26 @@ export async function ok(answering: Promise<ApiAnswer>, status: number): Promise
   const answer = await answering;
   assert.equal(answer.status, status, answer.text);
   return answer;
+}
+
+/** A code of the portal for a user of the tenant. */
+export async function newPortalCode(program: Program, tid: string): Promise<string> {
+  const json = { tenant_id: tid, sub: "ada", role: "owner" };
+  const { body } = await ok(program.call("POST", "/api/portal/codes", { as: BACKEND, json }), 201);
+  return z.object({ url: z.string() }).parse(body).url.split("#code=")[1] ?? "";
+}
+
+export function openPortal(program: Program, code: string): Promise<ApiAnswer> {
+  return program.call("POST", "/api/portal/sessions", { as: null, json: { code } });
+}
+
+/** Reads an endpoint in the opened session, renews the session and ends it. */
+export async function usePortal(program: Program, opened: ApiAnswer, endpointId: string): Promise<void> {
+  assert.equal(opened.status, 201, opened.text);
+  const { token } = z.object({ token: z.string() }).parse(opened.body);
+  const call = (method: string, path: string) => request(`${program.url}${path}`, method, { token });
+  await ok(call("GET", `/api/webhooks/${endpointId}`), 200);
+  await ok(call("POST", "/api/portal/sessions/renew"), 200);
+  await ok(call("DELETE", "/api/portal/sessions"), 200);
+  await ok(call("GET", `/api/webhooks/${endpointId}`), 401);
 }

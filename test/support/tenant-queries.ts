@@ -1,11 +1,12 @@
 /** What is done for the operator, of any tenant: see tenancy-queries.test.ts. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import type { Db } from "../../src/database/pool.ts";
 import * as tenants from "../../src/tenants/tenant-store.ts";
 import * as shardQueries from "./shard-queries.ts";
 import { LEASE_OWNER, tenant } from "./two-tenants.ts";
 
-const run = { tenantId: tenant("acme"), leaseOwner: LEASE_OWNER };
+const run = { tenantId: tenant("acme"), leaseOwner: LEASE_OWNER, requestedAt: new Date() };
 
 export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
   ...shardQueries.forServices,
@@ -25,6 +26,12 @@ export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
     assert.equal(await tenants.insertErasure(db, run.tenantId), false);
     assert.equal(await tenants.insertErasure(db, tenant("initech")), true);
   },
+  insertErasurePart: async (db) => {
+    const of = { ...run, tenantId: tenant("initech") };
+    await tenants.insertErasurePart(db, of, { name: "eu1", directory: randomUUID() });
+    // This database is no shard.
+    assert.equal(await tenants.findErasure(db, of.tenantId), null);
+  },
   lockHolds: async (db) => {
     assert.equal((await tenants.lockHolds(db, run.tenantId)).count, 0);
   },
@@ -38,8 +45,12 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   claimErasure: (db) => tenants.claimErasure(db, LEASE_OWNER, 1000),
   lockErasure: (db) => tenants.lockErasure(db, run),
   eraseTenantRows: (db) => tenants.eraseTenantRows(db, run.tenantId, { most: 3, withObjects: true }),
+  isHandingOver: async (db) => {
+    assert.equal(await tenants.isHandingOver(db, run.tenantId), true);
+    assert.equal(await tenants.isHandingOver(db, tenant("initech")), false);
+  },
   isUploading: (db) => tenants.isUploading(db, run.tenantId, 60),
   listBucketsOf: (db) => tenants.listBucketsOf(db, run.tenantId),
   releaseErasure: (db) => tenants.releaseErasure(db, run, { delayMs: 0, objects: 0, trouble: null }),
-  finishErasure: (db) => tenants.finishErasure(db, run),
+  finishErasure: (db) => tenants.finishErasure(db, run, 0),
 };

@@ -1,8 +1,14 @@
 import type { Db } from "../../database/pool.ts";
 import { DEAD_LEASE_AFTER_S, type QueueDepth } from "../queue-troubles.ts";
 
+/** Seconds since the id of the oldest row of a table was made; 0 without one. */
+const oldestAgeS = (table: string): string => /* sql */ `coalesce((
+    SELECT greatest(0, extract(epoch FROM now())
+      - ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
+    FROM ${table} ORDER BY id LIMIT 1), 0)::float8`;
+
 /**
- * One look at the whole queue and the outbox before it. What a person's
+ * One look at the whole queue, the outbox before it, and events for other shards. What a person's
  * delivery superseded counts only while it is leased; an event whose type left
  * the catalog lies in the outbox by intent, and does not count.
  */
@@ -29,10 +35,9 @@ export async function measureQueue(db: Db): Promise<QueueDepth> {
         count(*) FILTER (WHERE due AND lease_owner IS NOT NULL
           AND claimable_at <= now() - make_interval(secs => $1))::int AS "deadLeases",
         (SELECT count(*)::int FROM outbox) AS "outboxWaiting",
-        coalesce((
-          SELECT greatest(0, extract(epoch FROM now())
-            - ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
-          FROM outbox ORDER BY id LIMIT 1), 0)::float8 AS "outboxOldestAgeS"
+        ${oldestAgeS("outbox")} AS "outboxOldestAgeS",
+        (SELECT count(*)::int FROM postern.handovers) AS "handoversWaiting",
+        ${oldestAgeS("postern.handovers")} AS "handoversOldestAgeS"
       FROM states`,
     [DEAD_LEASE_AFTER_S],
   );
