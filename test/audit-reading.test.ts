@@ -2,16 +2,14 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { auditObject } from "../src/api/schemas.ts";
 import { auditAnswer, newTenant } from "./support/audit.ts";
-import { runProgram } from "./support/program.ts";
+import { MAIN, runProgram } from "./support/program.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, first, issuesOf, REFUSED } from "./support/webhooks.ts";
 
-const MAIN = join(import.meta.dirname, "..", "src", "main.ts");
 let service: TestService;
 
 before(async () => {

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { makeSecrets, readConfig, type Environment } from "../src/config.ts";
 import { changeKeys, readKeyUse } from "../src/endpoints/change-keys.ts";
@@ -13,13 +12,12 @@ import { generateSigningSecret } from "../src/outbound/signature.ts";
 import { newEndpointId, parseEndpointId, type EndpointId, type TenantId } from "../src/shared/id.ts";
 import { makeSecretBox } from "../src/shared/secret-box.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { runProgram } from "./support/program.ts";
+import { MAIN, runProgram } from "./support/program.ts";
 import { serviceSignature } from "./support/receivers.ts";
 import { startTestService } from "./support/service.ts";
 import { tenant } from "./support/two-tenants.ts";
 import { publish, webhooksOf } from "./support/webhooks.ts";
 
-const MAIN = join(import.meta.dirname, "..", "src", "main.ts");
 const ACME = tenant("acme");
 const [former, next] = [makeSecrets(), makeSecrets()].map((made) => made.INTEGRATION_ENCRYPTION_KEY);
 const ring = `${next},${former}`;

@@ -13,7 +13,7 @@ import { endpointObject, listedDeliveryObject, publishedObject } from "../src/ap
 import type { Environment } from "../src/config.ts";
 import { ndjsonRows, unpack } from "./support/exports.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { runProgram, startProgram, type Program } from "./support/program.ts";
+import { runProgram, SOURCES, startProgram, type Program } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
 
 const run = promisify(execFile);
@@ -38,7 +38,7 @@ async function makeDataDir(): Promise<string> {
 const started: Program[] = [];
 
 async function startDemo(dataDir: string, env: Environment = {}): Promise<Program> {
-  const demo = await startProgram(["up", "--demo"], { PORT: "0", DATA_DIR: dataDir, ...env });
+  const demo = await startProgram(["up", "--demo"], { PORT: "0", DATA_DIR: dataDir, ...env }, SOURCES);
   started.push(demo);
   return demo;
 }

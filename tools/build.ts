@@ -28,9 +28,11 @@ export type Bundle = {
   packages: string[];
 };
 
-/** Builds into `dist/`, in place of what is there. Throws when a module cannot be resolved. Answers the program's path. */
-export async function buildProgram(): Promise<string> {
-  const folder = join(root, "dist");
+/**
+ * Builds into `dist/`, or another folder beside it, in place of what is there. Throws when a module cannot be resolved.
+ * Answers the program's path.
+ */
+export async function buildProgram(folder = join(root, "dist")): Promise<string> {
   const { nodeOptions } = await bundleInto(folder);
   const program = join(folder, "postern");
   await writeFile(program, launcher(nodeOptions), { mode: 0o755 });

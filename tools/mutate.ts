@@ -109,6 +109,7 @@ function configure(part: string, tests: readonly string[], reportFile: string): 
     // Stryker would rewrite tsconfig.json through an API that TypeScript 7 does not have.
     ignorePatterns: [
       "tsconfig.json",
+      ".built",
       ".cache",
       ".ci",
       "bench",

@@ -17,8 +17,10 @@ import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
 import { prepareNats } from "../test/support/nats-cluster.ts";
 import { OLDEST, SERVER, startTestServer } from "../test/support/postgres.ts";
+import { BUNDLED_PROGRAM } from "../test/support/program.ts";
 import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { prepareChromium } from "../portal/test/support/chromium.ts";
+import { buildProgram } from "./build.ts";
 import { runChecks } from "./check.ts";
 import { reportSlowFiles } from "./slow-files.ts";
 import { preparePython } from "./suite/python.ts";
@@ -97,7 +99,10 @@ async function main(): Promise<number> {
   const wantsOldest = files.some((file) => file.startsWith("test/oldest/"));
   const servers = await Promise.all([startTestServer(), ...(wantsOldest ? [startTestServer(OLDEST)] : [])]);
   try {
+    // For a few files it would take longer than it saves. A folder in the root, as dist, which has a test of its own.
+    const program = words.length === 0 ? await buildProgram(join(root, ".built")) : undefined;
     setEnvironment({
+      ...(program === undefined ? {} : { [BUNDLED_PROGRAM]: program }),
       [SERVER.url]: servers[0].url,
       ...(servers[1] === undefined ? {} : { [SERVER.oldestUrl]: servers[1].url }),
       // Hundreds of processes load the same modules.

@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { MAIN } from "./program.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -26,7 +27,7 @@ export const commandsOf = (page: string): Promise<string[]> => blocksOf(page, "s
 export async function folderOfCommand(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "postern-commands-"));
   const postern = join(folder, "postern");
-  await writeFile(postern, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "src", "main.ts")}" "$@"\n`);
+  await writeFile(postern, `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
   await chmod(postern, 0o755);
   return folder;
 }
