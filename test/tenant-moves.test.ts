@@ -1,6 +1,7 @@
 /** Moving a tenant between two shards that work. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { publishedObject } from "../src/api/schemas.ts";
 import { wholeLog } from "./support/api.ts";
 import { runProgram, startTask, type Program } from "./support/program.ts";
 import { SERVER, startTestServer } from "./support/postgres.ts";
@@ -29,19 +30,19 @@ const move = (...words: string[]) => runProgram(["tenants", "move", ...words], t
 function keepPublishing(program: Program, tid: string) {
   const accepted: string[] = [];
   const refused: number[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const work = (async () => {
-    for (let n = 0; !isOver; n++) {
+    for (let n = 0; !over.signal.aborted; n++) {
       const json = { type: "invoice.paid", data: { n } };
       const answer = await program.call("POST", "/api/events", { as: producer(tid), json });
-      if (answer.status === 202) accepted.push(String((answer.body as { id: string }).id));
+      if (answer.status === 202) accepted.push(publishedObject.parse(answer.body).id);
       else refused.push(answer.status);
     }
   })();
   return {
     accepted,
     async stop(): Promise<{ accepted: string[]; refused: number[] }> {
-      isOver = true;
+      over.abort();
       await work;
       return { accepted, refused };
     },
@@ -157,6 +158,9 @@ describe("postern tenants move", () => {
     const killed = startTask(["tenants", "move", one.tid, "--to", "eu2"], t.settings());
     await eventually(async () => killed.output().includes("waiting for attempts"));
     await killed.end("SIGKILL");
+    const doctor = await runProgram(["doctor"], t.settings());
+    assert.match(doctor.output, /shard eu1: moves: .*publication postern_move_.*slot postern_move_/);
+    assert.match(doctor.output, /shard eu2: moves: .*subscription postern_move_/);
     const undone = await eventually(async () => {
       const ended = await move(one.tid, "--undo");
       return !ended.errors.includes("Another command") && ended;
@@ -191,6 +195,8 @@ describe("postern tenants move", () => {
     }
     const dry = await move(one.tid, "--to", "eu2", "--dry-run");
     assert.equal(dry.code, 0, dry.errors);
+    // Nobody erases then.
+    await program.end("SIGKILL");
     await t.rows("eu1", "INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [one.tid]);
     assert.match((await move(one.tid, "--to", "eu2")).errors, /is being erased/);
     assert.deepEqual(await leftovers("eu1"), [0, 0, 0]);

@@ -33,14 +33,14 @@ function tablesOf(tables: readonly string[], tenantId: TenantId): string {
 export async function publish(source: Db, copy: Copy): Promise<void> {
   const [changing, growing] = publicationsOf(copy);
   const { rows } = await source.query<{ pubname: string }>(/* sql */ `SELECT pubname FROM pg_publication`);
-  const existing = rows.map(({ pubname }) => pubname);
+  const existing = new Set(rows.map(({ pubname }) => pubname));
   const root = "publish_via_partition_root = true";
-  if (!existing.includes(changing)) {
+  if (!existing.has(changing)) {
     await source.query(
       `CREATE PUBLICATION ${changing} FOR TABLE ${tablesOf(CHANGING, copy.tenantId)} WITH (${root})`,
     );
   }
-  if (!existing.includes(growing)) {
+  if (!existing.has(growing)) {
     await source.query(
       `CREATE PUBLICATION ${growing} FOR TABLE ${tablesOf(GROWING, copy.tenantId)} WITH (${root}, publish = 'insert')`,
     );
@@ -153,6 +153,19 @@ export async function unpublish(source: Db, copy: Copy): Promise<void> {
     /* sql */ `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = $1 AND NOT active`,
     [copy.name],
   );
+}
+
+/** What moves have in this database, by kind and name. */
+export async function readLeftCopies(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{
+    name: string;
+  }>(/* sql */ `SELECT 'publication ' || pubname AS name FROM pg_publication WHERE pubname LIKE 'postern\\_move\\_%'
+      UNION ALL SELECT 'slot ' || slot_name FROM pg_replication_slots
+        WHERE slot_name LIKE 'postern\\_move\\_%' AND database = current_database()
+      UNION ALL SELECT 'subscription ' || subname FROM pg_subscription WHERE subname LIKE 'postern\\_move\\_%'
+        AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+      ORDER BY name`);
+  return rows.map(({ name }) => name);
 }
 
 /** The days that the source has a partition for. */

@@ -1,6 +1,5 @@
 /** A move's own rows: which are under way, and in which shard the tenant is let in. */
-import type { Db, Pool } from "../database/pool.ts";
-import { inTransaction } from "../database/transaction.ts";
+import type { Db } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
 
 export type Move = {
@@ -36,17 +35,15 @@ export async function deleteMove(directory: Db, tenantId: TenantId): Promise<voi
 }
 
 /** From this commit on the tenant lives in the target. */
-export async function commitSwitch(directory: Pool, move: Move, replays: string): Promise<void> {
-  await inTransaction(directory, async (db) => {
-    await db.query(
-      /* sql */ `UPDATE postern.shard_directory SET shard = $2, version = version + 1 WHERE tenant_id = $1`,
-      [move.tenantId, move.target],
-    );
-    await db.query(
-      /* sql */ `UPDATE postern.tenant_moves SET switched = true, replays = $2 WHERE tenant_id = $1`,
-      [move.tenantId, replays],
-    );
-  });
+export async function commitSwitch(directory: Db, move: Move, replays: string): Promise<void> {
+  // One statement, and so one commit.
+  await directory.query(
+    /* sql */ `WITH noted AS (
+        UPDATE postern.tenant_moves SET switched = true, replays = $3 WHERE tenant_id = $1
+      )
+      UPDATE postern.shard_directory SET shard = $2, version = version + 1 WHERE tenant_id = $1`,
+    [move.tenantId, move.target, replays],
+  );
 }
 
 export async function readReplaysOfMove(directory: Db, tenantId: TenantId): Promise<string> {
@@ -83,17 +80,13 @@ export async function prepareResident(db: Db, tenantId: TenantId, version: numbe
   );
 }
 
-/** Lets the tenant in, with its replays; workers claim its dispatches as its endpoints want it. */
-export async function openResident(target: Pool, tenantId: TenantId, replays: string): Promise<void> {
-  await inTransaction(target, async (db) => {
-    await db.query(
-      /* sql */ `INSERT INTO postern.replays SELECT * FROM json_populate_recordset(NULL::postern.replays, $1)
-        ON CONFLICT DO NOTHING`,
-      [replays],
-    );
-    await releaseEndpoints(db, tenantId);
-    await setFence(db, tenantId, false);
-  });
+/** In the target, before the tenant is let in. */
+export async function insertReplays(db: Db, replays: string): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.replays SELECT * FROM json_populate_recordset(NULL::postern.replays, $1)
+      ON CONFLICT DO NOTHING`,
+    [replays],
+  );
 }
 
 /** Workers resume what was held for the move. */

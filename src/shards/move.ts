@@ -23,7 +23,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import type { TenantId } from "../shared/id.ts";
 import {
   addPending,
   ensureDay,
@@ -48,8 +50,8 @@ import {
   deleteTenantRows,
   forgetKeys,
   holdTenant,
+  insertReplays,
   isAtWork,
-  openResident,
   prepareResident,
   readKeysOnTheWay,
   readReplays,
@@ -76,7 +78,7 @@ export type MoveServices = {
   target: MoveSite;
   /** Under which the target's server reaches the source. */
   sourceUrl: string;
-  tell(text: string): void;
+  tell: (text: string) => void;
 };
 
 export async function moveTenant(services: MoveServices, move: Move): Promise<void> {
@@ -88,13 +90,22 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
     while (!(await switchOver(services, move, copy))) await delay(PAUSE_MS);
   }
   await until(() => stopApplying(target.db, copy));
-  await openResident(target.db, move.tenantId, await readReplaysOfMove(directory, move.tenantId));
+  await letIn(target.db, move.tenantId, await readReplaysOfMove(directory, move.tenantId));
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the subscription: it would carry the deletions over.
   await unsubscribe(target.db, copy);
   await unpublish(source.db, copy);
   await deleteTenantRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
   await deleteMove(directory, move.tenantId);
+}
+
+/** With its replays; workers claim its dispatches as its endpoints want it. */
+async function letIn(target: Pool, tenantId: TenantId, replays: string): Promise<void> {
+  await inTransaction(target, async (db) => {
+    await insertReplays(db, replays);
+    await releaseEndpoints(db, tenantId);
+    await setFence(db, tenantId, false);
+  });
 }
 
 /** Leaves the tenant where it is, and nothing of the copy. Only before the switch. */
@@ -212,7 +223,7 @@ function requireAll(needed: Counts, found: Counts, target: string): void {
   );
 }
 
-function erased(tenantId: string): ConfigError {
+function erased(tenantId: TenantId): ConfigError {
   return new ConfigError(
     `${tenantId} is being erased, or was since the move began.\nUndo the move with --undo.`,
   );
