@@ -204,7 +204,6 @@ export type ServerFacts = {
   freeSlots: number;
   freeSenders: number;
   user: string;
-  isSuper: boolean;
   mayReplicate: boolean;
   mayPublish: boolean;
   maySubscribe: boolean;
@@ -216,7 +215,7 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
         current_setting('wal_level') AS "walLevel",
         current_setting('max_replication_slots')::integer - (SELECT count(*)::integer FROM pg_replication_slots) AS "freeSlots",
         current_setting('max_wal_senders')::integer - (SELECT count(*)::integer FROM pg_stat_replication) AS "freeSenders",
-        quote_ident(current_user) AS user, rolsuper AS "isSuper", rolsuper OR rolreplication AS "mayReplicate",
+        quote_ident(current_user) AS user, rolsuper OR rolreplication AS "mayReplicate",
         rolsuper OR (pg_has_role('postern_owner', 'USAGE')
           AND has_database_privilege(current_database(), 'CREATE')) AS "mayPublish",
         rolsuper OR (rolbypassrls AND has_database_privilege(current_database(), 'CREATE') AND EXISTS (
