@@ -44,6 +44,7 @@ import * as tenantQueries from "./support/tenant-queries.ts";
 import * as claimQueries from "./support/claim-queries.ts";
 import * as statsQueries from "./support/stats-queries.ts";
 import { storageAcrossTenants } from "./support/storage-queries.ts";
+import { ofMove } from "./support/move-queries.ts";
 import { artifact, completed, leased, logged, newEndpoint, NOW, secret } from "./support/store-inputs.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { randomUUID } from "node:crypto";
@@ -386,7 +387,7 @@ describe("the lists above", () => {
       const store: Record<string, unknown> = await import(join(root, file));
       exported.push(...Object.keys(store).filter((name) => typeof store[name] === "function"));
     }
-    const lists = [asTenant, asWorker, acrossTenants, forServices, asOwner];
+    const lists = [asTenant, asWorker, acrossTenants, forServices, asOwner, ofMove];
     const listed = new Set(lists.flatMap((list) => Object.keys(list)));
     // It makes arrays and asks nothing.
     listed.add("leaseArrays");

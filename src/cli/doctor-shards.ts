@@ -2,6 +2,7 @@
 import type { Config } from "../config.ts";
 import type { Pool } from "../database/pool.ts";
 import { judgeShards } from "../shards/join.ts";
+import { readLeftCopies } from "../shards/copy-store.ts";
 import { readShardState } from "../shards/join-store.ts";
 import { withOwnFolder } from "../shards/own-folder.ts";
 import type { Shard } from "../shards/shard-list.ts";
@@ -82,5 +83,19 @@ async function checkState(name: string, db: Pool): Promise<Finding[]> {
       fix: "see which shard is away, and whether a worker runs with all of SHARDS",
     });
   }
-  return findings;
+  return [...findings, ...(await checkMoves(name, db))];
+}
+
+/** A slot of a move keeps the server's log for as long as it is there. */
+async function checkMoves(name: string, db: Pool): Promise<Finding[]> {
+  const copies = await readLeftCopies(db);
+  if (copies.length === 0) return [];
+  return [
+    {
+      check: `shard ${name}: moves`,
+      status: "warn",
+      detail: `a move of a tenant is under way, or was left half-way: ${copies.join(", ")}`,
+      fix: "SELECT * FROM postern.tenant_moves in the first shard names it: run `postern tenants move` for it again, or with --undo. Without a row there, drop the subscription, and then the publications and the slot",
+    },
+  ];
 }

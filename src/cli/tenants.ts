@@ -6,6 +6,7 @@ import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from ".
 import { withClearErrors } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { makeProgress } from "./progress.ts";
+import { moveCommand } from "./tenants-move.ts";
 
 const LOOK_EVERY_MS = 500;
 const PAGE = 100;
@@ -76,8 +77,8 @@ const eraseCommand = defineCommand({
 });
 
 export const tenants = defineCommand({
-  meta: { name: "tenants", description: "All tenants: list, show, erase" },
-  subCommands: { list: listCommand, show: showCommand, erase: eraseCommand },
+  meta: { name: "tenants", description: "All tenants: list, show, move, erase" },
+  subCommands: { list: listCommand, show: showCommand, move: moveCommand, erase: eraseCommand },
 });
 
 function asOperator(url: string | undefined, work: (api: ApiClient) => Promise<void>): Promise<void> {

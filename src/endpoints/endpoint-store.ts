@@ -66,9 +66,11 @@ export async function insertEndpoint(db: Db, endpoint: NewEndpoint): Promise<End
   const { rows } = await db.query<EndpointRow>(
     /* sql */ `INSERT INTO postern.endpoints
         (tenant_id, id, url, events, description, enabled, disabled_reason, rate_limit, headers, metadata,
-         secret, masked_headers, sealed_headers, mode, temporary_until, created_at, updated_at)
+         secret, masked_headers, sealed_headers, mode, temporary_until, created_at, updated_at, moving)
       VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6 THEN NULL ELSE 'manual' END, $7, $8, $9, $10, $11, $12, $13,
-        CASE WHEN $14 THEN ${TEMPORARY_UNTIL} END, date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
+        CASE WHEN $14 THEN ${TEMPORARY_UNTIL} END, date_trunc('milliseconds', now()), date_trunc('milliseconds', now()),
+        -- Like its tenant's others.
+        EXISTS (SELECT FROM postern.endpoints WHERE tenant_id = $1 AND moving))
       RETURNING ${COLUMNS}`,
     [
       endpoint.tenantId,

@@ -6,7 +6,6 @@
  * it is all or nothing, and a shard that is away does not keep events from
  * being accepted by another.
  */
-import { isMisrouted } from "../database/residence.ts";
 import type { Commit } from "../events/committing.ts";
 import type { MakeDurable, Published } from "../events/publish.ts";
 import type { FindKnownKeys } from "../intake/known-keys.ts";
@@ -15,6 +14,7 @@ import type { EventId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Directory } from "./directory.ts";
 import type { Pulse } from "./pulse.ts";
+import { whileMoving } from "./while-moving.ts";
 
 export type PublishingShard = {
   commit: Commit;
@@ -70,15 +70,13 @@ export function makeShardedDurable(
     return earlier;
   }
 
-  return async (events) => {
-    try {
-      return await publish(events);
-    } catch (error) {
-      if (!isMisrouted(error)) throw error;
-      for (const { tenantId } of events) directory.forget(tenantId);
-      return publish(events);
-    }
-  };
+  return async (events) =>
+    whileMoving(
+      () => publish(events),
+      () => {
+        for (const { tenantId } of events) directory.forget(tenantId);
+      },
+    );
 }
 
 function inOrder(

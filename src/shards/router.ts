@@ -1,12 +1,12 @@
 /** Brings work for a tenant to the parts of its shard. */
-import { isMisrouted } from "../database/residence.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { Directory } from "./directory.ts";
 import type { Pulse } from "./pulse.ts";
+import { whileMoving } from "./while-moving.ts";
 
 export type Router<Part> = {
   home(this: void, tenantId: TenantId): Promise<Part>;
-  /** Does the work; once more where the shard refuses it, since the tenant has moved. */
+  /** Does the work; again where the shard refuses it, since the tenant moves or has moved. */
   atHome<T>(this: void, tenantId: TenantId, work: (part: Part) => Promise<T>): Promise<T>;
 };
 
@@ -27,13 +27,7 @@ export function makeRouter<Part extends { pulse: Pick<Pulse, "guard"> }>(
         const part = await home(tenantId);
         return part.pulse.guard(() => work(part));
       };
-      try {
-        return await once();
-      } catch (error) {
-        if (!isMisrouted(error)) throw error;
-        directory.forget(tenantId);
-        return once();
-      }
+      return whileMoving(once, () => directory.forget(tenantId));
     },
   };
 }

@@ -53,15 +53,19 @@ const SETTINGS = {
 };
 
 /** Starts a server for tests in a folder that goes with it. A crash of the machine would lose its rows: it is faster. */
-export async function startTestServer(major = process.env[SERVER.major]): Promise<EmbeddedPostgres> {
+export async function startTestServer(
+  major = process.env[SERVER.major],
+  more: Record<string, string> = {},
+): Promise<EmbeddedPostgres> {
+  const settings = { ...SETTINGS, ...more };
   if (major === OLDEST) {
     await installPostgres15(console.error);
-    return startPostgres15(SETTINGS);
+    return startPostgres15(settings);
   }
   const dataDir = mkdtempSync(join(serverFolder(), "postern-test-"));
   await chmod(dataDir, 0o711);
   const log = { info: () => undefined, warn: (message: string) => console.error(message) };
-  const server = await startEmbeddedPostgres({ dataDir, log, settings: SETTINGS, openFolder: dataDir });
+  const server = await startEmbeddedPostgres({ dataDir, log, settings, openFolder: dataDir });
   const stop = async (): Promise<void> => {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });

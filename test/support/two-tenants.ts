@@ -73,6 +73,7 @@ export const TENANT_TABLES = [
   "handovers",
   "shard_directory",
   "shard_tenants",
+  "tenant_moves",
   "stored_objects",
   "storage_marks",
   "storage_events",
@@ -177,6 +178,10 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
   );
   await admin.query("INSERT INTO postern.shard_directory (tenant_id, shard) VALUES ($1, 'eu1')", [tenantId]);
   await admin.query("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ($1, 1)", [tenantId]);
+  await admin.query(
+    "INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ($1, 'eu1', 'eu2')",
+    [tenantId],
+  );
   await admin.query(
     `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key,
         size, sha256, content_type, version_id, etag, state, state_since, available_at, deadline)

@@ -81,7 +81,7 @@ function acceptEventsSql(kind: Kind): string {
       e.held, NOT e.held AND e.id = ANY ($6::uuid[]) AS parked,
       $7::uuid IS NOT NULL AND NOT e.held AND NOT e.id = ANY ($6::uuid[]) AND ${inSlots("e.id", "$9")} AS leased${dueVersion}
     FROM accepted a CROSS JOIN LATERAL (
-      SELECT id, mode = 'pull' AS held${haveExtras ? named : ""} FROM postern.endpoints
+      SELECT id, mode = 'pull' OR moving AS held${haveExtras ? named : ""} FROM postern.endpoints
       WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
       -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
       OFFSET 0

@@ -42,7 +42,7 @@ export async function holdDispatches(
       ), endpoint AS MATERIALIZED (
         SELECT e.* FROM (SELECT DISTINCT tenant_id, endpoint_id FROM given ORDER BY 1, 2) AS wanted
         CROSS JOIN LATERAL (
-          SELECT tenant_id, id, (NOT enabled OR mode = 'pull') AND deleted_at IS NULL AS is_held FROM postern.endpoints
+          SELECT tenant_id, id, (NOT enabled OR mode = 'pull' OR moving) AND deleted_at IS NULL AS is_held FROM postern.endpoints
           WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
           FOR SHARE ${lockOption(whenLocked)}
         ) AS e

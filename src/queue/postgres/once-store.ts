@@ -5,8 +5,8 @@ import type { OnceDispatch, ReplayPage } from "../once.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
 
 // Of the endpoint that the transaction has locked.
-const IS_PULL = /* sql */ `coalesce(
-        (SELECT mode = 'pull' FROM postern.endpoints WHERE tenant_id = $1 AND id = $2), false)`;
+const IS_HELD = /* sql */ `coalesce(
+        (SELECT mode = 'pull' OR moving FROM postern.endpoints WHERE tenant_id = $1 AND id = $2), false)`;
 // Heard on commit, and once however many rows say it. Parked ones are found by the lanes.
 const NOTIFY = /* sql */ `CASE WHEN held THEN pg_notify('${FETCH_CHANNEL}', endpoint_id::text)
         WHEN NOT parked THEN pg_notify('${WAKE_CHANNEL}', '') END`;
@@ -21,7 +21,7 @@ export async function insertOnce(
     /* sql */ `INSERT INTO postern.dispatches
         (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, once, version, held)
       SELECT $1, $2, postern.uuid_v7(), $3, $4, least($5::integer, 32767), now(), now(), true,
-        nullif($6::smallint, 1), ${IS_PULL}
+        nullif($6::smallint, 1), ${IS_HELD}
       RETURNING id, due_at AS "dueAt", ${NOTIFY}`,
     [tenantId, endpointId, eventId, eventType, attempt, version],
   );
@@ -37,7 +37,7 @@ export async function insertReplayed(
     /* sql */ `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at,
         claimable_at, once, parked, replay_id, version, held)
       SELECT $1, $2, postern.uuid_v7(), event_id, event_type, least(attempt, 32767), now(), now(), true, true, $3,
-        nullif(version, 1), ${IS_PULL}
+        nullif(version, 1), ${IS_HELD}
       FROM unnest($4::uuid[], $5::text[], $6::integer[], $7::smallint[])
         AS given (event_id, event_type, attempt, version)
       RETURNING ${NOTIFY}`,

@@ -24,7 +24,7 @@ export async function lockUnsettled(
   whenLocked: "skip" | "wait",
 ): Promise<EndpointState | null> {
   const { rows } = await db.query<{ state: EndpointState }>(
-    /* sql */ `SELECT CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN enabled AND mode = 'push' THEN 'claimed' ELSE 'held' END
+    /* sql */ `SELECT CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN enabled AND mode = 'push' AND NOT moving THEN 'claimed' ELSE 'held' END
         AS state
       FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND unsettled
       FOR NO KEY UPDATE ${lockOption(whenLocked)}`,

@@ -1,0 +1,19 @@
+-- Moving a tenant to another shard: see docs/adr/0033.
+
+-- In the shard that keeps the directory: the moves that are under way.
+CREATE TABLE postern.tenant_moves (
+  tenant_id text PRIMARY KEY,
+  source text NOT NULL,
+  target text NOT NULL,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  -- From then on the tenant lives in the target.
+  switched boolean NOT NULL DEFAULT false,
+  -- The tenant's replays as they were before the switch, until the target has them.
+  replays json
+);
+ALTER TABLE postern.tenant_moves ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY owner ON postern.tenant_moves TO postern_owner USING (true);
+
+-- While it is set, dispatches of the endpoint are held: no worker begins an attempt.
+ALTER TABLE postern.endpoints ADD COLUMN moving boolean NOT NULL DEFAULT false;
+GRANT SELECT (moving) ON postern.endpoints TO postern_publisher, postern_worker;

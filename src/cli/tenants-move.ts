@@ -1,0 +1,210 @@
+import { defineCommand } from "citty";
+import { environment, readDatabaseConfig } from "../config.ts";
+import { createPool, type Pool } from "../database/pool.ts";
+import { readServerFacts } from "../shards/copy-store.ts";
+import { readHomes } from "../shards/directory-store.ts";
+import { judgeShards } from "../shards/join.ts";
+import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
+import {
+  findMove,
+  findTablesWithRows,
+  insertMove,
+  tryLockMove,
+  wasErasedSince,
+  type Move,
+} from "../shards/move-store.ts";
+import { AT_SWITCH, CHANGING, GROWING, PENDING, STORED } from "../shards/move-tables.ts";
+import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { parseTenantId, type TenantId } from "../shared/id.ts";
+import { withClearErrors } from "./command.ts";
+import { makeProgress } from "./progress.ts";
+
+const CONNECTION_TIMEOUT_MS = 5000;
+/** One of the directory's is held for the whole move. */
+const POOL_SIZE = 3;
+
+export const moveCommand = defineCommand({
+  meta: { name: "move", description: "Move a tenant to another shard, or go on with a move" },
+  args: {
+    tenant: { type: "positional", required: true, description: "Tenant id" },
+    to: { type: "string", description: "Name of the shard, as in SHARDS" },
+    "dry-run": { type: "boolean", description: "Only check whether it can be moved" },
+    undo: { type: "boolean", description: "Give up a move that has not switched yet" },
+  },
+  run: ({ args }) =>
+    withClearErrors(async () => {
+      const tenantId = parseTenantId(args.tenant);
+      if (tenantId === null)
+        throw new ConfigError(`${args.tenant} is no tenant id.\nIt has 1 to 64 of A-Z, a-z, 0-9, _ and -.`);
+      const { shards = [] } = readDatabaseConfig(environment());
+      const [first] = shards;
+      if (first === undefined)
+        throw new ConfigError("SHARDS is not set.\nA tenant is moved between the databases that it names.");
+      const asked: Asked = {
+        tenantId,
+        to: args.to ?? null,
+        isDry: args["dry-run"] === true,
+        isUndo: args.undo === true,
+      };
+      await withPool(first.url, (directory) =>
+        withLock(directory, tenantId, () => run(shards, directory, asked)),
+      );
+    }),
+});
+
+type Place = { name: string; url: string };
+
+type Asked = { tenantId: TenantId; to: string | null; isDry: boolean; isUndo: boolean };
+
+async function run(shards: readonly Place[], directory: Pool, asked: Asked): Promise<void> {
+  const { tenantId } = asked;
+  const home = (await readHomes(directory, [tenantId])).get(tenantId);
+  if (home === undefined) {
+    throw new ConfigError(
+      `The directory does not know ${tenantId}.\nA tenant is placed when it is first asked for, for example with its next event.`,
+    );
+  }
+  const move = await findMove(directory, tenantId);
+  if (move === null && asked.isUndo)
+    throw new ConfigError(`${tenantId} is not being moved.\nIt lives in ${home.shard}.`);
+  const to = asked.to ?? move?.target;
+  if (to === undefined)
+    throw new ConfigError("--to is missing.\nName the shard that the tenant is to live in.");
+  if (move !== null && move.target !== to) {
+    throw new ConfigError(
+      `${tenantId} is being moved to ${move.target} already.\nGo on with --to ${move.target}, or give it up with --undo.`,
+    );
+  }
+  const source = shardOf(shards, move?.source ?? home.shard);
+  const target = shardOf(shards, to);
+  if (source === target) throw new ConfigError(`${tenantId} lives in ${to} already.\nName another shard.`);
+  const sourceUrl = environment()["MOVE_FROM_URL"] ?? source.url;
+  const progress = makeProgress(false);
+  await withPool(sourceUrl, (from) =>
+    withPool(environment()["MOVE_TO_URL"] ?? target.url, async (into) => {
+      const services: MoveServices = {
+        directory,
+        source: { name: source.name, db: from },
+        target: { name: target.name, db: into },
+        sourceUrl,
+        tell: (text) => progress.show(text),
+      };
+      await act(services, { move, asked, names: shards.map(({ name }) => name) });
+    }),
+  ).finally(() => progress.end());
+}
+
+async function act(
+  services: MoveServices,
+  { move, asked, names }: { move: Move | null; asked: Asked; names: string[] },
+): Promise<void> {
+  const { directory, source, target } = services;
+  const { tenantId } = asked;
+  if (asked.isUndo && move !== null) {
+    if (move.switched) {
+      throw new ConfigError(
+        `${tenantId} lives in ${target.name} already.\nRun the command without --undo: it deletes what is left in ${source.name}.`,
+      );
+    }
+    await undoMove(services, move);
+    console.log(`${tenantId} stays in ${source.name}.`);
+    return;
+  }
+  if (move === null) {
+    await requireMovable(services, tenantId, names);
+    if (asked.isDry) {
+      console.log(`${tenantId} can be moved from ${source.name} to ${target.name}.`);
+      return;
+    }
+    await insertMove(directory, { tenantId, source: source.name, target: target.name });
+  } else if (asked.isDry) {
+    console.log(`${tenantId} is being moved from ${source.name} to ${target.name} already.`);
+    return;
+  }
+  const begun = await findMove(directory, tenantId);
+  if (begun === null) throw new Error("a move that has begun has no row");
+  await moveTenant(services, begun);
+  console.log(`${tenantId} has moved from ${source.name} to ${target.name}.`);
+}
+
+/** Before anything is copied. */
+async function requireMovable(
+  { directory, source, target }: MoveServices,
+  tenantId: TenantId,
+  names: readonly string[],
+): Promise<void> {
+  const faults = [
+    ...faultsOfSource(source.name, await readServerFacts(source.db)),
+    ...faultsOfTarget(target.name, await readServerFacts(target.db)),
+    ...(await judgeShards(
+      [{ name: names[0] ?? "", db: directory }, ...others(source, target, names)],
+      names,
+    )),
+  ];
+  const stored = await findTablesWithRows(source.db, tenantId, STORED);
+  if (stored.length > 0) {
+    faults.push(
+      `${tenantId} has stored artifacts or exports in ${source.name} (${stored.join(", ")}), which cannot be moved.\nErase them, or leave the tenant where it is.`,
+    );
+  }
+  const left = await findTablesWithRows(target.db, tenantId, [
+    ...CHANGING,
+    ...GROWING,
+    ...PENDING,
+    ...AT_SWITCH,
+  ]);
+  if (left.length > 0) {
+    faults.push(
+      `${target.name} has rows of ${tenantId} already (${left.join(", ")}).\nIdempotency keys of postern.publish end after 25 hours; ask for help about others.`,
+    );
+  }
+  if (await wasErasedSince(source.db, tenantId, new Date())) {
+    faults.push(`${tenantId} is being erased.\nThere will be nothing to move.`);
+  }
+  if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+}
+
+function others(
+  source: MoveServices["source"],
+  target: MoveServices["target"],
+  [first]: readonly string[],
+): MoveServices["source"][] {
+  return [source, target].filter(({ name }) => name !== first);
+}
+
+function shardOf(shards: readonly Place[], name: string): Place {
+  const found = shards.find((shard) => shard.name === name);
+  if (found !== undefined) return found;
+  const known = shards.map((shard) => shard.name).join(", ");
+  throw new ConfigError(`There is no shard ${name}.\nSHARDS names ${known}.`);
+}
+
+async function withPool<T>(url: string, work: (db: Pool) => Promise<T>): Promise<T> {
+  const db = createPool({
+    url,
+    poolSize: POOL_SIZE,
+    applicationName: "postern move",
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    // Deleting and counting may take long; each wait has an end of its own.
+    statementTimeoutMs: 0,
+  });
+  try {
+    return await work(db);
+  } finally {
+    await db.end();
+  }
+}
+
+/** One command at a time for a tenant. */
+async function withLock(directory: Pool, tenantId: TenantId, work: () => Promise<void>): Promise<void> {
+  const client = await directory.connect();
+  try {
+    if (!(await tryLockMove(client, tenantId))) {
+      throw new ConfigError(`Another command is moving ${tenantId}.\nWait until it has ended.`);
+    }
+    await work();
+  } finally {
+    client.release(true);
+  }
+}

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { faultsOfSource, faultsOfTarget } from "./move-faults.ts";
+
+const READY = {
+  version: 18,
+  walLevel: "logical",
+  freeSlots: 10,
+  freeSenders: 10,
+  user: "admin",
+  mayReplicate: true,
+  mayPublish: true,
+  maySubscribe: true,
+};
+
+describe("what keeps a tenant from being moved", () => {
+  it("is nothing where servers and users are prepared", () => {
+    assert.deepEqual([...faultsOfSource("eu1", READY), ...faultsOfTarget("eu2", READY)], []);
+  });
+
+  it("is told with the statement that helps", () => {
+    assert.match(faultsOfSource("eu1", { ...READY, walLevel: "replica" }).join(), /SET wal_level = logical/);
+    assert.match(faultsOfSource("eu1", { ...READY, freeSlots: 2 }).join(), /max_replication_slots/);
+    assert.match(
+      faultsOfSource("eu1", { ...READY, mayPublish: false }).join(),
+      /GRANT postern_owner TO admin/,
+    );
+    assert.match(
+      faultsOfTarget("eu2", { ...READY, maySubscribe: false }).join(),
+      /GRANT pg_create_subscription/,
+    );
+  });
+
+  it("names a superuser alone on PostgreSQL 15, where no other may subscribe", () => {
+    const told = faultsOfTarget("eu2", { ...READY, version: 15, maySubscribe: false }).join();
+    assert.match(told, /superuser/);
+    assert.ok(!told.includes("pg_create_subscription"));
+  });
+});

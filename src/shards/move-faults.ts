@@ -1,0 +1,42 @@
+/** What keeps tenants from being moved between two databases. Pure. */
+import type { ServerFacts } from "./copy-store.ts";
+
+/** One for the subscription, and two for tables that are copied at the same moment. */
+const SLOTS = 3;
+
+/** Each fault of a database that tenants are moved out of, as a line, and a line that says what to do. */
+export function faultsOfSource(name: string, facts: ServerFacts): string[] {
+  const faults: string[] = [];
+  if (facts.walLevel !== "logical") {
+    faults.push(
+      `The server of ${name} has wal_level ${facts.walLevel}, and moving a tenant needs logical.\n` +
+        "Let an administrator run ALTER SYSTEM SET wal_level = logical; and restart the server.",
+    );
+  }
+  if (facts.freeSlots < SLOTS || facts.freeSenders < SLOTS) {
+    faults.push(
+      `The server of ${name} has ${facts.freeSlots} free replication slots and ${facts.freeSenders} free senders, and moving a tenant needs ${SLOTS}.\n` +
+        "Let an administrator raise max_replication_slots and max_wal_senders, and restart the server.",
+    );
+  }
+  if (!facts.mayReplicate || !facts.mayPublish) {
+    faults.push(
+      `The user ${facts.user} of ${name} may not publish the tenant's rows.\n` +
+        `Name a superuser's URL in MOVE_FROM_URL, or let an administrator run GRANT postern_owner TO ${facts.user}; ALTER ROLE ${facts.user} REPLICATION; and grant CREATE on the database.`,
+    );
+  }
+  return faults;
+}
+
+/** The same of a database that tenants are moved into. */
+export function faultsOfTarget(name: string, facts: ServerFacts): string[] {
+  if (facts.maySubscribe) return [];
+  const grants =
+    facts.version < 16
+      ? ""
+      : `, or let an administrator run GRANT pg_create_subscription TO ${facts.user}; ALTER ROLE ${facts.user} BYPASSRLS; and grant CREATE on the database`;
+  return [
+    `The user ${facts.user} of ${name} may not subscribe to the tenant's rows.\n` +
+      `Name a superuser's URL in MOVE_TO_URL${grants}.`,
+  ];
+}

@@ -1,0 +1,216 @@
+/** A move's own rows: which are under way, and in which shard the tenant is let in. */
+import type { Db } from "../database/pool.ts";
+import type { TenantId } from "../shared/id.ts";
+
+export type Move = {
+  tenantId: TenantId;
+  source: string;
+  target: string;
+  startedAt: Date;
+  switched: boolean;
+};
+
+const MOVE = /* sql */ `tenant_id AS "tenantId", source, target, started_at AS "startedAt", switched`;
+
+export async function findMove(directory: Db, tenantId: TenantId): Promise<Move | null> {
+  const { rows } = await directory.query<Move>(
+    /* sql */ `SELECT ${MOVE} FROM postern.tenant_moves WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rows[0] ?? null;
+}
+
+export async function insertMove(
+  directory: Db,
+  { tenantId, source, target }: Pick<Move, "tenantId" | "source" | "target">,
+): Promise<void> {
+  await directory.query(
+    /* sql */ `INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+    [tenantId, source, target],
+  );
+}
+
+export async function deleteMove(directory: Db, tenantId: TenantId): Promise<void> {
+  await directory.query(/* sql */ `DELETE FROM postern.tenant_moves WHERE tenant_id = $1`, [tenantId]);
+}
+
+/** From this commit on the tenant lives in the target. */
+export async function commitSwitch(directory: Db, move: Move, replays: string): Promise<void> {
+  // One statement, and so one commit.
+  await directory.query(
+    /* sql */ `WITH noted AS (
+        UPDATE postern.tenant_moves SET switched = true, replays = $3 WHERE tenant_id = $1
+      )
+      UPDATE postern.shard_directory SET shard = $2, version = version + 1 WHERE tenant_id = $1`,
+    [move.tenantId, move.target, replays],
+  );
+}
+
+export async function readReplaysOfMove(directory: Db, tenantId: TenantId): Promise<string> {
+  const { rows } = await directory.query<{ replays: string }>(
+    /* sql */ `SELECT coalesce(replays::text, '[]') AS replays FROM postern.tenant_moves WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rows[0]?.replays ?? "[]";
+}
+
+/** Held until the connection ends: two commands never move one tenant at once. */
+export async function tryLockMove(directory: Db, tenantId: TenantId): Promise<boolean> {
+  const { rows } = await directory.query<{ locked: boolean }>(
+    /* sql */ `SELECT pg_try_advisory_lock(hashtextextended('postern.move ' || $1, 0)) AS locked`,
+    [tenantId],
+  );
+  return rows[0]?.locked === true;
+}
+
+/** In the shard: whoever asks for the tenant from now on is refused, or no longer. */
+export async function setFence(db: Db, tenantId: TenantId, fenced: boolean): Promise<void> {
+  await db.query(/* sql */ `UPDATE postern.shard_tenants SET fenced = $2 WHERE tenant_id = $1`, [
+    tenantId,
+    fenced,
+  ]);
+}
+
+/** In the target, behind a fence until the switch is made. */
+export async function prepareResident(db: Db, tenantId: TenantId, version: number): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ($1, $2, true)
+      ON CONFLICT (tenant_id) DO UPDATE SET version = excluded.version, fenced = true`,
+    [tenantId, version],
+  );
+}
+
+/** In the target, before the tenant is let in. */
+export async function insertReplays(db: Db, replays: string): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.replays SELECT * FROM json_populate_recordset(NULL::postern.replays, $1)
+      ON CONFLICT DO NOTHING`,
+    [replays],
+  );
+}
+
+/** Workers resume what was held for the move. */
+export async function releaseEndpoints(db: Db, tenantId: TenantId): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.endpoints SET moving = false, unsettled = true WHERE tenant_id = $1 AND moving`,
+    [tenantId],
+  );
+}
+
+const HELD_AT_ONCE = 5000;
+
+/** Holds what no worker has leased, some at a time; answers whether attempts are still in flight, or more is left. */
+export async function holdTenant(db: Db, tenantId: TenantId): Promise<boolean> {
+  await db.query(/* sql */ `UPDATE postern.endpoints SET moving = true WHERE tenant_id = $1 AND NOT moving`, [
+    tenantId,
+  ]);
+  await db.query(
+    /* sql */ `UPDATE postern.dispatches SET held = true, lease_owner = NULL
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM postern.dispatches
+        WHERE tenant_id = $1 AND NOT held AND NOT superseded AND (lease_owner IS NULL OR claimable_at <= now())
+        LIMIT $2 FOR UPDATE SKIP LOCKED))`,
+    [tenantId, HELD_AT_ONCE],
+  );
+  return isAtWork(db, tenantId);
+}
+
+/** Whether an attempt may be in flight, or counts of attempts are not folded. */
+export async function isAtWork(db: Db, tenantId: TenantId): Promise<boolean> {
+  const { rows } = await db.query<{ busy: boolean }>(
+    /* sql */ `SELECT EXISTS (SELECT FROM postern.dispatches WHERE tenant_id = $1 AND NOT held)
+      OR EXISTS (SELECT FROM postern.delivery_counts WHERE tenant_id = $1) AS busy`,
+    [tenantId],
+  );
+  return rows[0]?.busy === true;
+}
+
+/** Whether the tenant is being erased, or was since. */
+export async function wasErasedSince(db: Db, tenantId: TenantId, since: Date): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `SELECT FROM postern.tenant_erasures
+      WHERE tenant_id = $1 AND (status = 'running' OR requested_at >= $2)`,
+    [tenantId, since],
+  );
+  return rowCount === 1;
+}
+
+export async function readReplays(db: Db, tenantId: TenantId): Promise<string> {
+  const { rows } = await db.query<{ replays: string }>(
+    /* sql */ `SELECT coalesce(json_agg(r), '[]')::text AS replays FROM postern.replays r WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rows[0]?.replays ?? "[]";
+}
+
+/** Which of these tables have rows of the tenant. */
+export async function findTablesWithRows(
+  db: Db,
+  tenantId: TenantId,
+  tables: readonly string[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    /* sql */ `SELECT name FROM postern.count_tenant_rows($1, 1) WHERE name = ANY ($2::text[]) ORDER BY name`,
+    [tenantId, tables],
+  );
+  return rows.map(({ name }) => name);
+}
+
+const DELETED_AT_ONCE = 5000;
+
+/** Deletes the tenant's rows, but for those that wait to be handed over. `told` gets how many. */
+export async function deleteTenantRows(
+  db: Db,
+  tenantId: TenantId,
+  told: (count: number) => void,
+): Promise<void> {
+  const { rows: places } = await db.query<{ place: string }>(
+    /* sql */ `SELECT place::text AS place FROM postern.tables_of_tenants() WHERE name NOT IN ('outbox', 'handovers')`,
+  );
+  let count = 0;
+  for (const { place } of places) {
+    for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE;) {
+      // The name is the catalog's own, quoted where it must be.
+      const { rowCount } = await db.query(
+        /* sql */ `DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${place} WHERE tenant_id = $1 LIMIT $2))`,
+        [tenantId, DELETED_AT_ONCE],
+      );
+      deleted = rowCount ?? 0;
+      count += deleted;
+      if (deleted > 0) told(count);
+    }
+  }
+}
+
+export type Counts = { endpoints: number; dispatches: number; events: number; deliveries: number };
+
+/** What must not get lost; of the log what is newer than `since`. */
+export async function countRows(db: Db, tenantId: TenantId, since: Date): Promise<Counts> {
+  const { rows } = await db.query<Counts>(
+    /* sql */ `SELECT
+      (SELECT count(*) FROM postern.endpoints WHERE tenant_id = $1) AS endpoints,
+      (SELECT count(*) FROM postern.dispatches WHERE tenant_id = $1 AND NOT superseded) AS dispatches,
+      (SELECT count(*) FROM postern.events WHERE tenant_id COLLATE "C" = $1 AND id >= postern.lowest_id_at($2)) AS events,
+      (SELECT count(*) FROM postern.deliveries WHERE tenant_id COLLATE "C" = $1 AND id >= postern.lowest_id_at($2)) AS deliveries`,
+    [tenantId, since],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("a question without a table has one row");
+  return row;
+}
+
+/** Keys of events that are still on their way to a home: the home must accept the events by them. */
+export async function readKeysOnTheWay(db: Db, tenantId: TenantId): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    /* sql */ `SELECT id FROM postern.outbox WHERE tenant_id = $1 AND key IS NOT NULL
+      UNION ALL SELECT id FROM postern.handovers WHERE tenant_id = $1 AND claimed`,
+    [tenantId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function forgetKeys(db: Db, tenantId: TenantId, eventIds: readonly string[]): Promise<void> {
+  await db.query(
+    /* sql */ `DELETE FROM postern.idempotency_keys WHERE tenant_id = $1 AND event_id = ANY ($2::uuid[])`,
+    [tenantId, eventIds],
+  );
+}

@@ -1,0 +1,239 @@
+/**
+ * Moves a tenant from one shard to another while both work.
+ *
+ * The cast: the source and the target, the directory in the first shard, and
+ * PostgreSQL's replication, which copies the tenant's rows with every change.
+ *
+ *   copy     the log and the settings, while the tenant publishes and is sent to
+ *   hold     no worker begins an attempt for it; those in flight end
+ *   fence    the source refuses it; the last changes reach the target
+ *   switch   one commit in the directory: the tenant lives in the target
+ *   drop     subscription and publications, then the source's rows
+ *
+ * Why nothing is lost: behind the fence the command waits for every transaction
+ * that may have looked at it before, so what comes later is refused. Only then
+ * it reads where the source's log ends, and the target has all up to there on
+ * its disk before the switch. Why nothing is sent twice: dispatches are copied
+ * held, and the target lets nobody at them before the switch. A fence that takes
+ * too long is lifted, and set again later.
+ *
+ * Why a kill leaves the tenant in one shard: each step looks at what is there
+ * and goes on. Before the switch the directory names the source, afterwards the
+ * target, and the rows of the other are never asked.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import type { TenantId } from "../shared/id.ts";
+import {
+  addPending,
+  ensureDay,
+  hasReached,
+  publish,
+  readCopyName,
+  readCopyState,
+  readDays,
+  readEnd,
+  readOpenTransactions,
+  stopApplying,
+  subscribe,
+  unpublish,
+  unsubscribe,
+  type Copy,
+} from "./copy-store.ts";
+import { readHomes } from "./directory-store.ts";
+import {
+  commitSwitch,
+  countRows,
+  deleteMove,
+  deleteTenantRows,
+  forgetKeys,
+  holdTenant,
+  insertReplays,
+  isAtWork,
+  prepareResident,
+  readKeysOnTheWay,
+  readReplays,
+  readReplaysOfMove,
+  releaseEndpoints,
+  setFence,
+  wasErasedSince,
+  type Counts,
+  type Move,
+} from "./move-store.ts";
+
+/** Less than callers wait: see while-moving.ts. */
+const FENCED_MS = 1700;
+const LOOK_MS = 50;
+const PAUSE_MS = 2000;
+/** For the last rows of both logs to be compared. */
+const OVERLAP_MS = 60_000;
+
+export type MoveSite = { name: string; db: Pool };
+
+export type MoveServices = {
+  directory: Pool;
+  source: MoveSite;
+  target: MoveSite;
+  /** Under which the target's server reaches the source. */
+  sourceUrl: string;
+  tell: (text: string) => void;
+};
+
+export async function moveTenant(services: MoveServices, move: Move): Promise<void> {
+  const { directory, source, target, tell } = services;
+  const copy = await copyOf(services, move);
+  if (!move.switched) {
+    await copyLog(services, copy);
+    await compareLog(services, copy);
+    while (!(await switchOver(services, move, copy))) await delay(PAUSE_MS);
+  }
+  await until(() => stopApplying(target.db, copy));
+  await letIn(target.db, move.tenantId, await readReplaysOfMove(directory, move.tenantId));
+  tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
+  // First the subscription: it would carry the deletions over.
+  await unsubscribe(target.db, copy);
+  await unpublish(source.db, copy);
+  await deleteTenantRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
+  await deleteMove(directory, move.tenantId);
+}
+
+/** With its replays; workers claim its dispatches as its endpoints want it. */
+async function letIn(target: Pool, tenantId: TenantId, replays: string): Promise<void> {
+  await inTransaction(target, async (db) => {
+    await insertReplays(db, replays);
+    await releaseEndpoints(db, tenantId);
+    await setFence(db, tenantId, false);
+  });
+}
+
+/** Leaves the tenant where it is, and nothing of the copy. Only before the switch. */
+export async function undoMove(services: MoveServices, move: Move): Promise<void> {
+  const { directory, source, target, tell } = services;
+  const copy = await copyOf(services, move);
+  await unsubscribe(target.db, copy);
+  await unpublish(source.db, copy);
+  await setFence(source.db, move.tenantId, false);
+  await releaseEndpoints(source.db, move.tenantId);
+  await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
+  await deleteMove(directory, move.tenantId);
+}
+
+async function copyOf({ directory, target }: MoveServices, { tenantId }: Move): Promise<Copy> {
+  return { tenantId, name: await readCopyName(directory, tenantId, target.name) };
+}
+
+async function copyLog({ source, target, sourceUrl, tell }: MoveServices, copy: Copy): Promise<void> {
+  for (const day of await readDays(source.db)) await ensureDay(target.db, day);
+  await publish(source.db, copy);
+  await subscribe(target.db, copy, sourceUrl);
+  await untilCopied(target.db, copy, tell);
+  const end = await readEnd(source.db);
+  tell("copying what changed meanwhile");
+  await until(() => hasReached(source.db, copy, end));
+}
+
+async function untilCopied(target: Pool, copy: Copy, tell: (text: string) => void): Promise<void> {
+  const before = (await readCopyState(target, copy)).errors;
+  await until(async () => {
+    const { unready, errors } = await readCopyState(target, copy);
+    if (errors > before) {
+      throw new ConfigError(
+        "The target's server could not apply the copy: its log says why.\nRemove the cause and run the command again, or undo the move with --undo.",
+      );
+    }
+    if (unready > 0) tell(`copying: ${unready} tables left`);
+    return unready === 0;
+  });
+}
+
+/** True once the tenant lives in the target. False where it took too long, and goes on in the source. */
+async function switchOver(services: MoveServices, move: Move, copy: Copy): Promise<boolean> {
+  const { source, target, tell } = services;
+  tell("waiting for attempts in flight");
+  await until(async () => !(await holdTenant(source.db, move.tenantId)));
+  await addPending(source.db, target.db, copy);
+  await untilCopied(target.db, copy, tell);
+  const end = await readEnd(source.db);
+  await until(() => hasReached(source.db, copy, end));
+  tell("switching");
+  await setFence(source.db, move.tenantId, true);
+  try {
+    const trouble = await finish(services, move, copy);
+    if (trouble === null) return true;
+    tell(`${trouble}: trying again`);
+  } catch (error) {
+    await lift(services, move);
+    throw error;
+  }
+  await lift(services, move);
+  return false;
+}
+
+/** A switch whose commit was not answered may have happened: then the source stays fenced. */
+async function lift({ directory, source }: MoveServices, { tenantId }: Move): Promise<void> {
+  const home = (await readHomes(directory, [tenantId])).get(tenantId);
+  if (home?.shard === source.name) await setFence(source.db, tenantId, false);
+}
+
+/** Behind the fence. Null once it is done, or why not yet. */
+async function finish(services: MoveServices, move: Move, copy: Copy): Promise<string | null> {
+  const { directory, source, target } = services;
+  const { tenantId } = move;
+  const endsAt = performance.now() + FENCED_MS;
+  const open = new Set(await readOpenTransactions(source.db));
+  const areOver = async () => (await readOpenTransactions(source.db)).every((id) => !open.has(id));
+  if (!(await until(areOver, endsAt))) return `a transaction in ${source.name} takes long`;
+  if (await isAtWork(source.db, tenantId)) return "an attempt has begun";
+  if (await wasErasedSince(source.db, tenantId, move.startedAt)) throw erased(tenantId);
+  // Before the end is read: what a replay adds later is added again by the target, once.
+  const replays = await readReplays(source.db, tenantId);
+  const recent = new Date(Date.now() - OVERLAP_MS);
+  const counts = await countRows(source.db, tenantId, recent);
+  const end = await readEnd(source.db);
+  if (!(await until(() => hasReached(source.db, copy, end), endsAt))) return `${target.name} is behind`;
+  requireAll(counts, await countRows(target.db, tenantId, recent), target.name);
+  await forgetKeys(target.db, tenantId, await readKeysOnTheWay(source.db, tenantId));
+  const home = (await readHomes(directory, [tenantId])).get(tenantId);
+  if (home === undefined) throw new Error("a tenant that is moved has no home");
+  await prepareResident(target.db, tenantId, home.version + 1);
+  await commitSwitch(directory, move, replays);
+  return null;
+}
+
+/** The log as a whole, before anybody waits; the dispatches are not copied yet. */
+async function compareLog({ source, target }: MoveServices, copy: Copy): Promise<void> {
+  const { tenantId } = copy;
+  const since = new Date(0);
+  const counts = { ...(await countRows(source.db, tenantId, since)), dispatches: 0 };
+  const end = await readEnd(source.db);
+  await until(() => hasReached(source.db, copy, end));
+  requireAll(counts, await countRows(target.db, tenantId, since), target.name);
+}
+
+function requireAll(needed: Counts, found: Counts, target: string): void {
+  const missing = (["endpoints", "dispatches", "events", "deliveries"] as const).filter(
+    (name) => found[name] < needed[name],
+  );
+  if (missing.length === 0) return;
+  const told = missing.map((name) => `${needed[name] - found[name]} of ${needed[name]} ${name}`).join(", ");
+  throw new ConfigError(
+    `The copy in ${target} lacks ${told}.\nUndo the move with --undo and begin again: the tenant is where it was.`,
+  );
+}
+
+function erased(tenantId: TenantId): ConfigError {
+  return new ConfigError(
+    `${tenantId} is being erased, or was since the move began.\nUndo the move with --undo.`,
+  );
+}
+
+/** Asks until the answer is yes; false where `endsAt` came first. */
+async function until(ask: () => Promise<boolean>, endsAt = Infinity): Promise<boolean> {
+  while (!(await ask())) {
+    if (performance.now() > endsAt) return false;
+    await delay(LOOK_MS);
+  }
+  return true;
+}

@@ -1,0 +1,24 @@
+/** Work for a tenant that may be on its way from one shard to another. */
+import { setTimeout as delay } from "node:timers/promises";
+import { isMisrouted } from "../database/residence.ts";
+
+const PATIENCE_MS = 2000;
+const PAUSE_MS = 50;
+
+/**
+ * Does the work again where the shard refuses it: at once, since the tenant may
+ * have moved long ago, then for as long as a switch takes. `forget` drops what
+ * is known of the tenant's home.
+ */
+export async function whileMoving<T>(work: () => Promise<T>, forget: () => void): Promise<T> {
+  const endsAt = performance.now() + PATIENCE_MS;
+  for (let round = 0; ; round++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isMisrouted(error) || performance.now() > endsAt) throw error;
+      forget();
+      if (round > 0) await delay(PAUSE_MS);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** What is asked of shards by a move, with the rights of an administrator: see tenancy-queries.test.ts. */
+import type { Db } from "../../src/database/pool.ts";
+import type { TenantId } from "../../src/shared/id.ts";
+import * as copying from "../../src/shards/copy-store.ts";
+import * as moves from "../../src/shards/move-store.ts";
+
+const LSN = "0/0";
+const LONG_AGO = new Date(0);
+const copyOf = (tenantId: TenantId) => ({ name: "postern_move_0", tenantId });
+const moveOf = (tenantId: TenantId) => ({
+  tenantId,
+  source: "eu1",
+  target: "eu2",
+  startedAt: LONG_AGO,
+  switched: false,
+});
+
+/** Of the server, and of no tenant. */
+const OF_SERVER = new Set([
+  "isSubscribed",
+  "readEnd",
+  "readDays",
+  "readOpenTransactions",
+  "readServerFacts",
+  "stopApplying",
+  "tryLockMove",
+  "hasReached",
+]);
+
+export const isOfServer = (name: string): boolean => OF_SERVER.has(name);
+
+export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unknown>> = {
+  findMove: (db, id) => moves.findMove(db, id),
+  insertMove: (db, id) => moves.insertMove(db, moveOf(id)),
+  deleteMove: (db, id) => moves.deleteMove(db, id),
+  commitSwitch: (db, id) => moves.commitSwitch(db, moveOf(id), "[]"),
+  readReplaysOfMove: (db, id) => moves.readReplaysOfMove(db, id),
+  tryLockMove: (db, id) => moves.tryLockMove(db, id),
+  setFence: (db, id) => moves.setFence(db, id, true),
+  prepareResident: (db, id) => moves.prepareResident(db, id, 2),
+  insertReplays: (db) => moves.insertReplays(db, "[]"),
+  releaseEndpoints: (db, id) => moves.releaseEndpoints(db, id),
+  holdTenant: (db, id) => moves.holdTenant(db, id),
+  isAtWork: async (db, id) => (await moves.isAtWork(db, id)) || null,
+  wasErasedSince: async (db, id) => (await moves.wasErasedSince(db, id, LONG_AGO)) || null,
+  readReplays: async (db, id) => JSON.parse(await moves.readReplays(db, id)),
+  findTablesWithRows: (db, id) => moves.findTablesWithRows(db, id, ["events"]),
+  deleteTenantRows: (db, id) => moves.deleteTenantRows(db, id, () => undefined),
+  countRows: (db, id) => moves.countRows(db, id, LONG_AGO),
+  readKeysOnTheWay: (db, id) => moves.readKeysOnTheWay(db, id),
+  forgetKeys: (db, id) => moves.forgetKeys(db, id, []),
+  readCopyName: (db, id) => copying.readCopyName(db, id, "eu2"),
+  publish: (db, id) => copying.publish(db, copyOf(id)),
+  isSubscribed: (db, id) => copying.isSubscribed(db, copyOf(id)),
+  subscribe: (db, id) => copying.subscribe(db, copyOf(id), "postgres://127.0.0.1:1/none"),
+  addPending: (db, id) => copying.addPending(db, db, copyOf(id)),
+  readCopyState: (db, id) => copying.readCopyState(db, copyOf(id)),
+  readEnd: (db) => copying.readEnd(db),
+  hasReached: (db, id) => copying.hasReached(db, copyOf(id), LSN),
+  stopApplying: (db, id) => copying.stopApplying(db, copyOf(id)),
+  unsubscribe: (db, id) => copying.unsubscribe(db, copyOf(id)),
+  unpublish: (db, id) => copying.unpublish(db, copyOf(id)),
+  readLeftCopies: (db) => copying.readLeftCopies(db),
+  readDays: (db) => copying.readDays(db),
+  ensureDay: (db) => copying.ensureDay(db, "2026-01-01"),
+  readOpenTransactions: (db) => copying.readOpenTransactions(db),
+  readServerFacts: (db) => copying.readServerFacts(db),
+};

@@ -1,0 +1,204 @@
+/** Moving a tenant between two shards that work. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { publishedObject } from "../src/api/schemas.ts";
+import { wholeLog } from "./support/api.ts";
+import { runProgram, startTask, type Program } from "./support/program.ts";
+import { SERVER, startTestServer } from "./support/postgres.ts";
+import { eventually } from "./support/service.ts";
+import { owner, prepareShardTests, producer, type ShardTests } from "./support/shard-programs.ts";
+
+let t: ShardTests;
+let server: Awaited<ReturnType<typeof startTestServer>>;
+const given = process.env[SERVER.url];
+
+before(async () => {
+  server = await startTestServer(undefined, { wal_level: "logical" });
+  process.env[SERVER.url] = server.url;
+  t = await prepareShardTests();
+});
+afterEach(() => t.end());
+after(async () => {
+  await t.close();
+  await server.stop();
+  process.env[SERVER.url] = given;
+});
+
+const move = (...words: string[]) => runProgram(["tenants", "move", ...words], t.settings());
+
+/** Publishes one event after the other until it is told to stop, and answers the ids that were accepted. */
+function keepPublishing(program: Program, tid: string) {
+  const accepted: string[] = [];
+  const refused: number[] = [];
+  const over = new AbortController();
+  const work = (async () => {
+    for (let n = 0; !over.signal.aborted; n++) {
+      const json = { type: "invoice.paid", data: { n } };
+      const answer = await program.call("POST", "/api/events", { as: producer(tid), json });
+      if (answer.status === 202) accepted.push(publishedObject.parse(answer.body).id);
+      else refused.push(answer.status);
+    }
+  })();
+  return {
+    accepted,
+    async stop(): Promise<{ accepted: string[]; refused: number[] }> {
+      over.abort();
+      await work;
+      return { accepted, refused };
+    },
+  };
+}
+
+/** Each accepted event reached the receiver once, and its attempt is in the log. */
+async function requireAll(program: Program, { tid, id }: { tid: string; id: string }, accepted: string[]) {
+  await eventually(async () => t.sentTo(tid) >= accepted.length);
+  const seen = t.receiver.requests
+    .filter(({ path }) => path.endsWith(`/${tid}`))
+    .map(({ headers }) => String(headers["webhook-id"]));
+  assert.deepEqual(seen.toSorted(), accepted.toSorted());
+  const logged = await eventually(async () => {
+    const log = await wholeLogOf(program, { tid, id });
+    return log.length >= accepted.length && log.every(({ status }) => status === "delivered") && log;
+  });
+  assert.deepEqual(logged.map(({ event_id: event }) => String(event)).toSorted(), accepted.toSorted());
+}
+
+async function wholeLogOf(program: Program, { tid, id }: { tid: string; id: string }) {
+  return wholeLog(
+    { call: (method, path, options) => program.call(method, path, { ...options, as: owner(tid) }) },
+    id,
+  );
+}
+
+/** Rows of the tenant in a shard, of all tables. */
+async function rowsOf(shard: string, tid: string) {
+  return t.rows(shard, "SELECT name, count FROM postern.count_tenant_rows($1, 100000)", [tid]);
+}
+
+async function leftovers(shard: string) {
+  const [row] = await t.rows(
+    shard,
+    `SELECT (SELECT count(*) FROM pg_publication) AS publications,
+      (SELECT count(*) FROM pg_subscription WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()))
+        AS subscriptions,
+      (SELECT count(*) FROM pg_replication_slots WHERE database = current_database()) AS slots`,
+  );
+  return Object.values(row ?? {}).map(Number);
+}
+
+async function homeOf(tid: string) {
+  const [row] = await t.rows(
+    "eu1",
+    "SELECT shard, version FROM postern.shard_directory WHERE tenant_id = $1",
+    [tid],
+  );
+  return row;
+}
+
+describe("postern tenants move", () => {
+  it("moves a tenant that publishes and is sent to, and loses nothing", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    const mine = keepPublishing(program, one.tid);
+    const others = keepPublishing(program, other.tid);
+    await eventually(async () => mine.accepted.length > 20 && others.accepted.length > 20);
+    const { code, output, errors } = await move(one.tid, "--to", "eu2");
+    assert.equal(code, 0, errors);
+    assert.match(output, new RegExp(`${one.tid} has moved from eu1 to eu2`));
+    const before = mine.accepted.length;
+    await eventually(async () => mine.accepted.length > before + 5);
+    const { accepted } = await mine.stop();
+    const { accepted: acceptedOfOther, refused } = await others.stop();
+    assert.deepEqual(refused, []);
+    await requireAll(program, one, accepted);
+    await requireAll(program, other, acceptedOfOther);
+    assert.deepEqual(await homeOf(one.tid), { shard: "eu2", version: 2 });
+    assert.deepEqual(await rowsOf("eu1", one.tid), []);
+    for (const shard of ["eu1", "eu2"]) assert.deepEqual(await leftovers(shard), [0, 0, 0], shard);
+    assert.deepEqual(await t.rows("eu1", "SELECT * FROM postern.tenant_moves"), []);
+  });
+
+  for (const step of [
+    "copying",
+    "copying what changed",
+    "waiting for attempts",
+    "switching",
+    "lives in eu2",
+    "deleted ",
+  ]) {
+    it(`goes on where it was killed: at "${step}"`, async () => {
+      const program = await t.begin();
+      const { one } = await t.twoEndpoints(program);
+      const mine = keepPublishing(program, one.tid);
+      await eventually(async () => mine.accepted.length > 20);
+      const killed = startTask(["tenants", "move", one.tid, "--to", "eu2"], t.settings());
+      await eventually(async () => killed.output().includes(step));
+      await killed.end("SIGKILL");
+      const { code, errors } = await eventually(async () => {
+        const ended = await move(one.tid, "--to", "eu2");
+        // The server may take a moment to notice that the killed one is gone.
+        return !ended.errors.includes("Another command") && ended;
+      });
+      assert.equal(code, 0, errors);
+      const before = mine.accepted.length;
+      await eventually(async () => mine.accepted.length > before + 5);
+      const { accepted } = await mine.stop();
+      await requireAll(program, one, accepted);
+      assert.deepEqual(await homeOf(one.tid), { shard: "eu2", version: 2 });
+      assert.deepEqual(await rowsOf("eu1", one.tid), []);
+      for (const shard of ["eu1", "eu2"]) assert.deepEqual(await leftovers(shard), [0, 0, 0], shard);
+    });
+  }
+
+  it("undoes a move that was killed before its switch, and moves there and back", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const mine = keepPublishing(program, one.tid);
+    await eventually(async () => mine.accepted.length > 20);
+    const killed = startTask(["tenants", "move", one.tid, "--to", "eu2"], t.settings());
+    await eventually(async () => killed.output().includes("waiting for attempts"));
+    await killed.end("SIGKILL");
+    const doctor = await runProgram(["doctor"], t.settings());
+    assert.match(doctor.output, /shard eu1: moves: .*publication postern_move_.*slot postern_move_/);
+    assert.match(doctor.output, /shard eu2: moves: .*subscription postern_move_/);
+    const undone = await eventually(async () => {
+      const ended = await move(one.tid, "--undo");
+      return !ended.errors.includes("Another command") && ended;
+    });
+    assert.equal(undone.code, 0, undone.errors);
+    assert.deepEqual(await rowsOf("eu2", one.tid), []);
+    for (const shard of ["eu1", "eu2"]) assert.deepEqual(await leftovers(shard), [0, 0, 0], shard);
+    assert.deepEqual(await homeOf(one.tid), { shard: "eu1", version: 1 });
+    assert.equal((await move(one.tid, "--to", "eu2")).code, 0);
+    assert.equal((await move(one.tid, "--to", "eu1")).code, 0);
+    const { accepted } = await mine.stop();
+    await requireAll(program, one, accepted);
+    assert.deepEqual(await homeOf(one.tid), { shard: "eu1", version: 3 });
+    assert.deepEqual(await rowsOf("eu2", one.tid), []);
+  });
+
+  it("says why it moves nobody, before anything is copied", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const refused: [words: string[], reason: RegExp][] = [
+      [["nobody", "--to", "eu2"], /The directory does not know nobody/],
+      [[one.tid, "--to", "eu9"], /There is no shard eu9/],
+      [[one.tid, "--to", "eu1"], /lives in eu1 already/],
+      [[one.tid], /--to is missing/],
+      [[one.tid, "--undo"], /is not being moved/],
+      [["no tenant!", "--to", "eu2"], /is no tenant id/],
+    ];
+    for (const [words, reason] of refused) {
+      const { code, errors } = await move(...words);
+      assert.equal(code, 1, errors);
+      assert.match(errors, reason);
+    }
+    const dry = await move(one.tid, "--to", "eu2", "--dry-run");
+    assert.equal(dry.code, 0, dry.errors);
+    // Nobody erases then.
+    await program.end("SIGKILL");
+    await t.rows("eu1", "INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [one.tid]);
+    assert.match((await move(one.tid, "--to", "eu2")).errors, /is being erased/);
+    assert.deepEqual(await leftovers("eu1"), [0, 0, 0]);
+  });
+});
