@@ -71,7 +71,7 @@ describe("postern doctor with shards", () => {
     assert.ok(missing.some(({ status, detail }) => status === "fail" && detail.includes("eu3 (1 of them)")));
     const waiting = missing.find(({ check }) => check === "shard eu2: hand-over");
     assert.equal(waiting?.status, "warn");
-    assert.match(waiting.detail, /^1 events for other shards wait, the oldest for \d+ s$/);
+    assert.match(waiting.detail, /^1 event for another shard waits, the oldest for \d+ s$/);
   });
 
   it("says which shard is away, and looks at the others", async () => {

@@ -28,6 +28,8 @@ const waitForEnd = (program: Program, tid: string) =>
     return erasure.status === "finished" && erasure;
   });
 
+const KEYS = 100;
+
 describe("the erasure of a tenant with shards", () => {
   it("reaches its rows in the others, and waits for an event that is being handed over", async () => {
     const program = await t.begin();
@@ -56,17 +58,52 @@ describe("the erasure of a tenant with shards", () => {
     const { rows } = tenantRowsObject.parse(counted.body);
     assert.deepEqual([rows["handovers"], rows["idempotency_keys"], rows["endpoints"]], [1, 2, 1]);
 
+    // More than the attempts at home will leave.
+    await t.rows(
+      "eu1",
+      `INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
+        SELECT $1, n, gen_random_uuid(), '' FROM generate_series(1, $2::int) n`,
+      [other.tid, KEYS],
+    );
     await ok(program.call("DELETE", pathOf(other.tid), { as: BACKEND }), 202);
     await waitsFor(program, other.tid, /shard eu1 is not done: an event is being handed over/);
     assert.equal((await t.rows("eu1", "SELECT FROM postern.handovers")).length, 1);
+    const erasedIn = async (shard: string) => {
+      const [row] = await t.rows(shard, "SELECT rows_erased::int AS rows FROM postern.tenant_erasures");
+      return Number(row?.["rows"]);
+    };
+    const atHome = await erasedIn("eu2");
     await t.rows("eu1", "UPDATE postern.handovers SET lease_until = now()");
 
     const ended = await waitForEnd(program, other.tid);
-    const [elsewhere] = await t.rows("eu1", "SELECT rows_erased::int AS rows FROM postern.tenant_erasures");
-    assert.ok(ended.rows > Number(elsewhere?.["rows"]), JSON.stringify([ended, elsewhere]));
+    // The keys, and the hand-over if it was not stored at home first.
+    const inEu1 = await erasedIn("eu1");
+    assert.ok(inEu1 > KEYS && ended.rows >= atHome + inEu1, JSON.stringify([ended, atHome, inEu1]));
     const left = (shard: string) => tablesWith(t.shards().database(shard).pool, other.tid);
     assert.deepEqual(await left("eu1"), ["shard_directory", "tenant_erasures"]);
     assert.deepEqual(await left("eu2"), ["audit_log", "shard_tenants", "tenant_erasures"]);
+  });
+
+  it("erases what comes into another shard behind the end of its part", async () => {
+    const program = await t.begin();
+    const { other } = await t.twoEndpoints(program);
+    const inEu1 = t.shards().database("eu1").pool;
+    // Keeps the whole from ending.
+    await t.rows(
+      "eu2",
+      `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key,
+          size, sha256, content_type, state, state_since, deadline)
+        VALUES ($1, postern.uuid_v7(), gen_random_uuid(), postern.uuid_v7(), 1, 'request_body', 'none', 'none', 1, repeat('a', 64),
+          'application/json', 'pending', now(), now() + interval '1 day')`,
+      [other.tid],
+    );
+    await ok(program.call("DELETE", pathOf(other.tid), { as: BACKEND }), 202);
+    await waitsFor(program, other.tid, /an upload of an artifact is under way/);
+    await t.rows("eu1", `SELECT postern.publish($1, 'invoice.paid', '{"n": 1}', 'key')`, [other.tid]);
+    await eventually(async () => !(await tablesWith(inEu1, other.tid)).includes("idempotency_keys"));
+    await t.rows("eu2", "DELETE FROM postern.stored_objects");
+    await waitForEnd(program, other.tid);
+    assert.deepEqual(await tablesWith(inEu1, other.tid), ["shard_directory", "tenant_erasures"]);
   });
 
   it("begins nothing in the database of another installation", async () => {

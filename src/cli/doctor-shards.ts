@@ -79,7 +79,7 @@ async function checkState(name: string, db: Pool): Promise<Finding[]> {
     findings.push({
       check: `shard ${name}: hand-over`,
       status: "warn",
-      detail: `${waiting} events for other shards wait, the oldest for ${Math.round(waitingMs / 1000)} s`,
+      detail: `${waiting} ${waiting === 1 ? "event for another shard waits" : "events for other shards wait"}, the oldest for ${Math.round(waitingMs / 1000)} s`,
       fix: "see which shard is away, and whether a worker runs with all of SHARDS",
     });
   }

@@ -67,8 +67,12 @@ export class Directory {
 
   /** The name of its shard, which may be away, or one that this process does not have. */
   async locate(tenantId: TenantId): Promise<string> {
-    const home = this.#known.get(tenantId) ?? (await this.#ask({ tenantId, settles: false }));
-    return home.shard;
+    return this.#known.get(tenantId)?.shard ?? this.locateAnew(tenantId);
+  }
+
+  /** The same, asked anew; what this process knows stays as it is. */
+  async locateAnew(tenantId: TenantId): Promise<string> {
+    return (await this.#ask({ tenantId, settles: false })).shard;
   }
 
   /** What is known of the tenant was wrong. */

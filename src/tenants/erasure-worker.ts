@@ -41,8 +41,8 @@ export type EraseObjects = (
   buckets: readonly string[],
 ) => Promise<{ erased: number; trouble: string | null }>;
 
-/** Rows that other shards had; `trouble` names one that is not done. */
-export type ErasedElsewhere = { rows: number; trouble: string | null };
+/** Rows that other shards had; `trouble` names one that is not done, or that does not answer. */
+export type ErasedElsewhere = { rows: number; trouble: string | null; isAway: boolean };
 
 /** Has the other shards erase what they have of a tenant that lives here. */
 export type EraseElsewhere = (run: ErasureRun) => Promise<ErasedElsewhere>;
@@ -59,7 +59,7 @@ export type ErasureServices = {
 type Step = { isOver: boolean; delayMs: number; objects: number; trouble: string | null };
 
 const MORE: Step = { isOver: false, delayMs: 0, objects: 0, trouble: null };
-const NOTHING = { rows: 0, trouble: null };
+const NOTHING: ErasedElsewhere = { rows: 0, trouble: null, isAway: false };
 
 export function makeErasureWorker(services: ErasureServices): { start(): void; stop(): Promise<void> } {
   const { db, log, metrics } = services;
@@ -90,7 +90,8 @@ async function stepOf(services: ErasureServices, run: ErasureRun): Promise<Step>
     return { ...MORE, delayMs: POLL_MS, trouble: "an event is being handed over" };
   // Before the end here: what others hand over meanwhile is erased behind it.
   const elsewhere = (await eraseElsewhere?.(run)) ?? NOTHING;
-  if (elsewhere.trouble !== null) return { ...MORE, delayMs: POLL_MS, trouble: elsewhere.trouble };
+  if (elsewhere.trouble !== null)
+    return { ...MORE, delayMs: elsewhere.isAway ? TROUBLE_MS : POLL_MS, trouble: elsewhere.trouble };
   // The bytes of an upload that began before its cause was deleted are still to come.
   if (await isUploading(db, tenantId, UPLOAD_S))
     return { ...MORE, delayMs: POLL_MS, trouble: "an upload of an artifact is under way" };

@@ -60,6 +60,19 @@ export async function insertErasurePart(
   );
 }
 
+/** Goes on with a part that had ended, where rows of the tenant came in behind its end. */
+export async function reopenErasurePart(
+  db: Db,
+  { tenantId, requestedAt }: Pick<ErasureRun, "tenantId" | "requestedAt">,
+): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.tenant_erasures SET status = 'running', lease_until = now(), finished_at = NULL
+      WHERE tenant_id = $1 AND requested_at = $2 AND status = 'finished'
+        AND EXISTS (SELECT FROM postern.count_tenant_rows($1, 1) WHERE count > 0)`,
+    [tenantId, requestedAt],
+  );
+}
+
 /**
  * What of the tenant's artifacts is held: how many, and the id of one. Until the
  * transaction ends nobody sets another hold.

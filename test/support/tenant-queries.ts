@@ -32,6 +32,16 @@ export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
     // This database is no shard.
     assert.equal(await tenants.findErasure(db, of.tenantId), null);
   },
+  reopenErasurePart: async (db) => {
+    const requestedAt = new Date("2026-01-01T00:00:00Z");
+    await db.query(
+      "UPDATE postern.tenant_erasures SET status = 'finished', requested_at = $1, finished_at = now()",
+      [requestedAt],
+    );
+    await tenants.reopenErasurePart(db, { tenantId: run.tenantId, requestedAt });
+    assert.equal((await tenants.findErasure(db, run.tenantId))?.status, "running");
+    assert.equal((await tenants.findErasure(db, tenant("globex")))?.status, "finished");
+  },
   lockHolds: async (db) => {
     assert.equal((await tenants.lockHolds(db, run.tenantId)).count, 0);
   },
