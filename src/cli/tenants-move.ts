@@ -3,6 +3,7 @@ import { environment, readDatabaseConfig } from "../config.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
+import { readMark } from "../shards/join-store.ts";
 import { judgeShards } from "../shards/join.ts";
 import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
 import {
@@ -101,6 +102,7 @@ async function act(
 ): Promise<void> {
   const { directory, source, target } = services;
   const { tenantId } = asked;
+  await requireShards(services);
   if (asked.isUndo && move !== null) {
     if (move.switched) {
       throw new ConfigError(
@@ -126,6 +128,22 @@ async function act(
   if (begun === null) throw new Error("a move that has begun has no row");
   await moveTenant(services, begun);
   console.log(`${tenantId} has moved from ${source.name} to ${target.name}.`);
+}
+
+/** A URL of the command that leads elsewhere would have rows of a living tenant deleted. */
+async function requireShards({ directory, source, target }: MoveServices): Promise<void> {
+  const keeper = await readMark(directory);
+  for (const [{ name, db }, setting] of [
+    [source, "MOVE_FROM_URL"],
+    [target, "MOVE_TO_URL"],
+  ] as const) {
+    const mark = await readMark(db);
+    if (mark === null || keeper === null || mark.name !== name || mark.directory !== keeper.directory) {
+      throw new ConfigError(
+        `The database of ${setting} is not the shard ${name} of this installation.\nCorrect or unset it; without it the URL of SHARDS is used.`,
+      );
+    }
+  }
 }
 
 /** Before anything is copied. */

@@ -61,7 +61,7 @@ export async function isSubscribed(target: Db, { name }: Copy): Promise<boolean>
   return rowCount === 1;
 }
 
-/** In the target. It applies with its owner's rights, which pass row-level security. */
+/** In the target, in a transaction. It applies with its owner's rights, which pass row-level security. */
 export async function subscribe(target: Db, copy: Copy, sourceUrl: string): Promise<void> {
   if (await isSubscribed(target, copy)) {
     await target.query(`ALTER SUBSCRIPTION ${copy.name} ENABLE`);
@@ -71,10 +71,19 @@ export async function subscribe(target: Db, copy: Copy, sourceUrl: string): Prom
     /* sql */ `SELECT current_setting('server_version_num')::integer >= 160000 AS knows`,
   );
   const asOwner = rows[0]?.knows === true ? ", run_as_owner = true" : "";
+  await hideFromLog(target);
   await target.query(
     `CREATE SUBSCRIPTION ${copy.name} CONNECTION ${escapeLiteral(sourceUrl)} PUBLICATION ${publicationsOf(copy).join(", ")}
       WITH (create_slot = false, slot_name = ${escapeLiteral(copy.name)}${asOwner})`,
   );
+}
+
+/** The statement has a password. A superuser may keep it out of the server's log, others cannot. */
+async function hideFromLog(db: Db): Promise<void> {
+  await db.query(/* sql */ `SELECT set_config(setting, value, true)
+    FROM (VALUES ('log_statement', 'none'), ('log_min_error_statement', 'panic'), ('log_min_duration_statement', '-1'))
+      AS hidden (setting, value)
+    WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)`);
 }
 
 /** The dispatches are copied too from now on. */
@@ -95,6 +104,8 @@ export type CopyState = {
   unready: number;
   /** How often PostgreSQL has failed to apply something: its log says why. */
   errors: number;
+  /** It gives up where its owner wants that after a failure. */
+  enabled: boolean;
 };
 
 export async function readCopyState(target: Db, { name }: Copy): Promise<CopyState> {
@@ -102,7 +113,7 @@ export async function readCopyState(target: Db, { name }: Copy): Promise<CopySta
     /* sql */ `SELECT
         (SELECT count(*) FROM pg_subscription_rel r WHERE r.srsubid = s.oid AND r.srsubstate <> 'r') AS unready,
         coalesce((SELECT apply_error_count + sync_error_count FROM pg_stat_subscription_stats t WHERE t.subid = s.oid), 0)
-          AS errors
+          AS errors, s.subenabled AS enabled
       FROM pg_subscription s WHERE s.subname = $1`,
     [name],
   );

@@ -37,13 +37,25 @@ export async function deleteMove(directory: Db, tenantId: TenantId): Promise<voi
 /** From this commit on the tenant lives in the target. */
 export async function commitSwitch(directory: Db, move: Move, replays: string): Promise<void> {
   // One statement, and so one commit.
-  await directory.query(
+  const { rowCount } = await directory.query(
     /* sql */ `WITH noted AS (
-        UPDATE postern.tenant_moves SET switched = true, replays = $3 WHERE tenant_id = $1
+        UPDATE postern.tenant_moves SET switched = true, replays = $4
+        WHERE tenant_id = $1 AND source = $2 AND target = $3 AND NOT switched RETURNING tenant_id
       )
-      UPDATE postern.shard_directory SET shard = $2, version = version + 1 WHERE tenant_id = $1`,
-    [move.tenantId, move.target, replays],
+      UPDATE postern.shard_directory home SET shard = $3, version = version + 1
+      FROM noted WHERE home.tenant_id = noted.tenant_id AND home.shard = $2`,
+    [move.tenantId, move.source, move.target, replays],
   );
+  if (rowCount !== 1) throw new Error("the move was given up, or has switched");
+}
+
+/** Whether the switch was made, when no commit of it is under way any more. Nobody makes it until the transaction ends. */
+export async function lockSwitched(directory: Db, tenantId: TenantId): Promise<boolean> {
+  const { rows } = await directory.query<{ switched: boolean }>(
+    /* sql */ `SELECT switched FROM postern.tenant_moves WHERE tenant_id = $1 FOR UPDATE`,
+    [tenantId],
+  );
+  return rows[0]?.switched === true;
 }
 
 export async function readReplaysOfMove(directory: Db, tenantId: TenantId): Promise<string> {
@@ -63,16 +75,27 @@ export async function tryLockMove(directory: Db, tenantId: TenantId): Promise<bo
   return rows[0]?.locked === true;
 }
 
-/** In the shard: whoever asks for the tenant from now on is refused, or no longer. */
-export async function setFence(db: Db, tenantId: TenantId, fenced: boolean): Promise<void> {
-  await db.query(/* sql */ `UPDATE postern.shard_tenants SET fenced = $2 WHERE tenant_id = $1`, [
-    tenantId,
-    fenced,
-  ]);
+/** In the shard: whoever asks for the tenant is let in, and its replays go on. */
+export async function unfence(db: Db, tenantId: TenantId): Promise<void> {
+  await db.query(
+    /* sql */ `WITH resident AS (UPDATE postern.shard_tenants SET fenced = false WHERE tenant_id = $1)
+      UPDATE postern.replays SET lease_owner = NULL, lease_until = now()
+      WHERE tenant_id = $1 AND lease_until = 'infinity'`,
+    [tenantId],
+  );
 }
 
-/** In the target, behind a fence until the switch is made. */
-export async function prepareResident(db: Db, tenantId: TenantId, version: number): Promise<void> {
+/** Takes them from their workers, which then add nothing more, until the fence is lifted. Waits for what one is adding. */
+export async function takeReplays(db: Db, tenantId: TenantId): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.replays SET lease_owner = gen_random_uuid(), lease_until = 'infinity'
+      WHERE tenant_id = $1 AND status = 'running'`,
+    [tenantId],
+  );
+}
+
+/** In the shard: whoever asks for the tenant from now on is refused, also who knows an older home of it. */
+export async function fence(db: Db, tenantId: TenantId, version: number): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ($1, $2, true)
       ON CONFLICT (tenant_id) DO UPDATE SET version = excluded.version, fenced = true`,
@@ -182,6 +205,16 @@ export async function deleteTenantRows(
 }
 
 export type Counts = { endpoints: number; dispatches: number; events: number; deliveries: number };
+
+/** Whether the body of a dispatch is missing: retention may have dropped old days of the copy before it came. */
+export async function lacksEvents(db: Db, tenantId: TenantId): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `SELECT FROM postern.dispatches d WHERE tenant_id = $1 AND NOT superseded AND NOT EXISTS (
+        SELECT FROM postern.events e WHERE e.tenant_id COLLATE "C" = $1 AND e.id = d.event_id) LIMIT 1`,
+    [tenantId],
+  );
+  return rowCount === 1;
+}
 
 /** What must not get lost; of the log what is newer than `since`. */
 export async function countRows(db: Db, tenantId: TenantId, since: Date): Promise<Counts> {

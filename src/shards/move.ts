@@ -41,6 +41,7 @@ import {
   unpublish,
   unsubscribe,
   type Copy,
+  type CopyState,
 } from "./copy-store.ts";
 import { readHomes } from "./directory-store.ts";
 import {
@@ -48,16 +49,19 @@ import {
   countRows,
   deleteMove,
   deleteTenantRows,
+  fence,
   forgetKeys,
   holdTenant,
   insertReplays,
   isAtWork,
-  prepareResident,
+  lacksEvents,
+  lockSwitched,
   readKeysOnTheWay,
   readReplays,
   readReplaysOfMove,
   releaseEndpoints,
-  setFence,
+  takeReplays,
+  unfence,
   wasErasedSince,
   type Counts,
   type Move,
@@ -90,6 +94,8 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
     while (!(await switchOver(services, move, copy))) await delay(PAUSE_MS);
   }
   await until(() => stopApplying(target.db, copy));
+  // When no more keys are copied: the target must accept the events that these were claimed for.
+  await forgetKeys(target.db, move.tenantId, await readKeysOnTheWay(source.db, move.tenantId));
   await letIn(target.db, move.tenantId, await readReplaysOfMove(directory, move.tenantId));
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the subscription: it would carry the deletions over.
@@ -104,7 +110,7 @@ async function letIn(target: Pool, tenantId: TenantId, replays: string): Promise
   await inTransaction(target, async (db) => {
     await insertReplays(db, replays);
     await releaseEndpoints(db, tenantId);
-    await setFence(db, tenantId, false);
+    await unfence(db, tenantId);
   });
 }
 
@@ -112,12 +118,22 @@ async function letIn(target: Pool, tenantId: TenantId, replays: string): Promise
 export async function undoMove(services: MoveServices, move: Move): Promise<void> {
   const { directory, source, target, tell } = services;
   const copy = await copyOf(services, move);
+  // A killed command's commit may still have been on its way.
+  if (await hasSwitched(directory, move.tenantId)) {
+    throw new ConfigError(
+      `${move.tenantId} lives in ${target.name} already.\nRun the command without --undo: it deletes what is left in ${source.name}.`,
+    );
+  }
   await unsubscribe(target.db, copy);
   await unpublish(source.db, copy);
-  await setFence(source.db, move.tenantId, false);
+  await unfence(source.db, move.tenantId);
   await releaseEndpoints(source.db, move.tenantId);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await deleteMove(directory, move.tenantId);
+}
+
+async function hasSwitched(directory: Pool, tenantId: TenantId): Promise<boolean> {
+  return inTransaction(directory, (db) => lockSwitched(db, tenantId));
 }
 
 async function copyOf({ directory, target }: MoveServices, { tenantId }: Move): Promise<Copy> {
@@ -127,22 +143,43 @@ async function copyOf({ directory, target }: MoveServices, { tenantId }: Move): 
 async function copyLog({ source, target, sourceUrl, tell }: MoveServices, copy: Copy): Promise<void> {
   for (const day of await readDays(source.db)) await ensureDay(target.db, day);
   await publish(source.db, copy);
-  await subscribe(target.db, copy, sourceUrl);
+  await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl));
   await untilCopied(target.db, copy, tell);
-  const end = await readEnd(source.db);
   tell("copying what changed meanwhile");
-  await until(() => hasReached(source.db, copy, end));
+  await untilReached({ source, target }, copy);
 }
 
-async function untilCopied(target: Pool, copy: Copy, tell: (text: string) => void): Promise<void> {
-  const before = (await readCopyState(target, copy)).errors;
+/** Until the target has what the source has now. */
+async function untilReached(
+  { source, target }: Pick<MoveServices, "source" | "target">,
+  copy: Copy,
+): Promise<void> {
+  const end = await readEnd(source.db);
+  const stops = await watchCopy(target.db, copy);
   await until(async () => {
-    const { unready, errors } = await readCopyState(target, copy);
-    if (errors > before) {
+    await stops();
+    return hasReached(source.db, copy, end);
+  });
+}
+
+/** @throws ConfigError when PostgreSQL has failed to apply something since, or has given up. */
+async function watchCopy(target: Pool, copy: Copy): Promise<() => Promise<CopyState>> {
+  const before = await readCopyState(target, copy);
+  return async () => {
+    const state = await readCopyState(target, copy);
+    if (state.errors > before.errors || !state.enabled) {
       throw new ConfigError(
         "The target's server could not apply the copy: its log says why.\nRemove the cause and run the command again, or undo the move with --undo.",
       );
     }
+    return state;
+  };
+}
+
+async function untilCopied(target: Pool, copy: Copy, tell: (text: string) => void): Promise<void> {
+  const look = await watchCopy(target, copy);
+  await until(async () => {
+    const { unready } = await look();
     if (unready > 0) tell(`copying: ${unready} tables left`);
     return unready === 0;
   });
@@ -150,17 +187,21 @@ async function untilCopied(target: Pool, copy: Copy, tell: (text: string) => voi
 
 /** True once the tenant lives in the target. False where it took too long, and goes on in the source. */
 async function switchOver(services: MoveServices, move: Move, copy: Copy): Promise<boolean> {
-  const { source, target, tell } = services;
+  const { directory, source, target, tell } = services;
   tell("waiting for attempts in flight");
+  await until(async () => !(await holdTenant(source.db, move.tenantId)));
+  // Who looked at the endpoints before may still add a dispatch that is not held.
+  await until(await openTransactionsEnded(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
   await addPending(source.db, target.db, copy);
   await untilCopied(target.db, copy, tell);
-  const end = await readEnd(source.db);
-  await until(() => hasReached(source.db, copy, end));
+  await untilReached(services, copy);
+  if (await lacksEvents(target.db, move.tenantId)) throw lacking(target.name, "bodies of events that wait");
   tell("switching");
-  await setFence(source.db, move.tenantId, true);
+  const version = await readVersion(directory, move.tenantId);
+  await fence(source.db, move.tenantId, version);
   try {
-    const trouble = await finish(services, move, copy);
+    const trouble = await finish(services, move, copy, version);
     if (trouble === null) return true;
     tell(`${trouble}: trying again`);
   } catch (error) {
@@ -173,42 +214,54 @@ async function switchOver(services: MoveServices, move: Move, copy: Copy): Promi
 
 /** A switch whose commit was not answered may have happened: then the source stays fenced. */
 async function lift({ directory, source }: MoveServices, { tenantId }: Move): Promise<void> {
+  if (!(await hasSwitched(directory, tenantId))) await unfence(source.db, tenantId);
+}
+
+async function readVersion(directory: Pool, tenantId: TenantId): Promise<number> {
   const home = (await readHomes(directory, [tenantId])).get(tenantId);
-  if (home?.shard === source.name) await setFence(source.db, tenantId, false);
+  if (home === undefined) throw new Error("a tenant that is moved has no home");
+  return home.version;
+}
+
+/** Whether those that are open now have ended. */
+async function openTransactionsEnded(db: Pool): Promise<() => Promise<boolean>> {
+  const open = new Set(await readOpenTransactions(db));
+  return async () => (await readOpenTransactions(db)).every((id) => !open.has(id));
 }
 
 /** Behind the fence. Null once it is done, or why not yet. */
-async function finish(services: MoveServices, move: Move, copy: Copy): Promise<string | null> {
+async function finish(
+  services: MoveServices,
+  move: Move,
+  copy: Copy,
+  version: number,
+): Promise<string | null> {
   const { directory, source, target } = services;
   const { tenantId } = move;
   const endsAt = performance.now() + FENCED_MS;
-  const open = new Set(await readOpenTransactions(source.db));
-  const areOver = async () => (await readOpenTransactions(source.db)).every((id) => !open.has(id));
-  if (!(await until(areOver, endsAt))) return `a transaction in ${source.name} takes long`;
+  if (!(await until(await openTransactionsEnded(source.db), endsAt)))
+    return `a transaction in ${source.name} takes long`;
   if (await isAtWork(source.db, tenantId)) return "an attempt has begun";
   if (await wasErasedSince(source.db, tenantId, move.startedAt)) throw erased(tenantId);
-  // Before the end is read: what a replay adds later is added again by the target, once.
+  await takeReplays(source.db, tenantId);
   const replays = await readReplays(source.db, tenantId);
   const recent = new Date(Date.now() - OVERLAP_MS);
   const counts = await countRows(source.db, tenantId, recent);
   const end = await readEnd(source.db);
   if (!(await until(() => hasReached(source.db, copy, end), endsAt))) return `${target.name} is behind`;
   requireAll(counts, await countRows(target.db, tenantId, recent), target.name);
-  await forgetKeys(target.db, tenantId, await readKeysOnTheWay(source.db, tenantId));
-  const home = (await readHomes(directory, [tenantId])).get(tenantId);
-  if (home === undefined) throw new Error("a tenant that is moved has no home");
-  await prepareResident(target.db, tenantId, home.version + 1);
+  await fence(target.db, tenantId, version + 1);
   await commitSwitch(directory, move, replays);
   return null;
 }
 
 /** The log as a whole, before anybody waits; the dispatches are not copied yet. */
-async function compareLog({ source, target }: MoveServices, copy: Copy): Promise<void> {
+async function compareLog(services: MoveServices, copy: Copy): Promise<void> {
+  const { source, target } = services;
   const { tenantId } = copy;
   const since = new Date(0);
   const counts = { ...(await countRows(source.db, tenantId, since)), dispatches: 0 };
-  const end = await readEnd(source.db);
-  await until(() => hasReached(source.db, copy, end));
+  await untilReached(services, copy);
   requireAll(counts, await countRows(target.db, tenantId, since), target.name);
 }
 
@@ -217,9 +270,15 @@ function requireAll(needed: Counts, found: Counts, target: string): void {
     (name) => found[name] < needed[name],
   );
   if (missing.length === 0) return;
-  const told = missing.map((name) => `${needed[name] - found[name]} of ${needed[name]} ${name}`).join(", ");
-  throw new ConfigError(
-    `The copy in ${target} lacks ${told}.\nUndo the move with --undo and begin again: the tenant is where it was.`,
+  throw lacking(
+    target,
+    missing.map((name) => `${needed[name] - found[name]} of ${needed[name]} ${name}`).join(", "),
+  );
+}
+
+function lacking(target: string, what: string): ConfigError {
+  return new ConfigError(
+    `The copy in ${target} lacks ${what}.\nUndo the move with --undo and begin again: the tenant is where it was.`,
   );
 }
 
