@@ -1,8 +1,6 @@
 /** What a portal and people in support ask: a session, an id, an endpoint's health, a URL, a test before it is sent. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import { steered } from "./support/receivers.ts";
@@ -15,6 +13,7 @@ import {
   type CallOptions,
   type TestService,
 } from "./support/service.ts";
+import { temporaryPath } from "./support/temporary.ts";
 import {
   assertRefused,
   first,
@@ -51,7 +50,7 @@ before(async () => {
     if (name === "outside.example.com") return { kind: "addresses", addresses: ["93.184.216.34"] };
     return { kind: "nxdomain" };
   });
-  const catalog = join(tmpdir(), `postern-lookups-${process.pid}.json`);
+  const catalog = temporaryPath("catalog.json");
   await writeFile(catalog, JSON.stringify(CATALOG));
   service = await startTestService({
     respond: receiver.respond,

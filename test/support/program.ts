@@ -2,14 +2,12 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomUUID } from "node:crypto";
 import { makeSecrets, type Environment } from "../../src/config.ts";
 import type { ApiAnswer, CallOptions } from "./service.ts";
 import { issueTestToken, OWNER, request } from "./service.ts";
+import { temporaryPath } from "./temporary.ts";
 
 /** The sources, which node runs as they are. */
 export const SOURCES = join(import.meta.dirname, "..", "..", "src", "main.ts");
@@ -45,16 +43,14 @@ export type Program = {
 
 /** Settings that several programs of a test share: the same secrets, database and trusted receiver. */
 export async function sharedSettings(databaseUrl: string, receiverCaPem: string): Promise<Environment> {
-  const caFile = join(tmpdir(), `postern-ca-${randomUUID()}.pem`);
+  const caFile = temporaryPath("ca.pem");
   await writeFile(caFile, receiverCaPem);
-  const dataDir = join(tmpdir(), `postern-data-${randomUUID()}`);
-  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
   return {
     ...makeSecrets(),
     PORT: "0",
     LOG_LEVEL: "info",
     DATABASE_URL: databaseUrl,
-    DATA_DIR: dataDir,
+    DATA_DIR: temporaryPath("data"),
     DATABASE_POOL_SIZE: "5",
     OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8",
     NODE_EXTRA_CA_CERTS: caFile,

@@ -1,7 +1,6 @@
 /** A running Postern for a test file: the whole program on a real database, with a real TLS receiver beside it. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { HttpLimits } from "../../src/api/http-limits.ts";
@@ -17,6 +16,7 @@ import type { UpkeepTimes } from "../../src/service/upkeep.ts";
 import { withinLimit } from "../../src/shared/time-limit.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { temporaryPath } from "./temporary.ts";
 import { startReceiver, type Respond, type TlsReceiver } from "./tls-receiver.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "..", "..", "migrations");
@@ -77,7 +77,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     options.receiver ??
     (await startReceiver(options.respond === undefined ? {} : { respond: options.respond }));
   // A folder of its own: its mark names the database that it belongs to.
-  const ownFolder = await mkdtemp(join(tmpdir(), "postern-service-"));
+  const ownFolder = temporaryPath("service");
   const env: Environment = {
     ...makeSecrets(),
     PORT: "0",

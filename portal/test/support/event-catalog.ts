@@ -1,7 +1,6 @@
 /** A catalog with versions, schemas, and texts that are no markup. */
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { temporaryPath } from "../../../test/support/temporary.ts";
 
 const ORDER = {
   type: "object",
@@ -58,7 +57,7 @@ export const CATALOG = ENTRIES.map((entry) => Object.assign({ version: 1 }, entr
 
 /** The path of a file with the catalog. */
 export function catalogFile(): string {
-  const file = join(mkdtempSync(join(tmpdir(), "postern-catalog-")), "catalog.json");
+  const file = temporaryPath("catalog.json");
   writeFileSync(file, JSON.stringify(ENTRIES));
   return file;
 }

@@ -1,0 +1,258 @@
+/**
+ * The worker on a simulated clock, beside sick neighbours: what it promises
+ * holds in each trial, and a worker that is broken in any of these ways does
+ * not pass. In a thread, because these simulations are long.
+ */
+import assert from "node:assert/strict";
+import { Lane } from "../../src/worker/lane.ts";
+import { Lanes, SHARES } from "../../src/worker/lanes.ts";
+import { MemoryQueue } from "./memory-queue.ts";
+import { playTrials, type Breakage, type Trial } from "./simulation-thread.ts";
+import {
+  failing,
+  flapping,
+  hanging,
+  healthy,
+  percentile,
+  recovering,
+  Simulation,
+  slow,
+  type Behaviour,
+  type SimulatedEndpoint,
+} from "./worker-simulation.ts";
+
+/** As `Lanes` allows it: half as much again for tenants that hold little, and the body that goes beyond. */
+const MOST_WEIGHT = SHARES.weight * 1.5 + 400_000;
+/** A lease, its return to be parked, and the pull. */
+const MOST_UPDATES = 3;
+
+const WELL: SimulatedEndpoint = { tenant: "well", behaviour: healthy, perSecond: 20 };
+
+type Sick = Partial<SimulatedEndpoint> & { tenants: number; endpoints: number; behaviour: Behaviour };
+
+function beside({ tenants, endpoints, ...sick }: Sick): SimulatedEndpoint[] {
+  return Array.from({ length: tenants }, (_, tenant) =>
+    Array.from({ length: endpoints }, () => ({ tenant: `sick-${tenant}`, perSecond: 0, ...sick })),
+  ).flat();
+}
+
+/** What holds whatever the receivers do. Answers the p99 from publishing to sending at the healthy tenant. */
+async function play(
+  seed: number,
+  neighbours: readonly SimulatedEndpoint[],
+  seconds: number,
+  mostUpdates = MOST_UPDATES,
+): Promise<number> {
+  const simulation = new Simulation(seed, [WELL, ...neighbours]);
+  const report = await simulation.run(seconds * 1000);
+  assert.deepEqual(report.errors, []);
+  assert.ok(report.attempts > 0, "no attempts");
+  assert.ok(report.mostUpdates <= mostUpdates, `${report.mostUpdates} updates of one dispatch`);
+  assert.ok(report.updates <= 3 * report.accepted, `${report.updates} updates`);
+  assert.ok(report.mostWeight <= MOST_WEIGHT, `${report.mostWeight} bytes`);
+  assert.ok(report.mostInFlight <= SHARES.inFlight * 1.5, `${report.mostInFlight} in flight`);
+  const overtaken = Math.max(0, ...simulation.overtaken.values());
+  // Those whose acceptance was under way as a lane opened.
+  assert.ok(overtaken <= 20, `an event was overtaken by ${overtaken} younger ones`);
+  return percentile(
+    simulation.latencies(({ tenant }) => tenant === "well"),
+    0.99,
+  );
+}
+
+/** Three time limits of an attempt, or more: all lanes are full by the first, and what comes after is as before. */
+const SICK: [name: string, sick: Omit<Sick, "tenants">, seconds: number][] = [
+  ["hang", { endpoints: 6, behaviour: hanging, perSecond: 5 }, 45],
+  ["hang, each with a backlog", { endpoints: 6, behaviour: hanging, backlog: 700, bodySize: 1000 }, 45],
+  ["hang, with large bodies", { endpoints: 30, behaviour: hanging, backlog: 5, bodySize: 300_000 }, 45],
+  ["fail", { endpoints: 2, behaviour: failing, perSecond: 2 }, 30],
+  ["are slow", { endpoints: 3, behaviour: slow, perSecond: 5 }, 45],
+];
+
+const HEALTHY_TENANT = SICK.map(([name, sick, seconds]): [string, Trial] => [
+  `a healthy tenant waits no longer beside 1, 2, 3, 10 or 100 tenants whose endpoints ${name}`,
+  async (seed) => {
+    for (const tenants of [1, 2, 3, 10, 100]) {
+      const isLarge = tenants === 100;
+      const load = isLarge ? { ...sick, endpoints: Math.ceil(sick.endpoints / 6) } : sick;
+      const p99 = await play(seed, beside({ ...load, tenants }), isLarge ? seconds / 2 : seconds);
+      const control = await play(seed, beside({ ...load, backlog: 0, tenants, behaviour: healthy }), 20);
+      assert.ok(p99 <= 2 * control, `${p99} ms beside ${tenants}, ${control} beside healthy ones`);
+    }
+  },
+]);
+
+const RATES = [2, 5, 50].map((rateLimit): [string, Trial] => [
+  `an endpoint sends its ${rateLimit} a second, no more and no fewer, the oldest first`,
+  async (seed) => {
+    const endpoint = { tenant: "slow", behaviour: healthy, perSecond: 60, rateLimit, backlog: 500 };
+    const simulation = new Simulation(seed, [endpoint]);
+    const report = await simulation.run(100_000);
+    assert.deepEqual(report.errors, []);
+    // In the first second after its slot arrived, an endpoint catches up on nothing.
+    assert.ok(
+      Math.abs(report.attempts - 100 * rateLimit) <= 2 + rateLimit / 3,
+      `${report.attempts} attempts`,
+    );
+    assert.deepEqual([...simulation.overtaken.values()], [0]);
+    assert.ok(report.mostUpdates <= 3, `${report.mostUpdates} updates of one dispatch`);
+  },
+]);
+
+async function drains(seed: number): Promise<void> {
+  const backlog = 20_000;
+  const endpoint = { tenant: "sick", behaviour: recovering(30_000), perSecond: 0, backlog };
+  const simulation = new Simulation(seed, [WELL, endpoint]);
+  await simulation.run(45_000);
+  const left = [...simulation.queue.rows.values()].filter(({ tenantId }) => tenantId === "sick");
+  // 64 at once, 10 ms each: 6,400 a second, less the climb from 4 and the last hanging ones.
+  assert.equal(left.length, 0);
+}
+
+async function flaps(seed: number): Promise<void> {
+  // What was taken while it was well is trimmed once more when it hangs.
+  const mostUpdates = MOST_UPDATES + 1;
+  await play(seed, [{ tenant: "sick", behaviour: flapping(20_000), perSecond: 100 }], 120, mostUpdates);
+  await play(seed, [{ tenant: "sick", behaviour: flapping(4000), perSecond: 300 }], 40, mostUpdates);
+}
+
+async function isUnseen(seed: number): Promise<void> {
+  const limited = { tenant: "limited", behaviour: healthy, perSecond: 4, rateLimit: 5 };
+  const backlogged = { tenant: "sick", behaviour: slow, perSecond: 0, backlog: 300 };
+  const simulation = new Simulation(seed, [
+    { ...WELL, untilMs: 50_000 },
+    { ...limited, untilMs: 50_000 },
+    backlogged,
+  ]);
+  const [{ presence }] = simulation.workers;
+  simulation.clock.after(10_000, () => presence.loseSession());
+  simulation.clock.after(30_000, () => presence.regainSession());
+  const report = await simulation.run(400_000);
+  assert.deepEqual(report.errors, []);
+  assert.equal(simulation.queue.rows.size, 0);
+}
+
+async function isSeenLate(seed: number): Promise<void> {
+  const simulation = new Simulation(seed, [{ ...WELL, untilMs: 40_000 }]);
+  const [{ presence }] = simulation.workers;
+  simulation.clock.after(500, () => presence.loseSession());
+  simulation.clock.after(50_000, () => presence.regainSession());
+  const report = await simulation.run(200_000);
+  assert.deepEqual(report.errors, []);
+  assert.equal(simulation.queue.rows.size, 0);
+}
+
+/** A worker that is broken fails one of these. */
+async function rate(seed: number): Promise<void> {
+  await play(seed, [{ tenant: "limited", behaviour: healthy, perSecond: 20, rateLimit: 5 }], 40);
+}
+
+async function besideHanging(seed: number): Promise<void> {
+  const sick = beside({ tenants: 3, endpoints: 6, behaviour: hanging, backlog: 1500, bodySize: 1000 });
+  const more = { tenant: "more", behaviour: recovering(20_000), perSecond: 0, backlog: 9000 };
+  const p99 = await play(seed, [...sick, more], 60);
+  assert.ok(p99 <= 6, `${p99} ms`);
+}
+
+async function draining(seed: number): Promise<void> {
+  const simulation = new Simulation(seed, [
+    { tenant: "sick", behaviour: recovering(20_000), perSecond: 0, backlog: 9000 },
+  ]);
+  await simulation.run(40_000);
+  assert.equal(simulation.queue.rows.size, 0);
+}
+
+export const TRIALS: Record<string, Trial> = {
+  ...Object.fromEntries(HEALTHY_TENANT),
+  "an endpoint drains its backlog at its own pace once it has recovered": drains,
+  ...Object.fromEntries(RATES),
+  "an endpoint that flaps is sent everything in the end, in order": flaps,
+  "a worker that nobody can see for 20 seconds starts nothing meanwhile, and sends everything afterwards":
+    isUnseen,
+  "a worker that is seen again when its leases are about to end starts no attempt that could outlast its lease, and sends everything afterwards":
+    isSeenLate,
+  "a worker that is whole keeps a rate limit": rate,
+  "a worker that is whole serves a healthy tenant beside hanging ones with backlogs": besideHanging,
+  "a worker that is whole drains a backlog": draining,
+};
+
+/** Replaces a method until the answer is called. */
+function replace<T extends object, K extends keyof T & string>(
+  prototype: T,
+  name: K,
+  make: (original: T[K]) => unknown,
+): () => void {
+  const original = Object.getOwnPropertyDescriptor(prototype, name);
+  assert.ok(original !== undefined);
+  Object.defineProperty(prototype, name, { value: make(original.value), configurable: true, writable: true });
+  return () => void Object.defineProperty(prototype, name, original);
+}
+
+export const BREAKAGES: Record<string, Breakage> = {
+  "a lane keeps what it cannot send in time": {
+    noticedBy: besideHanging,
+    breakIt: () => replace(Lanes.prototype, "tend", () => () => []),
+  },
+  "a lane ignores its rate limit": {
+    noticedBy: rate,
+    breakIt: () => replace(Lane.prototype, "keepRate", () => () => 0),
+  },
+  "a lane has no width": {
+    noticedBy: besideHanging,
+    breakIt: () => replace(Lane.prototype, "widthAt", () => () => 100_000),
+  },
+  "a lane takes whatever comes": {
+    noticedBy: besideHanging,
+    breakIt: () => replace(Lane.prototype, "capacityAt", () => () => 1e9),
+  },
+  "a backlogged lane never asks": {
+    noticedBy: draining,
+    breakIt: () => replace(Lanes.prototype, "ask", () => () => []),
+  },
+  "the youngest is pulled first": {
+    noticedBy: besideHanging,
+    breakIt: () => replace(MemoryQueue.prototype, "pull", (pull) => pullYoungest(pull)),
+  },
+  "what is claimed is claimed again": {
+    noticedBy: rate,
+    breakIt: () => replace(MemoryQueue.prototype, "leaseEndMs", () => (nowMs: number) => nowMs + 5000),
+  },
+  "outcomes are not recorded": {
+    noticedBy: rate,
+    breakIt: () => replace(MemoryQueue.prototype, "complete", () => async () => new Set()),
+  },
+  "what has no room is lost": {
+    noticedBy: draining,
+    breakIt: () => replace(MemoryQueue.prototype, "release", () => async () => undefined),
+  },
+  "a lane opens before its backlog is gone": {
+    noticedBy: rate,
+    breakIt: () => replace(Lanes.prototype, "pulled", (pulled) => alwaysAll(pulled)),
+  },
+  "tenants share nothing": {
+    noticedBy: besideHanging,
+    breakIt: () => replace(Lanes.prototype, "next", (next) => firstTenantOnly(next)),
+  },
+};
+
+function pullYoungest(pull: MemoryQueue["pull"]) {
+  return async function (this: MemoryQueue, ...asks: Parameters<MemoryQueue["pull"]>) {
+    for (const row of this.rows.values()) if (row.parked) row.dueMs = -row.order;
+    return pull.apply(this, asks);
+  };
+}
+
+function alwaysAll(pulled: Lanes["pulled"]) {
+  return function (this: Lanes, ...[endpointId, found, nowMs]: Parameters<Lanes["pulled"]>) {
+    pulled.call(this, endpointId, { ...found, isAll: true }, nowMs);
+  };
+}
+
+/** While one tenant has something to send, the others wait. */
+function firstTenantOnly(next: Lanes["next"]) {
+  return function (this: Lanes, nowMs: number) {
+    return this.inFlight >= 40 ? null : next.call(this, nowMs);
+  };
+}
+
+playTrials(TRIALS, BREAKAGES);
