@@ -183,8 +183,8 @@ describe("an erased tenant", () => {
       return rows[0].status === "finished";
     });
     await worker.stop();
-    // The job, and where the tenant lives.
-    const left = ["shard_directory", "shard_tenants", "tenant_erasures"];
+    // The job, and where the tenant lives or moves to.
+    const left = ["shard_directory", "shard_tenants", "tenant_erasures", "tenant_moves"];
     assert.deepEqual(await tablesWith(database.pool, acme.tenantId), left);
     assert.equal(await snapshot(database.pool, globex.tenantId), earlier);
     await pools.close();
