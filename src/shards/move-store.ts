@@ -71,11 +71,31 @@ export async function setFence(db: Db, tenantId: TenantId, fenced: boolean): Pro
   ]);
 }
 
+/** In the source: endpoints that are made from now on are moving too, or no longer. */
+export async function setMoving(db: Db, tenantId: TenantId, moving: boolean): Promise<void> {
+  await db.query(/* sql */ `UPDATE postern.shard_tenants SET moving = $2 WHERE tenant_id = $1`, [
+    tenantId,
+    moving,
+  ]);
+}
+
+/** How far a move is in the source; null where the tenant never lived. */
+export async function readMarks(
+  db: Db,
+  tenantId: TenantId,
+): Promise<{ moving: boolean; fenced: boolean } | null> {
+  const { rows } = await db.query<{ moving: boolean; fenced: boolean }>(
+    /* sql */ `SELECT moving, fenced FROM postern.shard_tenants WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rows[0] ?? null;
+}
+
 /** In the target, behind a fence until the switch is made. */
 export async function prepareResident(db: Db, tenantId: TenantId, version: number): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ($1, $2, true)
-      ON CONFLICT (tenant_id) DO UPDATE SET version = excluded.version, fenced = true`,
+      ON CONFLICT (tenant_id) DO UPDATE SET version = excluded.version, fenced = true, moving = false`,
     [tenantId, version],
   );
 }

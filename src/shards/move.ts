@@ -58,6 +58,7 @@ import {
   readReplaysOfMove,
   releaseEndpoints,
   setFence,
+  setMoving,
   wasErasedSince,
   type Counts,
   type Move,
@@ -115,6 +116,7 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
   await unsubscribe(target.db, copy);
   await unpublish(source.db, copy);
   await setFence(source.db, move.tenantId, false);
+  await setMoving(source.db, move.tenantId, false);
   await releaseEndpoints(source.db, move.tenantId);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await deleteMove(directory, move.tenantId);
@@ -151,7 +153,10 @@ async function untilCopied(target: Pool, copy: Copy, tell: (text: string) => voi
 /** True once the tenant lives in the target. False where it took too long, and goes on in the source. */
 async function switchOver(services: MoveServices, move: Move, copy: Copy): Promise<boolean> {
   const { source, target, tell } = services;
+  await setMoving(source.db, move.tenantId, true);
   tell("waiting for attempts in flight");
+  // Whoever made an endpoint without having seen that has committed it behind these.
+  await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
   await addPending(source.db, target.db, copy);
   await untilCopied(target.db, copy, tell);
@@ -182,9 +187,7 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
   const { directory, source, target } = services;
   const { tenantId } = move;
   const endsAt = performance.now() + FENCED_MS;
-  const open = new Set(await readOpenTransactions(source.db));
-  const areOver = async () => (await readOpenTransactions(source.db)).every((id) => !open.has(id));
-  if (!(await until(areOver, endsAt))) return `a transaction in ${source.name} takes long`;
+  if (!(await until(await endOfOpen(source.db), endsAt))) return `a transaction in ${source.name} takes long`;
   if (await isAtWork(source.db, tenantId)) return "an attempt has begun";
   if (await wasErasedSince(source.db, tenantId, move.startedAt)) throw erased(tenantId);
   // Before the end is read: what a replay adds later is added again by the target, once.
@@ -227,6 +230,12 @@ function erased(tenantId: TenantId): ConfigError {
   return new ConfigError(
     `${tenantId} is being erased, or was since the move began.\nUndo the move with --undo.`,
   );
+}
+
+/** Answers how to ask whether every transaction of now has ended. */
+async function endOfOpen(source: Pool): Promise<() => Promise<boolean>> {
+  const open = new Set(await readOpenTransactions(source));
+  return async () => (await readOpenTransactions(source)).every((id) => !open.has(id));
 }
 
 /** Asks until the answer is yes; false where `endsAt` came first. */
