@@ -5,10 +5,13 @@ import { z } from "zod";
 import { publishedObject } from "../src/api/schemas.ts";
 import { createEndpoint, publish, wholeLog } from "./support/api.ts";
 import { runProgram, startTask, type Program } from "./support/program.ts";
+import { replaysOf } from "./support/replays.ts";
 import { SERVER, startTestServer } from "./support/postgres.ts";
 import { eventually } from "./support/service.ts";
 import {
   BACKEND,
+  delivered,
+  publishArray,
   newPortalCode,
   ok,
   openPortal,
@@ -232,6 +235,53 @@ describe("postern tenants move", () => {
     const { body } = await ok(knowing.call("GET", `/api/tenants/${tid}`, { as: BACKEND }), 200);
     assert.equal(z.object({ tenant: z.object({ shard: z.string() }) }).parse(body).tenant.shard, "eu2");
     await requireAll(program, { tid, id }, [event.id]);
+  });
+
+  it("sends once what postern.publish takes in either shard, and each event of a replay", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const replayed = (await publishArray(program, Array<string>(40).fill(one.tid))).map(({ id }) => id);
+    await delivered(program, one, replayed.length);
+    const to = new Date().toISOString();
+    for (const shard of ["eu1", "eu2"]) {
+      await eventually(async () => {
+        const known = await t.rows(shard, "SELECT FROM postern.event_types WHERE type = 'invoice.paid'");
+        return known.length === 1;
+      });
+    }
+    const published: string[] = [];
+    const publishInBoth = async (when: string) => {
+      for (const shard of ["eu1", "eu2"]) {
+        const sql = `SELECT postern.publish($1, 'invoice.paid', '{}') AS id`;
+        const [row] = await t.rows(shard, sql, [one.tid]);
+        assert.ok(row !== undefined, when);
+        published.push(String(row["id"]));
+      }
+    };
+    await publishInBoth("before the move");
+    const letGo = await holdMoves();
+    const moving = startTask(["tenants", "move", one.tid, "--to", "eu2"], t.settings());
+    await eventually(async () => moving.output().includes("waiting for attempts"));
+    await publishInBoth("during the copy");
+    const json = { endpoint_id: one.id, to, select: "all" };
+    const replays = replaysOf(program, owner(one.tid));
+    const { id } = await replays.create(json);
+    await letGo();
+    await eventually(async () => moving.output().includes("switching"));
+    await publishInBoth("around the switch");
+    await eventually(async () => moving.output().includes(`${one.tid} has moved`));
+    await publishInBoth("after it");
+    assert.equal((await replays.waitForEnd(id)).status, "finished");
+    const ids = () =>
+      t.receiver.requests
+        .filter(({ path }) => path.endsWith(`/${one.tid}`))
+        .map(({ headers }) => String(headers["webhook-id"]))
+        // Without what Postern tells of the replay.
+        .filter((event) => expected.includes(event))
+        .toSorted();
+    const expected = [...replayed, ...replayed, ...published].toSorted();
+    await eventually(async () => ids().length >= expected.length);
+    assert.deepEqual(ids(), expected);
   });
 
   it("leaves no session of the portal behind: a process that knew the tenant makes it where the tenant lives", async () => {
