@@ -17,3 +17,6 @@ CREATE POLICY owner ON postern.tenant_moves TO postern_owner USING (true);
 -- While it is set, dispatches of the endpoint are held: no worker begins an attempt.
 ALTER TABLE postern.endpoints ADD COLUMN moving boolean NOT NULL DEFAULT false;
 GRANT SELECT (moving) ON postern.endpoints TO postern_publisher, postern_worker;
+
+-- In the shard that the tenant leaves: new endpoints of it are moving too.
+ALTER TABLE postern.shard_tenants ADD COLUMN moving boolean NOT NULL DEFAULT false;

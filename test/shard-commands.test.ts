@@ -1,5 +1,6 @@
 /** `postern migrate`, `doctor` and commands that work on one database, with shards. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, afterEach, before, describe, it } from "node:test";
 import { z } from "zod";
 import type { Environment } from "../src/config.ts";
@@ -13,11 +14,27 @@ before(async () => {
 afterEach(() => t.end());
 after(() => t.close());
 
-const findings = z.array(z.object({ check: z.string(), status: z.string(), detail: z.string() }));
+const findings = z.array(
+  z.object({ check: z.string(), status: z.string(), detail: z.string(), fix: z.string().optional() }),
+);
 
 async function examine(change: Environment = {}) {
   const { output } = await runProgram(["doctor", "--json"], { ...t.settings(), ...change });
   return findings.parse(JSON.parse(output));
+}
+
+/** `SHARDS`, each with another user of its server. */
+function shardsAs(user: string): string {
+  return t
+    .shards()
+    .setting.split("|")
+    .map((entry) => {
+      const [name, url = ""] = entry.split(/=(.*)/s);
+      const changed = new URL(url);
+      changed.username = user;
+      return `${name}=${changed.href}`;
+    })
+    .join("|");
 }
 
 describe("postern migrate with shards", () => {
@@ -72,6 +89,34 @@ describe("postern doctor with shards", () => {
     const waiting = missing.find(({ check }) => check === "shard eu2: hand-over");
     assert.equal(waiting?.status, "warn");
     assert.match(waiting.detail, /^1 event for another shard waits, the oldest for \d+ s$/);
+  });
+
+  it("says what moving a tenant would lack, with the statements, and does not fail for it", async () => {
+    const program = await t.begin();
+    await program.end("SIGTERM");
+    const { output, code } = await runProgram(["doctor"], t.settings());
+    assert.equal(code, 0, output);
+    for (const name of ["eu1", "eu2"]) {
+      assert.match(
+        output,
+        new RegExp(
+          `^info {2}shard ${name}: moving tenants: The server of ${name} has wal_level replica.*\n.*ALTER SYSTEM SET wal_level = logical;`,
+          "m",
+        ),
+      );
+    }
+    // May what the databases' owner may, and is no superuser.
+    const { password, username } = new URL(t.shards().database("eu1").url);
+    const user = `mover_${randomUUID().slice(0, 8)}`;
+    await t.rows("eu1", `CREATE ROLE ${user} LOGIN PASSWORD '${password}' IN ROLE "${username}"`);
+    try {
+      const found = await examine({ SHARDS: shardsAs(user) });
+      const told = found.map(({ status, detail, fix }) => `${status} ${detail} ${fix}`).join("\n");
+      assert.match(told, new RegExp(`info .* may not publish .*ALTER ROLE ${user} REPLICATION;`));
+      assert.match(told, /info .* may not subscribe .*MOVE_TO_URL/);
+    } finally {
+      await t.rows("eu1", `DROP ROLE ${user}`);
+    }
   });
 
   it("says which shard is away, and looks at the others", async () => {

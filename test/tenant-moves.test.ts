@@ -1,12 +1,26 @@
 /** Moving a tenant between two shards that work. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { z } from "zod";
 import { publishedObject } from "../src/api/schemas.ts";
-import { wholeLog } from "./support/api.ts";
+import { createEndpoint, publish, wholeLog } from "./support/api.ts";
 import { runProgram, startTask, type Program } from "./support/program.ts";
+import { replaysOf } from "./support/replays.ts";
 import { SERVER, startTestServer } from "./support/postgres.ts";
 import { eventually } from "./support/service.ts";
-import { owner, prepareShardTests, producer, type ShardTests } from "./support/shard-programs.ts";
+import {
+  BACKEND,
+  delivered,
+  publishArray,
+  newPortalCode,
+  ok,
+  openPortal,
+  owner,
+  prepareShardTests,
+  producer,
+  usePortal,
+  type ShardTests,
+} from "./support/shard-programs.ts";
 
 let t: ShardTests;
 let server: Awaited<ReturnType<typeof startTestServer>>;
@@ -68,6 +82,16 @@ async function wholeLogOf(program: Program, { tid, id }: { tid: string; id: stri
     { call: (method, path, options) => program.call(method, path, { ...options, as: owner(tid) }) },
     id,
   );
+}
+
+/** An open transaction in eu1: a move waits for its end before it holds anything. */
+async function holdMoves(): Promise<() => Promise<void>> {
+  const client = await t.shards().database("eu1").pool.connect();
+  await client.query("BEGIN");
+  return async () => {
+    await client.query("ROLLBACK");
+    client.release();
+  };
 }
 
 /** Rows of the tenant in a shard, of all tables. */
@@ -152,13 +176,28 @@ describe("postern tenants move", () => {
 
   it("undoes a move that was killed before its switch, and moves there and back", async () => {
     const program = await t.begin();
-    const { one } = await t.twoEndpoints(program);
+    const { one, other } = await t.twoEndpoints(program);
     const mine = keepPublishing(program, one.tid);
     await eventually(async () => mine.accepted.length > 20);
+    const letGo = await holdMoves();
     const killed = startTask(["tenants", "move", one.tid, "--to", "eu2"], t.settings());
     await eventually(async () => killed.output().includes("waiting for attempts"));
     await killed.end("SIGKILL");
+    const url = `--url=${program.url}`;
+    const shown = await runProgram(["tenants", "show", "--tenant", one.tid, url], t.settings());
+    assert.match(
+      shown.output,
+      /lives in eu1, version 1\nbeing moved from eu1 to eu2 since \S+Z: waiting for attempts in flight/,
+    );
+    const { output: listed } = await runProgram(["tenants", "list", url], t.settings());
+    assert.deepEqual(
+      listed.match(/^\S+ {2}eu[12] /gm),
+      [`${one.tid}  eu1 `, `${other.tid}  eu2 `].toSorted(),
+      listed,
+    );
+    await letGo();
     const doctor = await runProgram(["doctor"], t.settings());
+    assert.match(doctor.output, /^ok {4}shard eu1: moving tenants: possible/m);
     assert.match(doctor.output, /shard eu1: moves: .*publication postern_move_.*slot postern_move_/);
     assert.match(doctor.output, /shard eu2: moves: .*subscription postern_move_/);
     const undone = await eventually(async () => {
@@ -175,6 +214,83 @@ describe("postern tenants move", () => {
     await requireAll(program, one, accepted);
     assert.deepEqual(await homeOf(one.tid), { shard: "eu1", version: 3 });
     assert.deepEqual(await rowsOf("eu2", one.tid), []);
+  });
+
+  it("holds an endpoint that is made meanwhile, and is noticed by processes that knew the tenant", async () => {
+    const program = await t.begin();
+    const knowing = await t.start("api");
+    const tid = t.shards().newTenant("eu1");
+    await ok(knowing.call("GET", "/api/webhooks", { as: owner(tid) }), 200);
+    const letGo = await holdMoves();
+    const moving = startTask(["tenants", "move", tid, "--to", "eu2"], t.settings());
+    await eventually(async () => moving.output().includes("waiting for attempts"));
+    const url = `${t.receiver.url}/${tid}`;
+    const { id } = (await createEndpoint(program, { url }, { as: owner(tid) })).endpoint;
+    const event = await publish(program, "invoice.paid", { as: producer(tid) });
+    assert.deepEqual(await t.rows("eu1", "SELECT held FROM postern.dispatches WHERE tenant_id = $1", [tid]), [
+      { held: true },
+    ]);
+    await letGo();
+    await eventually(async () => moving.output().includes(`${tid} has moved`));
+    const { body } = await ok(knowing.call("GET", `/api/tenants/${tid}`, { as: BACKEND }), 200);
+    assert.equal(z.object({ tenant: z.object({ shard: z.string() }) }).parse(body).tenant.shard, "eu2");
+    await requireAll(program, { tid, id }, [event.id]);
+  });
+
+  it("sends once what postern.publish takes in either shard, and each event of a replay", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const replayed = (await publishArray(program, Array<string>(40).fill(one.tid))).map(({ id }) => id);
+    await delivered(program, one, replayed.length);
+    const to = new Date().toISOString();
+    for (const shard of ["eu1", "eu2"]) {
+      await eventually(async () => {
+        const known = await t.rows(shard, "SELECT FROM postern.event_types WHERE type = 'invoice.paid'");
+        return known.length === 1;
+      });
+    }
+    const published: string[] = [];
+    const publishInBoth = async (when: string) => {
+      for (const shard of ["eu1", "eu2"]) {
+        const sql = `SELECT postern.publish($1, 'invoice.paid', '{}') AS id`;
+        const [row] = await t.rows(shard, sql, [one.tid]);
+        assert.ok(row !== undefined, when);
+        published.push(String(row["id"]));
+      }
+    };
+    await publishInBoth("before the move");
+    const letGo = await holdMoves();
+    const moving = startTask(["tenants", "move", one.tid, "--to", "eu2"], t.settings());
+    await eventually(async () => moving.output().includes("waiting for attempts"));
+    await publishInBoth("during the copy");
+    const json = { endpoint_id: one.id, to, select: "all" };
+    const replays = replaysOf(program, owner(one.tid));
+    const { id } = await replays.create(json);
+    await letGo();
+    await eventually(async () => moving.output().includes("switching"));
+    await publishInBoth("around the switch");
+    await eventually(async () => moving.output().includes(`${one.tid} has moved`));
+    await publishInBoth("after it");
+    assert.equal((await replays.waitForEnd(id)).status, "finished");
+    const ids = () =>
+      t.receiver.requests
+        .filter(({ path }) => path.endsWith(`/${one.tid}`))
+        .map(({ headers }) => String(headers["webhook-id"]))
+        // Without what Postern tells of the replay.
+        .filter((event) => expected.includes(event))
+        .toSorted();
+    const expected = [...replayed, ...replayed, ...published].toSorted();
+    await eventually(async () => ids().length >= expected.length);
+    assert.deepEqual(ids(), expected);
+  });
+
+  it("leaves no session of the portal behind: a process that knew the tenant makes it where the tenant lives", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    assert.equal((await move(one.tid, "--to", "eu2")).code, 0);
+    const opened = await openPortal(program, await newPortalCode(program, one.tid));
+    await usePortal(program, opened, one.id);
+    assert.deepEqual(await rowsOf("eu1", one.tid), []);
   });
 
   it("says why it moves nobody, before anything is copied", async () => {

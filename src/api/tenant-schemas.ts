@@ -22,6 +22,7 @@ export const tenantObject = z
     failing: z.int().min(0).describe("Of the enabled ones: their last attempts failed."),
     delivered: z.int().min(0).describe("Attempts of the last 24 hours and the present one."),
     failed: z.int().min(0),
+    shard: z.string().optional().describe("The database that it lives in. Only with several (`SHARDS`)."),
   })
   .meta({ id: "Tenant" });
 
@@ -35,8 +36,8 @@ export const tenantExample: z.infer<typeof tenantObject> = {
 };
 
 export function tenantView(tenant: Tenant): z.infer<typeof tenantObject> {
-  const { id, endpoints, enabled, failing, delivered, failed } = tenant;
-  return { id, endpoints, enabled, failing, delivered, failed };
+  const { id, endpoints, enabled, failing, delivered, failed, shard } = tenant;
+  return { id, endpoints, enabled, failing, delivered, failed, ...(shard === undefined ? {} : { shard }) };
 }
 
 export const actInput = z

@@ -2,8 +2,9 @@
 import type { Config } from "../config.ts";
 import type { Pool } from "../database/pool.ts";
 import { judgeShards } from "../shards/join.ts";
-import { readLeftCopies } from "../shards/copy-store.ts";
+import { readLeftCopies, readServerFacts } from "../shards/copy-store.ts";
 import { readShardState } from "../shards/join-store.ts";
+import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
 import { withOwnFolder } from "../shards/own-folder.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { withDatabases } from "./databases.ts";
@@ -54,11 +55,13 @@ async function checkTogether(
     const detail = `${shards.length} databases of one installation; ${shards[0]?.name} keeps the directory`;
     return [...states.flat(), { check, status: "ok", detail }];
   }
-  const told = faults.map((fault): Finding => {
-    const [detail = "", fix = ""] = fault.split("\n");
-    return { check, status: "fail", detail, fix };
-  });
-  return [...states.flat(), ...told];
+  return [...states.flat(), ...faults.map((fault) => findingOf(check, "fail", fault))];
+}
+
+/** A fault's first line says what is wrong, its second what to do. */
+function findingOf(check: string, status: "info" | "fail", fault: string): Finding {
+  const [detail = "", fix = ""] = fault.split("\n");
+  return { check, status, detail, fix };
 }
 
 async function checkState(name: string, db: Pool): Promise<Finding[]> {
@@ -83,7 +86,16 @@ async function checkState(name: string, db: Pool): Promise<Finding[]> {
       fix: "see which shard is away, and whether a worker runs with all of SHARDS",
     });
   }
-  return [...findings, ...(await checkMoves(name, db))];
+  return [...findings, ...(await checkMovable(name, db)), ...(await checkMoves(name, db))];
+}
+
+/** What moving a tenant from it or to it lacks. Nothing else needs it. */
+async function checkMovable(name: string, db: Pool): Promise<Finding[]> {
+  const check = `shard ${name}: moving tenants`;
+  const facts = await readServerFacts(db);
+  const faults = [...faultsOfSource(name, facts), ...faultsOfTarget(name, facts)];
+  if (faults.length === 0) return [{ check, status: "ok", detail: "possible from it and to it" }];
+  return faults.map((fault) => findingOf(check, "info", fault));
 }
 
 /** A slot of a move keeps the server's log for as long as it is there. */

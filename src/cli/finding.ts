@@ -1,4 +1,4 @@
-/** `warn` lets the service run, `fail` does not; what is not `ok` comes with what to do. */
+/** `warn` lets the service run, `fail` does not, `info` lacks nothing that it needs; what is not `ok` comes with what to do. */
 export type Finding =
   | { check: string; status: "ok"; detail: string }
-  | { check: string; status: "warn" | "fail"; detail: string; fix: string };
+  | { check: string; status: "info" | "warn" | "fail"; detail: string; fix: string };

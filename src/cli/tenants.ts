@@ -3,9 +3,12 @@ import { defineCommand } from "citty";
 import { z } from "zod";
 import { erasureObject, tenantObject, tenantRowsObject } from "../api/tenant-schemas.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
+import { parseTenantId } from "../shared/id.ts";
+import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { makeProgress } from "./progress.ts";
+import { describeHome, readHome, type TenantHome } from "./tenant-home.ts";
 import { moveCommand } from "./tenants-move.ts";
 
 const LOOK_EVERY_MS = 500;
@@ -46,7 +49,9 @@ const showCommand = defineCommand({
   run: ({ args }) =>
     asOperator(args.url, async (api) => {
       const { tenant } = showAnswer.parse(JSON.parse(await api.call("GET", pathOf(args.tenant))));
-      console.log(args.json === true ? JSON.stringify(tenant, null, 2) : lineOf(tenant));
+      const home = await homeOf(tenant);
+      if (args.json === true) console.log(JSON.stringify({ ...tenant, ...home }, null, 2));
+      else console.log([lineOf(tenant), ...(home === null ? [] : [describeHome(home)])].join("\n"));
     }),
 });
 
@@ -88,6 +93,13 @@ function asOperator(url: string | undefined, work: (api: ApiClient) => Promise<v
   );
 }
 
+/** With several databases, and where this command has their addresses. */
+async function homeOf({ id, shard }: z.infer<typeof tenantObject>): Promise<TenantHome | null> {
+  const { shards } = await readCommandConfig();
+  const tenantId = parseTenantId(id);
+  return shards === undefined || shard === undefined || tenantId === null ? null : readHome(shards, tenantId);
+}
+
 function pathOf(tenant: string): string {
   return `/api/tenants/${encodeURIComponent(tenant)}`;
 }
@@ -113,8 +125,10 @@ function lineOf({
   failing,
   delivered,
   failed,
+  shard,
 }: z.infer<typeof tenantObject>): string {
-  return `${id}  ${endpoints} endpoints (${enabled} enabled, ${failing} failing)  last day: ${delivered} delivered, ${failed} failed`;
+  const place = shard === undefined ? "" : `  ${shard}`;
+  return `${id}${place}  ${endpoints} endpoints (${enabled} enabled, ${failing} failing)  last day: ${delivered} delivered, ${failed} failed`;
 }
 
 function describeRows({ rows, is_capped, held }: z.infer<typeof tenantRowsObject>): string {

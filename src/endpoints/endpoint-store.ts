@@ -69,8 +69,7 @@ export async function insertEndpoint(db: Db, endpoint: NewEndpoint): Promise<End
          secret, masked_headers, sealed_headers, mode, temporary_until, created_at, updated_at, moving)
       VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6 THEN NULL ELSE 'manual' END, $7, $8, $9, $10, $11, $12, $13,
         CASE WHEN $14 THEN ${TEMPORARY_UNTIL} END, date_trunc('milliseconds', now()), date_trunc('milliseconds', now()),
-        -- Like its tenant's others.
-        EXISTS (SELECT FROM postern.endpoints WHERE tenant_id = $1 AND moving))
+        EXISTS (SELECT FROM postern.shard_tenants WHERE tenant_id = $1 AND moving))
       RETURNING ${COLUMNS}`,
     [
       endpoint.tenantId,

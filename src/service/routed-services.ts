@@ -8,7 +8,7 @@ import { makeOwnTokens } from "../portal/own-tokens.ts";
 import { ALL_TENANTS } from "../portal/portal-session.ts";
 import type { Router } from "../shards/router.ts";
 import { makeShardedTenants } from "../shards/sharded-tenants.ts";
-import { askAll, mergeCounts, mergeReports, mergeTenants } from "../shards/merge.ts";
+import { askAll, findTwice, mergeCounts, mergeReports, mergeTenants } from "../shards/merge.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { exposeMetrics } from "../telemetry/exposition.ts";
@@ -46,7 +46,7 @@ export function makeRoutedServices(options: ServiceOptions, routing: Routing): A
     ...boundToShard(routing),
     ...portalOf(options, routing, first),
     tenants: tenantsOf(routing),
-    findKey: (tenantId, key) => router.atHome(tenantId, ({ api }) => api.findKey(tenantId, key)),
+    findKey: (tenantId, key) => whereItLives(router, tenantId, ({ api }) => api.findKey(tenantId, key)),
     publisher,
     servedFiles: servedFilesOf(shards),
     log: options.log,
@@ -59,6 +59,18 @@ export function makeRoutedServices(options: ServiceOptions, routing: Routing): A
     auditTally: auditTallyOf(options, routing, first),
     readiness: readinessOf(shards),
   };
+}
+
+/** For work whose own statements don't ask whether the tenant lives there: it may have moved since this process knew. */
+function whereItLives<T>(
+  router: Routing["router"],
+  tenantId: TenantId,
+  work: (shard: ShardParts) => Promise<T>,
+): Promise<T> {
+  return router.atHome(tenantId, async (shard) => {
+    await shard.parts.pools.residents.of(tenantId).query("SELECT");
+    return work(shard);
+  });
 }
 
 /** Services that listen to their database, or use its bucket. */
@@ -109,7 +121,7 @@ function portalOf(
   const atHome = <T>(tenantId: TenantId | typeof ALL_TENANTS | null, work: Work<T>): Promise<T> =>
     tenantId === null || tenantId === ALL_TENANTS
       ? at(first, work)
-      : router.atHome(tenantId, ({ api }) => work(api.portal));
+      : whereItLives(router, tenantId, ({ api }) => work(api.portal));
   return {
     portal: {
       grant: (by, grant, minutes) => atHome(grant.tenantId, (portal) => portal.grant(by, grant, minutes)),
@@ -132,16 +144,26 @@ function isUnknown(error: unknown): boolean {
 function tenantsOf({ router, shards }: Routing): ApiServices["tenants"] {
   const atHome = async <T>(
     tenantId: TenantId | null,
-    work: (tenants: ApiServices["tenants"], tenantId: TenantId) => Promise<T>,
+    work: (tenants: ApiServices["tenants"], tenantId: TenantId, shard: string) => Promise<T>,
   ): Promise<T> => {
     if (tenantId === null) throw new Refusal("not_found");
-    return router.atHome(tenantId, ({ api }) => work(api.tenants, tenantId));
+    return whereItLives(router, tenantId, ({ name, api }) => work(api.tenants, tenantId, name));
   };
-  const inEach = <T>(work: (tenants: ApiServices["tenants"]) => Promise<T>): Promise<T[]> =>
-    Promise.all(shards.map(({ pulse, api }) => pulse.guard(() => work(api.tenants))));
+  const inEach = <T>(work: (tenants: ApiServices["tenants"], shard: string) => Promise<T>): Promise<T[]> =>
+    Promise.all(shards.map(({ name, pulse, api }) => pulse.guard(() => work(api.tenants, name))));
   return {
-    list: async (page) => mergeTenants(await inEach((tenants) => tenants.list(page)), page),
-    get: (tenantId) => atHome(tenantId, (tenants, id) => tenants.get(id)),
+    async list(page) {
+      const found = await inEach(async (tenants, shard) =>
+        (await tenants.list(page)).map((tenant) => Object.assign(tenant, { shard })),
+      );
+      const moving = findTwice(found.flat().map(({ id }) => id));
+      const homes = new Map(
+        await Promise.all(moving.map(async (id) => [id, (await router.home(id)).name] as const)),
+      );
+      return mergeTenants(found, { ...page, homes });
+    },
+    get: (tenantId) =>
+      atHome(tenantId, async (tenants, id, shard) => ({ ...(await tenants.get(id)), shard })),
     count: async (tenantId) => mergeCounts(await inEach((tenants) => tenants.count(tenantId))),
     // The others' parts are begun by the worker of its own: `erase-elsewhere.ts`.
     erase: (by, tenantId) => atHome(tenantId, (tenants, id) => tenants.erase(by, id)),

@@ -212,9 +212,13 @@ export async function readOpenTransactions(source: Db): Promise<string[]> {
 export type ServerFacts = {
   version: number;
   walLevel: string;
+  maxSlots: number;
   freeSlots: number;
+  maxSenders: number;
   freeSenders: number;
+  /** Both as SQL has them. */
   user: string;
+  database: string;
   mayReplicate: boolean;
   mayPublish: boolean;
   maySubscribe: boolean;
@@ -224,9 +228,11 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
   const { rows } =
     await db.query<ServerFacts>(/* sql */ `SELECT current_setting('server_version_num')::integer / 10000 AS version,
         current_setting('wal_level') AS "walLevel",
+        current_setting('max_replication_slots')::integer AS "maxSlots",
         current_setting('max_replication_slots')::integer - (SELECT count(*)::integer FROM pg_replication_slots) AS "freeSlots",
+        current_setting('max_wal_senders')::integer AS "maxSenders",
         current_setting('max_wal_senders')::integer - (SELECT count(*)::integer FROM pg_stat_replication) AS "freeSenders",
-        quote_ident(current_user) AS user, rolsuper OR rolreplication AS "mayReplicate",
+        quote_ident(current_user) AS user, quote_ident(current_database()) AS database, rolsuper OR rolreplication AS "mayReplicate",
         rolsuper OR (pg_has_role('postern_owner', 'USAGE')
           AND has_database_privilege(current_database(), 'CREATE')) AS "mayPublish",
         rolsuper OR (rolbypassrls AND has_database_privilege(current_database(), 'CREATE') AND EXISTS (

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { askAll, mergeCounts, mergeReports, mergeTenants } from "./merge.ts";
+import { askAll, findTwice, mergeCounts, mergeReports, mergeTenants } from "./merge.ts";
 
 const ready = { reasons: [], warnings: [] };
 const away = { reasons: ["the database cannot be reached"], warnings: [] };
@@ -30,13 +30,27 @@ describe("mergeReports", () => {
 describe("mergeTenants", () => {
   it("orders by the bytes of ids, up to the limit", () => {
     const pages = [
-      [{ id: "B" }, { id: "a" }],
-      [{ id: "A" }, { id: "_" }],
+      ["B", "a"].map((id) => ({ id, shard: "eu1" })),
+      ["A", "_"].map((id) => ({ id, shard: "eu2" })),
     ];
     assert.deepEqual(
-      mergeTenants(pages, { limit: 3 }).map(({ id }) => id),
+      mergeTenants(pages, { limit: 3, homes: new Map() }).map(({ id }) => id),
       ["A", "B", "_"],
     );
+  });
+
+  it("has a tenant that is being moved once, as it is at its home", () => {
+    const pages = ["eu1", "eu2"].map((shard) => ["acme", "globex"].map((id) => ({ id, shard })));
+    const ids = pages.flat().map(({ id }) => id);
+    assert.deepEqual(findTwice([...ids, "initech"]), ["acme", "globex"]);
+    const homes = new Map([
+      ["acme", "eu2"],
+      ["globex", "eu1"],
+    ]);
+    assert.deepEqual(mergeTenants(pages, { limit: 9, homes }), [
+      { id: "acme", shard: "eu2" },
+      { id: "globex", shard: "eu1" },
+    ]);
   });
 });
 

@@ -14,13 +14,19 @@ export async function askAll<Part, Answer>(
   }
 }
 
-/** Pages in the order of the bytes of ids, as the page of one. */
-export function mergeTenants<Tenant extends { id: string }>(
+/** A tenant that is being moved has rows in two shards. */
+export function findTwice<Id>(ids: readonly Id[]): Id[] {
+  return [...new Set(ids.filter((id, place) => ids.indexOf(id) < place))];
+}
+
+/** Pages in the order of the bytes of ids, as the page of one. `homes`: of tenants that are in two. */
+export function mergeTenants<Tenant extends { id: string; shard: string }>(
   pages: readonly (readonly Tenant[])[],
-  { limit }: { limit: number },
+  { limit, homes }: { limit: number; homes: ReadonlyMap<string, string> },
 ): Tenant[] {
   const all = pages
     .flat()
+    .filter(({ id, shard }) => (homes.get(id) ?? shard) === shard)
     .toSorted((one, other) => Buffer.compare(Buffer.from(one.id), Buffer.from(other.id)));
   return all.slice(0, limit);
 }

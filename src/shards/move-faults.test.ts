@@ -5,9 +5,12 @@ import { faultsOfSource, faultsOfTarget } from "./move-faults.ts";
 const READY = {
   version: 18,
   walLevel: "logical",
+  maxSlots: 10,
   freeSlots: 10,
+  maxSenders: 10,
   freeSenders: 10,
   user: "admin",
+  database: "postern",
   mayReplicate: true,
   mayPublish: true,
   maySubscribe: true,
@@ -20,10 +23,12 @@ describe("what keeps a tenant from being moved", () => {
 
   it("is told with the statement that helps", () => {
     assert.match(faultsOfSource("eu1", { ...READY, walLevel: "replica" }).join(), /SET wal_level = logical/);
-    assert.match(faultsOfSource("eu1", { ...READY, freeSlots: 2 }).join(), /max_replication_slots/);
+    const full = faultsOfSource("eu1", { ...READY, freeSlots: 2 }).join();
+    assert.match(full, /SET max_replication_slots = 11; and restart/);
+    assert.ok(!full.includes("max_wal_senders"));
     assert.match(
       faultsOfSource("eu1", { ...READY, mayPublish: false }).join(),
-      /GRANT postern_owner TO admin/,
+      /GRANT postern_owner TO admin; .* GRANT CREATE ON DATABASE postern TO admin;/,
     );
     assert.match(
       faultsOfTarget("eu2", { ...READY, maySubscribe: false }).join(),

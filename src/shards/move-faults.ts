@@ -13,16 +13,20 @@ export function faultsOfSource(name: string, facts: ServerFacts): string[] {
         "Let an administrator run ALTER SYSTEM SET wal_level = logical; and restart the server.",
     );
   }
-  if (facts.freeSlots < SLOTS || facts.freeSenders < SLOTS) {
+  const raised = [
+    ...raise("max_replication_slots", facts.maxSlots, facts.freeSlots),
+    ...raise("max_wal_senders", facts.maxSenders, facts.freeSenders),
+  ];
+  if (raised.length > 0) {
     faults.push(
       `The server of ${name} has ${facts.freeSlots} free replication slots and ${facts.freeSenders} free senders, and moving a tenant needs ${SLOTS}.\n` +
-        "Let an administrator raise max_replication_slots and max_wal_senders, and restart the server.",
+        `Let an administrator run ${raised.join(" ")} and restart the server.`,
     );
   }
   if (!facts.mayReplicate || !facts.mayPublish) {
     faults.push(
       `The user ${facts.user} of ${name} may not publish the tenant's rows.\n` +
-        `Name a superuser's URL in MOVE_FROM_URL, or let an administrator run GRANT postern_owner TO ${facts.user}; ALTER ROLE ${facts.user} REPLICATION; and grant CREATE on the database.`,
+        `Name a superuser's URL in MOVE_FROM_URL, or let an administrator run GRANT postern_owner TO ${facts.user}; ALTER ROLE ${facts.user} REPLICATION; ${grantCreate(facts)}`,
     );
   }
   return faults;
@@ -33,10 +37,19 @@ export function faultsOfTarget(name: string, facts: ServerFacts): string[] {
   if (facts.maySubscribe) return [];
   const grants =
     facts.version < 16
-      ? ""
-      : `, or let an administrator run GRANT pg_create_subscription TO ${facts.user}; ALTER ROLE ${facts.user} BYPASSRLS; and grant CREATE on the database`;
+      ? "."
+      : `, or let an administrator run GRANT pg_create_subscription TO ${facts.user}; ALTER ROLE ${facts.user} BYPASSRLS; ${grantCreate(facts)}`;
   return [
     `The user ${facts.user} of ${name} may not subscribe to the tenant's rows.\n` +
-      `Name a superuser's URL in MOVE_TO_URL${grants}.`,
+      `Name a superuser's URL in MOVE_TO_URL${grants}`,
   ];
+}
+
+/** Nothing where enough are free. */
+function raise(setting: string, most: number, free: number): string[] {
+  return free < SLOTS ? [`ALTER SYSTEM SET ${setting} = ${most + SLOTS - free};`] : [];
+}
+
+function grantCreate({ database, user }: ServerFacts): string {
+  return `GRANT CREATE ON DATABASE ${database} TO ${user};`;
 }

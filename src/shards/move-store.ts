@@ -94,6 +94,26 @@ export async function takeReplays(db: Db, tenantId: TenantId): Promise<void> {
   );
 }
 
+/** In the source: endpoints that are made from now on are moving too, or no longer. */
+export async function setMoving(db: Db, tenantId: TenantId, moving: boolean): Promise<void> {
+  await db.query(/* sql */ `UPDATE postern.shard_tenants SET moving = $2 WHERE tenant_id = $1`, [
+    tenantId,
+    moving,
+  ]);
+}
+
+/** How far a move is in the source; null where the tenant never lived. */
+export async function readMarks(
+  db: Db,
+  tenantId: TenantId,
+): Promise<{ moving: boolean; fenced: boolean } | null> {
+  const { rows } = await db.query<{ moving: boolean; fenced: boolean }>(
+    /* sql */ `SELECT moving, fenced FROM postern.shard_tenants WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rows[0] ?? null;
+}
+
 /** In the shard: whoever asks for the tenant from now on is refused, also who knows an older home of it. */
 export async function fence(db: Db, tenantId: TenantId, version: number): Promise<void> {
   await db.query(

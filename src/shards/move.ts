@@ -60,6 +60,7 @@ import {
   readReplays,
   readReplaysOfMove,
   releaseEndpoints,
+  setMoving,
   takeReplays,
   unfence,
   wasErasedSince,
@@ -109,6 +110,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
 async function letIn(target: Pool, tenantId: TenantId, replays: string): Promise<void> {
   await inTransaction(target, async (db) => {
     await insertReplays(db, replays);
+    await setMoving(db, tenantId, false);
     await releaseEndpoints(db, tenantId);
     await unfence(db, tenantId);
   });
@@ -127,6 +129,7 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
   await unsubscribe(target.db, copy);
   await unpublish(source.db, copy);
   await unfence(source.db, move.tenantId);
+  await setMoving(source.db, move.tenantId, false);
   await releaseEndpoints(source.db, move.tenantId);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await deleteMove(directory, move.tenantId);
@@ -188,10 +191,13 @@ async function untilCopied(target: Pool, copy: Copy, tell: (text: string) => voi
 /** True once the tenant lives in the target. False where it took too long, and goes on in the source. */
 async function switchOver(services: MoveServices, move: Move, copy: Copy): Promise<boolean> {
   const { directory, source, target, tell } = services;
+  await setMoving(source.db, move.tenantId, true);
   tell("waiting for attempts in flight");
+  // Whoever made an endpoint without having seen that has committed it behind these.
+  await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
   // Who looked at the endpoints before may still add a dispatch that is not held.
-  await until(await openTransactionsEnded(source.db));
+  await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
   await addPending(source.db, target.db, copy);
   await untilCopied(target.db, copy, tell);
@@ -223,12 +229,6 @@ async function readVersion(directory: Pool, tenantId: TenantId): Promise<number>
   return home.version;
 }
 
-/** Whether those that are open now have ended. */
-async function openTransactionsEnded(db: Pool): Promise<() => Promise<boolean>> {
-  const open = new Set(await readOpenTransactions(db));
-  return async () => (await readOpenTransactions(db)).every((id) => !open.has(id));
-}
-
 /** Behind the fence. Null once it is done, or why not yet. */
 async function finish(
   services: MoveServices,
@@ -239,8 +239,7 @@ async function finish(
   const { directory, source, target } = services;
   const { tenantId } = move;
   const endsAt = performance.now() + FENCED_MS;
-  if (!(await until(await openTransactionsEnded(source.db), endsAt)))
-    return `a transaction in ${source.name} takes long`;
+  if (!(await until(await endOfOpen(source.db), endsAt))) return `a transaction in ${source.name} takes long`;
   if (await isAtWork(source.db, tenantId)) return "an attempt has begun";
   if (await wasErasedSince(source.db, tenantId, move.startedAt)) throw erased(tenantId);
   await takeReplays(source.db, tenantId);
@@ -286,6 +285,12 @@ function erased(tenantId: TenantId): ConfigError {
   return new ConfigError(
     `${tenantId} is being erased, or was since the move began.\nUndo the move with --undo.`,
   );
+}
+
+/** Answers how to ask whether every transaction of now has ended. */
+async function endOfOpen(source: Pool): Promise<() => Promise<boolean>> {
+  const open = new Set(await readOpenTransactions(source));
+  return async () => (await readOpenTransactions(source)).every((id) => !open.has(id));
 }
 
 /** Asks until the answer is yes; false where `endsAt` came first. */

@@ -1,7 +1,7 @@
 /** A tenant as the operator sees it, and the erasure of one. */
 import type { TenantId } from "../shared/id.ts";
 
-/** `delivered` and `failed`: attempts of the last day. */
+/** `delivered` and `failed`: attempts of the last day. `shard`: only with several databases. */
 export type Tenant = {
   id: TenantId;
   endpoints: number;
@@ -9,6 +9,7 @@ export type Tenant = {
   failing: number;
   delivered: number;
   failed: number;
+  shard?: string;
 };
 
 export const ERASURE_STATUSES = ["running", "finished"] as const;

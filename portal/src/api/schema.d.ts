@@ -1513,6 +1513,8 @@ export interface components {
             /** @description Attempts of the last 24 hours and the present one. */
             delivered: number;
             failed: number;
+            /** @description The database that it lives in. Only with several (`SHARDS`). */
+            shard?: string;
         };
         TenantRows: {
             /** @description By table; those without a row are left out. */

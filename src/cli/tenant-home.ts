@@ -1,0 +1,43 @@
+/** Where a tenant lives and whether it is being moved, as the databases have it: the API has no more than the name. */
+import { readHomes, type Home } from "../shards/directory-store.ts";
+import { findMove, readMarks, type Move } from "../shards/move-store.ts";
+import type { Shard } from "../shards/shard-list.ts";
+import type { TenantId } from "../shared/id.ts";
+import { withDatabase } from "./databases.ts";
+
+type Step = "copying" | "waiting for attempts in flight" | "switching" | "deleting";
+
+export type TenantHome = Home & {
+  move: (Pick<Move, "source" | "target" | "startedAt"> & { step: Step }) | null;
+};
+
+/** Null for a tenant that the directory does not know yet. */
+export async function readHome(shards: readonly Shard[], tenantId: TenantId): Promise<TenantHome | null> {
+  const [first] = shards;
+  if (first === undefined) return null;
+  const { home, move } = await withDatabase(first.url, async (db) => ({
+    home: (await readHomes(db, [tenantId])).get(tenantId),
+    move: await findMove(db, tenantId),
+  }));
+  if (home === undefined) return null;
+  if (move === null) return { ...home, move };
+  const { source, target, startedAt } = move;
+  return { ...home, move: { source, target, startedAt, step: await findStep(shards, move) } };
+}
+
+async function findStep(shards: readonly Shard[], { tenantId, source, switched }: Move): Promise<Step> {
+  if (switched) return "deleting";
+  const left = shards.find(({ name }) => name === source);
+  const marks =
+    left === undefined ? null : await withDatabase(left.url, async (db) => readMarks(db, tenantId));
+  if (marks?.fenced === true) return "switching";
+  return marks?.moving === true ? "waiting for attempts in flight" : "copying";
+}
+
+export function describeHome({ shard, version, move }: TenantHome): string {
+  const lives = `lives in ${shard}, version ${version}`;
+  if (move === null) return lives;
+  const { source, target, startedAt, step } = move;
+  const told = step === "deleting" ? `deleting its rows in ${source}` : step;
+  return `${lives}\nbeing moved from ${source} to ${target} since ${startedAt.toISOString()}: ${told}`;
+}

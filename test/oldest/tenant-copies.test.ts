@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../tenant-copies.test.ts";

@@ -1,0 +1,103 @@
+/** The copy of a tenant that a move makes, while nothing but PostgreSQL works on it. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createTenantPool } from "../src/database/tenant-pool.ts";
+import {
+  addPending,
+  ensureDay,
+  publish,
+  readCopyState,
+  readDays,
+  subscribe,
+  unpublish,
+  unsubscribe,
+} from "../src/shards/copy-store.ts";
+import type { DeliveryId, EndpointId, TenantId } from "../src/shared/id.ts";
+import { CHANGING, GROWING, PENDING } from "../src/shards/move-tables.ts";
+import { createTestDatabase, SERVER, startTestServer, type TestDatabase } from "./support/postgres.ts";
+import { eventually } from "./support/service.ts";
+import { seedTwoTenants, tenant } from "./support/two-tenants.ts";
+
+const TABLES = [...CHANGING, ...GROWING, ...PENDING];
+const acme = tenant("acme");
+const globex = tenant("globex");
+const copy = { name: "postern_move_test", tenantId: acme };
+
+let server: Awaited<ReturnType<typeof startTestServer>>;
+let source: TestDatabase;
+let target: TestDatabase;
+const given = process.env[SERVER.url];
+
+before(async () => {
+  server = await startTestServer(undefined, { wal_level: "logical" });
+  process.env[SERVER.url] = server.url;
+  [source, target] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  for (const { tenantId, endpointId, deliveryId } of Object.values(await seedTwoTenants(source.pool)))
+    await seedStatistics(tenantId, endpointId, deliveryId);
+  for (const day of await readDays(source.pool)) await ensureDay(target.pool, day);
+  await publish(source.pool, copy);
+  await subscribe(target.pool, copy, source.url);
+  await addPending(source.pool, target.pool, copy);
+  await eventually(async () => (await readCopyState(target.pool, copy)).unready === 0);
+});
+after(async () => {
+  await unsubscribe(target.pool, copy);
+  await unpublish(source.pool, copy);
+  await Promise.all([source.drop(), target.drop()]);
+  await server.stop();
+  process.env[SERVER.url] = given;
+});
+
+async function seedStatistics(...ids: [TenantId, EndpointId, DeliveryId]): Promise<void> {
+  await source.pool.query("INSERT INTO postern.newest_attempts VALUES ($1, $2, true, $3)", ids);
+  await source.pool.query(
+    `INSERT INTO postern.delivery_stats VALUES ($1, $2, 10, date_trunc('hour', now()), 'timeout', 1, 1, 1, 1, $3, $3)`,
+    ids,
+  );
+  await source.pool.query(
+    `INSERT INTO postern.delivery_totals VALUES ($1, 10, date_trunc('hour', now()), $2, 0, 1, 1, 1, 1)`,
+    ids.slice(0, 2),
+  );
+}
+
+describe("a copied row", () => {
+  it("is seen in the target by its own tenant alone", async () => {
+    const { rows } = await target.pool.query<{ name: string; count: number }>(
+      `SELECT name, count FROM postern.count_tenant_rows($1, 1000)
+        WHERE has_any_column_privilege('postern_tenant', 'postern.' || name, 'SELECT')`,
+      [acme],
+    );
+    const names = new Set(rows.map(({ name }) => name));
+    for (const name of ["deliveries", "dispatches", "endpoints", "events", "header_sets"])
+      assert.ok(names.has(name), `${name} was not copied`);
+    const options = { poolSize: 2, applicationName: "copies", connectionTimeoutMs: 30_000 };
+    const tenants = createTenantPool({ url: target.url, ...options });
+    try {
+      for (const { name, count } of rows) {
+        const sql = `SELECT 1 FROM postern.${name}`;
+        assert.equal((await tenants.of(acme).query(sql)).rowCount, count, name);
+        assert.equal((await tenants.of(globex).query(sql)).rowCount, 0, name);
+      }
+    } finally {
+      await tenants.end();
+    }
+    assert.deepEqual((await target.pool.query("SELECT FROM postern.endpoints")).rowCount, 1);
+  });
+});
+
+describe("while a tenant is copied", () => {
+  for (const table of TABLES) {
+    it(`other tenants' rows of ${table} are changed and deleted as ever`, async () => {
+      const where = `FROM postern.${table} WHERE tenant_id = $1`;
+      const { rowCount } = await source.pool.query(`SELECT ${where}`, [globex]);
+      const updated = await source.pool.query(
+        `UPDATE postern.${table} SET tenant_id = tenant_id WHERE tenant_id = $1`,
+        [globex],
+      );
+      assert.equal(updated.rowCount, rowCount);
+      const deleted = await source.pool.query(`DELETE ${where}`, [globex]);
+      assert.equal(deleted.rowCount, rowCount);
+      assert.notEqual(rowCount, 0, `${table} has no rows`);
+    });
+  }
+});
