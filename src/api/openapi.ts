@@ -50,6 +50,9 @@ const SESSION_REFUSALS: readonly RefusalCode[] = [
   "unavailable",
 ];
 
+// Hundreds of answers refer to it, and each conversion of a schema takes as long as the next.
+const ERROR_SCHEMA = jsonSchema(errorObject, "output");
+
 const REASON_HEADERS = {
   "WWW-Authenticate": { type: "string", description: "Why, as in RFC 6750: `error_description`." },
 } as const;
@@ -119,7 +122,7 @@ function successAnswers({ answers, headers = {}, mediaType }: RouteDescription) 
 function refusalAnswers(refusals: readonly RefusalCode[]) {
   const entries = [...byStatus(refusals)].map(([status, codes]) => {
     const description = codes.map((code) => ANSWERS[code].error).join("; ");
-    const answer = describedAnswer(jsonSchema(errorObject, "output"), description);
+    const answer = describedAnswer(ERROR_SCHEMA, description);
     return [status, { ...answer, ...headersOf(status) }];
   });
   return Object.fromEntries(entries);
