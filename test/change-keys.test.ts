@@ -116,7 +116,7 @@ describe("postern keys rotate", () => {
 
   it("loses nothing when it is killed, and goes on where it was", async () => {
     const stored = await seal(6000);
-    // It comes back for an endpoint that is locked, so it has not ended when the kill comes.
+    // It comes back for a locked endpoint for five seconds, so it has not ended when the kill comes.
     const holder = await database.pool.connect();
     await holder.query("BEGIN");
     await holder.query("SELECT FROM postern.endpoints WHERE id = $1 FOR SHARE", [stored.at(-1)?.endpointId]);
