@@ -142,13 +142,19 @@ describe("a living worker without its session", () => {
     const { api, holder, worker } = await holdLeases();
     const thief = await database.pool.connect();
     try {
-      await database.pool.query(
-        `SELECT pg_terminate_backend(l.pid) FROM pg_locks l
-          WHERE l.locktype = 'advisory' AND ((l.classid::bigint << 32) | l.objid::bigint) = ${LOCK_KEY}`,
-        [worker],
-      );
-      // Whoever has the lock to himself keeps the worker from having it again.
-      await thief.query(`SELECT pg_advisory_lock(${LOCK_KEY})`, [worker]);
+      // Whoever has the lock to himself keeps the worker from having it again. Next in
+      // turn before the worker loses it, he has it before the worker asks anew.
+      const stolen = thief.query(`SELECT pg_advisory_lock(${LOCK_KEY})`, [worker]);
+      await eventually(async () => {
+        const { rowCount } = await database.pool.query(
+          `SELECT pg_terminate_backend(l.pid) FROM pg_locks l
+            WHERE l.locktype = 'advisory' AND l.granted AND ((l.classid::bigint << 32) | l.objid::bigint) = ${LOCK_KEY}
+              AND EXISTS (SELECT FROM pg_stat_activity WHERE l.pid = ANY (pg_blocking_pids(pid)))`,
+          [worker],
+        );
+        return rowCount === 1;
+      });
+      await stolen;
       await eventually(async () => holder.output().includes("session is lost"));
       gate.resolve();
       await eventually(async () => (await attemptsOf(holder)) === 8);

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import type { Db } from "../src/database/pool.ts";
+import { inTransaction } from "../src/database/transaction.ts";
 import { newExportId, parseTenantId } from "../src/shared/id.ts";
 import * as exports from "../src/storage/exports/export-store.ts";
 import { DEFAULT_EXPORT_FORMATS, type LeasedExport } from "../src/storage/exports/log-export.ts";
@@ -28,16 +30,16 @@ async function request(tenant = "acme") {
   return { tenantId, id };
 }
 
-async function claim(): Promise<LeasedExport> {
-  const claimed = await exports.claimExport(database.pool, randomUUID(), LEASE_MS);
+async function claim(db: Db = database.pool): Promise<LeasedExport> {
+  const claimed = await exports.claimExport(db, randomUUID(), LEASE_MS);
   assert.ok(claimed !== null);
   return claimed;
 }
 
 const rows = async () =>
   (await database.pool.query("SELECT to_jsonb(e) AS row FROM postern.storage_exports e ORDER BY id")).rows;
-const age = (lease: string) =>
-  database.pool.query(`UPDATE postern.storage_exports SET lease_until = lease_until - $1::interval`, [lease]);
+const age = (lease: string, db: Db = database.pool) =>
+  db.query(`UPDATE postern.storage_exports SET lease_until = lease_until - $1::interval`, [lease]);
 
 const changes: Record<string, (run: LeasedExport) => Promise<boolean>> = {
   renewed: (run) => exports.renewExport(database.pool, run, LEASE_MS),
@@ -85,14 +87,17 @@ describe("claiming an export", () => {
       "UPDATE postern.storage_exports SET created_at = created_at - interval '1 h' WHERE id = $1",
       [other.id],
     );
-    assert.equal((await claim()).id, other.id);
-    assert.equal((await claim()).id, one.id);
-    assert.equal(await exports.claimExport(database.pool, randomUUID(), LEASE_MS), null);
-    await age("59 s");
-    assert.equal(await exports.claimExport(database.pool, randomUUID(), LEASE_MS), null);
-    await age("1 s");
-    const again = await claim();
-    assert.deepEqual([again.id, again.fruitlessRuns], [other.id, 2]);
+    // In one transaction it is the same moment for all.
+    await inTransaction(database.pool, async (db) => {
+      assert.equal((await claim(db)).id, other.id);
+      assert.equal((await claim(db)).id, one.id);
+      assert.equal(await exports.claimExport(db, randomUUID(), LEASE_MS), null);
+      await age("59.999 s", db);
+      assert.equal(await exports.claimExport(db, randomUUID(), LEASE_MS), null);
+      await age("2 ms", db);
+      const again = await claim(db);
+      assert.deepEqual([again.id, again.fruitlessRuns], [other.id, 2]);
+    });
   });
 
   it("takes none that is over, whatever its lease says", async () => {

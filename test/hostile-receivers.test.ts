@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { issueExpired, makeSelfSigned, makeTestCa, type TestCa } from "./support/certificates.ts";
 import type { SenderLimits } from "../src/outbound/send.ts";
+import { freePort } from "./support/free-port.ts";
 import { BEHAVIOURS, startHostileReceiver, type Ending } from "./support/hostile-receivers.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 import { listen, startReceiver, type ReceiverOptions } from "./support/tls-receiver.ts";
@@ -66,9 +67,7 @@ async function startTargets(ca: TestCa): Promise<Target[]> {
   }
   const mute = createServer((socket) => socket.on("error", () => {}));
   targets.push({ name: "no-handshake", url: `https://127.0.0.1:${await listen(mute)}/`, ending: "timeout" });
-  const gone = createServer();
-  targets.push({ name: "refuses", url: `https://127.0.0.1:${await listen(gone)}/`, ending: "connect" });
-  gone.close();
+  targets.push({ name: "refuses", url: `https://127.0.0.1:${await freePort()}/`, ending: "connect" });
   closing.push(() => mute.close());
   return targets;
 }

@@ -121,7 +121,8 @@ describe("postern listen", () => {
     await publish(service, { type: "invoice.paid" });
     const failed = first(await webhooks.waitFor(endpoint.id, "failed"));
     assert.deepEqual([failed.error, failed.response_body], ["refused", "500 no such ledger"]);
-    assert.match(task.output(), /^\S+ {2}invoice\.paid {2}\S+ {2}500 {2}\d+ ms$/m);
+    // It prints once the service has answered its acknowledgement, and through a pipe.
+    await eventually(async () => /^\S+ {2}invoice\.paid {2}\S+ {2}500 {2}\d+ ms$/m.test(task.output()));
     assert.match(task.errors(), /^signing secret: whsec_/m);
     assert.equal(await task.end("SIGINT"), 0);
     refusing.close();
@@ -205,6 +206,7 @@ describe("docs/how-to/receive-behind-a-firewall.md", () => {
     const { id } = await publish(service, { type: "invoice.paid" });
     const [delivered] = await webhooks.waitFor(endpoint.id, "delivered");
     assert.equal(delivered?.event_id, id);
+    await eventually(async () => output !== "");
     assert.equal(output, `${id} invoice.paid\n`);
     child.kill();
     await once(child, "exit");

@@ -125,7 +125,14 @@ describe("a stream of the log", () => {
     const webhooks = webhooksOf(api);
     const { endpoint } = await webhooks.create({ events: ["invoice.paid"] });
     const stream = await watch(api);
-    await publish(400);
+    // In one statement: attempts of a busy machine may come so slowly that none is skipped.
+    await api.database.pool.query(
+      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+          request_headers, latency_ms)
+        SELECT 'acme', $1, postern.uuid_v7(), gen_random_uuid(), 'invoice.paid', 'event', 'delivered', 1, '{}', 5
+        FROM generate_series(1, 400)`,
+      [endpoint.id],
+    );
     const told = (): number =>
       stream.skipped.reduce<number>((sum, count) => sum + (count ?? 0), stream.deliveries.length);
     await eventually(async () => told() >= 400);
@@ -150,13 +157,15 @@ describe("a stream of the log", () => {
   });
 
   it("is refused to an eleventh of a tenant, until one of the ten ends", async () => {
-    const streams = await Promise.all(Array.from({ length: 10 }, () => watch(api)));
-    const refused = await api.call("GET", "/api/deliveries/stream");
+    // Of its own: the end of an earlier test's stream may be noticed later.
+    const as = { ...OWNER, tid: "crowded" };
+    const streams = await Promise.all(Array.from({ length: 10 }, () => watch(api, "", as)));
+    const refused = await api.call("GET", "/api/deliveries/stream", { as });
     assert.equal(refused.status, 429, refused.text);
     assert.ok(Number(refused.headers.get("retry-after")) > 0);
     const other = await watch(api, "", OTHER_OWNER);
     streams[0]?.close();
-    const next = await eventually(async () => watch(api).catch(() => null));
+    const next = await eventually(async () => watch(api, "", as).catch(() => null));
     for (const stream of [...streams, other, next]) stream.close();
   });
 
@@ -176,16 +185,13 @@ describe("a stream of the log", () => {
 
 describe("a process with open streams", () => {
   it("pings them, ends them after their time, and ends them when it stops", async () => {
-    const service = await startTestService({
-      roles: ["api"],
-      httpLimits: { streamPingMs: 20, streamLifeMs: 300 },
-    });
+    const service = await startTestService({ roles: ["api"], httpLimits: { streamLifeMs: 300 } });
     const short = await watch(service);
     await short.ended;
-    assert.ok(short.comments() > 2);
     await service.stop();
-    const long = await startTestService({ roles: ["api"] });
+    const long = await startTestService({ roles: ["api"], httpLimits: { streamPingMs: 20 } });
     const stream = await watch(long);
+    await eventually(async () => stream.comments() > 2);
     await long.stop();
     await stream.ended;
   });

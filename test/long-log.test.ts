@@ -79,12 +79,17 @@ describe("retention", () => {
     );
     const publishing = Promise.all(Array.from({ length: 50 }, () => publish(service, "invoice.sent")));
     const dropped: string[] = [];
-    for (;;) {
+    const drop = async () => {
       const { rows } = await sql("SELECT postern.drop_old_partitions(30) AS dropped");
-      if (rows.length === 0) break;
       dropped.push(...rows.map((row) => String(row["dropped"])));
-    }
+    };
+    // Where traffic has the lock it drops nothing, and tries at the next call.
+    await eventually(async () => {
+      await drop();
+      return dropped.length >= 9;
+    });
     await publishing;
+    await drop();
     assert.equal(dropped.filter((name) => name.startsWith("deliveries_")).length, 6);
     // The held dispatch's event of 57 days ago and what came after it stay.
     assert.equal(dropped.filter((name) => name.startsWith("events_")).length, 3);

@@ -20,6 +20,8 @@ before(async () => {
       return {};
     },
     env: { RETRY_SCHEDULE: Array.from({ length: 20 }, () => "0s").join(",") },
+    // A busy machine may take longer for the healthy one's events than an attempt may take by default.
+    senderLimits: { attemptTimeoutMs: 40_000, connectTimeoutMs: 40_000 },
   });
 });
 after(() => service.stop());

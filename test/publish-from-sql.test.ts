@@ -118,8 +118,11 @@ describe("postern.publish", () => {
     const good = await publishFromSql("acme", "order.checked", { order_id: "o_2" });
     await eventually(async () => bodiesOf(good).length > 0);
     assert.deepEqual(bodiesOf(id), []);
-    const metrics = await service.call("GET", "/metrics", { as: null });
-    assert.match(metrics.text, /^webhook_events_rejected_total\{reason="schema"\} 1$/m);
+    const metrics = await eventually(async () => {
+      const { text } = await service.call("GET", "/metrics", { as: null });
+      return text.includes('reason="schema"') && text;
+    });
+    assert.match(metrics, /^webhook_events_rejected_total\{reason="schema"\} 1$/m);
   });
 
   const brokenData: [string, string, string][] = [

@@ -1,7 +1,7 @@
 /** Events that a client fetches instead of being sent: what it gets, and what becomes of what it says. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 import { clientOf, type Client } from "./support/pull.ts";
 import { serviceSignature, webhookSignature } from "./support/receivers.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
@@ -187,11 +187,14 @@ describe("a call that waits", () => {
   });
 
   it("is one of 20 of its tenant", async () => {
-    const waiting = Array.from({ length: 20 }, () => client.lease({ wait_s: 3 }));
+    const waiting = Array.from({ length: 20 }, () => client.lease({ limit: 1, wait_s: 30 }));
     await client.untilWaiting(20);
     const answer = await webhooks.call("POST", `/${client.endpointId}/leases`, { json: { wait_s: 1 } });
     assert.deepEqual([answer.status, answer.headers.get("retry-after")], [429, "5"]);
     assert.equal((await webhooks.call("POST", `/${client.endpointId}/leases`, { json: {} })).status, 200);
+    // An event for each ends their waiting.
+    const events = waiting.map(() => ({ type: "invoice.paid", data: {} }));
+    assert.equal((await service.call("POST", "/api/events", { as: PRODUCER, json: events })).status, 202);
     await Promise.all(waiting);
   });
 });

@@ -41,7 +41,9 @@ before(async () => {
 after(() => service.stop());
 
 const post = (json: unknown, options: CallOptions = {}) => replays.call("POST", "", { json, ...options });
-const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString();
+/** One moment for all: an equal from and to stay equal. */
+const now = Date.now();
+const daysAgo = (days: number) => new Date(now - days * DAY).toISOString();
 
 async function counts(): Promise<unknown[]> {
   const { rows } = await service.database.pool.query(

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { Db } from "../src/database/pool.ts";
+import { inTransaction } from "../src/database/transaction.ts";
 import * as replays from "../src/replays/replay-store.ts";
 import * as tenants from "../src/tenants/tenant-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -59,13 +60,13 @@ function describeFences<Run extends { tenantId: string }>(name: string, kind: Ki
   const { table, insert, claim, lock, changes, end } = kind;
   const rows = async () =>
     (await sql(`SELECT to_jsonb(r) AS row FROM postern.${table} r ORDER BY tenant_id`)).rows;
-  const take = async (): Promise<Run> => {
-    const run = await claim(database.pool, randomUUID(), LEASE_MS);
+  const take = async (db: Db = database.pool): Promise<Run> => {
+    const run = await claim(db, randomUUID(), LEASE_MS);
     assert.ok(run !== null);
     return run;
   };
-  const age = (lease: string) =>
-    sql(`UPDATE postern.${table} SET lease_until = lease_until - $1::interval`, [lease]);
+  const age = (lease: string, db: Db = database.pool) =>
+    db.query(`UPDATE postern.${table} SET lease_until = lease_until - $1::interval`, [lease]);
 
   describe(name, () => {
     for (const [what, change] of Object.entries(changes)) {
@@ -98,11 +99,14 @@ function describeFences<Run extends { tenantId: string }>(name: string, kind: Ki
     it("is claimed when nobody has it, the one that waits longest first", async () => {
       await sql(insert, ["short", "1 s"]);
       await sql(insert, ["long", "2 s"]);
-      assert.deepEqual([(await take()).tenantId, (await take()).tenantId], ["long", "short"]);
-      await age("59 s");
-      assert.equal(await claim(database.pool, randomUUID(), LEASE_MS), null);
-      await age("1 s");
-      await take();
+      // In one transaction it is the same moment for all.
+      await inTransaction(database.pool, async (db) => {
+        assert.deepEqual([(await take(db)).tenantId, (await take(db)).tenantId], ["long", "short"]);
+        await age("59.999 s", db);
+        assert.equal(await claim(db, randomUUID(), LEASE_MS), null);
+        await age("2 ms", db);
+        await take(db);
+      });
     });
   });
 }
