@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { isConnectionLoss, isContention, isPassing } from "./passing-errors.ts";
 import { createPool, type Pool } from "./pool.ts";
@@ -81,7 +82,7 @@ describe("createPool", () => {
 
 describe("isConnectionLoss", () => {
   it("recognises a refused connection, also for a name with several addresses", async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const refused = await errorOf(() => open(`postgres://x:y@127.0.0.1:${port}/z`).query("SELECT 1"));
     assert.equal(isConnectionLoss(refused), true);
     const several = await errorOf(() => open(`postgres://x:y@localhost:${port}/z`).query("SELECT 1"));
@@ -160,18 +161,6 @@ describe("isPassing", () => {
 
 function connectionReset(): Error {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
-}
-
-/** A port of this machine on which nothing listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  assert.ok(typeof address === "object" && address !== null);
-  server.close();
-  await once(server, "close");
-  await once(connect(address.port, "127.0.0.1"), "error");
-  return address.port;
 }
 
 describe("inTransaction", () => {

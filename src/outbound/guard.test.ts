@@ -1,5 +1,6 @@
 /** The guard with a real DNS server, and the sender behind it: what is judged is what is dialled. */
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, notEqual } from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { describe, it, type TestContext } from "node:test";
 import { makeTestCa } from "../../test/support/certificates.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type DnsServer,
 } from "../../test/support/dns-server.ts";
 import { brief, post, senderFor, type SenderSetup } from "../../test/support/sender.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
 import { startReceiver, type TlsReceiver } from "../../test/support/tls-receiver.ts";
 import { makeAddressPolicy } from "./address-rules.ts";
 import { makeGuard, type Guard, type GuardOptions } from "./guard.ts";
@@ -101,6 +103,68 @@ describe("checking a URL for create and update", () => {
     const half = await guardFor(test, answer, { ...options, addressPolicy: other });
     deepEqual(await half.checkUrl("https://localhost:8443/"), { unsafe: "not_public" });
     equal(await half.checkUrl("https://receiver/"), "safe");
+  });
+});
+
+describe("what a guard remembers", () => {
+  it("is what it accepted, up to 10,000 URLs", async (test) => {
+    const guard = await guardFor(test, answersFrom({}));
+    const first = guard.parse("https://a.dev/");
+    for (let n = 1; n < 10_000; n++) guard.parse(`https://a.dev/${n}`);
+    equal(guard.parse("https://a.dev/"), first);
+    guard.parse("https://a.dev/10000");
+    notEqual(guard.parse("https://a.dev/"), first);
+    notEqual(guard.parse("http://a.dev/"), guard.parse("http://a.dev/"));
+  });
+
+  it("is its verdict of an answer, for as long as the answer lives", async (test) => {
+    const guard = await guardFor(test, () => ({ ...leadsTo("1.1.1.1"), ttlSeconds: 60 }));
+    const target = { host: "a.dev", isIp: false };
+    equal(guard.pinCached(target), undefined);
+    const pin = await guard.pin(target);
+    deepEqual(pin, { kind: "pinned", addresses: ["1.1.1.1"] });
+    equal(guard.pinCached(target), pin);
+  });
+});
+
+describe("names that DNS does not have", () => {
+  it("are those of the hosts file, where private targets are allowed", async (test) => {
+    const hostsFile = temporaryPath("hosts");
+    await writeFile(hostsFile, "1.1.1.1 hosted.dev\n");
+    const target = { host: "hosted.dev", isIp: false };
+    const open = await guardFor(test, answersFrom({}), { hostsFile, privateTargetsAllowed: true });
+    deepEqual(await open.pin(target), { kind: "pinned", addresses: ["1.1.1.1"] });
+    const closed = await guardFor(test, answersFrom({}), { hostsFile });
+    equal((await closed.pin(target)).kind, "unresolved");
+  });
+
+  it("are localhost's loopback addresses, of those that are allowed", async (test) => {
+    const target = { host: "localhost", isIp: false };
+    for (const [cidr, address] of [
+      ["127.0.0.0/8", "127.0.0.1"],
+      ["::1/128", "::1"],
+    ] as const) {
+      const addressPolicy = makeAddressPolicy({ allowedCidrs: [cidr], deniedCidrs: [] });
+      const options = { addressPolicy, privateTargetsAllowed: true, hostsFile: "/dev/null" };
+      const guard = await guardFor(test, answersFrom({}), options);
+      deepEqual(await guard.pin(target), { kind: "pinned", addresses: [address] });
+    }
+  });
+});
+
+describe("a guard that is closed", () => {
+  it("ends the look-ups that are under way", async (test) => {
+    const asked = Promise.withResolvers<void>();
+    const silent: AnswerQuestion = () => {
+      asked.resolve();
+      return { kind: "silent" };
+    };
+    const resolverLimits = { queryTimeoutMs: 100_000, queryTries: 1, lookupTimeoutMs: 100_000 };
+    const guard = await guardFor(test, silent, { resolverLimits });
+    const pin = guard.pin({ host: "a.dev", isIp: false });
+    await asked.promise;
+    guard.close();
+    equal((await pin).kind, "unresolved");
   });
 });
 

@@ -1,7 +1,13 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { bodyText, KEPT_BODY_BYTES, recordedHeaders } from "./response.ts";
+import { bodyText, isSuccess, KEPT_BODY_BYTES, longBodyOf, recordedHeaders } from "./response.ts";
+
+describe("a status", () => {
+  it("is a success from 200 to 299", () => {
+    deepEqual([199, 200, 299, 300].map(isSuccess), [false, true, true, false]);
+  });
+});
 
 describe("the text of a body", () => {
   it("is at most 1,000 whole code points without NUL, however the bytes were cut", () => {
@@ -21,7 +27,37 @@ describe("the text of a body", () => {
   });
 });
 
+describe("the text of a body, behind its last whole code point", () => {
+  // U+FFFF is the last one of a single unit, U+10000 the first one of two.
+  for (const last of ["\uffff", "\u{10000}"]) {
+    it(`has none of what comes after U+${last.codePointAt(0)?.toString(16).toUpperCase()}`, () => {
+      const kept = "a".repeat(999) + last;
+      equal(bodyText([Buffer.from(`${kept}b`)]), kept);
+    });
+  }
+});
+
+describe("a body that is kept whole", () => {
+  const wholeBody = Buffer.from("ü and more");
+
+  it("is one that goes on behind what is stored of it", () => {
+    equal(longBodyOf({ kind: "answered", body: "ü and", wholeBody }), wholeBody);
+    equal(longBodyOf({ kind: "answered", wholeBody: Buffer.from("a") })?.toString(), "a");
+  });
+
+  it("is none that is stored as it came, and none that was not asked for", () => {
+    equal(longBodyOf({ kind: "answered", body: "ü and more", wholeBody }), null);
+    equal(longBodyOf({ kind: "answered", wholeBody: Buffer.alloc(0) }), null);
+    equal(longBodyOf({ kind: "answered", body: "" }), null);
+  });
+});
+
 describe("recorded headers", () => {
+  it("are kept where they fill 8 KiB to the byte", () => {
+    deepEqual(Object.keys(recordedHeaders({ a: "b".repeat(8191) })), ["a"]);
+    deepEqual(recordedHeaders({ a: "b".repeat(8192) }), {});
+  });
+
   it("are names with joined values, at most 8 KiB of them", () => {
     const received = {
       a: "1",
