@@ -13,6 +13,8 @@ CREATE TABLE postern.tenant_moves (
 );
 ALTER TABLE postern.tenant_moves ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY owner ON postern.tenant_moves TO postern_owner USING (true);
+CREATE POLICY publisher ON postern.tenant_moves FOR SELECT TO postern_publisher USING (true);
+GRANT SELECT ON postern.tenant_moves TO postern_publisher;
 
 -- While it is set, dispatches of the endpoint are held: no worker begins an attempt.
 ALTER TABLE postern.endpoints ADD COLUMN moving boolean NOT NULL DEFAULT false;
