@@ -31,6 +31,25 @@ const waitForEnd = (program: Program, tid: string) =>
 const KEYS = 100;
 
 describe("the erasure of a tenant with shards", () => {
+  it("is refused, and so is its count, while the tenant is being moved", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    await t.rows(
+      "eu1",
+      "INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ($1, 'eu1', 'eu2')",
+      [one.tid],
+    );
+    for (const query of ["", "?dry_run=true"]) {
+      const path = `${pathOf(one.tid)}${query}`;
+      const { text } = await ok(program.call("DELETE", path, { as: BACKEND }), 409);
+      assert.match(text, /postern tenants move.*--undo.*"tenant_moving"/);
+    }
+    assert.deepEqual(await t.rows("eu1", "SELECT FROM postern.tenant_erasures"), []);
+    await t.rows("eu1", "DELETE FROM postern.tenant_moves");
+    await ok(program.call("DELETE", pathOf(one.tid), { as: BACKEND }), 202);
+    await waitForEnd(program, one.tid);
+  });
+
   it("reaches its rows in the others, and waits for an event that is being handed over", async () => {
     const program = await t.begin();
     const { other } = await t.twoEndpoints(program);

@@ -39,7 +39,6 @@ after(async () => {
 });
 
 const move = (...words: string[]) => runProgram(["tenants", "move", ...words], t.settings());
-
 /** What it tells of itself. The steps are the same on both servers, so on one of them one is enough. */
 const KILLED_AT =
   process.env[SERVER.major] === OLDEST
@@ -98,6 +97,57 @@ async function holdMoves(): Promise<() => Promise<void>> {
     await client.query("ROLLBACK");
     client.release();
   };
+}
+
+/** By postern.publish. */
+async function untilTypesAreKnown(): Promise<void> {
+  for (const shard of ["eu1", "eu2"]) {
+    await eventually(async () => {
+      const known = await t.rows(shard, "SELECT FROM postern.event_types WHERE type = 'invoice.paid'");
+      return known.length === 1;
+    });
+  }
+}
+
+/** A test that lost its process, an endpoint that has failed for hours, and an event that was given up there. */
+async function makeDue(shard: string, { tid, id }: { tid: string; id: string }): Promise<void> {
+  await t.rows(
+    shard,
+    `WITH send AS (
+        INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, test_id, event_type, trigger, attempt, request_headers)
+        VALUES ($1, $2, postern.lowest_id_at(now() - interval '1 hour'), gen_random_uuid(), 'test', 'test', 1, '{}')
+      ), exhausted AS (
+        INSERT INTO postern.exhausted_events
+        VALUES ($1, $2, 1, gen_random_uuid(), gen_random_uuid(), 'invoice.paid')
+      )
+      UPDATE postern.endpoints SET failing_since = now() - interval '2 hours' WHERE tenant_id = $1`,
+    [tid, id],
+  );
+}
+
+/** What workers have not done of that: sends, and endpoints that are not told of. */
+async function undoneOf(shard: string, tid: string): Promise<number[]> {
+  const [row] = await t.rows(
+    shard,
+    `SELECT (SELECT count(*) FROM postern.person_sends WHERE tenant_id = $1) AS sends,
+      count(*) FILTER (WHERE failing_told_at IS NULL) AS failing,
+      count(*) FILTER (WHERE exhausted_told_at IS NULL) AS exhausted
+      FROM postern.endpoints WHERE tenant_id = $1`,
+    [tid],
+  );
+  return Object.values(row ?? {}).map(Number);
+}
+
+/** The workers of a shard change nothing of that, until what is answered was called. */
+async function keepWorkersFrom(shard: string): Promise<() => Promise<void>> {
+  await t.rows(
+    shard,
+    `CREATE FUNCTION public.keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+      CREATE TRIGGER keep BEFORE DELETE ON postern.person_sends FOR EACH ROW EXECUTE FUNCTION public.keep();
+      CREATE TRIGGER keep BEFORE UPDATE OF failing_told_at, exhausted_told_at ON postern.endpoints
+        FOR EACH ROW EXECUTE FUNCTION public.keep()`,
+  );
+  return async () => void (await t.rows(shard, "DROP FUNCTION public.keep() CASCADE"));
 }
 
 /** Rows of the tenant in a shard, of all tables. */
@@ -243,12 +293,7 @@ describe("postern tenants move", () => {
     const replayed = (await publishArray(program, Array<string>(40).fill(one.tid))).map(({ id }) => id);
     await delivered(program, one, replayed.length);
     const to = new Date().toISOString();
-    for (const shard of ["eu1", "eu2"]) {
-      await eventually(async () => {
-        const known = await t.rows(shard, "SELECT FROM postern.event_types WHERE type = 'invoice.paid'");
-        return known.length === 1;
-      });
-    }
+    await untilTypesAreKnown();
     const published: string[] = [];
     const publishInBoth = async (when: string) => {
       for (const shard of ["eu1", "eu2"]) {
@@ -282,6 +327,41 @@ describe("postern tenants move", () => {
     const expected = [...replayed, ...replayed, ...published].toSorted();
     await eventually(async () => ids().length >= expected.length);
     assert.deepEqual(ids(), expected);
+  });
+
+  it("leaves what is due to the source until the switch: it is done and told once", async () => {
+    const program = await t.begin();
+    const { one, other } = await t.twoEndpoints(program);
+    await untilTypesAreKnown();
+    // A success would end the failing.
+    t.receiverFails(true);
+    const letWork = await keepWorkersFrom("eu1");
+    await makeDue("eu1", one);
+    const letGo = await holdMoves();
+    const moving = startTask(["tenants", "move", one.tid, "--to", "eu2"], t.settings());
+    await eventually(async () => moving.output().includes("waiting for attempts"));
+    for (const shard of ["eu2", "eu1"])
+      await t.rows(shard, `SELECT postern.publish($1, 'invoice.paid', '{}', 'key')`, [one.tid]);
+    await makeDue("eu2", other);
+    await eventually(async () => (await undoneOf("eu2", other.tid)).every((count) => count === 0));
+    assert.deepEqual(await undoneOf("eu2", one.tid), [1, 1, 1]);
+    await letWork();
+    await eventually(async () => (await undoneOf("eu1", one.tid)).every((count) => count === 0));
+    await letGo();
+    await eventually(async () => moving.output().includes(`${one.tid} has moved`));
+    assert.deepEqual(
+      await eventually(async () => {
+        const events = await t.rows(
+          "eu2",
+          "SELECT type, count(*)::int AS count FROM postern.events WHERE tenant_id = $1 GROUP BY type ORDER BY type",
+          [one.tid],
+        );
+        return events.length >= 3 && events;
+      }),
+      ["delivery.exhausted", "endpoint.failing", "invoice.paid"].map((type) => ({ type, count: 1 })),
+    );
+    const ended = "SELECT FROM postern.deliveries WHERE tenant_id = $1 AND error = 'interrupted'";
+    assert.equal((await t.rows("eu2", ended, [one.tid])).length, 1);
   });
 
   it("leaves no session of the portal behind: a process that knew the tenant makes it where the tenant lives", async () => {

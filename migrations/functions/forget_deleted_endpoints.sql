@@ -1,6 +1,6 @@
 -- Removes some endpoints that were deleted longer ago than the retention and
 -- that nothing refers to any more, and answers how many. The worker may delete
--- no other endpoint.
+-- no other endpoint. Not of a tenant that is being moved: its log may not be here yet.
 CREATE OR REPLACE FUNCTION postern.forget_deleted_endpoints(retention_days integer) RETURNS integer LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -12,6 +12,8 @@ BEGIN
   DELETE FROM postern.endpoints WHERE (tenant_id, id) IN (
     SELECT e.tenant_id, e.id FROM postern.endpoints e
     WHERE e.deleted_at < now() - retention_days * interval '1 day' AND NOT e.unsettled
+      AND e.tenant_id <> ALL (ARRAY(
+        SELECT way.tenant_id FROM postern.shard_tenants way WHERE way.moving AND way.fenced))
       -- OFFSET 0: a look-up by key for each, never a join that reads the whole log.
       AND NOT EXISTS (SELECT FROM postern.deliveries d
         WHERE d.tenant_id = e.tenant_id AND d.endpoint_id = e.id OFFSET 0)

@@ -1,6 +1,7 @@
 -- As publish, of an event in several versions of its type: `versions` has the
 -- data of each by number, the newest one's too. Every version of the catalog is
--- needed, but for previews.
+-- needed, but for previews. A tenant that is being moved here, or has been moved
+-- away, has its keys claimed where it lives: a claim here would be a second one.
 CREATE OR REPLACE FUNCTION postern.publish_versions(tenant_id text, type text, versions jsonb, id text DEFAULT NULL)
 RETURNS uuid LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -15,6 +16,7 @@ DECLARE
   others json;
   print bytea;
   earlier record;
+  claims boolean;
 BEGIN
   IF publish_versions.tenant_id IS NULL OR publish_versions.tenant_id !~ '^[A-Za-z0-9_-]{1,64}$' THEN
     RAISE EXCEPTION 'postern: tenant_id must be 1 to 64 of A-Z, a-z, 0-9, _ and -' USING ERRCODE = '22023';
@@ -57,20 +59,26 @@ BEGIN
       RAISE EXCEPTION 'postern: an idempotency key has 1 to 128 characters' USING ERRCODE = '22023';
     END IF;
     print := postern.versions_fingerprint(publish_versions.type, body, known.newest, others);
-    INSERT INTO postern.idempotency_keys AS k (tenant_id, key, event_id, fingerprint)
-      VALUES (publish_versions.tenant_id, publish_versions.id, event_id, print)
-      ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
+    claims := NOT EXISTS (
+      SELECT FROM postern.shard_tenants s WHERE s.tenant_id = publish_versions.tenant_id AND s.fenced);
+    IF claims THEN
+      INSERT INTO postern.idempotency_keys AS k (tenant_id, key, event_id, fingerprint)
+        VALUES (publish_versions.tenant_id, publish_versions.id, event_id, print)
+        ON CONFLICT DO NOTHING;
+    END IF;
+    IF NOT claims OR NOT FOUND THEN
       SELECT k.event_id, k.fingerprint INTO earlier FROM postern.idempotency_keys k
         WHERE k.tenant_id = publish_versions.tenant_id AND k.key = publish_versions.id;
-      IF earlier.fingerprint IS DISTINCT FROM print THEN
-        RAISE EXCEPTION 'postern: idempotency key reused with different content' USING ERRCODE = '23505';
+      IF claims OR FOUND THEN
+        IF earlier.fingerprint IS DISTINCT FROM print THEN
+          RAISE EXCEPTION 'postern: idempotency key reused with different content' USING ERRCODE = '23505';
+        END IF;
+        RETURN earlier.event_id;
       END IF;
-      RETURN earlier.event_id;
     END IF;
   END IF;
-  INSERT INTO postern.outbox (id, tenant_id, type, body, version, versions, key)
-    VALUES (event_id, publish_versions.tenant_id, publish_versions.type, body, nullif(known.newest, 1), others, publish_versions.id);
+  INSERT INTO postern.outbox (id, tenant_id, type, body, version, versions, key, claimed)
+    VALUES (event_id, publish_versions.tenant_id, publish_versions.type, body, nullif(known.newest, 1), others, publish_versions.id, claims IS NOT false);
   PERFORM pg_notify('postern_dispatch', '');
   RETURN event_id;
 END

@@ -31,6 +31,7 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
   replay_not_running: { status: 409, error: "The replay is not running" },
   not_available: { status: 409, error: "Not available" },
   held: { status: 409, error: "The artifact is held" },
+  tenant_moving: { status: 409, error: "The tenant is being moved" },
   gone: { status: 410, error: "Gone" },
   payload_too_large: { status: 413, error: "Payload too large" },
   range_not_satisfiable: { status: 416, error: "Range not satisfiable" },

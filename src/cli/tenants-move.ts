@@ -14,7 +14,7 @@ import {
   wasErasedSince,
   type Move,
 } from "../shards/move-store.ts";
-import { AT_SWITCH, CHANGING, GROWING, PENDING, STORED } from "../shards/move-tables.ts";
+import { BROUGHT, STORED } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
@@ -166,12 +166,7 @@ async function requireMovable(
       `${tenantId} has stored artifacts or exports in ${source.name} (${stored.join(", ")}), which cannot be moved.\nErase them, or leave the tenant where it is.`,
     );
   }
-  const left = await findTablesWithRows(target.db, tenantId, [
-    ...CHANGING,
-    ...GROWING,
-    ...PENDING,
-    ...AT_SWITCH,
-  ]);
+  const left = await findTablesWithRows(target.db, tenantId, BROUGHT);
   if (left.length > 0) {
     faults.push(
       `${target.name} has rows of ${tenantId} already (${left.join(", ")}).\nIdempotency keys of postern.publish end after 25 hours; ask for help about others.`,

@@ -1,4 +1,5 @@
 /** What persons send now: noted before the request leaves, gone with its outcome. */
+import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import type { NewDelivery } from "./delivery.ts";
@@ -63,7 +64,8 @@ export async function deletePersonSend(
 export async function endInterruptedSends(db: Db): Promise<number> {
   const { rowCount } = await db.query(
     /* sql */ `WITH ended AS (
-        DELETE FROM postern.person_sends WHERE id < postern.lowest_id_at(now() - make_interval(secs => $1)) RETURNING *
+        DELETE FROM postern.person_sends
+        WHERE id < postern.lowest_id_at(now() - make_interval(secs => $1)) AND ${notOnItsWay("tenant_id")} RETURNING *
       )
       INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, status,
         attempt, request_body, request_headers, latency_ms, error, version)

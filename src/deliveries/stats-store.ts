@@ -5,6 +5,7 @@
  * `newest_attempts` (functions/counts_folded.sql). A reader takes folded and
  * unfolded ones in one statement, so it misses no attempt and counts none twice.
  */
+import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import { addUpParts, type BucketCounts } from "./bucket-parts.ts";
@@ -225,6 +226,7 @@ export async function forgetOldStats(db: Db, retentionDays: number): Promise<boo
         DELETE FROM postern.newest_attempts WHERE ctid = ANY (ARRAY(
           SELECT ctid FROM postern.newest_attempts
           WHERE id < (SELECT postern.lowest_id_at(day::timestamp AT TIME ZONE 'UTC') FROM bound)
+            AND ${notOnItsWay("tenant_id")}
           LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1
       )
       SELECT greatest((SELECT count(*) FROM stats), (SELECT count(*) FROM totals), (SELECT count(*) FROM newest))::int

@@ -1,3 +1,4 @@
+import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
 
@@ -26,7 +27,7 @@ export async function takeFailing(
     text: /* sql */ `WITH due AS MATERIALIZED (
         SELECT tenant_id, id FROM postern.endpoints
         WHERE failing_since <= now() - $1 * interval '1 ms' AND enabled AND deleted_at IS NULL
-          AND NOT events <@ $3::text[]
+          AND NOT events <@ $3::text[] AND ${notOnItsWay("tenant_id")}
           AND (failing_told_at IS NULL OR failing_told_at < failing_since + $1 * interval '1 ms'
             OR (failing_since <= now() - $2 * interval '1 ms'
               AND failing_told_at < failing_since + $2 * interval '1 ms'))
@@ -67,7 +68,7 @@ export async function takeExhausting(
     name: "take-exhausting-endpoints",
     text: /* sql */ `WITH due AS MATERIALIZED (
         SELECT e.tenant_id, e.id FROM (
-          SELECT DISTINCT tenant_id, endpoint_id FROM postern.exhausted_events
+          SELECT DISTINCT tenant_id, endpoint_id FROM postern.exhausted_events WHERE ${notOnItsWay("tenant_id")}
         ) AS x CROSS JOIN LATERAL (
           SELECT tenant_id, id FROM postern.endpoints
           WHERE tenant_id = x.tenant_id AND id = x.endpoint_id

@@ -1,4 +1,5 @@
 /** Stored signing secrets and masked headers as a change of keys meets them: of all tenants, with the owner's rights. */
+import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import { MIN_SEALED_BYTES, SEALED_VERSION } from "../shared/secret-box.ts";
@@ -38,7 +39,8 @@ export async function listSealedOtherwise(
  * Stores secrets sealed anew where the old ones still stand, and answers for
  * how many endpoints. A row that somebody else has locked is left: waiting for
  * several rows in an order of its own could end in a deadlock with those who
- * record outcomes.
+ * record outcomes. So is one of a tenant that is being moved: the copy may still
+ * bring the old secret.
  */
 export async function replaceSealed(
   db: Db,
@@ -54,7 +56,7 @@ export async function replaceSealed(
           AS given (tenant_id, id, old_secret, old_previous, secret, previous_secret, old_headers, sealed_headers)
       ), free AS MATERIALIZED (
         SELECT e.tenant_id, e.id FROM postern.endpoints e
-        WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, id FROM given)
+        WHERE (e.tenant_id, e.id) IN (SELECT tenant_id, id FROM given) AND ${notOnItsWay("e.tenant_id")}
         FOR NO KEY UPDATE SKIP LOCKED
       )
       UPDATE postern.endpoints e SET secret = given.secret, previous_secret = given.previous_secret,

@@ -1,4 +1,5 @@
 /** Temporary endpoints: each is deleted after an hour without a call of its client. */
+import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 
@@ -22,7 +23,8 @@ export async function extendTemporary(
 export async function findAbandoned(db: Db): Promise<{ tenantId: TenantId; endpointId: EndpointId }[]> {
   const { rows } = await db.query<{ tenantId: TenantId; endpointId: EndpointId }>(
     /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId" FROM postern.endpoints
-      WHERE temporary_until < now() AND deleted_at IS NULL ORDER BY temporary_until LIMIT $1`,
+      WHERE temporary_until < now() AND deleted_at IS NULL AND ${notOnItsWay("tenant_id")}
+      ORDER BY temporary_until LIMIT $1`,
     [FOUND_AT_ONCE],
   );
   return rows;

@@ -64,7 +64,6 @@ export function makeOutbox(services: {
 
   function judge(event: OutboxEvent, catalog: Catalog): NewEvent[] {
     const fault = faultOf(event, catalog);
-    // Its key was claimed by postern.publish.
     if (fault === null) {
       if (isServiceType(event.type)) metrics.ownEvents.inc({ type: event.type });
       const copy = operatorTenant === null ? null : copyFor(operatorTenant, event);
@@ -84,7 +83,8 @@ export function makeOutbox(services: {
     const traced = { eventId: event.id, eventType: event.type, tenantId: event.tenantId };
     tracing?.accepted(traced, Date.now());
     const versions = [event.version, ...Object.keys(event.others ?? {}).map(Number)];
-    return { ...event, patterns: patternsMatching(event.type, versions), idempotencyKey: null };
+    const idempotencyKey = event.unclaimedKey ?? null;
+    return { ...event, patterns: patternsMatching(event.type, versions), idempotencyKey };
   }
 
   return {

@@ -192,6 +192,8 @@ export type Ask = ClaimLimits & EndpointKey;
 export type OutboxEvent = Pick<NewEvent, "id" | "tenantId" | "type" | "version" | "body" | "others"> & {
   /** Claimed already, in the same database; absent: none. */
   key?: string | null;
+  /** To be claimed where the tenant lives, since it is being moved or has been; absent: none. */
+  unclaimedKey?: string | null;
 };
 
 /** Limits of one relay, which takes at least one event, however large. */

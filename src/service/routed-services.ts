@@ -7,6 +7,7 @@ import type { Publisher } from "../events/publish.ts";
 import { makeOwnTokens } from "../portal/own-tokens.ts";
 import { ALL_TENANTS } from "../portal/portal-session.ts";
 import type { Router } from "../shards/router.ts";
+import { isBeingMoved } from "../shards/directory-store.ts";
 import { makeShardedTenants } from "../shards/sharded-tenants.ts";
 import { askAll, findTwice, mergeCounts, mergeReports, mergeTenants } from "../shards/merge.ts";
 import type { TenantId } from "../shared/id.ts";
@@ -45,7 +46,7 @@ export function makeRoutedServices(options: ServiceOptions, routing: Routing): A
     }),
     ...boundToShard(routing),
     ...portalOf(options, routing, first),
-    tenants: tenantsOf(routing),
+    tenants: tenantsOf(routing, first),
     findKey: (tenantId, key) => whereItLives(router, tenantId, ({ api }) => api.findKey(tenantId, key)),
     publisher,
     servedFiles: servedFilesOf(shards),
@@ -141,7 +142,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof Refusal && error.code === "unauthorized";
 }
 
-function tenantsOf({ router, shards }: Routing): ApiServices["tenants"] {
+function tenantsOf({ router, shards }: Routing, first: ShardParts): ApiServices["tenants"] {
   const atHome = async <T>(
     tenantId: TenantId | null,
     work: (tenants: ApiServices["tenants"], tenantId: TenantId, shard: string) => Promise<T>,
@@ -164,11 +165,25 @@ function tenantsOf({ router, shards }: Routing): ApiServices["tenants"] {
     },
     get: (tenantId) =>
       atHome(tenantId, async (tenants, id, shard) => ({ ...(await tenants.get(id)), shard })),
-    count: async (tenantId) => mergeCounts(await inEach((tenants) => tenants.count(tenantId))),
+    async count(tenantId) {
+      await requireSettled(first, tenantId);
+      return mergeCounts(await inEach((tenants) => tenants.count(tenantId)));
+    },
     // The others' parts are begun by the worker of its own: `erase-elsewhere.ts`.
-    erase: (by, tenantId) => atHome(tenantId, (tenants, id) => tenants.erase(by, id)),
+    async erase(by, tenantId) {
+      await requireSettled(first, tenantId);
+      return atHome(tenantId, (tenants, id) => tenants.erase(by, id));
+    },
     getErasure: (tenantId) => atHome(tenantId, (tenants, id) => tenants.getErasure(id)),
   };
+}
+
+/** A move that begins behind this look notices the erasure before its switch. @throws Refusal `tenant_moving` */
+async function requireSettled({ pulse, parts }: ShardParts, tenantId: TenantId): Promise<void> {
+  if (!(await pulse.guard(() => isBeingMoved(parts.pools.publisher, tenantId)))) return;
+  const message =
+    "finish the move with `postern tenants move`, or give it up with its --undo, and erase the tenant then";
+  throw new Refusal("tenant_moving", { issues: [{ path: ["tenant_id"], message, code: "tenant_moving" }] });
 }
 
 function servedFilesOf(shards: readonly ShardParts[]): ApiServices["servedFiles"] {

@@ -46,3 +46,12 @@ export async function settleTenants(db: Db, shard: string, tenantIds: readonly T
     values: [tenantIds, shard],
   });
 }
+
+/** Whether a move of the tenant is under way, or was left half-way. */
+export async function isBeingMoved(directory: Db, tenantId: TenantId): Promise<boolean> {
+  const { rowCount } = await directory.query(
+    /* sql */ `SELECT FROM postern.tenant_moves WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rowCount === 1;
+}

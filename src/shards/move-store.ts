@@ -94,7 +94,7 @@ export async function takeReplays(db: Db, tenantId: TenantId): Promise<void> {
   );
 }
 
-/** In the source: endpoints that are made from now on are moving too, or no longer. */
+/** In the source, before its fence: endpoints that are made from now on are moving too. Where it is false, the move is over there. */
 export async function setMoving(db: Db, tenantId: TenantId, moving: boolean): Promise<void> {
   await db.query(/* sql */ `UPDATE postern.shard_tenants SET moving = $2 WHERE tenant_id = $1`, [
     tenantId,
@@ -114,13 +114,21 @@ export async function readMarks(
   return rows[0] ?? null;
 }
 
-/** In the shard: whoever asks for the tenant from now on is refused, also who knows an older home of it. */
+/**
+ * In the shard: whoever asks for the tenant from now on is refused, also who knows
+ * an older home of it. Work across tenants leaves its rows alone until the move ends.
+ */
 export async function fence(db: Db, tenantId: TenantId, version: number): Promise<void> {
   await db.query(
-    /* sql */ `INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ($1, $2, true)
-      ON CONFLICT (tenant_id) DO UPDATE SET version = excluded.version, fenced = true`,
+    /* sql */ `INSERT INTO postern.shard_tenants (tenant_id, version, fenced, moving) VALUES ($1, $2, true, true)
+      ON CONFLICT (tenant_id) DO UPDATE SET version = excluded.version, fenced = true, moving = true`,
     [tenantId, version],
   );
+}
+
+/** In a shard that the tenant was not moved to in the end, and has no rows in. */
+export async function forgetFence(db: Db, tenantId: TenantId): Promise<void> {
+  await db.query(/* sql */ `DELETE FROM postern.shard_tenants WHERE tenant_id = $1 AND fenced`, [tenantId]);
 }
 
 /** In the target, before the tenant is let in. */

@@ -26,6 +26,9 @@ export const PENDING = ["dispatches"] as const;
 /** Few rows, which are brought over by the switch: workers act on them as soon as they see them. */
 export const AT_SWITCH = ["replays"] as const;
 
+/** All that the target gets. */
+export const BROUGHT = [...CHANGING, ...GROWING, ...PENDING, ...AT_SWITCH] as const;
+
 /** Not copied. Events that wait here are handed over; sessions and watches of the log begin anew; counts are folded before. */
 export const LEFT = ["delivery_counts", "handovers", "log_watches", "outbox", "portal_sessions"] as const;
 

@@ -4,6 +4,7 @@
  * The cast: the source and the target, the directory in the first shard, and
  * PostgreSQL's replication, which copies the tenant's rows with every change.
  *
+ *   close    the target lets nobody at the tenant, and its workers leave the rows alone
  *   copy     the log and the settings, while the tenant publishes and is sent to
  *   hold     no worker begins an attempt for it; those in flight end
  *   fence    the source refuses it; the last changes reach the target
@@ -30,6 +31,7 @@ import {
   addPending,
   ensureDay,
   hasReached,
+  isSubscribed,
   publish,
   readCopyName,
   readCopyState,
@@ -50,6 +52,8 @@ import {
   deleteMove,
   deleteTenantRows,
   fence,
+  findTablesWithRows,
+  forgetFence,
   forgetKeys,
   holdTenant,
   insertReplays,
@@ -67,6 +71,7 @@ import {
   type Counts,
   type Move,
 } from "./move-store.ts";
+import { BROUGHT } from "./move-tables.ts";
 
 /** Less than callers wait: see while-moving.ts. */
 const FENCED_MS = 1700;
@@ -90,6 +95,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   const { directory, source, target, tell } = services;
   const copy = await copyOf(services, move);
   if (!move.switched) {
+    await closeTarget(services, copy);
     await copyLog(services, copy);
     await compareLog(services, copy);
     while (!(await switchOver(services, move, copy))) await delay(PAUSE_MS);
@@ -103,6 +109,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   await unsubscribe(target.db, copy);
   await unpublish(source.db, copy);
   await deleteTenantRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
+  await setMoving(source.db, move.tenantId, false);
   await deleteMove(directory, move.tenantId);
 }
 
@@ -132,6 +139,7 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
   await setMoving(source.db, move.tenantId, false);
   await releaseEndpoints(source.db, move.tenantId);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
+  await forgetFence(target.db, move.tenantId);
   await deleteMove(directory, move.tenantId);
 }
 
@@ -141,6 +149,23 @@ async function hasSwitched(directory: Pool, tenantId: TenantId): Promise<boolean
 
 async function copyOf({ directory, target }: MoveServices, { tenantId }: Move): Promise<Copy> {
   return { tenantId, name: await readCopyName(directory, tenantId, target.name) };
+}
+
+/**
+ * Work in the target that began without the fence ends first: what it published
+ * claimed its key there, and the copy would bring the same key.
+ */
+async function closeTarget({ directory, target, tell }: MoveServices, copy: Copy): Promise<void> {
+  const { tenantId } = copy;
+  await fence(target.db, tenantId, (await readVersion(directory, tenantId)) + 1);
+  tell(`waiting for open transactions in ${target.name}`);
+  await until(await endOfOpen(target.db));
+  if (await isSubscribed(target.db, copy)) return;
+  const filled = await findTablesWithRows(target.db, tenantId, BROUGHT);
+  if (filled.length === 0) return;
+  throw new ConfigError(
+    `${target.name} got rows of ${tenantId} as the move began (${filled.join(", ")}).\nUndo the move with --undo and begin again.`,
+  );
 }
 
 async function copyLog({ source, target, sourceUrl, tell }: MoveServices, copy: Copy): Promise<void> {
@@ -204,10 +229,9 @@ async function switchOver(services: MoveServices, move: Move, copy: Copy): Promi
   await untilReached(services, copy);
   if (await lacksEvents(target.db, move.tenantId)) throw lacking(target.name, "bodies of events that wait");
   tell("switching");
-  const version = await readVersion(directory, move.tenantId);
-  await fence(source.db, move.tenantId, version);
+  await fence(source.db, move.tenantId, await readVersion(directory, move.tenantId));
   try {
-    const trouble = await finish(services, move, copy, version);
+    const trouble = await finish(services, move, copy);
     if (trouble === null) return true;
     tell(`${trouble}: trying again`);
   } catch (error) {
@@ -230,12 +254,7 @@ async function readVersion(directory: Pool, tenantId: TenantId): Promise<number>
 }
 
 /** Behind the fence. Null once it is done, or why not yet. */
-async function finish(
-  services: MoveServices,
-  move: Move,
-  copy: Copy,
-  version: number,
-): Promise<string | null> {
+async function finish(services: MoveServices, move: Move, copy: Copy): Promise<string | null> {
   const { directory, source, target } = services;
   const { tenantId } = move;
   const endsAt = performance.now() + FENCED_MS;
@@ -249,7 +268,6 @@ async function finish(
   const end = await readEnd(source.db);
   if (!(await until(() => hasReached(source.db, copy, end), endsAt))) return `${target.name} is behind`;
   requireAll(counts, await countRows(target.db, tenantId, recent), target.name);
-  await fence(target.db, tenantId, version + 1);
   await commitSwitch(directory, move, replays);
   return null;
 }

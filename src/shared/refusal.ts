@@ -30,6 +30,7 @@ export type RefusalCode =
   | "not_available"
   | "gone"
   | "held"
+  | "tenant_moving"
   | "payload_too_large"
   | "range_not_satisfiable"
   | "method_not_allowed"

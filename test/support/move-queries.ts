@@ -37,6 +37,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   readReplaysOfMove: (db, id) => moves.readReplaysOfMove(db, id),
   tryLockMove: (db, id) => moves.tryLockMove(db, id),
   fence: (db, id) => moves.fence(db, id, 2),
+  forgetFence: (db, id) => moves.forgetFence(db, id),
   unfence: (db, id) => moves.unfence(db, id),
   takeReplays: (db, id) => moves.takeReplays(db, id),
   lockSwitched: (db, id) => moves.lockSwitched(db, id),

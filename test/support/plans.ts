@@ -52,13 +52,25 @@ function readings(plan: Node): Reading[] {
   // What an UPDATE or a DELETE changes is found by a node below it.
   if (typeof name !== "string" || type === "ModifyTable" || type === "Bitmap Heap Scan") {
     return typeof name === "string" && type === "Bitmap Heap Scan"
-      ? [{ table: parentOf(name), how: type, by: columns(plan["Recheck Cond"]) }]
+      ? [{ table: parentOf(name), how: type, by: [...columns(plan["Recheck Cond"]), ...tinyIndexOf(plan)] }]
       : below;
   }
   return [
-    { table: parentOf(name), how: type, by: columns(plan["Index Cond"] ?? plan["TID Cond"]) },
+    {
+      table: parentOf(name),
+      how: type,
+      by: [...columns(plan["Index Cond"] ?? plan["TID Cond"]), ...tinyIndexOf(plan)],
+    },
     ...below,
   ];
+}
+
+/** An index that has few rows, however many its table has: it may be read as a whole, and counts as a way. */
+const MOVES = "shard_tenants_on_their_way";
+
+function tinyIndexOf(plan: Node): string[] {
+  const names = [plan, ...(plan.Plans ?? [])].map((each) => each["Index Name"]);
+  return names.includes(MOVES) ? [MOVES] : [];
 }
 
 /** A day's partition stands for its table. */
@@ -101,6 +113,7 @@ const BY_KEY: Ways = {
   person_sends: ["tenant_id", "endpoint_id", "id"],
   header_sets: ["tenant_id", "id"],
   exhausted_events: ["tenant_id", "endpoint_id"],
+  shard_tenants: [MOVES],
 };
 
 /** Neither by key nor in a way of `also`. The table of slots has 256 rows for ever: any way will do there. */

@@ -27,6 +27,12 @@ export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
     const homes = await directory.readHomes(db, [acme, initech]);
     assert.deepEqual([homes.get(acme)?.shard, homes.get(initech)?.shard], ["eu1", "eu2"]);
   },
+  isBeingMoved: async (db) => {
+    assert.deepEqual(
+      [await directory.isBeingMoved(db, acme), await directory.isBeingMoved(db, initech)],
+      [true, false],
+    );
+  },
   settleTenants: (db) => directory.settleTenants(db, "eu1", [initech]),
   countHomes: async (db) => {
     assert.equal((await join.countHomes(db)).get("eu1"), 2);

@@ -842,7 +842,7 @@ export interface paths {
         post?: never;
         /**
          * Erase every trace of a tenant; or only count it
-         * @description For the operator's backend: `tid` `*` and `tenants:erase`. Endpoints, secrets, events, the log, statistics, settings, keys, sessions, the audit log and stored objects with their old versions are deleted by workers; there is no way back. While an artifact is held, it is refused with 409 that names the artifact, and nothing is erased. One entry of the audit log stays, and the job itself, which name the tenant's id. What is published or set up before the end is erased too, and what comes behind it is a new tenant's: stop the tenant's users first. Asked for again while it runs, it changes nothing.
+         * @description For the operator's backend: `tid` `*` and `tenants:erase`. Endpoints, secrets, events, the log, statistics, settings, keys, sessions, the audit log and stored objects with their old versions are deleted by workers; there is no way back. While an artifact is held, it is refused with 409 that names the artifact, and nothing is erased. So it is, and its count, while the tenant is being moved to another shard: finish the move or give it up first. One entry of the audit log stays, and the job itself, which name the tenant's id. What is published or set up before the end is erased too, and what comes behind it is a new tenant's: stop the tenant's users first. Asked for again while it runs, it changes nothing.
          */
         delete: operations["eraseTenant"];
         options?: never;
@@ -7479,7 +7479,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The artifact is held */
+            /** @description The artifact is held; The tenant is being moved */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -66,7 +66,7 @@ export function tenantRoutes(app: FastifyInstance, services: ApiServices): void 
         operationId: "eraseTenant",
         tag: "Tenants",
         summary: "Erase every trace of a tenant; or only count it",
-        description: `${WHO} \`tenants:erase\`. Endpoints, secrets, events, the log, statistics, settings, keys, sessions, the audit log and stored objects with their old versions are deleted by workers; there is no way back. While an artifact is held, it is refused with 409 that names the artifact, and nothing is erased. One entry of the audit log stays, and the job itself, which name the tenant's id. What is published or set up before the end is erased too, and what comes behind it is a new tenant's: stop the tenant's users first. Asked for again while it runs, it changes nothing.`,
+        description: `${WHO} \`tenants:erase\`. Endpoints, secrets, events, the log, statistics, settings, keys, sessions, the audit log and stored objects with their old versions are deleted by workers; there is no way back. While an artifact is held, it is refused with 409 that names the artifact, and nothing is erased. So it is, and its count, while the tenant is being moved to another shard: finish the move or give it up first. One entry of the audit log stays, and the job itself, which name the tenant's id. What is published or set up before the end is erased too, and what comes behind it is a new tenant's: stop the tenant's users first. Asked for again while it runs, it changes nothing.`,
         params: ["tenant_id"],
         query: eraseQuery,
         answers: { 200: tenantRowsObject, 202: erasureAnswer },
@@ -74,7 +74,7 @@ export function tenantRoutes(app: FastifyInstance, services: ApiServices): void 
           200: [{ rows: { deliveries: 812, endpoints: 3, events: 640 }, is_capped: false, held: 0 }],
           202: [{ erasure: erasureExample }],
         },
-        refusals: ["not_found", "held", "invalid_query", "payload_too_large"],
+        refusals: ["not_found", "held", "tenant_moving", "invalid_query", "payload_too_large"],
       }),
     },
     async (request, reply) => {

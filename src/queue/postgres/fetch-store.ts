@@ -4,6 +4,7 @@
  * so what is due lies together in one range of its endpoint's index, and leases
  * that ended lie together in another.
  */
+import { notOnItsWay } from "../../database/on-its-way.ts";
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
 import { CLIENT_LEASE_MS, type EndedLease, type FetchedDispatch } from "../fetching.ts";
@@ -115,7 +116,7 @@ export async function findEndedLeases(db: Db): Promise<{ leases: EndedLease[]; m
     name: "find-ended-leases",
     text: /* sql */ `SELECT tenant_id AS "tenantId", endpoint_id AS "endpointId", id, lease_owner AS "leaseId",
         event_type AS "eventType", attempt, once, claimable_at - $2 * interval '1 ms' AS "leasedAt"
-      FROM postern.dispatches WHERE held AND lease_owner IS NOT NULL AND claimable_at <= now()
+      FROM postern.dispatches WHERE held AND lease_owner IS NOT NULL AND claimable_at <= now() AND ${notOnItsWay("tenant_id")}
       ORDER BY claimable_at LIMIT $1`,
     values: [ENDED_AT_ONCE, CLIENT_LEASE_MS],
   });
@@ -135,7 +136,7 @@ export async function endUnfetched(db: Db, retentionDays: number): Promise<numbe
             AND claimable_at < now() - make_interval(days => $1)
           ORDER BY replay_id NULLS FIRST, claimable_at, event_id LIMIT $2
           FOR UPDATE SKIP LOCKED
-        ) AS d WHERE e.mode = 'pull' AND e.deleted_at IS NULL LIMIT $2
+        ) AS d WHERE e.mode = 'pull' AND e.deleted_at IS NULL AND ${notOnItsWay("e.tenant_id")} LIMIT $2
       ), ended AS (
         DELETE FROM postern.dispatches d USING old WHERE ${isRowOf("old")}
         RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, d.once, d.replay_id,

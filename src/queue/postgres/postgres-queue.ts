@@ -100,19 +100,23 @@ async function acceptGroup(
   return inTransaction(publisher, (db) => acceptEvents(db, events, options), beginFor(residence, events));
 }
 
-/** Lays events of other shards' tenants aside, and answers the rest. `taken` have the keys that were claimed here. */
+/**
+ * Lays aside events of other shards' tenants, and those whose key is to be claimed
+ * with the event, and answers the rest. `taken` have the keys that were claimed here.
+ */
 async function withoutForeign(
   transaction: Db,
   events: readonly NewEvent[],
   taken: readonly OutboxEvent[],
 ): Promise<NewEvent[]> {
   const here = await findTenantsHere(transaction, [...new Set(events.map(({ tenantId }) => tenantId))]);
-  const foreign = events.filter(({ tenantId }) => !here.has(tenantId));
+  const isHere = ({ tenantId, idempotencyKey }: NewEvent) => here.has(tenantId) && idempotencyKey === null;
+  const foreign = events.filter((event) => !isHere(event));
   if (foreign.length > 0) {
     const keys = new Map(taken.map(({ id, key }) => [id, key ?? null]));
     await insertHandovers(transaction, foreign, ({ id }) => keys.get(id) ?? null);
   }
-  return events.filter(({ tenantId }) => here.has(tenantId));
+  return events.filter(isHere);
 }
 
 /** @throws KeyReusedError, which rolls the transaction back. */

@@ -24,7 +24,7 @@ export async function takeFromOutbox(
   types: readonly string[],
   limit: RelayLimits,
 ): Promise<OutboxTake> {
-  const { rows } = await db.query<OutboxEvent & { found: number }>(
+  const { rows } = await db.query<OutboxEvent & { claimed: boolean; found: number }>(
     // The length of a stored text is known without reading it.
     /* sql */ `WITH found AS (
         SELECT id, octet_length(body) + coalesce(octet_length(versions::text), 0) AS bytes FROM postern.outbox
@@ -38,19 +38,20 @@ export async function takeFromOutbox(
       -- An array keeps PostgreSQL from reading the whole outbox to join it.
       WHERE o.id = ANY (ARRAY[s.id]) AND (s.bytes <= $3 OR s.place = 1)
       RETURNING o.id, o.tenant_id AS "tenantId", o.type, coalesce(o.version, 1) AS version, o.body,
-        o.versions AS others, o.key, s.found`,
+        o.versions AS others, o.key, o.claimed, s.found`,
     [types, limit.events, limit.bodyBytes],
   );
   const found = rows[0]?.found ?? 0;
   return {
-    events: rows.map(({ id, tenantId, type, version, body, others, key }) => ({
+    events: rows.map(({ id, tenantId, type, version, body, others, key, claimed }) => ({
       id,
       tenantId,
       type,
       version,
       body,
       others,
-      key: key ?? null,
+      key: claimed ? (key ?? null) : null,
+      unclaimedKey: claimed ? null : (key ?? null),
     })),
     mayHaveMore: found === limit.events || found > rows.length,
   };

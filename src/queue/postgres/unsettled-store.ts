@@ -1,4 +1,5 @@
 /** Endpoints whose pending dispatches have yet to follow a change: who changes one marks it, in the same transaction. */
+import { notOnItsWay } from "../../database/on-its-way.ts";
 import type { Db } from "../../database/pool.ts";
 import type { EndpointKey } from "../queue.ts";
 import { lockOption } from "./key-look-up.ts";
@@ -11,7 +12,7 @@ const UNSETTLED_AT_ONCE = 100;
 export async function findUnsettled(db: Db): Promise<EndpointKey[]> {
   const { rows } = await db.query<EndpointKey>(
     /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId" FROM postern.endpoints
-      WHERE unsettled ORDER BY tenant_id, id LIMIT $1`,
+      WHERE unsettled AND ${notOnItsWay("tenant_id")} ORDER BY tenant_id, id LIMIT $1`,
     [UNSETTLED_AT_ONCE],
   );
   return rows;
