@@ -2,12 +2,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createTenantPool } from "../src/database/tenant-pool.ts";
+import { compareLog } from "../src/shards/compare-copy.ts";
 import {
   addPending,
   ensureDay,
+  hasReached,
   publish,
   readCopyState,
   readDays,
+  readEnd,
   subscribe,
   unpublish,
   unsubscribe,
@@ -100,4 +103,64 @@ describe("while a tenant is copied", () => {
       assert.notEqual(rowCount, 0, `${table} has no rows`);
     });
   }
+});
+
+const sites = () => ({
+  source: { name: "eu1", db: source.pool },
+  target: { name: "eu2", db: target.pool },
+});
+
+async function catchUp(): Promise<void> {
+  const end = await readEnd(source.pool);
+  await eventually(() => hasReached(source.pool, copy, end));
+}
+
+async function drop(database: TestDatabase): Promise<string[]> {
+  const dropped = await database.pool.query<{ partition: string }>(
+    "SELECT partition FROM postern.drop_past_partitions(90)",
+  );
+  return dropped.rows.map(({ partition }) => partition);
+}
+
+/** An event and a delivery of 100 days ago. */
+async function addOld(): Promise<void> {
+  for (const { pool } of [source, target])
+    await pool.query("SELECT postern.ensure_partitions(current_date - 100, current_date - 100)");
+  for (const table of ["events", "deliveries"])
+    await source.pool.query(
+      `INSERT INTO postern.${table} SELECT (jsonb_populate_record(r,
+          jsonb_build_object('id', postern.lowest_id_at(now() - interval '100 days')))).*
+        FROM postern.${table} r WHERE tenant_id = $1 LIMIT 1`,
+      [acme],
+    );
+  await catchUp();
+}
+
+describe("the comparison of both logs", () => {
+  for (const [which, database] of [
+    ["the target", () => target],
+    ["the source", () => source],
+  ] as const) {
+    it(`is made anew where ${which} has dropped a day meanwhile, and leaves that day out`, async () => {
+      await addOld();
+      let calls = 0;
+      await compareLog(sites(), acme, async () => {
+        calls++;
+        if (calls > 1) return;
+        const dropped = [...(await drop(database())), ...(await drop(database()))];
+        assert.deepEqual(dropped.map((name) => name.replace(/_.*/, "")).toSorted(), ["deliveries", "events"]);
+      });
+      assert.equal(calls, 2);
+      for (const one of [source, target]) while ((await drop(one)).length > 0);
+    });
+  }
+
+  it("says how many rows of the days that both keep the copy lacks", async () => {
+    await compareLog(sites(), acme, catchUp);
+    await target.pool.query("DELETE FROM postern.deliveries WHERE tenant_id = $1", [acme]);
+    await assert.rejects(
+      compareLog(sites(), acme, catchUp),
+      /The copy in eu2 lacks 1 of 1 deliveries\.\n.*--undo/,
+    );
+  });
 });

@@ -120,6 +120,13 @@ const changed: Due<unknown>[] = [
   },
 ];
 
+async function dropDay(): Promise<string | undefined> {
+  const { rows } = await pools.worker.query<{ partition: string }>(
+    "SELECT partition FROM postern.drop_past_partitions(90)",
+  );
+  return rows[0]?.partition;
+}
+
 describe("a tenant that is being moved", () => {
   for (const { name, due, work } of found) {
     it(`has no endpoint ${name}`, async () => {
@@ -140,4 +147,12 @@ describe("a tenant that is being moved", () => {
       assert.ok((await snapshot(database.pool, staying.tenantId)) !== other, "the other's are due");
     });
   }
+
+  it("keeps the events of long ago, since its dispatches come last", async () => {
+    await sql("SELECT postern.ensure_partitions(current_date - 100, current_date - 100)");
+    assert.match(String(await dropDay()), /^deliveries_/);
+    assert.equal(await dropDay(), undefined);
+    await sql("UPDATE postern.shard_tenants SET moving = false, fenced = false");
+    assert.match(String(await dropDay()), /^events_/);
+  });
 });

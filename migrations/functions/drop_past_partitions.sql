@@ -5,6 +5,7 @@
 --
 -- Events stay five days longer, so that every automatic attempt in the log
 -- still has its body, and as long as a dispatch or the outbox needs their day.
+-- While a tenant is being moved, all of them stay: its dispatches come last.
 -- One partition a call, because dropping one locks its parent. Beside somebody
 -- who reads the log for long, one try a call, because traffic waits behind it.
 CREATE OR REPLACE FUNCTION postern.drop_past_partitions(retention_days integer)
@@ -29,7 +30,10 @@ BEGIN
   -- relayed meanwhile is not in its snapshot. And no index: one pass over small tables, every ten minutes.
   WITH needed AS MATERIALIZED (
     SELECT postern.day_of_id(event_id) AS first_day
-    FROM (SELECT event_id FROM postern.dispatches UNION ALL SELECT id FROM postern.outbox) AS waiting
+    FROM (
+      SELECT event_id FROM postern.dispatches UNION ALL SELECT id FROM postern.outbox
+      UNION ALL SELECT '00000000-0000-7000-8000-000000000000' FROM postern.shard_tenants WHERE moving AND fenced
+    ) AS waiting
     ORDER BY event_id LIMIT 1
   ), deleted AS (
     DELETE FROM postern.events_default

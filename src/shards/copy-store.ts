@@ -190,6 +190,23 @@ export async function readDays(source: Db): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
+/** When the oldest day of each table begins that retention has left. */
+export type KeptSince = { events: Date; deliveries: Date };
+
+export async function readKeptSince(db: Db): Promise<KeptSince> {
+  const { rows } =
+    await db.query<KeptSince>(/* sql */ `SELECT coalesce(min(day) FILTER (WHERE parent = 'postern.events'::regclass), 'epoch') AS events,
+        coalesce(min(day) FILTER (WHERE parent = 'postern.deliveries'::regclass), 'epoch') AS deliveries
+      FROM (
+        SELECT i.inhparent AS parent, to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' AS day
+        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent IN ('postern.events'::regclass, 'postern.deliveries'::regclass) AND c.relname ~ '_[0-9]{8}$'
+      ) AS kept`);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a question without a table has one row");
+  return row;
+}
+
 /** A day that is too long ago has none: its rows lie in the default partition. */
 export async function ensureDay(target: Db, day: string): Promise<void> {
   await target.query(

@@ -1,6 +1,9 @@
 /** A move's own rows: which are under way, and in which shard the tenant is let in. */
-import type { Db } from "../database/pool.ts";
+import type { Db, Pool } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
+import type { KeptSince } from "./copy-store.ts";
+
+export type MoveSite = { name: string; db: Pool };
 
 export type Move = {
   tenantId: TenantId;
@@ -245,14 +248,14 @@ export async function lacksEvents(db: Db, tenantId: TenantId): Promise<boolean> 
 }
 
 /** What must not get lost; of the log what is newer than `since`. */
-export async function countRows(db: Db, tenantId: TenantId, since: Date): Promise<Counts> {
+export async function countRows(db: Db, tenantId: TenantId, since: KeptSince): Promise<Counts> {
   const { rows } = await db.query<Counts>(
     /* sql */ `SELECT
       (SELECT count(*) FROM postern.endpoints WHERE tenant_id = $1) AS endpoints,
       (SELECT count(*) FROM postern.dispatches WHERE tenant_id = $1 AND NOT superseded) AS dispatches,
       (SELECT count(*) FROM postern.events WHERE tenant_id COLLATE "C" = $1 AND id >= postern.lowest_id_at($2)) AS events,
-      (SELECT count(*) FROM postern.deliveries WHERE tenant_id COLLATE "C" = $1 AND id >= postern.lowest_id_at($2)) AS deliveries`,
-    [tenantId, since],
+      (SELECT count(*) FROM postern.deliveries WHERE tenant_id COLLATE "C" = $1 AND id >= postern.lowest_id_at($3)) AS deliveries`,
+    [tenantId, since.events, since.deliveries],
   );
   const [row] = rows;
   if (row === undefined) throw new Error("a question without a table has one row");

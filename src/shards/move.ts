@@ -45,6 +45,7 @@ import {
   type Copy,
   type CopyState,
 } from "./copy-store.ts";
+import { compareLog, lacking, requireAll } from "./compare-copy.ts";
 import { readHomes } from "./directory-store.ts";
 import {
   commitSwitch,
@@ -68,8 +69,8 @@ import {
   takeReplays,
   unfence,
   wasErasedSince,
-  type Counts,
   type Move,
+  type MoveSite,
 } from "./move-store.ts";
 import { BROUGHT } from "./move-tables.ts";
 
@@ -79,8 +80,6 @@ const LOOK_MS = 50;
 const PAUSE_MS = 2000;
 /** For the last rows of both logs to be compared. */
 const OVERLAP_MS = 60_000;
-
-export type MoveSite = { name: string; db: Pool };
 
 export type MoveServices = {
   directory: Pool;
@@ -97,7 +96,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   if (!move.switched) {
     await closeTarget(services, copy);
     await copyLog(services, copy);
-    await compareLog(services, copy);
+    await compareLog(services, move.tenantId, () => untilReached(services, copy));
     while (!(await switchOver(services, move, copy))) await delay(PAUSE_MS);
   }
   await until(() => stopApplying(target.db, copy));
@@ -263,40 +262,14 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
   if (await wasErasedSince(source.db, tenantId, move.startedAt)) throw erased(tenantId);
   await takeReplays(source.db, tenantId);
   const replays = await readReplays(source.db, tenantId);
-  const recent = new Date(Date.now() - OVERLAP_MS);
+  const overlap = new Date(Date.now() - OVERLAP_MS);
+  const recent = { events: overlap, deliveries: overlap };
   const counts = await countRows(source.db, tenantId, recent);
   const end = await readEnd(source.db);
   if (!(await until(() => hasReached(source.db, copy, end), endsAt))) return `${target.name} is behind`;
   requireAll(counts, await countRows(target.db, tenantId, recent), target.name);
   await commitSwitch(directory, move, replays);
   return null;
-}
-
-/** The log as a whole, before anybody waits; the dispatches are not copied yet. */
-async function compareLog(services: MoveServices, copy: Copy): Promise<void> {
-  const { source, target } = services;
-  const { tenantId } = copy;
-  const since = new Date(0);
-  const counts = { ...(await countRows(source.db, tenantId, since)), dispatches: 0 };
-  await untilReached(services, copy);
-  requireAll(counts, await countRows(target.db, tenantId, since), target.name);
-}
-
-function requireAll(needed: Counts, found: Counts, target: string): void {
-  const missing = (["endpoints", "dispatches", "events", "deliveries"] as const).filter(
-    (name) => found[name] < needed[name],
-  );
-  if (missing.length === 0) return;
-  throw lacking(
-    target,
-    missing.map((name) => `${needed[name] - found[name]} of ${needed[name]} ${name}`).join(", "),
-  );
-}
-
-function lacking(target: string, what: string): ConfigError {
-  return new ConfigError(
-    `The copy in ${target} lacks ${what}.\nUndo the move with --undo and begin again: the tenant is where it was.`,
-  );
 }
 
 function erased(tenantId: TenantId): ConfigError {
