@@ -164,6 +164,7 @@ const asTenant: Record<string, Run> = {
 
 const asWorker: Record<string, Run> = {
   ...eventQueries.asPublisher,
+  insertWhoLivesHere: async (db, rows) => (await audit.insertWhoLivesHere(db, [audited(rows)])).length === 0,
   insertAuditEntries: (db, rows) => audit.insertAuditEntries(db, [audited(rows)]),
   findObjectByKey: foundByKey,
   listTenantObjects: listedObjects,

@@ -15,27 +15,46 @@ const FILTER = /* sql */ `($2::text IS NULL OR action = $2)
 const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const MAX_TEXT = 2048;
 
+const INSERT = /* sql */ `INSERT INTO postern.audit_log
+    (tenant_id, id, at, actor_type, actor_sub, action, endpoint_id, outcome, details, request_id, address)
+  SELECT * FROM unnest($1::text[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
+    $7::uuid[], $8::text[], $9::jsonb[], $10::uuid[], $11::text[]) AS entry (tenant_id)`;
+
 export async function insertAuditEntries(db: Db, entries: readonly NewAuditEntry[]): Promise<void> {
-  const ids = entries.map(() => newAuditId());
-  await db.query(
-    /* sql */ `INSERT INTO postern.audit_log
-        (tenant_id, id, at, actor_type, actor_sub, action, endpoint_id, outcome, details, request_id, address)
-      SELECT * FROM unnest($1::text[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
-        $7::uuid[], $8::text[], $9::jsonb[], $10::uuid[], $11::text[])`,
-    [
-      entries.map((entry) => entry.tenantId),
-      ids,
-      ids.map((id) => new Date(idTimeMs(id))),
-      entries.map((entry) => entry.actor.type),
-      entries.map(({ actor }) => (actor.sub === null ? null : storableText(actor.sub))),
-      entries.map((entry) => entry.action),
-      entries.map((entry) => entry.endpointId),
-      entries.map((entry) => entry.outcome),
-      entries.map((entry) => JSON.stringify(entry.details, storable)),
-      entries.map((entry) => entry.requestId),
-      entries.map((entry) => entry.address),
-    ],
+  await db.query(INSERT, valuesOf(entries));
+}
+
+/** Without those of tenants that this database refuses, since they live in another: these are the answer. */
+export async function insertWhoLivesHere(
+  db: Db,
+  entries: readonly NewAuditEntry[],
+): Promise<NewAuditEntry[]> {
+  const { rows } = await db.query<{ tenantId: TenantId }>(
+    /* sql */ `WITH gone AS MATERIALIZED (
+        SELECT tenant_id FROM postern.shard_tenants WHERE fenced AND tenant_id = ANY ($1::text[])
+      ), written AS (${INSERT} WHERE tenant_id IS NULL OR tenant_id <> ALL (ARRAY(SELECT tenant_id FROM gone)))
+      SELECT tenant_id AS "tenantId" FROM gone`,
+    valuesOf(entries),
   );
+  const gone = new Set(rows.map(({ tenantId }) => tenantId));
+  return entries.filter(({ tenantId }) => tenantId !== null && gone.has(tenantId));
+}
+
+function valuesOf(entries: readonly NewAuditEntry[]): unknown[] {
+  const ids = entries.map(() => newAuditId());
+  return [
+    entries.map((entry) => entry.tenantId),
+    ids,
+    ids.map((id) => new Date(idTimeMs(id))),
+    entries.map((entry) => entry.actor.type),
+    entries.map(({ actor }) => (actor.sub === null ? null : storableText(actor.sub))),
+    entries.map((entry) => entry.action),
+    entries.map((entry) => entry.endpointId),
+    entries.map((entry) => entry.outcome),
+    entries.map((entry) => JSON.stringify(entry.details, storable)),
+    entries.map((entry) => entry.requestId),
+    entries.map((entry) => entry.address),
+  ];
 }
 
 /** A tenant's entries, newest first. */

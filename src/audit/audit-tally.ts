@@ -10,7 +10,7 @@ import type { Pool } from "../database/pool.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import { POSTERN, UNKNOWN, type Caller, type NewAuditEntry } from "./audit-entry.ts";
-import { insertAuditEntries } from "./audit-store.ts";
+import { insertWhoLivesHere } from "./audit-store.ts";
 import { maskUrl } from "./mask-url.ts";
 
 const FLUSH_MS = 60_000;
@@ -37,11 +37,21 @@ export type AuditTally = {
   close(): Promise<void>;
 };
 
-export function makeAuditTally(services: { db: Pool; log: Log }): AuditTally {
+type PassOn = (tenantId: TenantId, entries: readonly NewAuditEntry[]) => Promise<void>;
+
+/** Of one database of several: entries of a tenant that has moved since they were counted go to its home. */
+export type ShardAuditTally = AuditTally & {
+  /** Only with several databases. */
+  onMoved(passOn: PassOn): void;
+  /** Adds what another database's tally passes on. */
+  write(entries: readonly NewAuditEntry[]): Promise<void>;
+};
+
+export function makeAuditTally(services: { db: Pool; log: Log }): ShardAuditTally {
   return new MemoryTally(services);
 }
 
-class MemoryTally implements AuditTally {
+class MemoryTally implements ShardAuditTally {
   readonly #services: { db: Pool; log: Log };
   readonly #counted = new Map<string, Counted>();
   readonly #blocked = new LRUCache<string, true>({ max: MAX_BLOCKED_ENDPOINTS, ttl: BLOCKED_EVERY_MS });
@@ -50,6 +60,7 @@ class MemoryTally implements AuditTally {
   #unsaved: NewAuditEntry[] = [];
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> = Promise.resolve();
+  #passOn: PassOn | null = null;
 
   constructor(services: { db: Pool; log: Log }) {
     this.#services = services;
@@ -90,6 +101,15 @@ class MemoryTally implements AuditTally {
     this.#flushSoon();
   }
 
+  onMoved(passOn: PassOn): void {
+    this.#passOn = passOn;
+  }
+
+  async write(entries: readonly NewAuditEntry[]): Promise<void> {
+    const moved = await insertWhoLivesHere(this.#services.db, entries);
+    if (moved.length > 0) throw new Error("the tenant has moved again");
+  }
+
   async close(): Promise<void> {
     await this.#flushing;
     await this.#flush();
@@ -121,6 +141,7 @@ class MemoryTally implements AuditTally {
 
   async #flush(): Promise<void> {
     const { db, log } = this.#services;
+    let moved: readonly NewAuditEntry[] = [];
     const entries = [...this.#unsaved, ...[...this.#counted.values()].map(withCount)];
     this.#counted.clear();
     this.#addresses = 0;
@@ -128,12 +149,25 @@ class MemoryTally implements AuditTally {
     this.#unsaved = [];
     if (entries.length === 0) return;
     try {
-      await insertAuditEntries(db, entries);
+      moved = await insertWhoLivesHere(db, entries);
     } catch (error) {
       this.#unsaved = entries.slice(0, MAX_UNSAVED);
       const lost = entries.length - this.#unsaved.length;
       this.#flushSoon();
       log.warn({ err: error, entries: entries.length, lost }, "audit entries could not be written yet");
+    }
+    await this.#follow(moved);
+  }
+
+  async #follow(moved: readonly NewAuditEntry[]): Promise<void> {
+    const { log } = this.#services;
+    for (const [tenantId, entries] of Map.groupBy(moved, (entry) => entry.tenantId)) {
+      if (tenantId === null || this.#passOn === null) continue;
+      try {
+        await this.#passOn(tenantId, entries);
+      } catch (error) {
+        log.warn({ err: error, tenantId, lost: entries.length }, "audit entries of a moved tenant are lost");
+      }
     }
   }
 }

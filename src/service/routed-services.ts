@@ -6,6 +6,7 @@ import { makeSessionVerifier } from "../api/session.ts";
 import type { Publisher } from "../events/publish.ts";
 import { makeOwnTokens } from "../portal/own-tokens.ts";
 import { ALL_TENANTS } from "../portal/portal-session.ts";
+import type { Db } from "../database/pool.ts";
 import type { Router } from "../shards/router.ts";
 import { isBeingMoved } from "../shards/directory-store.ts";
 import { makeShardedTenants } from "../shards/sharded-tenants.ts";
@@ -166,21 +167,31 @@ function tenantsOf({ router, shards }: Routing, first: ShardParts): ApiServices[
     get: (tenantId) =>
       atHome(tenantId, async (tenants, id, shard) => ({ ...(await tenants.get(id)), shard })),
     async count(tenantId) {
-      await requireSettled(first, tenantId);
+      await requireSettled(first, tenantId, null);
       return mergeCounts(await inEach((tenants) => tenants.count(tenantId)));
     },
     // The others' parts are begun by the worker of its own: `erase-elsewhere.ts`.
-    async erase(by, tenantId) {
-      await requireSettled(first, tenantId);
-      return atHome(tenantId, (tenants, id) => tenants.erase(by, id));
-    },
+    erase: (by, tenantId) =>
+      atHome(tenantId, (tenants, id, shard) =>
+        tenants.erase(by, id, (transaction) =>
+          requireSettled(first, id, shard === first.name ? transaction : null),
+        ),
+      ),
     getErasure: (tenantId) => atHome(tenantId, (tenants, id) => tenants.getErasure(id)),
   };
 }
 
-/** A move that begins behind this look notices the erasure before its switch. @throws Refusal `tenant_moving` */
-async function requireSettled({ pulse, parts }: ShardParts, tenantId: TenantId): Promise<void> {
-  if (!(await pulse.guard(() => isBeingMoved(parts.pools.publisher, tenantId)))) return;
+/**
+ * `open`: a transaction of the first shard that the caller has. To wait for a second
+ * connection of the same pool meanwhile could be to wait for ever.
+ * @throws Refusal `tenant_moving`
+ */
+async function requireSettled(
+  { pulse, parts }: ShardParts,
+  tenantId: TenantId,
+  open: Db | null,
+): Promise<void> {
+  if (!(await pulse.guard(() => isBeingMoved(open ?? parts.pools.publisher, tenantId)))) return;
   const message =
     "finish the move with `postern tenants move`, or give it up with its --undo, and erase the tenant then";
   throw new Refusal("tenant_moving", { issues: [{ path: ["tenant_id"], message, code: "tenant_moving" }] });
@@ -195,6 +206,11 @@ function servedFilesOf(shards: readonly ShardParts[]): ApiServices["servedFiles"
 
 /** What is counted for a tenant goes to its shard, and the rest to the first. */
 function auditTallyOf({ log }: ServiceOptions, { router, shards }: Routing, first: ShardParts): AuditTally {
+  for (const { parts } of shards) {
+    parts.auditTally.onMoved((tenantId, entries) =>
+      whereItLives(router, tenantId, (home) => home.parts.auditTally.write(entries)),
+    );
+  }
   function tell(tenantId: TenantId | null, entry: (tally: AuditTally) => void): void {
     if (tenantId === null) return entry(first.parts.auditTally);
     router.home(tenantId).then(

@@ -81,6 +81,8 @@ export async function makeShardedParts(
     apiServices: services,
     async close() {
       await process.stopSending();
+      // While each can still pass on to the others.
+      await services.auditTally.close();
       await Promise.all(list.map(({ parts }) => parts.close()));
       await process.tracing?.close();
       await Promise.all(reached.values().map(({ db }) => db.end()));

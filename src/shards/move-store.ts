@@ -178,6 +178,11 @@ export async function isAtWork(db: Db, tenantId: TenantId): Promise<boolean> {
   return rows[0]?.busy === true;
 }
 
+/** Waits for everyone who is asking for an erasure. Nobody else asks for one until the transaction ends. */
+export async function lockErasures(db: Db): Promise<void> {
+  await db.query(/* sql */ `LOCK TABLE postern.tenant_erasures IN SHARE MODE`);
+}
+
 /** Whether the tenant is being erased, or was since. */
 export async function wasErasedSince(db: Db, tenantId: TenantId, since: Date): Promise<boolean> {
   const { rowCount } = await db.query(

@@ -60,6 +60,7 @@ import {
   insertReplays,
   isAtWork,
   lacksEvents,
+  lockErasures,
   lockSwitched,
   readKeysOnTheWay,
   readReplays,
@@ -94,6 +95,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   const { directory, source, target, tell } = services;
   const copy = await copyOf(services, move);
   if (!move.switched) {
+    await requireNoErasure(services, move);
     await closeTarget(services, copy);
     await copyLog(services, copy);
     await compareLog(services, move.tenantId, () => untilReached(services, copy));
@@ -140,6 +142,19 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await forgetFence(target.db, move.tenantId);
   await deleteMove(directory, move.tenantId);
+}
+
+/** Who asks for an erasure from now on sees that the tenant is being moved. What was asked before counts. */
+async function requireNoErasure(services: MoveServices, move: Move): Promise<void> {
+  const isErased = await inTransaction(services.source.db, async (db) => {
+    await lockErasures(db);
+    return wasErasedSince(db, move.tenantId, move.startedAt);
+  });
+  if (!isErased) return;
+  await undoMove(services, move);
+  throw new ConfigError(
+    `${move.tenantId} is being erased, or was since the move began.\nThe move was given up; nothing is left of it.`,
+  );
 }
 
 async function hasSwitched(directory: Pool, tenantId: TenantId): Promise<boolean> {

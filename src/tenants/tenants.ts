@@ -1,6 +1,6 @@
 /** The operator's view of tenants, and asking for the erasure of one. A worker does it. */
 import { recordAudit } from "../audit/audit.ts";
-import type { Pool } from "../database/pool.ts";
+import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Granting } from "../portal/portal-sessions.ts";
 import type { TenantId } from "../shared/id.ts";
@@ -37,10 +37,20 @@ export class Tenants {
     return { rows, isCapped: [...rows.values()].some((count) => count >= MOST_COUNTED), held };
   }
 
-  /** @throws Refusal `held` where an artifact is held: then nothing is erased. */
-  async erase(by: Granting, tenantId: TenantId): Promise<Erasure> {
+  /**
+   * `requireSettled` fails where the tenant is being moved. It is asked in the
+   * transaction that notes the erasure: a move waits for its end before it begins.
+   * @throws Refusal `held` where an artifact is held: then nothing is erased.
+   */
+  async erase(
+    by: Granting,
+    tenantId: TenantId,
+    requireSettled: (transaction: Db) => Promise<void> = async () => undefined,
+  ): Promise<Erasure> {
     await inTransaction(this.#db, async (transaction) => {
-      if (!(await insertErasure(transaction, tenantId))) return;
+      const isNew = await insertErasure(transaction, tenantId);
+      await requireSettled(transaction);
+      if (!isNew) return;
       const { count, first } = await lockHolds(transaction, tenantId);
       if (first !== null) throw heldRefusal(first, count);
       await recordAudit(transaction, {

@@ -18,6 +18,7 @@ const moveOf = (tenantId: TenantId) => ({
 /** Of the server, and of no tenant. */
 const OF_SERVER = new Set([
   "isSubscribed",
+  "lockErasures",
   "readEnd",
   "readDays",
   "readKeptSince",
@@ -49,6 +50,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   releaseEndpoints: (db, id) => moves.releaseEndpoints(db, id),
   holdTenant: (db, id) => moves.holdTenant(db, id),
   isAtWork: async (db, id) => (await moves.isAtWork(db, id)) || null,
+  lockErasures: (db) => moves.lockErasures(db),
   wasErasedSince: async (db, id) => (await moves.wasErasedSince(db, id, LONG_AGO)) || null,
   readReplays: async (db, id) => JSON.parse(await moves.readReplays(db, id)),
   findTablesWithRows: (db, id) => moves.findTablesWithRows(db, id, ["events"]),

@@ -1,0 +1,104 @@
+/** What else is asked of a tenant in the moment in which it is moved to another shard. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { runProgram } from "./support/program.ts";
+import { SERVER, startTestServer } from "./support/postgres.ts";
+import { eventually, type Claims } from "./support/service.ts";
+import { BACKEND, ok, prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
+
+let t: ShardTests;
+let server: Awaited<ReturnType<typeof startTestServer>>;
+const given = process.env[SERVER.url];
+
+before(async () => {
+  server = await startTestServer(undefined, { wal_level: "logical" });
+  process.env[SERVER.url] = server.url;
+  t = await prepareShardTests();
+});
+afterEach(() => t.end());
+after(async () => {
+  await t.close();
+  await server.stop();
+  process.env[SERVER.url] = given;
+});
+
+const move = (tid: string) => runProgram(["tenants", "move", tid, "--to", "eu2"], t.settings());
+
+/** Work that needs this table of the first shard waits until it is let go. */
+async function holdTable(
+  table: string,
+): Promise<{ isAwaited: () => Promise<boolean>; letGo: () => Promise<void> }> {
+  const client = await t.shards().database("eu1").pool.connect();
+  await client.query(`BEGIN; LOCK TABLE postern.${table} IN EXCLUSIVE MODE`);
+  return {
+    async isAwaited() {
+      const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = $1::text::regclass";
+      return (await t.rows("eu1", waits, [`postern.${table}`])).length > 0;
+    },
+    async letGo() {
+      await client.query("COMMIT");
+      client.release();
+    },
+  };
+}
+
+/** Asks for the erasure, holds it where it needs the table, lets the move begin meanwhile, and then both go on. */
+async function eraseWhileMoving(table: string) {
+  const program = await t.begin();
+  const { one } = await t.twoEndpoints(program);
+  const { isAwaited, letGo } = await holdTable(table);
+  const erasing = program.call("DELETE", `/api/tenants/${one.tid}`, { as: BACKEND });
+  await eventually(isAwaited);
+  const moving = move(one.tid);
+  await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.tenant_moves")).length === 1);
+  await letGo();
+  return { program, tid: one.tid, erasing: await erasing, moved: await moving };
+}
+
+describe("an erasure", () => {
+  it("that comes behind the beginning of a move is refused, and the tenant is moved", async () => {
+    const { erasing, moved, tid } = await eraseWhileMoving("tenant_erasures");
+    assert.equal(erasing.status, 409, erasing.text);
+    assert.match(erasing.text, /being moved/);
+    assert.equal(moved.code, 0, moved.errors);
+    assert.equal(
+      (await t.rows("eu2", "SELECT FROM postern.endpoints WHERE tenant_id = $1", [tid])).length,
+      1,
+    );
+  });
+
+  it("that was asked for before it ends the move, and nothing of the move is left", async () => {
+    const { program, erasing, moved, tid } = await eraseWhileMoving("audit_log");
+    assert.equal(erasing.status, 202, erasing.text);
+    assert.equal(moved.code, 1);
+    assert.match(moved.errors, /is being erased.*\n.*given up/);
+    await eventually(async () => {
+      const { text } = await program.call("GET", `/api/tenants/${tid}/erasure`, { as: BACKEND });
+      return text.includes('"finished"');
+    });
+    for (const shard of ["eu1", "eu2"]) {
+      assert.deepEqual(await t.rows(shard, "SELECT FROM postern.tenant_moves"), []);
+      assert.deepEqual(await t.rows(shard, "SELECT FROM postern.endpoints WHERE tenant_id = $1", [tid]), []);
+      assert.deepEqual(await t.rows(shard, "SELECT FROM postern.shard_tenants WHERE fenced OR moving"), []);
+    }
+  });
+});
+
+describe("the audit log", () => {
+  it("has what was counted before the move where the tenant lives now", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const member: Claims = { type: "user", tid: one.tid, sub: "max", role: "member" };
+    await ok(program.call("GET", "/api/audit", { as: member }), 403);
+    const moved = await move(one.tid);
+    assert.equal(moved.code, 0, moved.errors);
+    // A process that ends adds what it has counted.
+    await program.end("SIGTERM");
+    const refused = "SELECT FROM postern.audit_log WHERE tenant_id = $1 AND action = 'access.refused'";
+    assert.equal((await t.rows("eu2", refused, [one.tid])).length, 1);
+    assert.deepEqual(
+      await t.rows("eu1", "SELECT FROM postern.audit_log WHERE tenant_id = $1", [one.tid]),
+      [],
+    );
+  });
+});
