@@ -2,24 +2,21 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { runProgram } from "./support/program.ts";
-import { SERVER, startTestServer } from "./support/postgres.ts";
+import { startLogicalServer } from "./support/logical-server.ts";
 import { eventually, type Claims } from "./support/service.ts";
 import { BACKEND, ok, prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
 
 let t: ShardTests;
-let server: Awaited<ReturnType<typeof startTestServer>>;
-const given = process.env[SERVER.url];
+let server: Awaited<ReturnType<typeof startLogicalServer>>;
 
 before(async () => {
-  server = await startTestServer(undefined, { wal_level: "logical" });
-  process.env[SERVER.url] = server.url;
+  server = await startLogicalServer();
   t = await prepareShardTests();
 });
 afterEach(() => t.end());
 after(async () => {
   await t.close();
   await server.stop();
-  process.env[SERVER.url] = given;
 });
 
 const move = (tid: string) => runProgram(["tenants", "move", tid, "--to", "eu2"], t.settings());

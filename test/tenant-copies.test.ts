@@ -17,7 +17,8 @@ import {
 } from "../src/shards/copy-store.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../src/shared/id.ts";
 import { CHANGING, GROWING, PENDING } from "../src/shards/move-tables.ts";
-import { createTestDatabase, SERVER, startTestServer, type TestDatabase } from "./support/postgres.ts";
+import { startLogicalServer } from "./support/logical-server.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually } from "./support/service.ts";
 import { seedTwoTenants, tenant } from "./support/two-tenants.ts";
 
@@ -26,14 +27,12 @@ const acme = tenant("acme");
 const globex = tenant("globex");
 const copy = { name: "postern_move_test", tenantId: acme };
 
-let server: Awaited<ReturnType<typeof startTestServer>>;
+let server: Awaited<ReturnType<typeof startLogicalServer>>;
 let source: TestDatabase;
 let target: TestDatabase;
-const given = process.env[SERVER.url];
 
 before(async () => {
-  server = await startTestServer(undefined, { wal_level: "logical" });
-  process.env[SERVER.url] = server.url;
+  server = await startLogicalServer();
   [source, target] = await Promise.all([createTestDatabase(), createTestDatabase()]);
   for (const { tenantId, endpointId, deliveryId } of Object.values(await seedTwoTenants(source.pool)))
     await seedStatistics(tenantId, endpointId, deliveryId);
@@ -48,7 +47,6 @@ after(async () => {
   await unpublish(source.pool, copy);
   await Promise.all([source.drop(), target.drop()]);
   await server.stop();
-  process.env[SERVER.url] = given;
 });
 
 async function seedStatistics(...ids: [TenantId, EndpointId, DeliveryId]): Promise<void> {

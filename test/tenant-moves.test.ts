@@ -6,7 +6,8 @@ import { publishedObject } from "../src/api/schemas.ts";
 import { createEndpoint, publish, wholeLog } from "./support/api.ts";
 import { runProgram, startTask, type Program } from "./support/program.ts";
 import { replaysOf } from "./support/replays.ts";
-import { OLDEST, SERVER, startTestServer } from "./support/postgres.ts";
+import { startLogicalServer } from "./support/logical-server.ts";
+import { OLDEST, SERVER } from "./support/postgres.ts";
 import { eventually } from "./support/service.ts";
 import {
   BACKEND,
@@ -23,19 +24,16 @@ import {
 } from "./support/shard-programs.ts";
 
 let t: ShardTests;
-let server: Awaited<ReturnType<typeof startTestServer>>;
-const given = process.env[SERVER.url];
+let server: Awaited<ReturnType<typeof startLogicalServer>>;
 
 before(async () => {
-  server = await startTestServer(undefined, { wal_level: "logical" });
-  process.env[SERVER.url] = server.url;
+  server = await startLogicalServer();
   t = await prepareShardTests();
 });
 afterEach(() => t.end());
 after(async () => {
   await t.close();
   await server.stop();
-  process.env[SERVER.url] = given;
 });
 
 const move = (...words: string[]) => runProgram(["tenants", "move", ...words], t.settings());

@@ -1,0 +1,15 @@
+/** A PostgreSQL of its own for a test file that moves tenants: the one that all share has no logical replication. */
+import { SERVER, startTestServer } from "./postgres.ts";
+
+/** Until it is stopped, new test databases are on it. */
+export async function startLogicalServer(): Promise<{ stop(): Promise<void> }> {
+  const given = process.env[SERVER.url];
+  const server = await startTestServer(undefined, { wal_level: "logical" });
+  process.env[SERVER.url] = server.url;
+  return {
+    async stop() {
+      await server.stop();
+      process.env[SERVER.url] = given;
+    },
+  };
+}
