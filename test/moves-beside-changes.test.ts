@@ -2,22 +2,16 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { runProgram } from "./support/program.ts";
-import { startLogicalServer } from "./support/logical-server.ts";
 import { eventually, type Claims } from "./support/service.ts";
 import { BACKEND, ok, prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
 
 let t: ShardTests;
-let server: Awaited<ReturnType<typeof startLogicalServer>>;
 
 before(async () => {
-  server = await startLogicalServer();
-  t = await prepareShardTests();
+  t = await prepareShardTests({ movesTenants: true });
 });
 afterEach(() => t.end());
-after(async () => {
-  await t.close();
-  await server.stop();
-});
+after(() => t.close());
 
 const move = (tid: string) => runProgram(["tenants", "move", tid, "--to", "eu2"], t.settings());
 

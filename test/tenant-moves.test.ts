@@ -6,7 +6,6 @@ import { publishedObject } from "../src/api/schemas.ts";
 import { createEndpoint, publish, wholeLog } from "./support/api.ts";
 import { runProgram, startTask, type Program } from "./support/program.ts";
 import { replaysOf } from "./support/replays.ts";
-import { startLogicalServer } from "./support/logical-server.ts";
 import { OLDEST, SERVER } from "./support/postgres.ts";
 import { eventually } from "./support/service.ts";
 import {
@@ -24,17 +23,12 @@ import {
 } from "./support/shard-programs.ts";
 
 let t: ShardTests;
-let server: Awaited<ReturnType<typeof startLogicalServer>>;
 
 before(async () => {
-  server = await startLogicalServer();
-  t = await prepareShardTests();
+  t = await prepareShardTests({ movesTenants: true });
 });
 afterEach(() => t.end());
-after(async () => {
-  await t.close();
-  await server.stop();
-});
+after(() => t.close());
 
 const move = (...words: string[]) => runProgram(["tenants", "move", ...words], t.settings());
 /** What it tells of itself. The steps are the same on both servers, so on one of them one is enough. */

@@ -141,7 +141,6 @@ class MemoryTally implements ShardAuditTally {
 
   async #flush(): Promise<void> {
     const { db, log } = this.#services;
-    let moved: readonly NewAuditEntry[] = [];
     const entries = [...this.#unsaved, ...[...this.#counted.values()].map(withCount)];
     this.#counted.clear();
     this.#addresses = 0;
@@ -149,14 +148,13 @@ class MemoryTally implements ShardAuditTally {
     this.#unsaved = [];
     if (entries.length === 0) return;
     try {
-      moved = await insertWhoLivesHere(db, entries);
+      await this.#follow(await insertWhoLivesHere(db, entries));
     } catch (error) {
       this.#unsaved = entries.slice(0, MAX_UNSAVED);
       const lost = entries.length - this.#unsaved.length;
       this.#flushSoon();
       log.warn({ err: error, entries: entries.length, lost }, "audit entries could not be written yet");
     }
-    await this.#follow(moved);
   }
 
   async #follow(moved: readonly NewAuditEntry[]): Promise<void> {

@@ -167,14 +167,14 @@ function tenantsOf({ router, shards }: Routing, first: ShardParts): ApiServices[
     get: (tenantId) =>
       atHome(tenantId, async (tenants, id, shard) => ({ ...(await tenants.get(id)), shard })),
     async count(tenantId) {
-      await requireSettled(first, tenantId, null);
+      await requireSettled(first, tenantId);
       return mergeCounts(await inEach((tenants) => tenants.count(tenantId)));
     },
     // The others' parts are begun by the worker of its own: `erase-elsewhere.ts`.
     erase: (by, tenantId) =>
       atHome(tenantId, (tenants, id, shard) =>
         tenants.erase(by, id, (transaction) =>
-          requireSettled(first, id, shard === first.name ? transaction : null),
+          requireSettled(first, id, shard === first.name ? transaction : undefined),
         ),
       ),
     getErasure: (tenantId) => atHome(tenantId, (tenants, id) => tenants.getErasure(id)),
@@ -182,16 +182,16 @@ function tenantsOf({ router, shards }: Routing, first: ShardParts): ApiServices[
 }
 
 /**
- * `open`: a transaction of the first shard that the caller has. To wait for a second
+ * Give it a transaction of the first shard that you have: to wait for a second
  * connection of the same pool meanwhile could be to wait for ever.
  * @throws Refusal `tenant_moving`
  */
 async function requireSettled(
   { pulse, parts }: ShardParts,
   tenantId: TenantId,
-  open: Db | null,
+  db: Db = parts.pools.publisher,
 ): Promise<void> {
-  if (!(await pulse.guard(() => isBeingMoved(open ?? parts.pools.publisher, tenantId)))) return;
+  if (!(await pulse.guard(() => isBeingMoved(db, tenantId)))) return;
   const message =
     "finish the move with `postern tenants move`, or give it up with its --undo, and erase the tenant then";
   throw new Refusal("tenant_moving", { issues: [{ path: ["tenant_id"], message, code: "tenant_moving" }] });

@@ -152,9 +152,7 @@ async function requireNoErasure(services: MoveServices, move: Move): Promise<voi
   });
   if (!isErased) return;
   await undoMove(services, move);
-  throw new ConfigError(
-    `${move.tenantId} is being erased, or was since the move began.\nThe move was given up; nothing is left of it.`,
-  );
+  throw erased(move, "The move was given up; nothing is left of it.");
 }
 
 async function hasSwitched(directory: Pool, tenantId: TenantId): Promise<boolean> {
@@ -274,7 +272,8 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
   const endsAt = performance.now() + FENCED_MS;
   if (!(await until(await endOfOpen(source.db), endsAt))) return `a transaction in ${source.name} takes long`;
   if (await isAtWork(source.db, tenantId)) return "an attempt has begun";
-  if (await wasErasedSince(source.db, tenantId, move.startedAt)) throw erased(tenantId);
+  if (await wasErasedSince(source.db, tenantId, move.startedAt))
+    throw erased(move, "Undo the move with --undo.");
   await takeReplays(source.db, tenantId);
   const replays = await readReplays(source.db, tenantId);
   const overlap = new Date(Date.now() - OVERLAP_MS);
@@ -287,10 +286,8 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
   return null;
 }
 
-function erased(tenantId: TenantId): ConfigError {
-  return new ConfigError(
-    `${tenantId} is being erased, or was since the move began.\nUndo the move with --undo.`,
-  );
+function erased({ tenantId }: Move, next: string): ConfigError {
+  return new ConfigError(`${tenantId} is being erased, or was since the move began.\n${next}`);
 }
 
 /** Answers how to ask whether every transaction of now has ended. */

@@ -7,6 +7,7 @@ import type { Environment } from "../../src/config.ts";
 import { createEndpoint, listDeliveries } from "./api.ts";
 import { sharedSettings, startProgram, type Program } from "./program.ts";
 import { eventually, request, type ApiAnswer, type Claims } from "./service.ts";
+import { startLogicalServer } from "./logical-server.ts";
 import { createShards, type TestShards } from "./shards.ts";
 import { startReceiver, type TlsReceiver } from "./tls-receiver.ts";
 
@@ -29,7 +30,8 @@ export const published = z.array(z.object({ id: z.string(), deliveries: z.number
 export type ShardTests = Awaited<ReturnType<typeof prepareShardTests>>;
 
 /** Once for a file; `end` behind each test, `close` behind the last. */
-export async function prepareShardTests() {
+export async function prepareShardTests({ movesTenants = false } = {}) {
+  const server = movesTenants ? await startLogicalServer() : null;
   let fails = false;
   const receiver: TlsReceiver = await startReceiver({ respond: () => ({ status: fails ? 500 : 200 }) });
   const { DATABASE_URL: _, ...settings } = await sharedSettings("", receiver.caPem);
@@ -98,7 +100,10 @@ export async function prepareShardTests() {
       await shards?.drop();
       shards = null;
     },
-    close: () => receiver.close(),
+    async close(): Promise<void> {
+      await receiver.close();
+      await server?.stop();
+    },
   };
 }
 
