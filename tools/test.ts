@@ -7,11 +7,7 @@
  * the slowest files; the exit status is 1 when a check or a test failed.
  */
 import { globSync } from "node:fs";
-import { constants } from "node:os";
 import { dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { run } from "node:test";
-import { spec } from "node:test/reporters";
 import { prepareDeployTools } from "../test/support/deploy-tools.ts";
 import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
@@ -22,7 +18,7 @@ import { prepareVersitygw } from "../test/support/versitygw.ts";
 import { prepareChromium } from "../portal/test/support/chromium.ts";
 import { buildProgram } from "./build.ts";
 import { runChecks } from "./check.ts";
-import { reportSlowFiles } from "./slow-files.ts";
+import { runFiles } from "./run-files.ts";
 import { preparePython } from "./suite/python.ts";
 
 const root = dirname(import.meta.dirname);
@@ -31,6 +27,7 @@ const words = process.argv.slice(2);
 const CONCURRENCY = 4;
 // A wait in vain ends a test, not the whole run.
 const TEST_LIMIT_MS = 120_000;
+const LIMITS = { concurrency: CONCURRENCY, testMs: TEST_LIMIT_MS, endMs: TEST_LIMIT_MS + 30_000 };
 /** Words in the paths of the files that take longest. They begin first: one that began last would end long after all others. */
 const LONGEST = [
   "tenant-moves",
@@ -113,47 +110,11 @@ async function main(): Promise<number> {
       // Hundreds of processes load the same modules.
       NODE_COMPILE_CACHE: join(root, ".cache", "compiled"),
     });
-    const status = await runTests(files);
+    const status = await runFiles(root, longestFirst(files), LIMITS);
     return isClean ? status : Math.max(status, 1);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }
-}
-
-/** By node's runner within this process: its command line would sort the files. */
-async function runTests(files: readonly string[]): Promise<number> {
-  const stopping = new AbortController();
-  let status = 0;
-  const stop = (signal: NodeJS.Signals): void => {
-    status = 128 + constants.signals[signal];
-    // The files that run are ended and reported, and then we stop the server.
-    stopping.abort();
-  };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
-  const events = run({
-    files: longestFirst(files).map((file) => join(root, file)),
-    concurrency: CONCURRENCY,
-    timeout: TEST_LIMIT_MS,
-    // A hook that waits in vain would keep its file, and with it the run, for ever.
-    forceExit: true,
-    signal: stopping.signal,
-    cwd: root,
-  });
-  events.on("test:fail", () => (status ||= 1));
-  // What goes wrong in this process is no test's: node notes it in the summary of the whole alone.
-  events.on("test:summary", ({ file, success }) => {
-    if (file === undefined && !success) status ||= 1;
-  });
-  const reports = [events.compose(spec), events.compose(reportSlowFiles)];
-  try {
-    await Promise.all(reports.map((report) => pipeline(report, process.stdout, { end: false })));
-  } catch (error) {
-    // Nobody reads the results any more.
-    stopping.abort();
-    throw error;
-  }
-  process.off("SIGINT", stop).off("SIGTERM", stop);
-  return status;
 }
 
 function longestFirst(files: readonly string[]): string[] {
