@@ -119,7 +119,7 @@ describe("postern audit", () => {
     ]) {
       const { code, output } = await runProgram(["audit", ...args], service.env);
       assert.equal(code, 1);
-      assert.match(output, /^postern cannot start:\n {2}--/);
+      assert.match(output, /^postern:\n {2}--/);
     }
     const { code, output } = await runProgram(["audit", "--action", "nothing"], service.env);
     assert.equal(code, 2);

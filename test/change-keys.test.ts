@@ -38,7 +38,7 @@ after(() => database.drop());
 
 type Stored = { tenantId: TenantId; endpointId: EndpointId; secret: string };
 
-/** Endpoints with secrets sealed by the former key; of every third a grace time runs. */
+/** Endpoints with secrets sealed by the former key; of every third a grace period runs. */
 async function seal(count: number): Promise<Stored[]> {
   await database.pool.query("TRUNCATE postern.endpoints, postern.audit_log");
   const stored = Array.from({ length: count }, () => {

@@ -159,7 +159,7 @@ describe("the archive", () => {
     assert.equal(code, 1);
     assert.match(
       output,
-      /^postern cannot start:\n {2}DATABASE_URL is not set, and no embedded database is installed for .*\n {2}Set DATABASE_URL to .*\n$/,
+      /^postern:\n {2}DATABASE_URL is not set, and no embedded database is installed for .*\n {2}Set DATABASE_URL to .*\n$/,
     );
   });
 

@@ -49,7 +49,7 @@ describe("POST /api/webhooks/:id/rotate-secret", () => {
     assert.equal(request.headers["webhook-signature"], webhookSignature(next, request));
   });
 
-  it("signs with both secrets during a grace time, the new one first", async () => {
+  it("signs with both secrets during a grace period, the new one first", async () => {
     const { endpoint, secret } = await webhooks.create();
     const next = await webhooks.rotate(endpoint.id, { grace_seconds: 604_800 });
     const request = await sentByTest(endpoint.id);
@@ -60,7 +60,7 @@ describe("POST /api/webhooks/:id/rotate-secret", () => {
     );
   });
 
-  it("signs with the new secret alone once the grace time is over", async () => {
+  it("signs with the new secret alone once the grace period is over", async () => {
     const { endpoint } = await webhooks.create();
     const next = await webhooks.rotate(endpoint.id, { grace_seconds: 600 });
     const age = (seconds: number) =>
@@ -77,7 +77,7 @@ describe("POST /api/webhooks/:id/rotate-secret", () => {
     assert.equal(request.headers["webhook-signature"], webhookSignature(next, request));
   });
 
-  it("ends a running grace time with the next rotation", async () => {
+  it("ends a running grace period with the next rotation", async () => {
     const { endpoint } = await webhooks.create();
     await webhooks.rotate(endpoint.id, { grace_seconds: 3600 });
     const last = await webhooks.rotate(endpoint.id, { grace_seconds: 0 });
@@ -93,7 +93,7 @@ describe("POST /api/webhooks/:id/rotate-secret", () => {
     }
   });
 
-  it("refuses a grace time out of bounds and leaves the secret as it is", async () => {
+  it("refuses a grace period out of bounds and leaves the secret as it is", async () => {
     const { endpoint, secret } = await webhooks.create();
     for (const grace_seconds of [-1, 604_801, 1.5, "60", null]) {
       const answer = await webhooks.call("POST", `/${endpoint.id}/rotate-secret`, {
@@ -163,7 +163,7 @@ describe("an own secret", () => {
     }
   });
 
-  it("is taken on rotate-secret, beside the former one during a grace time, by owners alone", async () => {
+  it("is taken on rotate-secret, beside the former one during a grace period, by owners alone", async () => {
     const { endpoint, secret } = await webhooks.create();
     const path = `/${endpoint.id}/rotate-secret`;
     const refused = await webhooks.call("POST", path, {

@@ -185,7 +185,7 @@ describe("a start without a good INTEGRATION_ENCRYPTION_KEY", () => {
         assert.equal(code, 1, output);
         assert.match(
           output,
-          /^postern cannot start:\n {2}INTEGRATION_ENCRYPTION_KEY .*openssl rand -base64 32$/m,
+          /^postern:\n {2}INTEGRATION_ENCRYPTION_KEY .*openssl rand -base64 32$/m,
         );
         if (key !== undefined && key !== "") assertTellsNothing(output, [key]);
       }

@@ -176,7 +176,7 @@ describe("postern migrate", () => {
 
 async function told(args: string[], env: Environment, wrong: RegExp, remedy: RegExp): Promise<void> {
   const { errors } = await refused(args, { ...secrets, ...env });
-  const lines = errors.slice(errors.indexOf("postern cannot start:\n")).trimEnd().split("\n").slice(1);
+  const lines = errors.slice(errors.indexOf("postern:\n")).trimEnd().split("\n").slice(1);
   assert.equal(lines.length, 2, errors);
   assert.match(lines[0] ?? "", wrong);
   assert.match(lines[1] ?? "", remedy);

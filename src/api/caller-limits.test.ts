@@ -23,7 +23,7 @@ describe("what a caller is told of a limit", () => {
     assert.deepEqual(told(0, 0, 0), ['"writes";r=1;t=30', '"writes";r=0;t=30', '"writes";r=0;t=30, wait 30']);
   });
 
-  it("is rounded up to whole seconds, at least one, so that who waits so long is let through", () => {
+  it("is rounded up to whole seconds, at least one, so a caller who waits this long succeeds", () => {
     assert.deepEqual(told(0, 0, 1, 1000, 1001, 29_001, 29_999, 30_000).slice(2), [
       '"writes";r=0;t=30, wait 30',
       '"writes";r=0;t=29, wait 29',

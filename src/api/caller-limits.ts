@@ -100,7 +100,7 @@ export function describeLimit(
   return { policy: `"${name}";q=${perMinute};w=60`, state: `"${name}";r=${remaining};t=${resetS}`, waitS };
 }
 
-/** Rounded up, so that who waits so long is let through; a sum's last digits make no second of their own. */
+/** Rounds up so a caller who waits this long succeeds. A floating-point rest adds no second. */
 function wholeSeconds(ms: number): number {
   return Math.ceil(ms / 1000 - 1e-9);
 }

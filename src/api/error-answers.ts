@@ -84,7 +84,7 @@ function tellWhy(
   void reply.header("WWW-Authenticate", `Bearer realm="postern"${why}`);
 }
 
-/** For the operator: what ended an answer that had begun. A client that hung up is none of his concern. */
+/** For the operator: logs why a started answer broke off. Clients that hung up are not logged. */
 export class BrokenAnswerLog extends LogController {
   override streamError(error: FastifyError, request: FastifyRequest): void {
     if (error.code === "ERR_STREAM_PREMATURE_CLOSE") return;

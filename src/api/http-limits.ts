@@ -22,13 +22,13 @@ export type HttpLimits = ConnectionLimits & {
   keepAliveTimeoutMs: number;
   /** How long a connection may move no byte either way while a request is answered on it. */
   stallTimeoutMs: number;
-  /** Answers from a tenant's log under way at once, in a process; further ones wait for their turn, so long. */
+  /** Concurrent answers from a tenant's log per process. Others wait up to `logTurnTimeoutMs`. */
   maxLogAnswers: number;
   logTurnTimeoutMs: number;
-  /** A stream of the log says something at least so often, and ends after so long. */
+  /** A stream of the log sends a ping at least this often, and ends after `streamLifeMs`. */
   streamPingMs: number;
   streamLifeMs: number;
-  /** How often the clients are looked at that are too slow. */
+  /** How often too slow clients are checked for. */
   checkEveryMs: number;
   /** Request line and headers together; trailers by themselves. */
   maxHeaderBytes: number;
@@ -37,7 +37,7 @@ export type HttpLimits = ConnectionLimits & {
 export const HTTP_LIMITS: HttpLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
-  // Longer than load balancers usually keep idle connections, so that it is they who close them.
+  // Longer than load balancers usually keep idle connections, so the load balancer closes them first.
   keepAliveTimeoutMs: 72_000,
   // Longer than any answer takes to begin: a person's test waits 15 s for its receiver.
   stallTimeoutMs: 60_000,

@@ -7,7 +7,7 @@ export async function withClearErrors(work: () => Promise<void>): Promise<void> 
   } catch (error) {
     const mistake = describeMistake(error);
     if (mistake === null) console.error(error);
-    else console.error(`postern cannot start:\n${indent(mistake)}`);
+    else console.error(`postern:\n${indent(mistake)}`);
     // What was already started must not keep a process alive that cannot do its work.
     process.exit(1);
   }

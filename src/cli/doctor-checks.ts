@@ -154,7 +154,7 @@ export async function checkDns(servers: readonly string[]): Promise<Finding> {
     if (lookup.kind === "found" || ["ENOTFOUND", "ENODATA"].includes(lookup.code)) {
       return { check, status: "ok", detail: "answer" };
     }
-    const detail = `no answer for ${KNOWN_NAME} (${lookup.code}): receivers will not be found`;
+    const detail = `no answer for ${KNOWN_NAME} (${lookup.code}). Receivers' names can't be resolved`;
     return {
       check,
       status: "fail",

@@ -1,7 +1,7 @@
 /**
- * Faults that whoever runs Postern can mend: each with two plain lines, what is
- * wrong and what to do. The one table for all commands; what is not in it is a
- * fault of the program and is printed whole.
+ * Faults that the operator can fix: each with two plain lines, the problem and
+ * its remedy. All commands use this table; any other error is a fault of the
+ * program and is printed whole.
  */
 import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
 import { codeOf, isPassing } from "../database/passing-errors.ts";

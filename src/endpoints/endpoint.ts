@@ -59,7 +59,7 @@ export type EndpointTarget = {
   /** Since when every automatic attempt has failed; null while they succeed. */
   failingSince: Date | null;
   secret: Buffer;
-  /** Present while a rotation's grace time runs. */
+  /** Present while a rotation's grace period runs. */
   previousSecret: Buffer | null;
   /** Which bodies of its attempts the tenant keeps; null: none. */
   keeps: KeptBodies | null;

@@ -79,7 +79,7 @@ export async function replaceSealed(
   return rowCount ?? 0;
 }
 
-/** Removes former secrets whose grace time is over: nothing is signed with them. */
+/** Removes former secrets whose grace period is over: nothing is signed with them. */
 export async function clearEndedGraces(db: Db): Promise<void> {
   await db.query(/* sql */ `UPDATE postern.endpoints SET previous_secret = NULL, previous_secret_until = NULL
     WHERE (tenant_id, id) IN (
@@ -90,7 +90,7 @@ export async function clearEndedGraces(db: Db): Promise<void> {
 
 /**
  * How many secrets of live endpoints each key has sealed, former ones in their
- * grace time included; an endpoint's masked headers count as one. What is of no known form, so that its key cannot be
+ * grace period included; an endpoint's masked headers count as one. What is of no known form, so that its key cannot be
  * told, is in no count.
  */
 export async function countSecretsByKey(db: Db): Promise<{ keyId: string; count: number }[]> {

@@ -14,7 +14,7 @@ type Sealed = "secret" | "previousSecret" | "maskedHeaders" | "sealedHeaders";
 export type SendTarget = Omit<EndpointTarget, Sealed> & {
   /** Names of headers, in lower case, whose values no log shows. */
   masked: ReadonlySet<string>;
-  /** The current secret's key, then the previous one's while a grace time runs. */
+  /** The current secret's key, then the previous one's while a grace period runs. */
   signingKeys: readonly [SigningKey, ...SigningKey[]];
 };
 

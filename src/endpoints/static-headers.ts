@@ -49,7 +49,7 @@ export function changeHeaders(
 ): StoredHeaders {
   const maskedHeaders = change.masked_headers ?? former.maskedHeaders;
   const masked = maskedNames(maskedHeaders);
-  // Opened only where a value of them stays: giving all anew mends what does not open.
+  // Opened only if a former value is kept, so replacing every value fixes headers that don't open.
   let kept: ReadonlyMap<string, string> | null = null;
   const keptValue = (key: string) => {
     kept ??= former.sealedHeaders === null ? new Map() : openValues(box, former.sealedHeaders, owner);

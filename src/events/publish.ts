@@ -48,7 +48,7 @@ export function makePublisher(catalog: LiveCatalog, makeDurable: MakeDurable): P
         throw new Refusal("too_many_requests", { retryAfterS: 1 });
       accepting += events.length;
       acceptingBodySize += bodySize;
-      // What nobody waits for any more takes its room all the same, until it is known what became of it.
+      // After a timeout, events keep their room until their commit has succeeded or failed.
       const finished = makeDurable(events).finally(() => {
         accepting -= events.length;
         acceptingBodySize -= bodySize;

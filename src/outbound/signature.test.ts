@@ -83,7 +83,7 @@ describe("a signature", () => {
     equal(sign([makeSigningKey(SECRET)], CONTENT).webhookSignature, `v1,${expected}`);
   });
 
-  it("during a grace time is a list, newest first; X-Service-Signature stays with the newest", () => {
+  it("during a grace period is a list, newest first; X-Service-Signature stays with the newest", () => {
     const [newest, older] = [makeSigningKey(OTHER), makeSigningKey(SECRET)];
     const both = sign([newest, older], CONTENT);
     equal(

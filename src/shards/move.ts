@@ -4,7 +4,7 @@
  * The cast: the source and the target, the directory in the first shard, and
  * PostgreSQL's replication, which copies the tenant's rows with every change.
  *
- *   close    the target lets nobody at the tenant, and its workers leave the rows alone
+ *   close    the target refuses the tenant's callers, and its workers skip the rows
  *   copy     the log and the settings, while the tenant publishes and is sent to
  *   hold     no worker begins an attempt for it; those in flight end
  *   fence    the source refuses it; the last changes reach the target

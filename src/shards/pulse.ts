@@ -1,6 +1,6 @@
 /**
- * Whether a shard answers. While it does not, its tenants' callers are refused
- * at once, those who wait too: none of them waits out a time limit of PostgreSQL.
+ * Whether a shard answers. While it does not, its tenants' callers are refused at
+ * once, also if they already wait, so no caller waits out a PostgreSQL timeout.
  */
 import { makeRepeated, type Repeated } from "../shared/every.ts";
 import { Refusal } from "../shared/refusal.ts";

@@ -82,7 +82,7 @@ export class CarryOut {
     metrics.attemptsTotal.inc({ outcome: "error", reason: "internal" });
     await this.#around.outcomes
       .record(eventGone(dispatch))
-      .catch((error: unknown) => log.error({ err: error, deliveryId: id }, "its end could not be recorded"));
+      .catch((error: unknown) => log.error({ err: error, deliveryId: id }, "cannot record that a delivery ended without its event"));
   }
 
   /** Resumes an endpoint that its rate limit pauses. */

@@ -103,7 +103,7 @@ async function issueLink(
   );
   if (output.code === "SIGNER_REJECTED") {
     log.error(
-      "a signed link was not what was asked for; without https it must be this machine's: PUBLIC_URL",
+      "the object store's signed link is invalid; without https it must lead to this machine: set PUBLIC_URL",
     );
     throw new Refusal("unavailable");
   }
