@@ -183,10 +183,7 @@ describe("a start without a good INTEGRATION_ENCRYPTION_KEY", () => {
       for (const command of ["api", "worker"]) {
         const { code, output } = await runProgram([command], { ...env, INTEGRATION_ENCRYPTION_KEY: key });
         assert.equal(code, 1, output);
-        assert.match(
-          output,
-          /^postern:\n {2}INTEGRATION_ENCRYPTION_KEY .*openssl rand -base64 32$/m,
-        );
+        assert.match(output, /^postern:\n {2}INTEGRATION_ENCRYPTION_KEY .*openssl rand -base64 32$/m);
         if (key !== undefined && key !== "") assertTellsNothing(output, [key]);
       }
     });

@@ -131,7 +131,8 @@ export class LogTail {
         failed: (error) => log.warn({ err: error }, "cannot listen to the log; watchers miss what is added"),
       },
     );
-    const failed = (error: unknown): void => log.warn({ err: error }, "cannot send new deliveries to streams of the log");
+    const failed = (error: unknown): void =>
+      log.warn({ err: error }, "cannot send new deliveries to streams of the log");
     const repeat = (ms: number, work: () => Promise<void>) =>
       every(ms, work, { signal: stopping.signal, failed });
     const work = [repeat(FLUSH_EVERY_MS, () => this.#flush()), repeat(NOTE_EVERY_MS, () => this.#noteAll())];

@@ -82,7 +82,9 @@ export class CarryOut {
     metrics.attemptsTotal.inc({ outcome: "error", reason: "internal" });
     await this.#around.outcomes
       .record(eventGone(dispatch))
-      .catch((error: unknown) => log.error({ err: error, deliveryId: id }, "cannot record that a delivery ended without its event"));
+      .catch((error: unknown) =>
+        log.error({ err: error, deliveryId: id }, "cannot record that a delivery ended without its event"),
+      );
   }
 
   /** Resumes an endpoint that its rate limit pauses. */
