@@ -59,17 +59,14 @@ async function startWorker(test: { after(work: () => Promise<void>): void }): Pr
 }
 
 describe("/ready of a process without a worker", () => {
-  it("says that nobody takes what is due, and recovers when a worker comes", async (test) => {
+  it("reports due dispatches that no worker claims, and recovers when a worker comes", async (test) => {
     await publish(api);
     assert.deepEqual(await reasonsOf(api), []);
     await sql(
       "UPDATE postern.dispatches SET due_at = now() - interval '40 s', claimable_at = now() - interval '40 s'",
     );
     const [reason] = await reasonsWhen(api, 1);
-    assert.match(
-      reason ?? "",
-      /^no worker takes what is due: 1 dispatches, the first for 4[0-9] s; start one/,
-    );
+    assert.match(reason ?? "", /^no worker claims due dispatches: 1, the first for 4[0-9] s; start one/);
     assert.ok((await gauge(api, "webhook_queue_longest_wait_seconds")) >= 40);
     const worker = await startWorker(test);
     await reasonsWhen(api, 0);
@@ -83,7 +80,7 @@ describe("/ready of a process without a worker", () => {
       "UPDATE postern.dispatches SET lease_owner = gen_random_uuid(), claimable_at = now() - interval '2 minutes'",
     );
     const reasons = await reasonsWhen(api, 2);
-    assert.match(reasons.join("\n"), /^1 leases of workers that died or hang ended more than 60 s ago/m);
+    assert.match(reasons.join("\n"), /^1 leases of dead or hanging workers ended more than 60 s ago/m);
     assert.equal(await gauge(api, "webhook_queue_dead_leases"), 1);
     await startWorker(test);
     await reasonsWhen(api, 0);
@@ -103,7 +100,7 @@ describe("/ready of a process without a worker", () => {
       const found = z.object({ warnings: z.array(z.string()) }).parse(answer.body).warnings;
       return found.length > 0 && found;
     });
-    assert.match(warnings.join(), /^what is due has waited 36[0-9] s for a worker, more than 300/);
+    assert.match(warnings.join(), /^due dispatches have waited 36[0-9] s for a worker, more than 300/);
   });
 });
 
@@ -123,10 +120,7 @@ describe("the outbox", () => {
     await leaveInOutbox("invoice.paid", "6 minutes");
     await leaveInOutbox("invoice.paid", "1 minute");
     const [reason] = await reasonsWhen(api, 1);
-    assert.match(
-      reason ?? "",
-      /^what was published from SQL has waited 36[0-9] s .*: 2 events; start a worker/,
-    );
+    assert.match(reason ?? "", /^events from SQL have waited 36[0-9] s .*: 2 events; start or add a worker/);
     assert.equal(await gauge(api, "webhook_outbox_waiting"), 2);
     const age = await gauge(api, "webhook_outbox_oldest_age_seconds");
     assert.ok(age >= 360 && age < 420, String(age));

@@ -18,9 +18,9 @@ const STALLED_AFTER_MS = 30_000;
 const FAILED = "the queue's state could not be read: see the log";
 const STALLED = "the worker has claimed nothing for half a minute: see its log, and restart it";
 const CATALOG_REFUSED =
-  "the event catalog's file was changed and is refused, so the catalog read before goes on: see this process's log, or run postern catalog check";
+  "the event catalog's file was changed and is refused, so the former catalog stays in force: see this process's log, or run postern catalog check";
 const NO_ROOM =
-  "this worker has no room for more: some receivers are slow, so add workers if other tenants' events wait";
+  "this worker has no room: some receivers are slow, so add workers if other tenants' events wait";
 
 function refusedOutcomes(count: number): string[] {
   if (count === 0) return [];

@@ -35,9 +35,9 @@ describe("queueTroubles", () => {
 
   const troubled: [string, Partial<typeof QUIET>, RegExp[]][] = [
     [
-      "due dispatches that no worker takes",
+      "due dispatches that no worker claims",
       { due: 3, longestWaitS: 31 },
-      [/^no worker takes what is due: 3 .* 31 s.*start one/],
+      [/^no worker claims due dispatches: 3, .* 31 s.*start one/],
     ],
     [
       "leases that ended long ago",
@@ -45,15 +45,11 @@ describe("queueTroubles", () => {
       [/^2 leases .*ended more than 60 s ago/],
     ],
     [
-      "events that nobody relays",
+      "events that no worker relays",
       { outboxWaiting: 4, outboxOldestAgeS: 301 },
-      [/^what was published from SQL has waited 301 s .* more than 300: 4 events; start a worker/],
+      [/^events from SQL have waited 301 s .* more than 300: 4 events; start or add a worker/],
     ],
-    [
-      "leases of dead workers and nobody else",
-      { due: 2, longestWaitS: 61, deadLeases: 2 },
-      [/^no worker/, /^2 leases/],
-    ],
+    ["leases of dead workers only", { due: 2, longestWaitS: 61, deadLeases: 2 }, [/^no worker/, /^2 leases/]],
   ];
   for (const [name, depth, reasons] of troubled) {
     it(`names ${name}`, () => {
@@ -67,6 +63,9 @@ describe("queueTroubles", () => {
   it("only warns of a backlog that comes faster than workers take it, which one tenant can cause", () => {
     const { reasons, warnings } = queueTroubles({ ...QUIET, due: 9, leased: 5, longestWaitS: 301 });
     assert.deepEqual(reasons, []);
-    assert.match(warnings.join(), /^what is due has waited 301 s for a worker, more than 300: .*add workers/);
+    assert.match(
+      warnings.join(),
+      /^due dispatches have waited 301 s for a worker, more than 300: .*add workers/,
+    );
   });
 });

@@ -57,22 +57,22 @@ export function queueTroubles(depth: QueueDepth): QueueTroubles {
   const warnings: string[] = [];
   if (longestWaitS > UNWORKED_AFTER_S && leased === 0) {
     reasons.push(
-      `no worker takes what is due: ${due} dispatches, the first for ${waited}; start one (worker or up), or see the log of those that run`,
+      `no worker claims due dispatches: ${due}, the first for ${waited}; start one (worker or up), or see the running workers' logs`,
     );
   } else if (longestWaitS > BACKLOG_AFTER_S) {
     warnings.push(
-      `what is due has waited ${waited} for a worker, more than ${BACKLOG_AFTER_S}: look at the load of the database and add workers`,
+      `due dispatches have waited ${waited} for a worker, more than ${BACKLOG_AFTER_S}: check the database's load and add workers`,
     );
   }
   if (deadLeases > 0) {
     reasons.push(
-      `${deadLeases} leases of workers that died or hang ended more than ${DEAD_LEASE_AFTER_S} s ago and nobody took them over: see the log of the workers, restart or add one`,
+      `${deadLeases} leases of dead or hanging workers ended more than ${DEAD_LEASE_AFTER_S} s ago and no worker took them over: see the workers' logs, restart or add one`,
     );
   }
   // Not sooner: when workers first see an event, it is as old as its producer's transaction is long.
   if (outboxOldestAgeS > BACKLOG_AFTER_S) {
     reasons.push(
-      `what was published from SQL has waited ${Math.floor(outboxOldestAgeS)} s in the outbox, more than ${BACKLOG_AFTER_S}: ${outboxWaiting} events; start a worker or add one, or see the log of those that run`,
+      `events from SQL have waited ${Math.floor(outboxOldestAgeS)} s in the outbox, more than ${BACKLOG_AFTER_S}: ${outboxWaiting} events; start or add a worker, or see the running workers' logs`,
     );
   }
   return { reasons, warnings };
