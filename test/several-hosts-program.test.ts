@@ -107,7 +107,7 @@ describe("DURABILITY=standby", () => {
   it("is checked by doctor, which tells the hosts apart", async () => {
     const { output } = await runProgram(["doctor"], env);
     assert.match(output, new RegExp(`^ok {4}host: 127\\.0\\.0\\.1:${primary.port} accepts writes$`, "m"));
-    assert.match(output, new RegExp(`^ok {4}host: 127\\.0\\.0\\.1:${standby.port} stands by$`, "m"));
+    assert.match(output, new RegExp(`^ok {4}host: 127\\.0\\.0\\.1:${standby.port} is a standby$`, "m"));
     assert.match(
       output,
       /^ok {4}durability: each commit is on a standby: server_1 \(sync, [0-9]+ bytes behind\)$/m,

@@ -73,7 +73,7 @@ describe("a pool with several hosts", () => {
         .map(({ name, refusal }) => [name, refusal]),
       [
         [`127.0.0.1:${first.port}`, null],
-        [`127.0.0.1:${second.port}`, "stands by"],
+        [`127.0.0.1:${second.port}`, "is a standby"],
       ],
     );
   });

@@ -67,7 +67,7 @@ describe("a start on shards", () => {
       await refusal({ SHARDS: `${first}|${two}` }),
       /calls eu1 is the shard eu2\.\s+Give each database/,
     );
-    assert.match(await refusal({ SHARDS: `${other}|${one}` }), /eu2 stands first.*\s+Put the shards back/);
+    assert.match(await refusal({ SHARDS: `${other}|${one}` }), /eu2 is first.*\s+Put the shards back/);
   });
 
   it("refuses to do without a shard in which tenants live", async () => {

@@ -265,7 +265,7 @@ describe("objects whose rows are lost", () => {
     const stored = await Promise.all([artifacts.store("available"), artifacts.store("available")]);
     await artifacts.pool.query("DELETE FROM postern.stored_objects");
     await artifacts.age();
-    assert.match((await run("adopt")).output, /nobody knows its tenant[^]*^0 adopted, 2 left/m);
+    assert.match((await run("adopt")).output, /its tenant is unknown[^]*^0 adopted, 2 left/m);
     assert.match((await run("adopt", "--tenants", "acme!")).output, /--tenants must be ids/);
     const { code, output } = await run("adopt", "--tenants", "acme,globex");
     assert.equal(code, 0, output);

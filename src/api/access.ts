@@ -48,7 +48,7 @@ export function requireService(verifier: SessionVerifier) {
   };
 }
 
-/** An onRequest hook: whoever has a session that Postern itself gave out. */
+/** An onRequest hook: requires a session that Postern itself issued. */
 export function requirePortalSession(verifier: SessionVerifier) {
   return async (request: FastifyRequest): Promise<void> => {
     const { portalId: id, tenantId } = await verifier.verify(request.headers.authorization);
@@ -128,7 +128,7 @@ export function callerOf(request: FastifyRequest): Caller {
   };
 }
 
-/** Whoever the request's session names, as the audit log does; null without a session, or for a backend of every tenant. */
+/** The actor of the request's session, as in the audit log; null without a session, or for a backend of every tenant. */
 export function knownCallerOf(request: FastifyRequest): Caller | null {
   if (userSessions.has(request)) return callerOf(request);
   const tenantId = serviceSessions.get(request)?.tenantId ?? null;

@@ -6,8 +6,8 @@ type Source = { ip: string; socket: { remoteAddress?: string | undefined } };
 
 /**
  * Without trusted proxies the other end of the connection. With them the
- * address that the last of them saw: what stands further left in
- * X-Forwarded-For was written by somebody who is not trusted. A word there that
+ * address that the last of them saw: addresses further left in
+ * X-Forwarded-For come from untrusted callers. A word there that
  * is no address counts as the proxy's own.
  */
 export function callerAddress({ ip, socket }: Source): string {

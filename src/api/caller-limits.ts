@@ -28,7 +28,7 @@ export type RateLimits = Readonly<Record<LimitName, number>>;
 const MAX_KEYS = 50_000;
 
 export type CallerLimits = {
-  /** An onRequest hook that comes after the session checks: counts, tells the state in headers, refuses. */
+  /** An onRequest hook after the session checks: counts, sets the limit's headers, refuses. */
   limitRoute(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Counts a failed authentication. Gives the error to answer: 429 in its place when there were too many. */
   judge(error: Error, request: FastifyRequest, reply: FastifyReply): Error;

@@ -1,4 +1,4 @@
-/** What a client gets whose bytes are no HTTP request: nobody routes it, so it is answered on the socket. */
+/** Answers bytes that are no HTTP request on the socket, because they reach no route. */
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";

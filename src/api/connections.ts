@@ -1,8 +1,8 @@
 /**
  * Which connections are served when there are too many. A connection is idle
  * while no request is answered on it. When all are taken, a new one takes the
- * place of an idle one: of the address that has most, and of those that have a
- * bound of their own first. When none is idle, a few more are accepted for the
+ * place of an idle one of the address that has most, addresses with a
+ * bound first. When none is idle, a few more are accepted for the
  * operator's routes alone, so that `/health` answers. No address has more than
  * its bound, so one alone cannot take all.
  *
@@ -120,7 +120,7 @@ export class Connections {
   }
 }
 
-/** Of those with something idle: bounded ones first, then who has most. */
+/** Among addresses with idle connections: bounded ones first, then the one with most. */
 function largestIdle(peers: Iterable<Peer>): Peer | null {
   let largest: Peer | null = null;
   for (const peer of peers) {

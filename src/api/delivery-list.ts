@@ -22,7 +22,7 @@ export const searchHeaders = {
     "With `status=delivered` or a filter other than status and time: everything created after this time was searched. Absent if nothing older is left.",
 } as const;
 
-/** Says where a search goes on; answers to what time it came, or null where it is at its end. */
+/** Sets the `Link` to continue a search; returns the time that it reached, or null at its end. */
 export function tellSearch(url: string, reply: FastifyReply, { next }: Pick<LogPage, "next">): string | null {
   if (next === null) return null;
   void reply.header("Link", linkBefore(url, next));

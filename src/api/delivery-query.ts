@@ -1,4 +1,4 @@
-/** What lists of deliveries are asked by: the query as callers write it, and the filter that it stands for. */
+/** Queries of delivery lists: as callers write them, and the filters that they mean. */
 import { z } from "zod";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS } from "../deliveries/delivery.ts";
 import type { SearchFilter, TimeFilter } from "../deliveries/search-filter.ts";
@@ -93,7 +93,7 @@ export function isSearch(query: z.output<typeof endpointLogQuery>): boolean {
   return [event_type, event_id, response_status, error, trigger, q].some((given) => given !== undefined);
 }
 
-/** Null where nothing can fit: an id among them is one that nobody has. */
+/** Null if nothing can match, because an id does not exist. */
 export function searchFilter(
   query: Filters,
   endpointIds: string | readonly string[] | undefined,

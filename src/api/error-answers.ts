@@ -1,4 +1,4 @@
-/** The one place where a refusal, or an error nobody expected, becomes an answer, or ends one. */
+/** The one place where a refusal or an unexpected error becomes an answer, or ends one. */
 import { LogController, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
 import { isPassing } from "../database/passing-errors.ts";
 import { Refusal, type RefusalCode } from "../shared/refusal.ts";
@@ -58,7 +58,7 @@ export function answerError(
     return reply.code(500).send({ error: "Internal server error" });
   }
   if (error instanceof SecretBoxError) {
-    // It names the endpoint and the reason: for the operator, who alone can mend it.
+    // It names the endpoint and the reason, for the operator, who alone can fix it.
     request.log.error({ err: error, requestId: request.id }, "a signing secret cannot be decrypted");
   }
   const answer = ANSWERS[refusal.code];

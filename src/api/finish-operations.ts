@@ -27,7 +27,7 @@ export type RouteExamples = {
 
 type Shown = { readonly values: RouteExamples; readonly refusals: readonly RefusalCode[] };
 
-/** For the route's schema: a generator drops what stands beside a reference, so examples travel with the operation. */
+/** For the route's schema: a generator drops siblings of a reference, so examples are part of the operation. */
 export function examplesFor(values: RouteExamples, refusals: readonly RefusalCode[]): { "x-shown": Shown } {
   return { "x-shown": { values, refusals } };
 }

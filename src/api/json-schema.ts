@@ -20,7 +20,7 @@ function convert(schema: z.ZodType, io: "input" | "output"): JsonSchema {
     io,
     unrepresentable: "any",
     override({ jsonSchema }) {
-      // Zod spells a format out as a pattern of hundreds of characters, which tells a reader nothing more.
+      // Zod spells a format out as a pattern of hundreds of characters, which adds nothing for a reader.
       if (jsonSchema.format !== undefined || jsonSchema.type === "integer") delete jsonSchema.pattern;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -1,6 +1,6 @@
 /**
- * How many answers from a tenant's log may be under way at once in a process.
- * Each holds some MiB for as long as its client takes to read it, so whoever
+ * Limits concurrent answers from a tenant's log in a process.
+ * Each holds some MiB until its client has read it, so a caller who
  * asks for more, and reads none, would exhaust the memory. A further request
  * waits before anything is read for it. Answers that fit the sockets' buffers
  * end at once, so only slow readers of large ones keep others of their own
@@ -17,7 +17,7 @@ import type { HttpLimits } from "./http-limits.ts";
 export function makeLogTurns({ maxLogAnswers, logTurnTimeoutMs }: HttpLimits): preHandlerHookHandler {
   const gate = makeGate<TenantId, () => void>(maxLogAnswers, (start) => start());
   return (request, { raw: response }, done) => {
-    // The client has gone meanwhile, and nobody would tell the gate.
+    // The client has gone meanwhile, and no event would release the gate.
     if (response.closed) return;
     const { tenantId } = userOf(request);
     const start = (): void => {

@@ -145,7 +145,7 @@ function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
   let isTracking = true;
   app.addHook("onRoute", (route) => {
     if (!isTracking) return;
-    // The collection stands twice, with and without its slash; a route for `/` answers both.
+    // The collection is listed twice, with and without its slash; a route for `/` answers both.
     const path = route.url.slice(app.prefix.length).replace(/^$/, "/");
     const known = methods.get(path) ?? new Set();
     for (const method of [route.method].flat()) known.add(method);

@@ -54,7 +54,7 @@ Every route below \`/api\` takes a session token (JWT) as \`Authorization: Beare
 | a backend that opens the portal for people | \`service\` | the tenant, or \`*\` | \`permissions\`: \`["portal:grant"]\` |
 | the operator's console | \`service\` | \`*\` | \`permissions\` among \`tenants:read\`, \`tenants:act\`, \`tenants:erase\` |
 
-A token reaches its own tenant only: another tenant's id is 404, as an id that nobody has. 401 and 403 give the reason in \`WWW-Authenticate\`.
+A token reaches its own tenant only: another tenant's id is 404, like an unknown id. 401 and 403 give the reason in \`WWW-Authenticate\`.
 
 ## Publishing and idempotency
 

@@ -24,7 +24,7 @@ type RouteDescription = {
   examples?: RouteExamples;
   /** Headers of the successful answer, and what each says. */
   headers?: Readonly<Record<string, string>>;
-  /** The route's own refusals; those that every route behind a session has are added. */
+  /** The route's own refusals; the common ones of routes behind a session are added. */
   refusals?: readonly RefusalCode[];
   /** True for a route without a session. */
   isPublic?: boolean;
@@ -143,7 +143,7 @@ function headersOf(status: number): { headers?: object } {
   return tellsWhy ? { headers: REASON_HEADERS } : {};
 }
 
-/** The finished document. Fastify writes the collection's path with a slash, which nobody types. */
+/** The finished document. Fastify writes the collection's path with a slash, which is removed. */
 export function openApiDocument(app: FastifyInstance): unknown {
   const document = app.swagger();
   const paths = Object.entries(document.paths ?? {});

@@ -30,6 +30,6 @@ function lockReason(holders: readonly LockHolder[]): string {
   const named = holders.map(({ table, pid, name }) => `process ${pid} (${name}) has postern.${table} locked`);
   const [first] = holders;
   if (first === undefined)
-    return "somebody has a table of Postern locked: see pg_locks, and end that transaction";
+    return "another transaction has locked a table of Postern: see pg_locks, and end that transaction";
   return `${named.join(", ")}: end its transaction, as by SELECT pg_terminate_backend(${first.pid})`;
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { UUID_PATTERN } from "../shared/id.ts";
 
-/** Whole numbers from text, as far as JavaScript tells them apart. */
+/** Whole numbers from text, up to JavaScript's safe integers. */
 export function integerText(min: number, max: number, fallback: number) {
   return z
     .string()

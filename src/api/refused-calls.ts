@@ -1,7 +1,7 @@
 /**
  * Which refusals a tenant's audit log counts: of what a caller may not do, and
- * of ids that the tenant does not have. It tells the tenant's owners who tries
- * ids or other people's work. Nothing is looked up for it, least of all whether
+ * of ids that the tenant does not have. It shows the tenant's owners who tries
+ * ids or forbidden calls. Nothing is looked up for it, least of all whether
  * an id is another tenant's: it says no more than the answer did.
  */
 import type { FastifyRequest } from "fastify";

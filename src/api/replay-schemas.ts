@@ -63,7 +63,7 @@ export const replayObject = z
       .int()
       .min(0)
       .describe(
-        "Events that it sends: those that could be sent when it was asked for, as far as they were counted; once finished, `sent`. Without the skipped.",
+        "Events that it sends, without skipped ones: events that could be sent when it was requested, as far as counted; once finished, `sent`.",
       ),
     is_capped: z.boolean().describe("More than `total` may have fitted."),
     sent: z.int().min(0).describe("Given to the endpoint's queue so far, the pending ones included."),

@@ -55,7 +55,7 @@ export const healthObject = z
     previous_secret_until: instant
       .nullable()
       .describe("Until when requests are signed with the secret of before a rotation too."),
-    pending: z.int().min(0).describe("Pending attempts, held ones included; 10,000 stands for more as well."),
+    pending: z.int().min(0).describe("Pending attempts, held ones included; 10,000 means 10,000 or more."),
     oldest_due: instant.nullable().describe("Since when the pending attempt that is due longest is due."),
   })
   .meta({ id: "EndpointHealth" });
@@ -95,7 +95,7 @@ export const deliveryObject = z
       .string()
       .nullable()
       .describe(
-        "Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: nobody fetched it for as long as the log is kept.",
+        "Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: it was not fetched for as long as the log is kept.",
       ),
     next_attempt_at: instant.nullable().describe("Null unless pending."),
     sent_at: instant

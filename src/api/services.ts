@@ -42,7 +42,7 @@ export type Installation = {
 export type ApiServices = {
   /** What a session is told of this installation. */
   installation: Installation;
-  /** The event that a producer's idempotency key stands for. */
+  /** The event with a producer's idempotency key. */
   findKey: (tenantId: TenantId, key: string) => Promise<EventId | null>;
   guard: Pick<Guard, "parse" | "pin">;
   sessions: SessionVerifier;

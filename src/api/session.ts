@@ -42,7 +42,7 @@ export type Session = {
   portalId: PortalSessionId | null;
 };
 
-/** Tokens of Postern's own, and whether the session of one goes on. */
+/** Postern's own tokens, and whether a token's session is still open. */
 export type OwnSessions = {
   tokens: Pick<OwnTokens, "claims" | "verify">;
   /** `tenantId` null: of all tenants. */
@@ -56,7 +56,7 @@ export type SessionVerifier = {
 
 const CLOCK_TOLERANCE_S = 5;
 const MAX_TOKEN_LENGTH = 8192;
-/** More of it than an audit entry needs to name somebody. */
+/** Longer than an audit entry needs to name an actor. */
 const MAX_SUBJECT_LENGTH = 256;
 // A verified token is believed for so long without another look at its signature.
 const REMEMBER_MS = 30_000;
@@ -197,7 +197,7 @@ function knownClaim(claim: string): string {
   return ["exp", "nbf", "iat", "iss", "aud"].find((known) => known === claim) ?? "claim";
 }
 
-/** jose tells a key set that answered no 200 or no JSON by its general error class. */
+/** jose reports a key set's answer other than 200 and JSON by its general error class. */
 function isUnreadableKeySet(error: errors.JOSEError): boolean {
   return error.code === "ERR_JOSE_GENERIC";
 }

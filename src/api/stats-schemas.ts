@@ -51,7 +51,7 @@ const endpointStatsObject = z.object({
     .min(0)
     .max(MAX_PENDING)
     .describe("Dispatches that wait, are held or are in flight, so many at most."),
-  oldest_due_at: instant.nullable().describe("Of those that were counted as pending."),
+  oldest_due_at: instant.nullable().describe("Of the attempts counted as pending."),
   last_delivered_at: instant.nullable().describe("As far back as the log goes."),
   last_failed_at: instant.nullable().describe("As far back as the log goes."),
   series: z.array(bucketObject),

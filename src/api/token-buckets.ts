@@ -5,10 +5,10 @@
  * All that is kept of it is the moment at which it will be full again: a bucket
  * that is full says nothing, and is the same as one that was never seen.
  *
- * Where keys cost nothing, as addresses do, somebody may come with many to have
- * one forgotten that is used up. So the key that goes is not simply the one
+ * Keys that cost nothing, such as addresses, can be used in great number to have
+ * an empty bucket evicted. So the evicted key is not simply the one
  * unused for longest, but of the {@link CANDIDATES} unused for longest the one
- * that has most tokens: new keys push out each other, and to push out an empty
+ * that has most tokens: new keys evict each other, and to evict an empty
  * bucket, all the others in that row must be emptied first.
  */
 

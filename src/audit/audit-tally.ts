@@ -2,8 +2,8 @@
  * What happens too often, or too fast, for an entry of its own each time:
  * failed authentications, limits reached, refused calls, and attempts at
  * addresses that are not public. Counted in memory and added to the audit log once a minute, so
- * that nobody can fill it, and nobody waits for it. A process that dies takes
- * what it counted in its last minute with it.
+ * that callers can't fill it and don't wait for it. A process that dies loses
+ * the counts of its last minute.
  */
 import { LRUCache } from "lru-cache";
 import type { Pool } from "../database/pool.ts";
@@ -19,13 +19,13 @@ const MAX_ADDRESSES = 100;
 /** Entries of refused calls that a tenant gets in a minute; callers beyond share one for each route. */
 const MAX_REFUSED_CALLS = 50;
 const MAX_UNSAVED = 2000;
-/** An endpoint whose name leads somewhere private is tried again and again: one entry an hour tells it. */
+/** An endpoint whose name resolves to a private address is tried repeatedly: one entry an hour records it. */
 const BLOCKED_EVERY_MS = 3_600_000;
 const MAX_BLOCKED_ENDPOINTS = 10_000;
 
 type Counted = { entry: NewAuditEntry; count: number; firstAt: Date; lastAt: Date };
 
-/** `address`: one that its owner cannot change at will, and so for IPv6 his network. */
+/** `address`: one that its owner cannot change at will, so for IPv6 the network. */
 export type AuditTally = {
   failedAuthentication(by: { address: string; requestId: string }): void;
   /** `tenantId` null: the limit is on the address. */

@@ -6,7 +6,7 @@ import type { AuditEntry, AuditFilter, Caller, NewAuditEntry } from "./audit-ent
 import { insertAuditEntries, listAuditEntries, listAuditOfAll, removeOldAudit } from "./audit-store.ts";
 
 /**
- * Adds an entry. Give it the transaction of the change that it tells of, so
+ * Adds an entry. Pass the transaction of the change that it records, so
  * that there is neither a change without its entry nor the other way round.
  */
 export async function recordAudit(db: Db, entry: NewAuditEntry): Promise<void> {
@@ -23,7 +23,7 @@ export async function recordDone(
 }
 
 export type AuditLog = {
-  /** Newest first. An `endpointId` that is null is one that nobody has. */
+  /** Newest first. A null `endpointId` matches no entry. */
   list(tenantId: TenantId, page: { filter: AuditFilter; limit: number }): Promise<AuditEntry[]>;
 };
 

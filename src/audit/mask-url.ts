@@ -1,12 +1,12 @@
 const MAX_LENGTH = 2048;
 
 /**
- * A URL as it may be kept for others to read: without what stands in the place
+ * A URL as it may be kept for others to read: without anything in the place
  * of a name and password, without its query and fragment, which often hold
  * tokens, and without any signing secret. For any text, also one that is no URL.
  */
 export function maskUrl(text: string): string {
-  // Parsers skip them, so a password behind one would be found all the same.
+  // Parsers skip them, so a password behind one still counts as a password.
   const plain = text.slice(0, MAX_LENGTH).replaceAll(/[\p{Cc}\s]/gu, "");
   const [, scheme = "", slashes = "", authority = "", path = "", more = ""] =
     /^([a-z][a-z0-9+.-]*:)?([/\\]*)([^/\\?#]*)([^?#]*)(.?)/isu.exec(plain) ?? [];

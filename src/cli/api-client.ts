@@ -108,7 +108,7 @@ export class ApiRefusalError extends Error {
   }
 }
 
-/** Prints a refusal as the API gave it, for whoever reads it by program, and a hint for people on standard error. */
+/** Prints a refusal as the API returned it, for programs, and a hint for people on standard error. */
 export async function printingRefusals(work: () => Promise<void>): Promise<void> {
   try {
     await work();

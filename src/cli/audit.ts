@@ -46,7 +46,7 @@ async function* entriesOf(
   }
 }
 
-/** Piece by piece, since a year of entries is more than fits into memory; until nobody reads on, as `head` does. */
+/** Piece by piece, because a year of entries exceeds memory; ends when the reader closes the pipe, as `head` does. */
 async function print(entries: AsyncIterable<AuditEntry>, asJson: boolean): Promise<void> {
   const { stdout } = process;
   let isRead = true;

@@ -1,4 +1,4 @@
-/** A command that tells an operator's mistake in a line or two, and every other fault whole. */
+/** Runs a command; prints an operator's mistake in a line or two, and any other fault whole. */
 import { describeMistake } from "./mistakes.ts";
 
 export async function withClearErrors(work: () => Promise<void>): Promise<void> {

@@ -32,7 +32,7 @@ export async function checkHosts({
 
 function findingOf(state: HostState): Finding {
   const check = "host";
-  if (state.error === null && (state.refusal === null || state.refusal === "stands by")) {
+  if (state.error === null && (state.refusal === null || state.refusal === "is a standby")) {
     return { check, status: "ok", detail: tellHost(state) };
   }
   const [, ...remedy] = (describeMistake(state.error) ?? "").split("\n");

@@ -50,7 +50,7 @@ export async function listenTo(api: ApiClient, listening: Listening): Promise<vo
   } finally {
     forwarder.close();
     await api.call("DELETE", path).catch((error: unknown) => {
-      // Somebody else has deleted it.
+      // It was already deleted.
       if (error instanceof ApiRefusalError && error.status === 404) return;
       tell("the temporary endpoint could not be deleted; Postern does it within an hour");
     });

@@ -17,7 +17,7 @@ export const migrateCommand = defineCommand({
       console.log(`Database: ${nameDatabase(config)}.`);
       const { shards } = config;
       if (shards === undefined) return migrateOne(config, { log, waitMs, named: "" });
-      // One after the other: where one fails, those before it are done, and the next run goes on from there.
+      // One after the other: if one fails, the earlier ones are done, and the next run continues there.
       for (const { name, url } of shards) {
         const place = { databaseUrl: url, dataDir: config.dataDir };
         await migrateOne(place, { log, waitMs, named: `${name}: ` });

@@ -143,7 +143,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-/** What whoever runs Postern can mend, in words; null for a fault of the program. */
+/** The message for a fault that the operator can fix; null for a fault of the program. */
 export function describeMistake(error: unknown): string | null {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof ConfigError) return one.message;

@@ -19,7 +19,7 @@ const LOOK_AGAIN_MS = 5000;
 type ShardedConfig = Config & { shards: readonly Shard[] };
 
 export type PreparedShards = RunningDatabase & {
-  /** Those that were away, each until it is back and found to be this installation's. */
+  /** Shards that were away, each until it is back and found to be this installation's. */
   absent: ReadonlyMap<string, Promise<void>>;
 };
 

@@ -17,7 +17,7 @@ export const adoptCommand = defineCommand({
   args: {
     tenants: {
       type: "string",
-      description: "Tenant ids, comma-separated, beside those that the database and archives name",
+      description: "Tenant ids, comma-separated, that neither the database nor an archive names",
     },
     "dry-run": { type: "boolean", description: "Show what would be adopted, and change nothing" },
     json: { type: "boolean", description: "As JSON" },

@@ -14,8 +14,7 @@ import { withReconciling } from "./reconciling.ts";
 export const eraseCommand = defineCommand({
   meta: {
     name: "erase",
-    description:
-      "Erase a tenant's artifacts, or one: nobody can download them from then on, and their bytes are deleted",
+    description: "Erase a tenant's artifacts, or one: downloads end at once, and the bytes are deleted",
   },
   args: {
     tenant: { type: "string", required: true, description: "Tenant id" },

@@ -53,7 +53,7 @@ const empty = defineCommand({
   meta: { name: "empty", description: "Delete objects of the trash for good" },
   args: {
     ...CHOICE,
-    days: { type: "string", description: "Only those that have been there for this many days" },
+    days: { type: "string", description: "Only objects that have been there for this many days" },
     all: { type: "boolean", description: "Everything in the trash" },
     yes: { type: "boolean", description: "Required, because it cannot be undone" },
   },

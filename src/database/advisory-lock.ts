@@ -12,7 +12,7 @@ export type LockOptions = Pick<
  * process, however that ends, and takes no connection from the pools meanwhile.
  *
  * Should the connection be lost in the middle, another process may begin while
- * `work` goes on. So it spares doing things twice, and must not be all that makes
+ * `work` continues. So it spares doing things twice, and must not be all that makes
  * doing them twice harmless.
  */
 export async function withAdvisoryLock<T>(

@@ -27,8 +27,8 @@ export async function applyMigration(
 }
 
 /**
- * A statement that waits for a lock keeps waiting whoever comes after it, and
- * whoever needs what the file has locked so far. So it gives up soon, with the
+ * A statement that waits for a lock blocks every later one, and
+ * all that need the file's locks so far. So it gives up soon, with the
  * whole file, lets traffic through, and tries again.
  */
 async function applyPatiently(client: PoolClient, migration: Migration, log?: DatabaseLog): Promise<void> {
@@ -87,7 +87,7 @@ function failure(migration: Migration, error: unknown, before = ""): Error {
   return new Error(`Migration ${migration.file}${line} failed: ${reason}`, { cause: error });
 }
 
-/** Or a deadlock. Not a cancelled query: whoever cancelled it wants it to end. */
+/** Or a deadlock. Not a cancelled query, because it was meant to end. */
 function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && ["55P03", "40P01"].includes(codeOf(error.cause));
 }
@@ -106,7 +106,7 @@ async function holders(client: PoolClient): Promise<string> {
       GROUP BY l.pid, a.application_name ORDER BY min(a.xact_start) LIMIT 5`,
     [LOCK_TIMEOUT_MS],
   );
-  return rows.length === 0 ? "nobody has it any more" : rows.map(({ holder }) => holder).join("; ");
+  return rows.length === 0 ? "it has been released" : rows.map(({ holder }) => holder).join("; ");
 }
 
 /** PostgreSQL names the place of an error in characters of its statement, from 1. */

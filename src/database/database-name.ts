@@ -11,7 +11,7 @@ export type DatabasePlace = {
   dataDir: string;
 };
 
-/** Which database the settings mean, without user or password: so that nobody runs on another one unawares. */
+/** Which database the settings mean, without user or password, so that a wrong one is noticed. */
 export function nameDatabase({ databaseUrl, shards, dataDir }: DatabasePlace): string {
   if (shards !== undefined) {
     return shards

@@ -3,7 +3,7 @@ import type { Replication, Standby } from "./replication-store.ts";
 
 export const STANDBY_GRANT = "GRANT pg_read_all_stats TO postern_worker";
 
-/** With `remote_write` a standby has the commit in memory alone, and with `local` and `off` nobody waits for one. */
+/** With `remote_write` a standby has the commit only in memory, and with `local` and `off` commits wait for no standby. */
 const WAITS_FOR_STANDBY = new Set(["on", "remote_apply"]);
 
 /** Why a failover may lose a commit that was answered, and what to do; null where it can't. */

@@ -105,7 +105,7 @@ async function initialise(placement: Placement, login: Login): Promise<void> {
 
 /**
  * initdb, unlike the server, insists that its user has a name. Containers are
- * often run under a bare number; inside a user namespace that number is nobody.
+ * often run under a bare number; inside a user namespace that number is `nobody`.
  */
 function accountForInitdb(account: Account): Account {
   if (account !== "self") return account;
@@ -170,7 +170,7 @@ async function launch(
     child.once("error", failure.reject);
     child.once("exit", onExit);
     await Promise.race([untilReady(cluster, child), failure.promise]);
-    // Once it runs, its end is nobody's failure, and its log may be gone by then.
+    // Once it runs, its end is no failed start, and its log may be gone by then.
     child.off("exit", onExit);
     child.unref();
     return child;

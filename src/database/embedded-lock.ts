@@ -4,7 +4,7 @@
  *
  * Node has no flock. The lock is a file that appears with its content in one
  * step (a hard link), naming the process that holds it; one whose process is
- * gone counts as free. PostgreSQL's own postmaster.pid stands behind it: two
+ * gone counts as free. PostgreSQL's own postmaster.pid backs it up: two
  * servers never run on one cluster even if this lock failed.
  */
 import { randomUUID } from "node:crypto";

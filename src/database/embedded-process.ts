@@ -2,7 +2,7 @@
  * Questions about other processes of this machine.
  *
  * A process id alone says little: after a reboot, or a container restart, the
- * same number is somebody else. So a process is remembered by its id together
+ * same number is another process. So a process is remembered by its id together
  * with the time it started.
  */
 import { execFileSync } from "node:child_process";

@@ -8,7 +8,7 @@
  * it can stop the server, a watchdog, one sleeping shell, does it; should that
  * be killed too, the next process that asks takes the running server over.
  *
- * Who may connect: whoever can read the password file (mode 0600). The server
+ * Users who can read the password file (mode 0600) may connect. The server
  * listens on 127.0.0.1 only and accepts nothing but SCRAM.
  *
  * Files, all below `<dataDir>/postgres`: `data` (the cluster), `password`,

@@ -34,7 +34,7 @@ describe("refusalOf", () => {
       /^is on timeline 10, and a newer primary on timeline 11/,
     );
     assert.match(refusalOf({ ...answer, system: "72" }, seen) ?? "", /^belongs to another cluster/);
-    assert.equal(refusalOf({ ...answer, isReadOnly: true, timeline: null }, seen), "stands by");
+    assert.equal(refusalOf({ ...answer, isReadOnly: true, timeline: null }, seen), "is a standby");
     assert.equal(refusalOf({ ...answer, isReadOnly: true }, seen), "is read-only");
   });
 });

@@ -26,7 +26,7 @@ export function refusalOf({ isReadOnly, timeline, system }: HostAnswer, seen: Se
   if (seen.system !== null && system !== seen.system) {
     return `belongs to another cluster (system identifier ${system}, not ${seen.system})`;
   }
-  if (timeline === null) return "stands by";
+  if (timeline === null) return "is a standby";
   if (timeline < seen.timeline) {
     return `is on timeline ${timeline}, and a newer primary on timeline ${seen.timeline} was seen: it is never written to again`;
   }

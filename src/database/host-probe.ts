@@ -57,7 +57,7 @@ export class HostProbe {
     }
   }
 
-  /** Ends the connection, unless somebody waits for an answer on it. */
+  /** Ends the connection, unless a caller waits for an answer on it. */
   close(): void {
     if (this.#asking === null) this.#end();
   }

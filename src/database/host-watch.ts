@@ -1,6 +1,6 @@
 /**
  * Keeps a process of the service aware of which host accepts writes, also where
- * nobody connects: a primary that falls silent closes no connection, and one
+ * no connection is opened: a primary that falls silent closes no connection, and one
  * that comes back after a promotion still takes writes on those it had. Logs
  * each change. With a single host it does nothing.
  */
@@ -61,5 +61,5 @@ function makeTeller(hosts: Hosts, log: DatabaseLog): () => void {
 }
 
 function isTrouble({ refusal, error }: HostState): boolean {
-  return error !== null || (refusal !== null && refusal !== "stands by");
+  return error !== null || (refusal !== null && refusal !== "is a standby");
 }

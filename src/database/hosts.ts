@@ -3,7 +3,7 @@
  *
  * PostgreSQL gives each promotion a higher timeline, so of two servers that both
  * accept writes the one with the lower is a former primary, whose writes are
- * lost. Hence: whoever learns of a timeline remembers it for the whole process,
+ * lost. So a timeline is remembered for the whole process as soon as it is seen,
  * every new connection asks for the timeline before its first use, one that is
  * older is refused, and open connections to it are cut off. Between the
  * promotion and the moment this process learns of it, an old primary that still
@@ -127,7 +127,7 @@ export class Hosts {
     });
   }
 
-  /** While somebody checks often, the connection for asking the current host stays open. */
+  /** While checks are frequent, the connection for asking the current host stays open. */
   keepAsking(isOn: boolean): void {
     this.#keepsAsking = isOn;
     if (!isOn) for (const probe of this.#probes) probe.close();
@@ -144,7 +144,7 @@ export class Hosts {
     else for (const [probe, report] of found.toSorted(byTimeline)) this.#note(probe, report);
   }
 
-  /** Ends with the first that accepts writes, and without those that are silent: their answers are noted when they come. */
+  /** Ends with the first that accepts writes, without waiting for silent ones: their answers are noted when they come. */
   #nextLook(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, LOOK_MS);
@@ -217,7 +217,7 @@ function timelineOf(report: HostReport): number {
   return report.kind === "answer" ? (report.answer.timeline ?? 0) : 0;
 }
 
-/** Two clusters that both accept writes have nothing to do with each other: nobody can say which is meant. */
+/** Two clusters that both accept writes are unrelated: Postern cannot know which is meant. */
 function conflictOf(found: readonly Found[]): ConfigError | null {
   const writers = found.flatMap(([{ host }, report]) =>
     report.kind === "answer" && refusalOf(report.answer, NOTHING_SEEN) === null
@@ -231,7 +231,7 @@ function conflictOf(found: readonly Found[]): ConfigError | null {
   );
 }
 
-/** In words for logs, as `db1:5432 stands by`. */
+/** In words for logs, as `db1:5432 is a standby`. */
 export function tellHost({ name, refusal, error }: HostState): string {
   if (error instanceof Error) return `${name} ${refusal}: ${messageOf(error)}`;
   return `${name} ${refusal ?? "accepts writes"}`;

@@ -19,7 +19,7 @@ export function keepListening(
   { heard, opened, failed }: Hearing,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  // One promise for all waits, so that a stop is also noticed by those that begin after it.
+  // One promise for all waits, so that later waits also notice a stop.
   const stopped = new Promise<void>((resolve) => {
     stopping.signal.addEventListener("abort", () => resolve());
   });

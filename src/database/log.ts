@@ -1,4 +1,4 @@
-/** What the database code tells an operator. Any pino logger fits. */
+/** The database code's log for operators. Any pino logger fits. */
 export type DatabaseLog = {
   info(message: string): void;
   warn(message: string): void;

@@ -54,7 +54,7 @@ function makeFollowingClient(hosts: Hosts): Constructor {
 
     async #connect(): Promise<Client> {
       const probe = await hosts.pick();
-      // Whoever waits for this connection has given up meanwhile.
+      // The caller who waited for this connection has given up meanwhile.
       if (isCutOff(this)) throw new ConnectionRefusedError("the search for a host took too long");
       this.host = probe.address.host;
       this.port = probe.address.port;

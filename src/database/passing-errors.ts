@@ -1,6 +1,6 @@
 /**
- * The one list of database errors that pass by themselves. Whoever decides
- * between trying again and giving up, or between 503 and 500, asks here.
+ * The one list of database errors that pass by themselves. All code that decides
+ * between retrying and giving up, or between 503 and 500, uses it.
  */
 
 /** The connection is gone, or there never was one. */
@@ -68,7 +68,7 @@ export function isPassing(error: unknown): boolean {
   return isConnectionLoss(error) || anyCause(error, (one) => REFUSED_FOR_NOW.has(codeOf(one)));
 }
 
-/** Whether a database call gave up a lock that somebody else has. */
+/** Whether a database call gave up waiting for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return anyCause(error, (one) => codeOf(one) === "55P03");
 }

@@ -32,7 +32,7 @@ export type PoolOptions = {
   role?: ServingRole;
   /** Queries of one client may be sent before the earlier ones are answered; default false. */
   pipeline?: boolean;
-  /** Told of connections lost while nobody used them. */
+  /** Called with the error of a connection that was lost while unused. */
   log?: DatabaseLog;
 };
 

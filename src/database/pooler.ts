@@ -8,7 +8,7 @@ const ROUNDS = 20;
 /**
  * Throws ConfigError where a pooler shares one server connection among several
  * clients, as PgBouncer does in transaction mode. There `SET ROLE` of one
- * connection leaks to others, prepared statements are another's, and nobody
+ * connection leaks to others, prepared statements are another's, and no process
  * hears a NOTIFY: rights would be a matter of luck. A pool in session mode is
  * none of that.
  *

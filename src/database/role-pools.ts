@@ -8,7 +8,7 @@ export type RolePools = {
   tenants: TenantPool;
   /** The same for calls of tenants' users. With several databases they are refused where the tenant is not. */
   residents: TenantPool;
-  /** For events that producers publish over HTTP, and those that a worker takes from an intake. */
+  /** For events that producers publish over HTTP, and events that a worker takes from an intake. */
   publisher: Pool;
   /** For attempts and upkeep, and in every process to see whether the queue is worked on. */
   worker: Pool;

@@ -33,7 +33,7 @@ const RACE = new Set(["42710", "23505", "XX000"]);
 /**
  * Makes the roles and the connecting user's memberships that are missing. Not
  * inside a transaction: several processes, on several databases of the cluster,
- * may do it at once, and each goes on from what another has made. Throws
+ * may do it at once, and each continues after the other. Throws
  * ConfigError with the statements to run when the user may not.
  */
 export async function ensureRoles(db: Db): Promise<void> {

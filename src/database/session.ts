@@ -19,7 +19,7 @@ export type SessionOptions = {
 
 /** A connection outside the pools, for what lasts as long as it does: LISTEN, and locks. */
 export type Session = Db & {
-  /** Resolves when the connection is gone, whoever closed it. */
+  /** Resolves when the connection is gone, whichever side closed it. */
   ended: Promise<void>;
   close(): Promise<void>;
 };

@@ -1,10 +1,10 @@
 /**
  * A commit that waits for its synchronous standby and is cancelled meanwhile, as
  * by an administrator's pg_cancel_backend(), is not undone: PostgreSQL warns
- * that no standby may have it, and then answers as though one had. Whoever
- * believed that would take what a failover loses for safe. So the warning fails
+ * that no standby may have it, and then reports success. Trusting that
+ * would treat a commit as safe that a failover can lose. So the warning fails
  * the statement, like a connection that is lost in the middle of a commit:
- * nobody knows its outcome. (No timeout of a statement cancels this wait.)
+ * its outcome is unknown. (No timeout of a statement cancels this wait.)
  */
 import { EventEmitter } from "node:events";
 import type { ClientBase } from "pg";

@@ -1,6 +1,6 @@
 /**
- * The delivery log. Rows of `deliveries` are attempts that were made; what is
- * pending stands in `dispatches` under the id that its delivery will have. A
+ * The delivery log. Rows of `deliveries` are finished attempts; pending ones
+ * are rows of `dispatches` with the id that the delivery will have. A
  * completed attempt passes from one to the other in one transaction, so a
  * statement that reads both sees each id once.
  */
@@ -40,7 +40,7 @@ type DeliveryRow = Omit<HeaderColumns, "request_headers"> & {
   due_at: Date | null;
 };
 
-// Both halves of the log in one shape; the body of an event's attempt stands with the event.
+// Both halves of the log in one shape; the body of an event's attempt is stored with the event.
 // What a person's delivery superseded is not pending: no attempt is due, and one in flight shows once it is logged.
 const LOGGED = /* sql */ `SELECT d.tenant_id, d.endpoint_id, d.id, d.event_id, d.test_id, d.event_type,
     coalesce(d.version, 1) AS version, d.trigger, d.status, d.attempt,

@@ -14,7 +14,7 @@ export type EventHead = { id: EventId; type: string; dispatchCount: number };
 
 const DAY_MS = 86_400_000;
 
-/** Of one type, or of those that begin so; both null: any. */
+/** Of one type, or of types with this prefix; both null: any. */
 export type TypeFilter = { exactly: string | null; prefix: string | null };
 
 export type EventSlice = {
@@ -26,7 +26,7 @@ export type EventSlice = {
   lookedTo: EventId | null;
 };
 
-/** Looks at the newest `most` events of a range, and answers the newest `limit` of those that fit. */
+/** Reads the newest `most` events of a range, and returns the newest `limit` matches. */
 export async function listEventSlice(
   db: Db,
   tenantId: TenantId,

@@ -88,7 +88,7 @@ export class EventLog {
     return (await findEvent(this.#tenants.reading(tenantId), tenantId, eventId)) !== null;
   }
 
-  /** An id that nobody has, well-formed or not, is simply not found. */
+  /** An unknown id, well-formed or not, is simply not found. */
   async get(tenantId: TenantId, eventId: EventId | null): Promise<EventStory> {
     const db = this.#tenants.reading(tenantId);
     const event = eventId === null ? null : await findEvent(db, tenantId, eventId);

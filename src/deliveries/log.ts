@@ -1,4 +1,4 @@
-/** Reading the delivery log. An id that nobody has, well-formed or not, is simply not found. */
+/** Reads the delivery log. An unknown id, well-formed or not, is simply not found. */
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import { makeFairTurns } from "../shared/fair-turns.ts";

@@ -21,7 +21,7 @@ export type FetchedSend = {
   leasedAt: Date;
 };
 
-/** What became of an offer; without `ackedAt` nobody has acknowledged it. */
+/** The result of an offer; without `ackedAt` it is not acknowledged. */
 export type OfferState = {
   requestHeaders: Record<string, string>;
   leasedAt: Date | null;
@@ -76,7 +76,7 @@ export async function noteOfferHeaders(
   );
 }
 
-/** Acknowledges those that this lease has, and whose person still waits; answers which. That person is told on commit. */
+/** Acknowledges offers of this lease whose person still waits; returns them. The person is notified on commit. */
 export async function ackOffers(
   db: Db,
   { tenantId, endpointId }: EndpointKey,
@@ -104,7 +104,7 @@ export async function readOffer(db: Db, { tenantId, endpointId, id }: SendKey): 
   return rows[0] ?? null;
 }
 
-/** Nobody can fetch or acknowledge it any more; what was acknowledged before stays so. */
+/** It can't be fetched or acknowledged any more; an earlier acknowledgement stays. */
 export async function withdrawOffer(db: Db, { tenantId, endpointId, id }: SendKey): Promise<void> {
   await db.query(
     /* sql */ `UPDATE postern.person_sends SET delivery_label = NULL, lease_id = NULL

@@ -10,11 +10,11 @@ export type SearchFilter = {
   /** A type, `invoice.paid@2` for one version of it, or with `.*` at the end all types below it. */
   eventType?: string | undefined;
   eventId?: EventId | undefined;
-  /** From the first to the second, both inclusive, or those that got no answer. */
+  /** From the first to the second, both inclusive, or attempts without an answer. */
   responseStatus?: { from: number; to: number } | "none" | undefined;
   error?: string | undefined;
   trigger?: DeliveryTrigger | undefined;
-  /** In a body, as it stands there. */
+  /** In a body, as it is written there. */
   text?: string | undefined;
   times: TimeFilter;
 };

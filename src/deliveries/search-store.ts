@@ -29,9 +29,9 @@ class Values {
 }
 
 /**
- * Looks at the newest `most` rows of each stream within a range, and answers the
- * newest `limit` of those that fit. What the streams have not all reached is not
- * answered, so the next slice goes on from `lookedTo` and misses nothing.
+ * Reads the newest `most` rows of each stream within a range, and returns the
+ * newest `limit` matches. Rows that not all streams have reached are not
+ * returned, so the next slice continues at `lookedTo` and misses nothing.
  */
 export async function searchSlice(
   db: Db,

@@ -6,7 +6,7 @@ export const LOG_CHANNEL = "postern_log";
 /** Longer than the time between two notes, by as much as a process may stand still. */
 const WATCH_LIFE_S = 30;
 
-/** Notes that somebody watches the tenant's log here, for half a minute. */
+/** Notes that this process has a watcher of the tenant's log, for half a minute. */
 export async function noteWatch(db: Db, tenantId: TenantId, watcher: string): Promise<void> {
   await db.query(
     /* sql */ `INSERT INTO postern.log_watches (tenant_id, watcher, until)

@@ -1,11 +1,11 @@
 /**
  * Watching a tenant's log as rows are added to it, by whatever process.
  *
- * While somebody watches, this process notes that in the database. The log's
+ * While a log has watchers, this process notes that in the database. The log's
  * trigger sees the note, and names what it adds in a notification, which all
  * processes hear once it is committed. They read the rows that their watchers
  * want, a few times a second and together, so a watcher costs little more than
- * what it is sent. Nobody watching costs nothing but the trigger's look at an
+ * the rows it is sent. Without watchers the only cost is the trigger's read of an
  * empty table.
  */
 import { randomUUID } from "node:crypto";
@@ -38,7 +38,7 @@ export type TailSink = {
   hasRoom(): boolean;
   /** Oldest first, without bodies. */
   send(deliveries: readonly Delivery[]): void;
-  /** Rows that may have fitted and are not sent; null where nobody knows how many. */
+  /** Rows that may have matched and are not sent; null if their number is unknown. */
   skip(count: number | null): void;
 };
 

@@ -122,7 +122,7 @@ function headersOfAttempt(
   });
 }
 
-/** What a person does with endpoints: it stands in the audit log, and an export in the library. */
+/** A person's actions on endpoints, for the audit log, and an export for the library. */
 async function useEach(
   { call, samples }: HistoryOptions,
   ids: Record<Behaviour, EndpointId>,

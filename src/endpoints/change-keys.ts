@@ -3,7 +3,7 @@
  * under the ring's first key, while the service runs. Each batch is one
  * statement that commits by itself and changes only what is still as it was
  * read, so a rotation of a secret at the same moment wins, and a run that ends
- * anywhere has lost nothing: the next goes on with what is left.
+ * anywhere has lost nothing: the next one continues with the rest.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { OPERATOR, type NewAuditEntry } from "../audit/audit-entry.ts";
@@ -39,7 +39,7 @@ export type KeyChange = {
   keys: KeyUse[];
 };
 
-/** The ring's keys in its order, then those that it lacks, each with the number of live secrets under it. */
+/** The ring's keys in its order, then missing keys, each with the number of live secrets under it. */
 export async function readKeyUse(db: Db, box: SecretBox): Promise<KeyUse[]> {
   const counts = new Map((await countSecretsByKey(db)).map(({ keyId, count }) => [keyId, count]));
   const [first, ...former] = box.keyIds;
@@ -80,7 +80,7 @@ export async function changeKeys(
   return { endpoints, failures: [...failures.values()], keys };
 }
 
-/** One walk through all of them; `left` are those that were locked or had changed. */
+/** One walk through all of them; `left` were locked or had changed. */
 async function changeOnce(
   db: Db,
   box: SecretBox,

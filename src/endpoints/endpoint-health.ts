@@ -34,7 +34,7 @@ export async function noteDelivered(transaction: Db, endpoint: TargetKey): Promi
   if ((await endFailing(transaction, endpoint, false)) === null) await tellRecovered(transaction, endpoint);
 }
 
-/** Notes that an endpoint works of which its tenant was told that it fails, and tells that. */
+/** Notes that an endpoint works again whose failure was announced to its tenant, and announces that. */
 async function tellRecovered(transaction: Db, { tenantId, endpointId }: TargetKey): Promise<void> {
   const failed = await endFailing(transaction, { tenantId, endpointId }, true);
   if (failed === null) return;
@@ -72,7 +72,7 @@ export function makeEndpointHealth(
   async function noteWorks(endpoint: Observed): Promise<void> {
     // After a note of its failing that is under way, for the later word counts.
     await failed.get(endpoint)?.catch(() => undefined);
-    // Of most failures nobody was told, and one statement ends them.
+    // Most failures were not announced, and one statement ends them.
     if ((await endFailing(db, endpoint, false)) !== null) return;
     await inTransaction(db, (transaction) => tellRecovered(transaction, endpoint));
   }

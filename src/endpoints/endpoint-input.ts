@@ -156,7 +156,7 @@ function refuseEach(
     const reason = refuseStaticHeader(name, value);
     if (reason !== null) context.addIssue({ code: "custom", path: [at], message: reason });
     if (seen.has(name.toLowerCase())) {
-      context.addIssue({ code: "custom", path: [at], message: "stands twice, in different case" });
+      context.addIssue({ code: "custom", path: [at], message: "is given twice, in different case" });
     }
     seen.add(name.toLowerCase());
   }

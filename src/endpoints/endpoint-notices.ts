@@ -1,5 +1,5 @@
 /**
- * Tells tenants of endpoints that fail, by events of Postern's own:
+ * Notifies tenants of failing endpoints by Postern's own events:
  * `endpoint.failing` when one has failed for an hour, and again at half of the
  * time after which it is disabled; `delivery.exhausted` for events that were
  * given up, at most once a minute for an endpoint, with their count.
@@ -7,7 +7,7 @@
  * Why each is told once, whatever is killed: marks on the endpoint say what was
  * told, and change in the transaction that adds the event to the outbox, under
  * the lock of the endpoint's row. Exhausted events are counted in the statement
- * that logs their last attempt, and taken in the transaction that tells them.
+ * that logs their last attempt, and taken in the transaction that publishes them.
  * Several processes do this at once: a locked endpoint is another's.
  *
  * Why it costs deliveries nothing: only failing endpoints are looked at, by an
@@ -26,7 +26,7 @@ const FAILING_MS = 3_600_000;
 const EXHAUSTED_PAUSE_MS = 60_000;
 const AT_ONCE = 500;
 
-/** @returns tells some of what is due; true when there may be more. */
+/** @returns publishes a batch of due notices; true if there may be more. */
 export function makeEndpointNotices({
   catalog,
   disableAfterMs,

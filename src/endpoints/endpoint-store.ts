@@ -91,7 +91,7 @@ export async function insertEndpoint(db: Db, endpoint: NewEndpoint): Promise<End
   return onlyEndpoint(rows);
 }
 
-/** The static headers as they are stored, of a row that nobody else changes before this transaction ends. */
+/** The static headers as they are stored, of a row that is locked until this transaction ends. */
 export async function lockHeaders(db: Db, tenantId: TenantId, id: EndpointId): Promise<StoredHeaders | null> {
   const { rows } = await db.query<StoredHeaders>(
     /* sql */ `SELECT headers, masked_headers AS "maskedHeaders", sealed_headers AS "sealedHeaders"

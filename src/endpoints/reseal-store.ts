@@ -36,9 +36,9 @@ export async function listSealedOtherwise(
 }
 
 /**
- * Stores secrets sealed anew where the old ones still stand, and answers for
- * how many endpoints. A row that somebody else has locked is left: waiting for
- * several rows in an order of its own could end in a deadlock with those who
+ * Stores re-encrypted secrets if the old ones are unchanged, and returns for
+ * how many endpoints. A locked row is skipped: waiting for
+ * several rows in an order of its own could end in a deadlock with statements that
  * record outcomes. So is one of a tenant that is being moved: the copy may still
  * bring the old secret.
  */

@@ -18,7 +18,7 @@ export class Acceptor {
     this.ownLane = services.ownLane;
   }
 
-  /** Those that now exist, by id; one whose idempotency key was used before is not among them. */
+  /** Newly stored events, by id; an event whose idempotency key was used before is not among them. */
   async accept(events: readonly NewEvent[], patience: Patience = {}): Promise<Map<EventId, AcceptedEvent>> {
     const acceptance = await this.ownLane.accept((places) =>
       this.queue.accept(events, { ...places, ...patience }),

@@ -157,7 +157,7 @@ export const serviceEvents: readonly CatalogEntry[] = [
     "storage.object.quarantined",
     [
       "Stored object quarantined",
-      "Other bytes than those that were stored are in a stored artifact's place. It cannot be downloaded.",
+      "A stored artifact's bytes were replaced by others. It cannot be downloaded.",
     ],
     artifact,
   ),

@@ -13,7 +13,7 @@ export type SchemaEffect = { path: string; text: string; verdict: "breaks" | "un
 /** `type` names the version too, where the type has several. */
 export type TypeChange =
   | { kind: "added" | "removed" | "deprecated" | "undeprecated"; type: string }
-  /** No effects: the schema changed, and breaks nobody. */
+  /** No effects: the schema changed compatibly. */
   | { kind: "changed"; type: string; effects: SchemaEffect[] }
   /** Endpoints that name no version get another one; the effects are those on what they got. */
   | { kind: "newest"; type: string; effects: SchemaEffect[] };

@@ -8,7 +8,7 @@ import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
 
 export type CatalogSource = {
   entries: readonly CatalogEntry[];
-  /** Where a part of an entry stands, as an operator looks it up: file and line. */
+  /** The place of a part of an entry: file and line. */
   placeOf: (path: readonly PropertyKey[]) => string;
 };
 

@@ -11,7 +11,7 @@ import { parseVersionedType, patternsMatching, versionedType } from "./subscript
 
 /** A type and its versions. */
 export type CatalogType = {
-  /** What the type stands for without a version: the newest that is no preview. */
+  /** The version that the bare type means: the newest that is no preview. */
   newest: CatalogEntry;
   /** By number. */
   versions: ReadonlyMap<number, CatalogEntry>;

@@ -23,7 +23,7 @@ export type CatalogFile = LiveCatalog & {
 
 const NO_FILE = "no file";
 
-/** Throws ConfigError when the file cannot be read or has a fault. `undefined` stands for the built-in catalog. */
+/** Throws ConfigError when the file cannot be read or has a fault. `undefined` means the built-in catalog. */
 export async function openCatalog(file: string | undefined): Promise<CatalogFile> {
   // Before the content: a change in between is found by the first look.
   let judged = file === undefined ? NO_FILE : await versionOf(file);

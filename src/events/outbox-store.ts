@@ -22,7 +22,7 @@ export async function addToOutbox(
   );
 }
 
-/** A type as SQL knows it: `needed` are the versions that an event must have, `others` those that it may. */
+/** A type as SQL knows it: `needed` versions are required of an event, `others` are optional. */
 export type MirroredType = {
   type: string;
   newest: number;

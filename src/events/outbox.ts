@@ -57,7 +57,7 @@ export function makeOutbox(services: {
   log: Log;
   metrics: Metrics;
   tracing: Tracing | null;
-  /** Who is told of Postern's own events of every tenant too; null: nobody. */
+  /** The tenant that gets every tenant's own events of Postern too; null: none. */
   operatorTenant: TenantId | null;
 }): Outbox {
   const { queue, log, metrics, tracing, operatorTenant } = services;

@@ -10,7 +10,7 @@ export type JudgedVersions = { issues: Issue[]; newest: number; versions: Map<nu
 /**
  * `data` is the newest version, unless `versions` has it. Every version of the
  * catalog is needed, but for previews: otherwise endpoints that name it would
- * miss the event, and nobody would know.
+ * miss the event unnoticed.
  */
 export function judgeVersions(input: PublishInput, catalog: Catalog): JudgedVersions {
   const { type, data, versions: others = {}, exact = { data, versions: others } } = input;

@@ -7,7 +7,7 @@ import { checkEvents, sizeOfBodies } from "./checked-events.ts";
 import type { LiveCatalog } from "./live-catalog.ts";
 import type { PublishInput } from "./publish-input.ts";
 
-/** Events being accepted at one time, and the characters of their bodies; beyond, producers are told to wait. */
+/** Events being accepted at once, and the characters of their bodies; beyond, producers get 429. */
 const MAX_ACCEPTING = 20_000;
 const MAX_ACCEPTING_BODY_SIZE = 64 * 1024 * 1024;
 /**

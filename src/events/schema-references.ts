@@ -1,4 +1,4 @@
-/** References within an OpenAPI document, and a schema of it that stands alone. */
+/** References within an OpenAPI document, and a self-contained schema of it. */
 
 const MAX_HOPS = 20;
 /** Keywords whose value is data, in which a member `$ref` is no reference. */

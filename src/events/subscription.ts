@@ -1,8 +1,8 @@
 /**
  * Which subscription patterns match which event types. A pattern is an exact
  * type, a prefix followed by `.*` (one or more further segments), or `*`. These
- * stand for the newest version of a type that is no preview. A type with `@` and
- * a number stands for that version, and wins over the other patterns.
+ * mean the newest version of a type that is no preview. A type with `@` and
+ * a number means that version, and wins over the other patterns.
  */
 
 const SEGMENTS = "[a-zA-Z0-9_]+(?:\\.[a-zA-Z0-9_]+)*";
@@ -37,7 +37,7 @@ export function versionedType(type: string, version: number): string {
 /** A type, and the versions that an event of it has. */
 export type TypeVersions = {
   type: string;
-  /** What the type stands for without a version. */
+  /** The version that the bare type means. */
   newest: number;
   /** All, that one included. */
   versions: readonly number[];

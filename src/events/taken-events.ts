@@ -15,7 +15,7 @@ import { makeKeyedCommits } from "./keyed-commits.ts";
 /** One whose key is held delays those behind it for so long. */
 const ALONE_LOCK_WAIT_MS = 100;
 
-/** `known`: accepted before. `repeated`, `key_reused`: its key stands for another event, of the same content or not. */
+/** `known`: accepted before. `repeated`, `key_reused`: its key belongs to another event, of the same content or not. */
 export type Taken = "accepted" | "known" | "repeated" | "key_reused";
 
 export type TakenEvents = {

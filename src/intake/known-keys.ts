@@ -19,7 +19,7 @@ export type FindKnownKeys = (events: readonly NewEvent[]) => Promise<ReadonlyMap
 
 export function makeKnownKeys(queue: Pick<DispatchQueue, "findEarlier">, clock: Clock): FindKnownKeys {
   let asksAgainAtMs = 0;
-  /** Looks that nobody waits for any more, each of which still holds its events. */
+  /** Look-ups that no caller waits for any more, each of which still holds its events. */
   let abandoned = 0;
   const looks = new GroupCommit(
     async (events: NewEvent[]) => {

@@ -6,7 +6,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { IntakeStream } from "./stream.ts";
 
 const STATUS_LIMIT_MS = 3000;
-/** However often somebody asks, the servers are asked once in so long. */
+/** The servers are asked at most once in this time. */
 const KEPT_MS = 1000;
 
 export type IntakeMonitor = {

@@ -116,7 +116,7 @@ class NatsStream implements IntakeStream {
       const connection = this.#connected();
       const manager = await managerOf(connection);
       const info = await manager.streams.info(STREAM);
-      // It has a leader of its own: without one the stream takes events all the same.
+      // It has a leader of its own; without one the stream still takes events.
       const consumer = await manager.consumers
         .info(STREAM, CONSUMER)
         .catch((error: unknown) =>
@@ -195,13 +195,13 @@ function connectionOptions({ servers, tls, login }: IntakePlace, name: string): 
   return {
     servers: [...servers],
     name,
-    // Whoever may read the inboxes that clients have by default must not read what workers take.
+    // Clients that may read default inboxes must not read the messages that workers take.
     inboxPrefix: "_POSTERN_INBOX",
     ...(tls ? { tls: {} } : {}),
     ...(login.kind === "password" ? { user: login.user, pass: login.pass } : {}),
     ...(login.kind === "token" ? { token: login.token } : {}),
     timeout: REQUEST_TIMEOUT_MS,
-    // Servers name the others by addresses that may lead nowhere from here: INTAKE_URL has those that do.
+    // Servers name each other by addresses that may be unreachable from here: use those of INTAKE_URL.
     ignoreClusterUpdates: true,
     maxReconnectAttempts: -1,
     // A password that is changed on both sides must not need a restart.
@@ -272,7 +272,7 @@ function asStreamMessage(message: JsMsg): StreamMessage {
   };
 }
 
-/** The headers are decoded here, which fails on those that are none: the message may still be an event. */
+/** The headers are decoded here; broken ones fail, but the message may still be an event. */
 function traceparentOf(message: JsMsg): string | undefined {
   try {
     return message.headers?.get("traceparent") || undefined;

@@ -176,7 +176,7 @@ class Relay implements StreamRelay {
     }
   }
 
-  /** All of them, or the first one's error; those that are done go to `accepted`, and a later try leaves them out. */
+  /** All of them, or the first one's error; finished ones go to `accepted`, and a later try skips them. */
   async #accept(
     message: StreamMessage,
     events: readonly NewEvent[],

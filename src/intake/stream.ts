@@ -1,6 +1,6 @@
 /**
- * The stream of the intake, as its users see it: only types, so that nobody
- * without one loads anything. The adapter is `nats-stream.ts`.
+ * The stream of the intake, as its users see it: only types, so that a process
+ * without one loads nothing. The adapter is `nats-stream.ts`.
  *
  * Two kinds of messages are in it. Those of {@link ACCEPTED_SUBJECT} are
  * Postern's own: events that were checked and answered 202. Those below
@@ -15,7 +15,7 @@ export const PRODUCER_SUBJECT = "postern.events.";
 /** How long a message that a worker took stays its own without a word from it. */
 export const HOLD_MS = 15_000;
 
-/** The stream does not take a message now, or nobody knows whether it did. */
+/** The stream does not take a message now, or it is unknown whether it did. */
 export class StreamUnavailableError extends Error {
   override readonly name = "StreamUnavailableError";
 }
@@ -54,7 +54,7 @@ export type StreamStatus = {
   bytes: number;
   /** `silent`: it has no leader, or does not answer for another reason. */
   consumer: "there" | "missing" | "silent";
-  /** Messages that workers hold, or that wait before they are handed out again; null where the consumer tells nothing. */
+  /** Messages that workers hold, or that were returned with a delay; null if the consumer reports nothing. */
   taken: number | null;
   /** When the oldest message was stored, in milliseconds since 1970; null where there is none. */
   oldestAtMs: number | null;

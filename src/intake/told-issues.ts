@@ -1,4 +1,4 @@
-/** Issues for the log. Whoever stores a message chooses its names, and so must not choose how long a line is. Pure. */
+/** Issues for the log. The author of a message chooses its names, but must not choose a line's length. Pure. */
 import type { Issue } from "../shared/refusal.ts";
 
 const MOST_ISSUES = 10;

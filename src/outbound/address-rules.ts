@@ -30,7 +30,7 @@ type FamilyLists = { ipv4: BlockList; ipv6: BlockList };
 export type AddressPolicy = { allowed: FamilyLists; denied: FamilyLists };
 
 /**
- * Addresses where clouds hand credentials to whoever asks from inside. Some lie
+ * Addresses where clouds hand credentials to any caller inside. Some lie
  * in public or operator-owned ranges, so they are listed apart and never opened.
  */
 export const METADATA_ADDRESSES: readonly string[] = [

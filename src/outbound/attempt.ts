@@ -62,7 +62,7 @@ export type AttemptConnection = {
   requestEnded(attempt: Attempt): void;
 };
 
-// One for all, nobody reads it: making an Error with its stack for each request cost a sixth of the CPU.
+// Shared, because it is never read: making an Error with its stack for each request cost a sixth of the CPU.
 const ATTEMPT_ENDED = new Error("The attempt has ended.");
 
 export class Attempt implements Dispatcher.DispatchHandler {

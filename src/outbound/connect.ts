@@ -59,7 +59,7 @@ export function makeDial(options: DialOptions): Dial {
   };
 }
 
-/** IPv4 first, then by turns: a host without IPv6 loses nothing, and four tries cover both families. */
+/** IPv4 first, then alternating: a host without IPv6 loses nothing, and four tries cover both families. */
 function interleave(addresses: readonly string[]): string[] {
   const ipv4 = addresses.filter((address) => isIP(address) === 4);
   const ipv6 = addresses.filter((address) => isIP(address) === 6);

@@ -1,7 +1,7 @@
 /**
  * Connections: an undici Client each, which knows its own socket.
  *
- * undici tells a handler neither the socket its request went over nor whether
+ * undici shows a handler neither its request's socket nor whether
  * that was used before. A Client of our own, made by the pool's factory, does.
  */
 import { Agent, Client, Pool, type Dispatcher } from "undici";

@@ -36,7 +36,7 @@ export type HeaderInput = {
 
 export const MAX_NAME_LENGTH = 128;
 const MAX_VALUE_LENGTH = 1024;
-/** What stands for a value that nobody is shown. */
+/** Shown in place of a masked value. */
 export const MASK = "[masked]";
 // RFC 9110 section 5.6.2.
 export const HEADER_NAME_PATTERN = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
@@ -110,7 +110,7 @@ function hasHeader(headers: Readonly<Record<string, string>>, lowerCase: string)
   return Object.keys(headers).some((name) => name.toLowerCase() === lowerCase);
 }
 
-/** The names, in lower case, whose values are masked: `authorization`, and those that the endpoint names. */
+/** The names, in lower case, of masked headers: `authorization`, and the endpoint's own list. */
 export function maskedNames(named: readonly string[]): ReadonlySet<string> {
   return new Set(["authorization", ...named.map((name) => name.toLowerCase())]);
 }
@@ -140,7 +140,7 @@ const DERIVED = new Set([
   "webhook-timestamp",
 ]);
 
-/** An automatic attempt's headers without those that its row of the log can derive, about half of their bytes. */
+/** An automatic attempt's headers except derivable ones, which are about half of their bytes. */
 export function withoutDerived(headers: Readonly<Record<string, string>>): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name in headers) {
@@ -150,7 +150,7 @@ export function withoutDerived(headers: Readonly<Record<string, string>>): Recor
   return kept;
 }
 
-/** The headers that were sent, from those that the log keeps; none where nothing was sent. */
+/** The headers that were sent, from the stored ones; none if nothing was sent. */
 export function withDerived<Kept extends Readonly<Record<string, string>> | null>(
   kept: Kept,
   of: HeaderSource,

@@ -4,7 +4,7 @@
  * Never `dns.lookup`: it occupies threads that file access needs too (a few
  * silent names stall every other look-up), tries search domains, and reads odd
  * IPv4 spellings. A and AAAA are asked at once. What one family leaves open
- * within the time limit is not waited for: an address nobody learnt is not dialled.
+ * within the time limit is not waited for: an unresolved address is not dialled.
  *
  * For development, `fixedNames` and `hostsFile` answer before DNS does. The
  * guard sets them only when the operator opened private ranges.

@@ -25,7 +25,7 @@ export function bodyText(chunks: readonly Buffer[]): string {
   return text.slice(0, end);
 }
 
-/** All that was read of an answer's body, where that was asked for and goes on behind the stored beginning. */
+/** All that was read of an answer's body, if requested and longer than the stored beginning. */
 export function longBodyOf(outcome: { kind: string; body?: string; wholeBody?: Buffer }): Buffer | null {
   const { body = "", wholeBody } = outcome;
   return wholeBody !== undefined && wholeBody.toString("utf8").length > body.length ? wholeBody : null;

@@ -4,7 +4,7 @@
  * - `X-Service-Signature: sha256=<hex>`: HMAC-SHA-256 keyed with the whole secret
  *   string in UTF-8, over `<timestamp>.<body>`.
  * - `webhook-signature: v1,<base64>` (Standard Webhooks 1.0): keyed with the bytes
- *   that the secret's base64 stands for (a secret of a tenant's own that is no
+ *   that the secret's base64 decodes to (a secret of a tenant's own that is no
  *   `whsec_` and base64 is the key as it is, in UTF-8), over `<webhook-id>.<timestamp>.<body>`;
  *   a space-separated list, newest secret first, while a rotated secret has grace.
  *

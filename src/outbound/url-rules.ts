@@ -92,7 +92,7 @@ function judgeRawText(text: string): UrlRule | undefined {
   if (text === "") return "empty";
   if (text.length > MAX_URL_LENGTH) return "too_long";
   if (text.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return "not_https";
-  // The parser strips tabs and newlines silently: whoever reads the text would see another host.
+  // The parser strips tabs and newlines silently: a reader of the text would see another host.
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return "control_character";

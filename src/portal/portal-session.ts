@@ -1,4 +1,4 @@
-/** What a session that Postern itself gives out may do, and for whom it stands. */
+/** The permissions and the subject of a session that Postern itself issues. */
 import type { PortalSessionId, TenantId } from "../shared/id.ts";
 
 export const PORTAL_ROLES = ["owner", "admin", "member"] as const;

@@ -129,7 +129,7 @@ export class Fetches {
     return outcome;
   }
 
-  /** Whoever waits is answered with nothing. */
+  /** Waiting clients get an empty answer. */
   close(): void {
     this.#closing.abort();
   }
@@ -192,7 +192,7 @@ export class Fetches {
     };
   }
 
-  /** Persons' sends first: somebody waits for them. */
+  /** Persons' sends first, because a person waits for them. */
   async #leaseTo(
     transaction: Db,
     target: SendTarget,

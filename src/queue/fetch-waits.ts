@@ -1,6 +1,6 @@
 /**
  * Waits of clients, for something to fetch, and of persons, for an
- * acknowledgement. Nobody polls: the first wait of a process opens one listening
+ * acknowledgement. Nothing polls: the first wait of a process opens one listening
  * connection, which all others share and which stays open for the next.
  */
 import { keepListening } from "../database/keep-listening.ts";

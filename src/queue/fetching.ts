@@ -1,4 +1,4 @@
-/** Dispatches that clients of pull endpoints lease, as whoever leases and ends them names them. */
+/** Dispatches that clients of pull endpoints lease, in the terms of their callers. */
 import type { DeliveryId, EventId, ReplayId } from "../shared/id.ts";
 import type { EndpointKey } from "./queue.ts";
 

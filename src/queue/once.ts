@@ -1,4 +1,4 @@
-/** Dispatches that a person asks for, as whoever adds them names them: one attempt each. */
+/** Dispatches that a person requests, in the terms of their callers: one attempt each. */
 import type { EventId, ReplayId } from "../shared/id.ts";
 import type { EndpointKey } from "./queue.ts";
 

@@ -188,7 +188,7 @@ export type Claimed = {
 /** How much a backlogged endpoint asks for of its parked dispatches; at least one, however large. */
 export type Ask = ClaimLimits & EndpointKey;
 
-/** An event in the outbox: checked by nobody, or by SQL alone. */
+/** An event in the outbox: unchecked, or checked by SQL alone. */
 export type OutboxEvent = Pick<NewEvent, "id" | "tenantId" | "type" | "version" | "body" | "others"> & {
   /** Claimed already, in the same database; absent: none. */
   key?: string | null;
@@ -203,11 +203,11 @@ export type Relay = {
   /** An event of another type stays in the outbox for ten minutes, since another worker may know its type. */
   types: readonly string[];
   limits: RelayLimits;
-  /** The events to accept in its place: itself, with a copy for somebody else perhaps, or none to drop it. */
+  /** The events to accept in its place: itself, perhaps with a copy for another tenant, or none to drop it. */
   judge: (event: OutboxEvent) => NewEvent[];
 };
 
-/** Nothing was accepted: an event's idempotency key stands for other content. */
+/** Nothing was accepted: an event's idempotency key was used for other content. */
 export class KeyReusedError extends Error {
   override readonly name = "KeyReusedError";
 }

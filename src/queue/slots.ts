@@ -12,7 +12,7 @@
  * that owner silent for longer than a confirmation lasts (`silent-workers.ts`).
  * Then the owner's presence has had a break, whatever the owner itself knows.
  * An owner without its lock whose last confirmation is 10 seconds old by the
- * server's clock has had one too, so nobody needs to watch it first
+ * server's clock has had one too, without observing it first
  * (`postgres/slot-store.ts`).
  */
 import assert from "node:assert/strict";
@@ -88,7 +88,7 @@ export type SlotStore = {
   read(): Promise<SlotTable>;
   /** Leases the slots whose term is still this one. */
   take(slots: readonly Pick<SlotRow, "slot" | "term">[]): Promise<TakenSlot[]>;
-  /** Gives slots back whose term is still this one, and tells the other workers. */
+  /** Releases slots whose term is still this one, and notifies the other workers. */
   leave(
     slots: readonly Pick<SlotRow, "slot" | "term">[],
     inFlight: ReadonlyMap<Slot, readonly InFlight[]>,

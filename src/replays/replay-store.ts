@@ -84,7 +84,7 @@ export async function listReplays(
 /** A replay that this process works on. */
 export type Run = { tenantId: TenantId; id: ReplayId; endpointId: EndpointId; leaseOwner: string };
 
-/** Leases the running replay that waits longest and is nobody's; null where there is none. */
+/** Leases the unleased running replay that waits longest; null if there is none. */
 export async function claimReplay(db: Db, leaseOwner: string, leaseMs: number): Promise<Run | null> {
   const { rows } = await db.query<Run>({
     name: "claim-replay",

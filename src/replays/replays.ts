@@ -46,7 +46,7 @@ export class Replays {
     const { tenantId } = caller;
     const { filter, target } = await this.#look(tenantId, asked);
     const { endpointId, from, to, selection, eventType, cause } = filter;
-    // Counting may take seconds, which nobody should wait for to be refused.
+    // Counting may take seconds, so refuse before it.
     await tenants.of(tenantId).transaction((transaction) => requireRoom(transaction, filter));
     const counted = await countCandidates(tenants.reading(tenantId), filter, target.events);
     const id = newReplayId();
@@ -98,7 +98,7 @@ export class Replays {
     return this.get(tenantId, replayId);
   }
 
-  /** The range as it stands, and the endpoint, which must be able to receive. */
+  /** The range as given, and the endpoint, which must be able to receive. */
   async #look(
     tenantId: TenantId,
     asked: ReplayRequest,

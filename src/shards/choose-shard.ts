@@ -2,7 +2,7 @@
  * Which shard a new tenant goes to: the one with the best score, which comes of
  * both names (rendezvous hashing). So shards get tenants by their weights, every
  * process chooses alike, and a new shard takes its part from all others'. The
- * directory keeps what was chosen: a changed list moves nobody.
+ * directory keeps the choice: a changed list moves no tenant.
  */
 import { hash } from "node:crypto";
 import type { Shard } from "./shard-list.ts";

@@ -7,7 +7,7 @@
  * is the directory asked again. So the first shard may be away: tenants that are
  * known are served, and new ones wait.
  *
- * A tenant that nobody knows is placed: the row of the directory first, then
+ * An unknown tenant is placed: the row of the directory first, then
  * the shard's own. A process that dies in between leaves the second to the next
  * one that reads the first.
  */

@@ -3,9 +3,9 @@
  *
  * Why none is lost and none is stored twice: a row is deleted only when its
  * event is stored in the tenant's shard, and there an event is accepted once by
- * its id. A worker that dies in between leaves a lease, behind which another
- * finds the event known. A shard that is away keeps its own events waiting, and
- * nobody else's.
+ * its id. A worker that dies in between leaves a lease, after which another
+ * finds the event stored. A shard that is away delays its own events, and
+ * no others.
  */
 import type { Pool } from "../database/pool.ts";
 import { isPassing } from "../database/passing-errors.ts";
@@ -162,7 +162,7 @@ async function handOver(
     if (taken === "key_reused") {
       log.error(
         { tenantId, eventId, eventType: event.type },
-        "an event whose idempotency key stands for other content in its tenant's shard is not sent",
+        "an event whose idempotency key was used for other content in its tenant's shard is not sent",
       );
       to.metrics.eventsRejected.inc({ reason: "idempotency_key_reused" });
     }

@@ -1,6 +1,6 @@
 /** Answers of several shards as one. Pure, but for {@link askAll}. */
 
-/** The first answer of any, whoever is still silent; without one, an error that says more than that the shard does not know it. */
+/** The first answer of any shard, while others are silent; without one, an error more specific than "not found". */
 export async function askAll<Part, Answer>(
   parts: readonly Part[],
   ask: (part: Part) => Promise<Answer>,

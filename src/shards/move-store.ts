@@ -52,7 +52,7 @@ export async function commitSwitch(directory: Db, move: Move, replays: string): 
   if (rowCount !== 1) throw new Error("the move was given up, or has switched");
 }
 
-/** Whether the switch was made, when no commit of it is under way any more. Nobody makes it until the transaction ends. */
+/** Whether the switch was committed, once no commit of it is under way. It can't be made until the transaction ends. */
 export async function lockSwitched(directory: Db, tenantId: TenantId): Promise<boolean> {
   const { rows } = await directory.query<{ switched: boolean }>(
     /* sql */ `SELECT switched FROM postern.tenant_moves WHERE tenant_id = $1 FOR UPDATE`,
@@ -78,7 +78,7 @@ export async function tryLockMove(directory: Db, tenantId: TenantId): Promise<bo
   return rows[0]?.locked === true;
 }
 
-/** In the shard: whoever asks for the tenant is let in, and its replays go on. */
+/** In the shard: accepts the tenant's callers, and its replays continue. */
 export async function unfence(db: Db, tenantId: TenantId): Promise<void> {
   await db.query(
     /* sql */ `WITH resident AS (UPDATE postern.shard_tenants SET fenced = false WHERE tenant_id = $1)
@@ -118,7 +118,7 @@ export async function readMarks(
 }
 
 /**
- * In the shard: whoever asks for the tenant from now on is refused, also who knows
+ * In the shard: refuses the tenant's callers from now on, also callers who know
  * an older home of it. Work across tenants leaves its rows alone until the move ends.
  */
 export async function fence(db: Db, tenantId: TenantId, version: number): Promise<void> {
@@ -178,7 +178,7 @@ export async function isAtWork(db: Db, tenantId: TenantId): Promise<boolean> {
   return rows[0]?.busy === true;
 }
 
-/** Waits for everyone who is asking for an erasure. Nobody else asks for one until the transaction ends. */
+/** Waits for requests of erasures under way. No other can be made until the transaction ends. */
 export async function lockErasures(db: Db): Promise<void> {
   await db.query(/* sql */ `LOCK TABLE postern.tenant_erasures IN SHARE MODE`);
 }
@@ -216,7 +216,7 @@ export async function findTablesWithRows(
 
 const DELETED_AT_ONCE = 5000;
 
-/** Deletes the tenant's rows, but for those that wait to be handed over. `told` gets how many. */
+/** Deletes the tenant's rows, except events that wait to be handed over. `told` gets the number. */
 export async function deleteTenantRows(
   db: Db,
   tenantId: TenantId,

@@ -15,11 +15,11 @@
  * that may have looked at it before, so what comes later is refused. Only then
  * it reads where the source's log ends, and the target has all up to there on
  * its disk before the switch. Why nothing is sent twice: dispatches are copied
- * held, and the target lets nobody at them before the switch. A fence that takes
+ * held, and the target refuses access to them before the switch. A fence that takes
  * too long is lifted, and set again later.
  *
  * Why a kill leaves the tenant in one shard: each step looks at what is there
- * and goes on. Before the switch the directory names the source, afterwards the
+ * and continues. Before the switch the directory names the source, afterwards the
  * target, and the rows of the other are never asked.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -225,12 +225,12 @@ async function untilCopied(target: Pool, copy: Copy, tell: (text: string) => voi
   });
 }
 
-/** True once the tenant lives in the target. False where it took too long, and goes on in the source. */
+/** True once the tenant lives in the target. False if it took too long, and it stays in the source. */
 async function switchOver(services: MoveServices, move: Move, copy: Copy): Promise<boolean> {
   const { directory, source, target, tell } = services;
   await setMoving(source.db, move.tenantId, true);
   tell("waiting for attempts in flight");
-  // Whoever made an endpoint without having seen that has committed it behind these.
+  // Transactions that created an endpoint without seeing that have committed before these end.
   await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
   // Who looked at the endpoints before may still add a dispatch that is not held.

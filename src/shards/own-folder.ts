@@ -5,8 +5,8 @@ type Place = { dataDir: string; objectStore: ObjectStore };
 
 /**
  * The folder of a shard behind the first, which keeps the one that it had alone.
- * A bucket belongs to one database: whoever compares takes objects without a row
- * of its own for lost.
+ * A bucket belongs to one database: comparing treats objects without a row
+ * of its own as lost.
  */
 export function withOwnFolder<Settings extends Place>(settings: Settings, shard: string): Settings {
   return {

@@ -44,7 +44,7 @@ export function makeShardedDurable(
     return inOrder(events, { own, committed, earlier });
   }
 
-  /** Of those whose shard can be told now; whoever hands the others over asks again. */
+  /** Of events whose shard is known now; handing over looks up the others again. */
   async function homesOf(events: readonly NewEvent[]): Promise<Map<TenantId, string>> {
     const homes = new Map<TenantId, string>();
     const find = async (tenantId: TenantId): Promise<void> => {

@@ -67,7 +67,7 @@ function faultsOfName({ name, mark }: ShardFacts): string[] {
 function faultsOfFirst({ name, mark }: ShardFacts): string[] {
   if (mark === null || mark.keepsDirectory) return [];
   return [
-    `The shard ${name} stands first in SHARDS, but another keeps the directory of tenants.\nPut the shards back into their order: the first keeps the directory.`,
+    `The shard ${name} is first in SHARDS, but another keeps the directory of tenants.\nPut the shards back into their order: the first keeps the directory.`,
   ];
 }
 

@@ -14,7 +14,7 @@ export function parseShardList(text: string): { shards: Shard[] } | { fault: str
   const shards: Shard[] = [];
   for (const part of text.split("|")) {
     const [, name, weight = "1", url] = ENTRY.exec(part.trim()) ?? [];
-    // The entry itself holds a password, so its number stands for it.
+    // The entry itself holds a password, so it is named by its number.
     if (name === undefined || url === undefined)
       return { fault: `${FORM}: entry ${shards.length + 1} is not` };
     if (Number(weight) > MAX_WEIGHT) return { fault: `gives ${name} a weight above ${MAX_WEIGHT}` };
@@ -37,7 +37,7 @@ function faultOf(shards: readonly Shard[]): string | null {
   return null;
 }
 
-/** For whoever reads the settings: no passwords. */
+/** For showing settings: no passwords. */
 export function maskShards(text: string, mask: (url: string) => string): string {
   return text
     .split("|")

@@ -36,7 +36,7 @@ export function mayAlterNumbers(text: string): boolean {
   return false;
 }
 
-/** Whether a sign or an exponent stands beside the run makes no difference. With a slash it stands in a string. */
+/** A sign or an exponent beside the run makes no difference. With a slash it is in a string. */
 function isKept(run: string): boolean {
   return run.includes("/") || run.length > MAX_LENGTH || String(Number(run)) === run;
 }

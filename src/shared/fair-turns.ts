@@ -1,7 +1,7 @@
 /**
  * Turns at something scarce, such as connections, shared by many keys, such as
- * tenants. No key has more than its share at once, and those that wait are
- * served by turns, so one key's hundred requests delay another's first by no
+ * tenants. No key has more than its share at once, and waiting keys are
+ * served in turn, so one key's hundred requests delay another's first by no
  * more than the turns that are under way.
  */
 export type FairTurns<Key> = {

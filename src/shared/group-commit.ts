@@ -14,7 +14,7 @@ type Entry<Item, Result> = {
 export type Rest = {
   ms: number;
   from: number;
-  /** Ends once as many wait as were answered, and waited then: whoever could come back has. */
+  /** Ends once as many wait as were answered: all senders that could return have. */
   endsWhenBack?: true;
 };
 const NO_REST: Rest = { ms: 0, from: 1 };
@@ -76,7 +76,7 @@ export class GroupCommit<Item, Result> {
     }
   }
 
-  /** How many of those that wait make up the next group. */
+  /** How many waiting items make up the next group. */
   #nextSize(): number {
     if (this.#weigh === null) return this.#maxItems;
     let weight = 0;

@@ -55,7 +55,7 @@ function uuidV7(): string {
   return v7({ random, msecs: lastMs, seq: sequence });
 }
 
-/** Null for anything but a lower-case canonical UUID: the caller treats that as an id nobody has. */
+/** Null for anything but a lower-case canonical UUID: the caller treats that as an unknown id. */
 export function parseEndpointId(value: unknown): EndpointId | null {
   return isId<"endpoint">(value, UUID) ? value : null;
 }

@@ -44,7 +44,7 @@ export class Refusal extends Error {
   readonly issues: Issue[] | undefined;
   /** Whole seconds after which the caller may try again. */
   readonly retryAfterS: number | undefined;
-  /** Of a 401 or 403: why, in plain ASCII without quotes; it tells the caller nothing but what the token itself says. */
+  /** Of a 401 or 403: why, in plain ASCII without quotes; it reveals nothing but the token's own content. */
   readonly reason: string | undefined;
 
   constructor(code: RefusalCode, details: { issues?: Issue[]; retryAfterS?: number; reason?: string } = {}) {

@@ -9,7 +9,7 @@ function describeError(error: unknown) {
   return { type: error.name, message: error.message, code, stack: error.stack };
 }
 
-/** JSON lines on standard output. What could carry a credential is cut out wherever it stands. */
+/** JSON lines on standard output. Anything that could carry a credential is removed everywhere. */
 export function makeLog(level: string): Log {
   return pino({
     level,

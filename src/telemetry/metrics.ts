@@ -47,7 +47,7 @@ function makeProcessMetrics(registry: Registry) {
     }),
     catalogRefused: new Gauge({
       name: "webhook_catalog_refused",
-      help: "1 while the file of the event catalog has a fault, and the catalog read before it goes on.",
+      help: "1 while the file of the event catalog has a fault and the former catalog stays in force.",
       registers,
     }),
   };
@@ -63,7 +63,7 @@ export function makeMetrics(of?: { shard: string; process: ProcessMetrics }) {
   if (of !== undefined) registry.setDefaultLabels({ shard: of.shard });
   const ofProcess: ProcessMetrics = of?.process ?? makeProcessMetrics(registry);
 
-  /** For a process with a worker: what it has in memory, read when somebody asks. */
+  /** For a process with a worker: its dispatches in memory, read at each scrape. */
   function watchLanes(lanes: LanesInMemory): void {
     const dispatches = new Gauge({
       name: "webhook_worker_dispatches",
@@ -271,7 +271,7 @@ export function makeMetrics(of?: { shard: string; process: ProcessMetrics }) {
     }),
     retentionBlocked: new Counter({
       name: "webhook_retention_blocked_total",
-      help: "Times that a partition past its retention could not be dropped, because somebody had it locked.",
+      help: "Times that a partition past its retention could not be dropped, because it was locked.",
       registers,
     }),
     oldestDay: new Gauge({
@@ -353,7 +353,7 @@ export function makeMetrics(of?: { shard: string; process: ProcessMetrics }) {
     }),
     queueDeadLeases: new Gauge({
       name: "webhook_queue_dead_leases",
-      help: "Dispatches whose lease ended over a minute ago and that nobody claimed again.",
+      help: "Dispatches whose lease ended over a minute ago and that no worker claimed again.",
       registers,
     }),
     outboxWaiting: new Gauge({

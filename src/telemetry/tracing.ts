@@ -1,4 +1,4 @@
-/** Traces of events, for whoever sends them: only types, so that nobody who does not trace loads anything. */
+/** Traces of events: only types, so that a process without tracing loads nothing. */
 import type { EventId } from "../shared/id.ts";
 
 export type TracingOptions = {

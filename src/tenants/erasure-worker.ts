@@ -107,7 +107,7 @@ async function stepOf(services: ErasureServices, run: ErasureRun): Promise<Step>
 
 async function eraseRows(db: Pool, run: ErasureRun): Promise<number> {
   return inTransaction(db, async (transaction) => {
-    // Another worker's by now: it goes on.
+    // Another worker has it by now and continues.
     if (!(await lockErasure(transaction, run))) return ROWS;
     return eraseTenantRows(transaction, run.tenantId, { most: ROWS, withObjects: false });
   });

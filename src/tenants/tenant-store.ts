@@ -60,7 +60,7 @@ export async function insertErasurePart(
   );
 }
 
-/** Goes on with a part that had ended, where rows of the tenant came in behind its end. */
+/** Restarts an ended part if rows of the tenant came in after its end. */
 export async function reopenErasurePart(
   db: Db,
   { tenantId, requestedAt }: Pick<ErasureRun, "tenantId" | "requestedAt">,
@@ -75,7 +75,7 @@ export async function reopenErasurePart(
 
 /**
  * What of the tenant's artifacts is held: how many, and the id of one. Until the
- * transaction ends nobody sets another hold.
+ * transaction ends no other hold can be set.
  */
 export async function lockHolds(
   db: Db,
@@ -99,7 +99,7 @@ export async function findErasure(db: Db, tenantId: TenantId): Promise<Erasure |
 /** An erasure that this process works on. */
 export type ErasureRun = { tenantId: TenantId; leaseOwner: string; requestedAt: Date };
 
-/** Leases the running erasure that waits longest and is nobody's; null where there is none. */
+/** Leases the unleased running erasure that waits longest; null if there is none. */
 export async function claimErasure(db: Db, leaseOwner: string, leaseMs: number): Promise<ErasureRun | null> {
   const { rows } = await db.query<ErasureRun>({
     name: "claim-erasure",

@@ -24,7 +24,7 @@ export class Tenants {
 
   async get(tenantId: TenantId | null): Promise<Tenant> {
     if (tenantId === null) throw new Refusal("not_found");
-    // The first of those that begin with the whole id is the tenant itself, if it has endpoints.
+    // The first tenant whose id begins with the whole id is the tenant itself, if it has endpoints.
     const [tenant] = await listTenants(this.#db, { prefix: tenantId, after: "", limit: 1 });
     if (tenant?.id !== tenantId) throw new Refusal("not_found");
     return tenant;

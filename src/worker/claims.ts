@@ -20,7 +20,7 @@ const CLAIM_LIMITS: ClaimLimits = { dispatches: 500, bodyBytes: 8 * 1024 * 1024 
 export const POLL_MS = 200;
 /** The interval after a poll that found due dispatches: more retries of a busy endpoint follow, better in small groups. */
 const BUSY_POLL_MS = 50;
-/** How often it looks for backlogs that it does not know, such as those that replays add. */
+/** How often it checks for unknown backlogs, such as a replay's. */
 const BACKLOGS_EVERY_MS = 1000;
 
 export type Claims = {

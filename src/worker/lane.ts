@@ -10,8 +10,8 @@
  * know. When a request finds all there is, the lane is open again. A lane whose
  * slot goes to another worker is *left*: what is parked is that worker's then.
  *
- * Dispatches start in the order in which they came, also those that were put
- * back. Pure: the time comes in.
+ * Dispatches start in the order in which they came, also requeued
+ * ones. Pure: the time is an argument.
  */
 import assert from "node:assert/strict";
 import type { LeasedDispatch } from "../queue/queue.ts";
@@ -101,7 +101,7 @@ export class Lane implements Held {
     return this.#started.size;
   }
 
-  /** Of waiting dispatches, of those in flight, and of those that it has asked for. */
+  /** Of waiting dispatches, of dispatches in flight, and of requested ones. */
   get weight(): number {
     return this.#weight + this.#pledged;
   }

@@ -96,7 +96,7 @@ export function makeOutcomes(services: OutcomeServices): Outcomes {
   async function recordLocked(attempt: CompletedAttempt): Promise<boolean | Error> {
     const { endpointId } = attempt.dispatch;
     const recording = locked.add(attempt);
-    // Recorded in the order in which they come, so the last stands for those before it.
+    // Recorded in order, so the last one covers those before it.
     waiting.set(endpointId, recording);
     try {
       return await recording;

@@ -20,7 +20,7 @@ export function nextDelayMs(
   return Math.round(Math.max(jitteredMs, Math.min(chance.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)));
 }
 
-/** The beginning of an HTTP date in each of its three forms, of which two are obsolete and to be read all the same. */
+/** The beginning of an HTTP date in each of its three forms. Two are obsolete but must be accepted. */
 const WEEKDAY = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /** Milliseconds that a Retry-After value asks for: seconds or an HTTP date (RFC 9110, 10.2.3); null for neither. */

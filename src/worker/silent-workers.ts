@@ -13,7 +13,7 @@ export type Moment = { askedAtMs: number; answeredAtMs: number };
 export class SilentWorkers {
   #since = new Map<string, { seenAt: string; atMs: number }>();
 
-  /** Notes the workers as they were read; returns the ids of those that are silent. */
+  /** Notes the workers as they were read; returns the ids of silent ones. */
   note(workers: readonly SlotWorker[], { askedAtMs, answeredAtMs }: Moment): Set<string> {
     const earlier = this.#since;
     this.#since = new Map();

@@ -11,9 +11,9 @@ export type SlotPlan = {
 /**
  * Every worker comes to the same parts, because all read the same table and
  * rank by id. One that sees another table than the rest takes too many or too
- * few until its next look; a slot has one owner all the same.
+ * few until its next read; a slot still has one owner.
  *
- * A worker without its lock has no part, since it takes nothing: those that end
+ * A worker without its lock has no part, because it takes nothing: workers that end
  * soon after each start would otherwise leave slots without an owner. What it
  * had is free only once it is silent.
  *

@@ -457,7 +457,7 @@ export interface paths {
         put?: never;
         /**
          * Send an endpoint its failed or missed events again; or only count them
-         * @description A worker gives the events to the endpoint's queue, oldest first and behind what is fresh; one attempt each is made, with the trigger `retry`. One replay an endpoint and five a tenant run at a time. The event `replay.finished` tells its end.
+         * @description A worker gives the events to the endpoint's queue, oldest first and behind what is fresh; one attempt each is made, with the trigger `retry`. One replay an endpoint and five a tenant run at a time. The event `replay.finished` announces its end.
          */
         post: operations["createReplay"];
         delete?: never;
@@ -534,7 +534,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find what an id, a key, a part of a URL or an event type stands for; 20 hits at most
+         * Find the objects of an id, a key, a part of a URL or an event type; 20 hits at most
          * @description Looks among the tenant's own deliveries, events, endpoints, idempotency keys and the catalog. Each hit has its address in this API.
          */
         get: operations["search"];
@@ -663,13 +663,13 @@ export interface paths {
         };
         /**
          * List exports, newest first
-         * @description Those that wait, run, are ready, failed or have expired.
+         * @description All states: waiting, running, ready, failed and expired.
          */
         get: operations["listExports"];
         put?: never;
         /**
          * Request an archive of the delivery log; the event storage.export.ready announces it
-         * @description A worker writes the archive. The event `storage.export.ready` tells when it can be downloaded, or poll the export.
+         * @description A worker writes the archive. Wait for the event `storage.export.ready`, or poll the export.
          */
         post: operations["createExport"];
         delete?: never;
@@ -797,7 +797,7 @@ export interface paths {
         put?: never;
         /**
          * Make a URL that opens the portal for one person, once
-         * @description For the operator's backend. Send the person's browser to the URL within 60 seconds: its code opens one session and is then used up. The base of the URL is `PUBLIC_URL`. Works however the installation verifies session tokens. The tenant's audit log tells of it.
+         * @description For the operator's backend. Send the person's browser to the URL within 60 seconds: its code opens one session and is then used up. The base of the URL is `PUBLIC_URL`. Works however the installation verifies session tokens. The tenant's audit log records it.
          */
         post: operations["createPortalCode"];
         delete?: never;
@@ -815,7 +815,7 @@ export interface paths {
         };
         /**
          * List tenants by their ids, with counts
-         * @description For the operator's backend: `tid` `*` and `tenants:read`. Those that have an endpoint, or had one whose log is still kept, in the order of the bytes of their ids.
+         * @description For the operator's backend: `tid` `*` and `tenants:read`. Tenants with an endpoint, or with the log of a former one, in the order of the bytes of their ids.
          */
         get: operations["listTenants"];
         put?: never;
@@ -859,7 +859,7 @@ export interface paths {
         };
         /**
          * Show how far the erasure of a tenant is
-         * @description For the operator's backend: `tid` `*` and `tenants:read`. 404 for a tenant whose erasure nobody asked for. It stays when it has finished.
+         * @description For the operator's backend: `tid` `*` and `tenants:read`. 404 for a tenant whose erasure was never requested. A finished erasure stays.
          */
         get: operations["getTenantErasure"];
         put?: never;
@@ -881,7 +881,7 @@ export interface paths {
         put?: never;
         /**
          * Get a token of type user for a tenant, good for 15 minutes
-         * @description For the operator's backend: `tid` `*` and `tenants:act`. With it every route of the tenant can be called. The tenant need not exist yet. Its audit log tells of the token, and names `sub` as whoever used it. `DELETE /api/portal/sessions` ends it before its time.
+         * @description For the operator's backend: `tid` `*` and `tenants:act`. With it every route of the tenant can be called. The tenant need not exist yet. Its audit log records the token, and names `sub` as the actor of its calls. `DELETE /api/portal/sessions` ends it before its time.
          */
         post: operations["actForTenant"];
         delete?: never;
@@ -1127,7 +1127,7 @@ export interface webhooks {
         put?: never;
         /**
          * Stored object quarantined
-         * @description Other bytes than those that were stored are in a stored artifact's place. It cannot be downloaded. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
+         * @description A stored artifact's bytes were replaced by others. It cannot be downloaded. To endpoints that subscribe to it, and with `OPERATOR_TENANT` also to that tenant's, with a `tenant_id` in `data`.
          */
         post: operations["receiveStorageObjectQuarantined"];
         delete?: never;
@@ -1196,7 +1196,7 @@ export interface components {
             failing_since: string | null;
             /** @description Until when requests are signed with the secret of before a rotation too. */
             previous_secret_until: string | null;
-            /** @description Pending attempts, held ones included; 10,000 stands for more as well. */
+            /** @description Pending attempts, held ones included; 10,000 means 10,000 or more. */
             pending: number;
             /** @description Since when the pending attempt that is due longest is due. */
             oldest_due: string | null;
@@ -1236,7 +1236,7 @@ export interface components {
             /** @description The first 1,000 characters. */
             response_body: string | null;
             latency_ms: number;
-            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: nobody fetched it for as long as the log is kept. */
+            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: it was not fetched for as long as the log is kept. */
             error: string | null;
             /** @description Null unless pending. */
             next_attempt_at: string | null;
@@ -1283,7 +1283,7 @@ export interface components {
             /** @description The first 1,000 characters. */
             response_body?: string | null;
             latency_ms: number;
-            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: nobody fetched it for as long as the log is kept. */
+            /** @description Why no answer came, for example `dns`, `tls` or `timeout`. `interrupted`: a test or retry whose outcome was lost with its process; it may have been sent. At a pull endpoint `refused`: the client refused it, and `response_body` says why; `timeout`: it was not acknowledged in time; `not_fetched`: it was not fetched for as long as the log is kept. */
             error: string | null;
             /** @description Null unless pending. */
             next_attempt_at: string | null;
@@ -1388,7 +1388,7 @@ export interface components {
             status: "running" | "finished" | "canceled" | "failed";
             /** @description Of a failed one: `endpoint_deleted`. */
             error: string | null;
-            /** @description Events that it sends: those that could be sent when it was asked for, as far as they were counted; once finished, `sent`. Without the skipped. */
+            /** @description Events that it sends, without skipped ones: events that could be sent when it was requested, as far as counted; once finished, `sent`. */
             total: number;
             /** @description More than `total` may have fitted. */
             is_capped: boolean;
@@ -1863,7 +1863,7 @@ export interface components {
                 success_rate: number | null;
                 /** @description Dispatches that wait, are held or are in flight, so many at most. */
                 pending: number;
-                /** @description Of those that were counted as pending. */
+                /** @description Of the attempts counted as pending. */
                 oldest_due_at: string | null;
                 /** @description As far back as the log goes. */
                 last_delivered_at: string | null;

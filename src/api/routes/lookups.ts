@@ -61,7 +61,7 @@ export function searchRoutes(
       schema: describeRoute({
         operationId: "search",
         tag: "Operations",
-        summary: `Find what an id, a key, a part of a URL or an event type stands for; ${MAX_HITS} hits at most`,
+        summary: `Find the objects of an id, a key, a part of a URL or an event type; ${MAX_HITS} hits at most`,
         description:
           "Looks among the tenant's own deliveries, events, endpoints, idempotency keys and the catalog. Each hit has its address in this API.",
         query: searchQuery,

@@ -19,7 +19,7 @@ const ASSET_HEADERS = {
 } as const;
 
 const NOT_BUILT = "The portal is not built. Run npm run portal, or npm start, which builds it.\n";
-/** As it stands in portal/index.html. */
+/** As in portal/index.html. */
 const BASE = '<base href="/portal/" />';
 
 /** Assets have their hash in their name, and lie there compressed. */

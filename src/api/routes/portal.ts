@@ -33,7 +33,7 @@ export function portalCodeRoutes(app: FastifyInstance, { portal, publicBase }: A
         description:
           "For the operator's backend. Send the person's browser to the URL within 60 seconds: its code opens one " +
           "session and is then used up. The base of the URL is `PUBLIC_URL`. Works however the installation verifies " +
-          "session tokens. The tenant's audit log tells of it.",
+          "session tokens. The tenant's audit log records it.",
         body: codeInput,
         answers: { 201: codeAnswer },
         examples: {

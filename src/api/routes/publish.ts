@@ -63,7 +63,7 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
   );
 }
 
-/** Those that are new. `given` are the published events, in the same order. */
+/** The new ones. `given` are the published events, in the same order. */
 function newEvents(
   published: readonly Published[],
   given: PublishInput | PublishInput[],

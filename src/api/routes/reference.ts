@@ -38,7 +38,7 @@ export function referenceRoutes(app: FastifyInstance): void {
   const kept = new Map<string, Promise<Kept>>();
   const serve = (url: string, type: string, read: () => Promise<Buffer>) =>
     app.get(url, { schema: { hide: true } }, async (request, reply) => {
-      // Read and compressed once: whoever asks shares these bytes.
+      // Read and compressed once; all requests share these bytes.
       const file = kept.get(url) ?? read().then(compress);
       kept.set(url, file);
       // What cannot be read now is read again for the next.

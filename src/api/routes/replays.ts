@@ -43,7 +43,7 @@ export function replayRoutes(
         description:
           "A worker gives the events to the endpoint's queue, oldest first and behind what is fresh; one attempt each " +
           "is made, with the trigger `retry`. One replay an endpoint and five a tenant run at a time. The event " +
-          "`replay.finished` tells its end.",
+          "`replay.finished` announces its end.",
         body: replayInput,
         answers: { 200: replayCountObject, 202: replayAnswer },
         examples: { body: [replayInputExample], 200: [replayCountExample], 202: [{ replay: replayExample }] },

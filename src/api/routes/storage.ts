@@ -41,7 +41,7 @@ type ExportParams = { Params: { export_id: string } };
 const READ = { permission: "settings:read" } as const;
 const WRITE = { permission: "settings:write", limit: "writes" } as const;
 const HOLD = { permission: "storage:hold", limit: "writes" } as const;
-/** Whoever may read may have a link, but each link given out is a row. */
+/** Readers may have links, but each issued link is a row. */
 const GIVE_LINK = { ...READ, limit: "writes" } as const;
 
 /** A tenant's artifacts and exports: everything under /api/storage but the files. */
@@ -199,7 +199,7 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
         tag: "Storage",
         summary: "Request an archive of the delivery log; the event storage.export.ready announces it",
         description:
-          "A worker writes the archive. The event `storage.export.ready` tells when it can be downloaded, or poll the export.",
+          "A worker writes the archive. Wait for the event `storage.export.ready`, or poll the export.",
         body: exportInput,
         answers: { 202: z.object({ id: z.uuid() }) },
         examples: { body: [exportInputExample], 202: [{ id: exportExample.id }] },
@@ -230,7 +230,7 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
         operationId: "listExports",
         tag: "Storage",
         summary: "List exports, newest first",
-        description: "Those that wait, run, are ready, failed or have expired.",
+        description: "All states: waiting, running, ready, failed and expired.",
         query: exportsQuery,
         answers: { 200: z.object({ exports: z.array(exportObject) }) },
         examples: { 200: [{ exports: [exportExample] }] },
@@ -313,7 +313,7 @@ function requireUuid(text: string): string {
   return id;
 }
 
-/** Null for what is no id: nobody has it. */
+/** Null if it is no id, so it does not exist. */
 function parseUuid(text: string): string | null {
   const parsed = uuid.safeParse(text);
   return parsed.success ? parsed.data : null;

@@ -74,7 +74,7 @@ function acceptEventsSql(kind: Kind): string {
   const due = haveExtras ? ", due.version" : "";
   const dueVersion = haveExtras ? ", e.version" : "";
   const column = haveExtras ? ", version" : "";
-  // The first version is not written down: null stands for it.
+  // The first version is stored as null.
   const stored = haveExtras ? ", nullif(version, 1)" : "";
   return /* sql */ `WITH ${acceptedSql(kind)}, due AS MATERIALIZED (
     SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
@@ -136,7 +136,7 @@ function versionArraysOf(events: readonly NewEvent[]): unknown[] {
  * One statement, and so one commit, for the events of many requests: claims
  * their idempotency keys, fans each event out to the endpoints subscribed at
  * this moment, and stores both. Subscription is an overlap of arrays: the
- * endpoint's patterns and those that match the type.
+ * endpoint's patterns and the patterns that match the type.
  */
 export async function acceptEvents(
   db: Db,
@@ -221,7 +221,7 @@ function toAcceptance(
   };
 }
 
-/** The event that a producer's key stands for, or null. */
+/** The event with a producer's key, or null. */
 export async function findEventOfKey(db: Db, tenantId: TenantId, key: string): Promise<EventId | null> {
   const { rows } = await db.query<{ event_id: EventId }>(
     /* sql */ `SELECT event_id FROM postern.idempotency_keys WHERE tenant_id = $1 AND key = $2`,

@@ -42,7 +42,7 @@ export function makeDeadWorkers(services: {
         log.warn({ worker: firstLeaseId }, "a worker died; its leases are freed");
         await free(firstLeaseId);
       }
-      // Whoever found these dead has died since, or is at it.
+      // The worker that found these dead has died since, or is freeing them now.
       for (const { firstLeaseId, isDead } of unheld) if (isDead) await free(firstLeaseId);
     },
   };

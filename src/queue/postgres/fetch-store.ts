@@ -1,8 +1,8 @@
 /**
  * Leases of clients, on the held dispatches of pull endpoints. Such a dispatch
  * has an owner only while a client has it, and the end of the lease as its time:
- * so what is due lies together in one range of its endpoint's index, and leases
- * that ended lie together in another.
+ * so due dispatches are one range of their endpoint's index, and leases
+ * that ended are another.
  */
 import { notOnItsWay } from "../../database/on-its-way.ts";
 import type { Db } from "../../database/pool.ts";
@@ -58,7 +58,7 @@ const LEASE_HELD = /* sql */ `WITH fresh AS MATERIALIZED (
 
 /**
  * Leases due dispatches of a pull endpoint to a client: fresh ones before
- * replayed ones, the longest due first. Skips those that another client is
+ * replayed ones, the longest due first. Skips dispatches that another client is
  * leasing. At least one, however large.
  */
 export async function leaseHeld(

@@ -152,7 +152,7 @@ export const endDispatches: FollowSlice = (db, endpoint, after) =>
  * this reads the endpoint's pending dispatches. The second reading is for an
  * outcome that was recorded while the first waited for its dispatch's lock: the
  * next attempt's dispatch is newer than the first reading's snapshot.
- * What a person asked for is made all the same.
+ * Attempts that a person requested are still made.
  */
 export async function supersedeDispatches(
   db: Db,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 /** The names of one process's leases: UUIDs of which half is the process's and half the number of the claim. */
 export type LeaseIds = {
-  /** The lowest of them all, which is never given out: it stands for the process. */
+  /** The lowest of them all, which no claim gets: it identifies the process. */
   first: string;
   next(): string;
 };

@@ -42,7 +42,7 @@ export async function makePartitionsAhead(db: Pool, options: Options): Promise<v
   if (errors.length > 0) throw errors[0];
 }
 
-/** Where the default partition holds many rows of a missing day. Traffic goes on meanwhile. */
+/** For a default partition with many rows of a missing day. Traffic continues meanwhile. */
 async function moveFromDefault(db: Pool, table: PartitionedTable, options: Options): Promise<void> {
   const pages = await patiently(() => stagePartitions(db, table, PRESENT), options);
   if (pages === null) return;

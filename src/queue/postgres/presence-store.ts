@@ -32,7 +32,7 @@ export const IS_UNHELD = /* sql */ `NOT EXISTS (
 export async function holdWorkerLock(db: Db, firstLeaseId: string): Promise<boolean> {
   const { rows } = await db.query<{ held: boolean }>(
     /* sql */ `SELECT pg_try_advisory_lock_shared(${lockKey("$1::uuid::text")}) AS held,
-      -- A worker that stands still keeps its lock, and a confirmation is worth nothing after a crash of the server.
+      -- A suspended worker keeps its lock, and a confirmation is worth nothing after a crash of the server.
       set_config('idle_session_timeout', '0', false), set_config('synchronous_commit', 'off', false)`,
     [firstLeaseId],
   );

@@ -2,8 +2,8 @@
  * Shows the other workers that this one lives. It holds an advisory lock in a
  * session of its own, which ends with the process, and confirms its row every
  * second. Both must be missing before others free its leases: a process whose
- * session was ended still confirms its row through the pool, and one that
- * stands still keeps its lock.
+ * session was ended still confirms its row through the pool, and a suspended
+ * process keeps its lock.
  */
 import { openSession, type Session } from "../../database/session.ts";
 import type { Pool } from "../../database/pool.ts";
@@ -83,7 +83,7 @@ class SessionPresence implements WorkerPresence {
     try {
       this.#session ??= await this.#hold();
       const held = this.#session;
-      // From before the question: an answer can lie unread while the process stands still.
+      // Taken before the query: an answer can lie unread while the process is suspended.
       const askedAtMs = performance.now();
       const answer = await confirmWorker(held, firstLeaseId, "session");
       if (answer !== null && this.#session === held) this.#noteConfirmed(answer, askedAtMs);

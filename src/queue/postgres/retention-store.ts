@@ -2,8 +2,8 @@ import type { Db } from "../../database/pool.ts";
 
 /**
  * Drops one day partition that holds nothing younger than the retention, and no
- * event that a dispatch still needs. Answers it, and before it those that can't
- * be dropped now, each with who has them locked; `holders` is null for a dropped one.
+ * event that a dispatch still needs. Returns it, and before it partitions that can't
+ * be dropped now, each with the holders of its lock; `holders` is null for a dropped one.
  */
 export async function dropOldPartition(
   db: Db,

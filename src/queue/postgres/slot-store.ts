@@ -6,7 +6,7 @@ import { IS_UNHELD, LOCKS_COUNT } from "./presence-store.ts";
 
 /**
  * A worker without its lock whose last sign of life is so old by the server's
- * clock is gone: nobody needs to watch it first. So the next start after a crash
+ * clock is gone, without observing it first. So the next start after a crash
  * of the only worker has all slots at once. Not soon after a start of the server:
  * then no worker had a chance to confirm itself, and the first one back would
  * take the slots of all.

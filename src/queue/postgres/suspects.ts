@@ -17,7 +17,7 @@ export class Suspects {
     this.#deadAfterMs = deadAfterMs;
   }
 
-  /** Notes the workers found at a time; returns the ids of those that were silent for long enough. */
+  /** Notes the workers found at a time; returns the ids of workers that were silent for long enough. */
   note(unheld: readonly UnheldWorker[], nowMs: number): string[] {
     if (nowMs - this.#lookedAtMs > LONGEST_GAP_MS) this.forget();
     this.#lookedAtMs = nowMs;

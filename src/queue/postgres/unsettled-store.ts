@@ -4,7 +4,7 @@ import type { Db } from "../../database/pool.ts";
 import type { EndpointKey } from "../queue.ts";
 import { lockOption } from "./key-look-up.ts";
 
-/** What becomes of its pending dispatches: workers claim them, nobody does, or they end. */
+/** Its pending dispatches are claimed, held, or ended. */
 export type EndpointState = "claimed" | "held" | "deleted";
 
 const UNSETTLED_AT_ONCE = 100;

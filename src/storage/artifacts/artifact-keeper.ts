@@ -211,7 +211,7 @@ class DurableKeeper implements ArtifactKeeper {
       },
       () => Readable.from([bytes]),
     );
-    // It is stored already: whoever did it died before the note was deleted.
+    // It is stored already: that process died before it deleted the note.
     if (object === null) return;
     const now = await readDatabaseClock(db);
     const opening = await decideOpening(

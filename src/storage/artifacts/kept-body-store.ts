@@ -33,7 +33,7 @@ export async function insertBodies(db: Db, of: DeliveryOfBodies, bodies: BodiesT
   );
 }
 
-/** Takes the bodies that wait longest and are nobody's, for `leaseMs`. Of all tenants. */
+/** Leases the unleased bodies that wait longest, for `leaseMs`. Of all tenants. */
 export async function claimBodies(db: Db, limit: number, leaseMs: number): Promise<WaitingBody[]> {
   const { rows } = await db.query<WaitingBody>({
     name: "claim-bodies",
@@ -82,7 +82,7 @@ export async function deleteBodiesOf(db: Db, tenantId: TenantId): Promise<number
   return rowCount ?? 0;
 }
 
-/** Leaves it to whoever comes after `delayMs`. */
+/** Releases it for any process after `delayMs`. */
 export async function postponeBody(
   db: Db,
   { tenantId, deliveryId, kind }: WaitingBody,

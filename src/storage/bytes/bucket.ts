@@ -19,7 +19,7 @@ export class StoreUnavailableError extends Error {
 }
 
 /**
- * Stands for the version and etag of a row whose upload was never answered. The
+ * Marks the version and etag of a row whose upload was never answered. The
  * rules compare both with what a store says, and no store says this.
  */
 export const NOT_UPLOADED = "not-uploaded";
@@ -73,7 +73,7 @@ export interface Bucket extends StoragePort, SignerPort {
   close(): void;
 }
 
-/** For reconciling, which goes on past an object that cannot be reached now. */
+/** For reconciling, which continues past an object that cannot be reached now. */
 export function confirmingHead(bucket: Bucket): ConfirmingStoragePort {
   return {
     async head(request) {

@@ -123,7 +123,7 @@ class ObjectPages {
     return { objects, isTruncated };
   }
 
-  /** Goes on with the walk of the page before, if this is the next page. */
+  /** Continues the walk of the page before, if this is the next page. */
   #takeWalk(after: string | null): KeyWalk {
     const walk = this.#resting;
     this.#resting = null;
@@ -164,7 +164,7 @@ function isArtifactKey(key: string): boolean {
   return parseObjectKey(key).code === "OK";
 }
 
-/** A fault of the file system (full, unreadable, gone) tells nothing of the object. */
+/** A fault of the file system (full, unreadable, gone) says nothing about the object. */
 async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -83,7 +83,7 @@ async function* walkFolder(
   }
 }
 
-/** A folder stands in the order of keys where its name with a slash does. */
+/** A folder sorts among keys as its name with a slash. */
 function placeOf({ name, isFolder }: Entry): string {
   return isFolder ? `${name}/` : name;
 }

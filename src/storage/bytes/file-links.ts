@@ -1,9 +1,9 @@
 /**
  * Signed links to files that the API itself serves.
  *
- * The link is the capability: no session stands behind it. What is signed is
+ * The link is the capability, without a session. The signature covers
  * the method, the place and every parameter byte by byte, in the order in which
- * they stand. So nothing can be added, moved or spelled differently. The host
+ * they appear. So nothing can be added, moved or spelled differently. The host
  * and the path before the bucket are not signed: proxies rewrite both.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
@@ -56,7 +56,7 @@ export function makeLinkSigner(keys: readonly Buffer[]): LinkSigner {
       const [, signed, signature] = SIGNATURE.exec(query) ?? [];
       if (signed === undefined || signature === undefined) return null;
       const given = Buffer.from(signature, "hex");
-      // All keys are tried, so that the time taken tells nothing of the ring.
+      // All keys are tried, so that the time taken reveals nothing of the ring.
       const matches = ring.filter((key) => timingSafeEqual(macOf(key, place, signed), given));
       return matches.length === 0 ? null : readSigned(place, signed);
     },

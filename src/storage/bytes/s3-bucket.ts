@@ -2,7 +2,7 @@
  * A bucket of an S3-style object store, through the AWS SDK.
  *
  * The SDK is loaded only here and only when a bucket is configured. It dials
- * what the operator configured, never what a tenant gave: so it stands outside
+ * what the operator configured, never what a tenant gave, so it bypasses
  * the guard that judges webhook targets.
  *
  * An upload says that nothing may be there and what its SHA-256 is; a deletion
@@ -152,7 +152,7 @@ async function get(
   return { found: false };
 }
 
-/** A connection that breaks in the middle is the store's trouble, not that of whoever reads. */
+/** A connection that breaks in the middle is the store's fault, not the reader's. */
 async function* wholeOf(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body;
@@ -319,6 +319,6 @@ function hexDigest(base64: string | undefined): string | null {
 }
 
 function instantOf(date: Date | undefined): string {
-  if (date === undefined) throw new StoreUnavailableError("the object store tells no time of an object");
+  if (date === undefined) throw new StoreUnavailableError("the object store returned no time of an object");
   return date.toISOString();
 }

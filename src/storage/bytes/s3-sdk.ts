@@ -1,6 +1,6 @@
 /**
  * The parts of the AWS SDK that are used, to be imported dynamically and together: without a bucket
- * nobody loads them. Named here one by one, since a bundle knows the names of what is
+ * no process loads them. Named here one by one, since a bundle knows the names of what is
  * imported from these packages only where they are written out.
  */
 export {

@@ -24,7 +24,7 @@ import { openRegular, placeExclusively, removeFile } from "./directory-files.ts"
 import { isAbsent } from "./directory-listing.ts";
 import { OWN_PREFIX } from "./own-keys.ts";
 
-/** An upload that nobody has finished by then belongs to a process that died. */
+/** An upload unfinished by then belongs to a process that died. */
 const ABANDONED_AFTER_MS = 86_400_000;
 const VERIFIED_FILES = 10_000;
 const DIGEST_BYTES = 256 * 1024;
@@ -194,7 +194,7 @@ async function readNote(path: string, stats: BigIntStats): Promise<string | null
   }
 }
 
-/** The change time is among them: unlike the others nobody can set it. */
+/** The change time is among them, because unlike the others it can't be set. */
 function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }

@@ -53,7 +53,7 @@ export type LogPage = { rows: LogRow[]; after: LogPosition | null };
 /**
  * What fits among the next rows of the range behind `after`, by endpoint and
  * id: `limit` rows at most, and fewer where their bodies together exceed
- * `maxBodyBytes`, but at least one of those that it looked at and that fit.
+ * `maxBodyBytes`, but at least one matching row that it read.
  */
 export async function readLogPage(
   db: Db,

@@ -78,7 +78,7 @@ export async function runExport(
   await deliver(services, run, { archive, place, signal });
 }
 
-/** Goes on behind the last staged part where its files are here, and else begins anew. */
+/** Continues after the last staged part if its files are here, otherwise starts over. */
 async function continueOrBegin(
   { db, tenants }: ExportRunServices,
   leased: LeasedExport,
@@ -101,7 +101,7 @@ async function continueOrBegin(
   return { ...leased, attempt: leased.attempt + 1, rowsTotal, rowsDone: 0, after: null, parts: [] };
 }
 
-/** For whoever unpacks it: what is in it, and of what. The same for the same parts. */
+/** The archive's manifest: its contents and their source. The same for the same parts. */
 function manifestOf(run: LeasedExport, parts: readonly StagedPart[]): string {
   const files = parts.flatMap((part) =>
     part.files.map(({ path, size, sha256 }) => ({ path, rows: part.rows, size, sha256 })),
@@ -195,7 +195,7 @@ async function announce(
   });
 }
 
-/** For work that cannot be interrupted: it goes on and nobody waits for it. */
+/** For work that cannot be interrupted: it continues without being awaited. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();

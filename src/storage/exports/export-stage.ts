@@ -19,7 +19,7 @@ import { openPartFile, type LogFile, type PartFile, type StagedFile } from "./pa
 /** What bounds a run's memory and what a crash can cost it. */
 export type StageLimits = {
   pageRows: number;
-  /** Bodies in memory at one time, in bytes; one larger than this comes alone. */
+  /** Bodies in memory at once, in bytes; a larger one comes alone. */
   pageBodyBytes: number;
   partRows: number;
   /** Of the part's largest file. */

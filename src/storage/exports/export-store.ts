@@ -158,7 +158,7 @@ export async function listExports(
   return rows.map(withArchive);
 }
 
-/** Leases the unfinished export that waits longest and is nobody's; null where there is none. */
+/** Leases the unleased unfinished export that waits longest; null if there is none. */
 export async function claimExport(db: Db, leaseOwner: string, leaseMs: number): Promise<LeasedExport | null> {
   const { rows } = await db.query<LeasedRow>(
     /* sql */ `UPDATE postern.storage_exports SET status = 'running', lease_owner = $1,

@@ -143,7 +143,10 @@ class ExportLoop implements ExportWorker {
     // What the world refuses, it may allow later; anything else may lie in what was staged.
     const isOutage = error instanceof StoreUnavailableError || isPassing(error);
     if (isOutage && this.#outageMs(leased) < OUTAGE_LIMIT_MS) {
-      log.warn(about, "an export waits for the object store or the database; it goes on when they are back");
+      log.warn(
+        about,
+        "an export waits for the object store or the database; it continues when they are back",
+      );
       await this.#release(leased, { delayMs: OUTAGE_RETRY_MS, isFruitless: false });
       return;
     }

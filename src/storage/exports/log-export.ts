@@ -92,7 +92,7 @@ export class ExportImpossibleError extends Error {
   override readonly name = "ExportImpossibleError";
 }
 
-/** The lease passed to another worker, or somebody ended the export. */
+/** The lease passed to another worker, or the export was ended. */
 export class ExportLeaseLostError extends Error {
   override readonly name = "ExportLeaseLostError";
 }

@@ -3,7 +3,7 @@ import { ByteWriter, ParquetWriter, schemaFromColumnData, type BasicType } from 
 import { cellOf, LOG_COLUMNS, type LogColumn } from "./log-row.ts";
 import type { LogFile, PartFile } from "./part-file.ts";
 
-/** What is in memory at one time: either ends a row group. */
+/** The limits of memory: either ends a row group. */
 const GROUP_ROWS = 2500;
 const GROUP_BODY_LENGTH = 4 * 1024 * 1024;
 

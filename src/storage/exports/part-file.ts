@@ -48,12 +48,12 @@ export type LogFile = Pick<PartFile, "size" | "finish" | "discard"> & {
   add(rows: readonly LogRow[]): Promise<void>;
 };
 
-/** Opens a new file at `place`, which nobody else may use. */
+/** Opens a new file at `place`, for exclusive use. */
 export function openPartFile(place: string, { id, path }: Pick<StagedFile, "id" | "path">): PartFile {
   const hash = createHash("sha256");
   const deflate = createDeflateRaw({ level: LEVEL });
   const written = pipeline(deflate, createWriteStream(place, { flags: "wx", mode: 0o600, flush: true }));
-  // Whoever waits next is told.
+  // The next waiter gets the error.
   written.catch(() => undefined);
   const scratch = new Uint8Array(ENCODE_BYTES);
   let size = 0;

@@ -1,4 +1,4 @@
-/** The end of a ZIP file, read without trusting it: where the directory is, and what stands around the archive. */
+/** The end of a ZIP file, read without trusting it: where the directory is, and the bytes around the archive. */
 import type { FileHandle } from "node:fs/promises";
 import type { ValidateArchiveInput } from "../rules/validate-archive.ts";
 

@@ -32,7 +32,7 @@ export function dosTime(at: Date): DosTime {
   return { time, date };
 }
 
-/** What stands before the entry's data. */
+/** The header before the entry's data. */
 export function localHeader(entry: ZipEntry, at: DosTime): Buffer {
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x0403_4b50, 0);

@@ -24,7 +24,7 @@ import {
 } from "../rows/stored-object-store.ts";
 
 export const DEFAULT_LINK_SECONDS = 300;
-/** As long as signatures last at most; whoever asks for less gets less. */
+/** The longest life of signatures; callers may request less. */
 const MAX_LINK_SECONDS = MAX_SIGNED_URL_SECONDS;
 
 /** A user's session, as far as storage needs to know it. */
@@ -113,7 +113,7 @@ async function issueLink(
     delivery_id: asked.deliveryId,
     expires_at: output.expires_at,
   };
-  // Without its records nobody gets the link.
+  // The link is returned only once its records are stored.
   await db.transaction(async (transaction) => {
     await applyMutations(transaction, mutations, { now, bucket: null });
     await recordDone(transaction, caller, {

@@ -18,7 +18,7 @@ const ANSWER_LIMIT_MS = 30_000;
 const LINK_SECONDS = 300;
 /** A store found to be right is believed for so long, for artifacts that are many and small. */
 const TRUST_MS = 600_000;
-/** One found to be wrong is tried again soon: the fault may be mended, or have been of the moment. */
+/** A wrong link is probed again soon: the fault may be fixed, or was temporary. */
 const DISTRUST_MS = 1000;
 
 export type Probes = ValidateDeliveryInput["probes"];

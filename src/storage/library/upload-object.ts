@@ -37,7 +37,7 @@ export async function uploadObject(
   const answer = await bucket.put({ key, size, sha256, open });
   if (answer.code === "stored") {
     const recorded = await recordUpload(db, tenantId, row, answer);
-    // The tenant was erased meanwhile: nobody else knows of these bytes.
+    // The tenant was erased meanwhile: no row names these bytes.
     if (recorded === null && (await findObjectByKey(db, wanted)) === null) {
       await bucket.deleteVersion({ key, versionId: answer.versionId });
     }

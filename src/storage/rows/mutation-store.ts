@@ -3,7 +3,7 @@
  *
  * Each update names the state and revision that it was decided on. A row that
  * has changed since is left alone, and so is one that the same update changed
- * before: applying a result twice, or after somebody was faster, does nothing.
+ * before: applying a result twice or too late does nothing.
  */
 import type { Db } from "../../database/pool.ts";
 import type { GrantInsert, MarkMutation, Mutation, ObjectDelete } from "../rules/mutations.ts";

@@ -92,7 +92,7 @@ export async function insertPendingObject(db: Db, object: NewStoredObject): Prom
 
 /**
  * Records the store's answer to the upload of a pending row. Null where the row
- * is no longer what the caller saw: somebody else was faster.
+ * has changed since the caller read it.
  */
 export async function recordUpload(
   db: Db,

@@ -1,7 +1,7 @@
 /**
  * A short-lived link to one version of one artifact.
  *
- * The link is a capability: whoever has it can download. So it is made last
+ * The link is a capability: its holder can download. So it is made last
  * (after ownership and after the bytes are seen), for one exact version, and it
  * outlives neither the artifact nor the credential that signs it. What the
  * signer gives back is checked before anyone sees it.

@@ -4,7 +4,7 @@
  * Operations change nothing themselves. They return this ordered list, which an
  * adapter applies in one transaction (object deletions after its commit). A row
  * update carries the value it replaces and the row's revision, so applying it
- * twice, or after somebody else was faster, changes nothing.
+ * twice or too late changes nothing.
  */
 import type { ObjectState } from "./stored-object.ts";
 

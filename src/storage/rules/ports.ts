@@ -63,7 +63,7 @@ export interface StoragePort {
   head(request: HeadRequest): Promise<HeadAnswer>;
 }
 
-/** Reconciling goes on past an object that cannot be reached now; everyone else gets a thrown error. */
+/** Reconciling continues past an object that cannot be reached now; other callers get a thrown error. */
 export interface ConfirmingStoragePort {
   head(request: HeadRequest): Promise<HeadAnswer | { error: "unavailable" }>;
 }

@@ -100,7 +100,7 @@ function highestAttempts(candidates: Candidate[]): Candidate[] {
   return [...highest.values()];
 }
 
-/** Two buckets may hold the same attempt during a move; the lower id then stands for both. */
+/** Two buckets may hold the same attempt during a move; the lower id then represents both. */
 function supersedes(row: StoredObject, known: StoredObject): boolean {
   return row.attempt === known.attempt ? row.id < known.id : row.attempt > known.attempt;
 }

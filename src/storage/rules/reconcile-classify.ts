@@ -101,7 +101,7 @@ export function joinKeys(input: ReconcileObjectsInput, horizon: string | null): 
     .map((key) => ({ key, row: rows.get(key), object: objects.get(key), mark: marks.get(key) }));
 }
 
-/** Classifies one key. A key that is not of our grammar is somebody else's, whatever lies there. */
+/** Classifies one key. A key that is not of our grammar is foreign, whatever its object. */
 export function classify({ key, row, object }: KeyFacts): Classified {
   if (parseObjectKey(key).code !== "OK") return { class: "foreign" };
   if (row === undefined) {

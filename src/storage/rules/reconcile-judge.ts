@@ -152,7 +152,7 @@ async function confirmMismatch(row: StoredObject, mark: Mark, context: Context):
 async function confirmOrphan(object: ListedObject, mark: Mark, context: Context): Promise<Step> {
   const head = await headOf(context, null);
   if ("error" in head) return { decision: "deferred" };
-  // Gone, or no longer what was listed: somebody is writing here after all.
+  // Gone, or no longer as listed: another process is writing here after all.
   if (!head.found || head.size !== object.size || head.etag !== object.etag) return rearm(mark, context);
   if (head.version_id === null) return { decision: "deferred" };
   return {

@@ -21,7 +21,7 @@ type ReconcileResult = OperationResult<ReconcileObjectsOutput, ReconcileMutation
 
 /**
  * Reconciles one page. Applying a page's mutations and judging it again comes to
- * rest after at most two passes, and tells no event of a key twice.
+ * rest after at most two passes, and reports no event of a key twice.
  *
  * @throws whatever `storage.head` throws; an object that cannot be reached now is an answer, not an error.
  */

@@ -60,7 +60,7 @@ export interface ValidateDeliveryOutput {
 
 type Refusal = Exclude<ValidateDeliveryOutput["code"], "DELIVERABLE">;
 
-/** Opens the artifact, or says what stands against it; asks the store at most once. */
+/** Opens the artifact, or returns the reason against it; asks the store at most once. */
 export async function validateDelivery(
   input: ValidateDeliveryInput,
   services: { storage: StoragePort },

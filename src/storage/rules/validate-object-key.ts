@@ -1,4 +1,4 @@
-/** Builds a key, or tells what each of some keys is to a tenant. */
+/** Builds a key, or classifies keys for a tenant. */
 import { z } from "zod";
 import type { OperationResult } from "./mutations.ts";
 import { buildObjectKey, keyParts, parseObjectKey, type KeyFault, type KeyParts } from "./object-key.ts";

@@ -42,7 +42,7 @@ export type AdoptServices = {
 };
 
 export type AdoptOptions = {
-  /** Beside those that the database knows. */
+  /** Besides the database's own. */
   tenants: readonly TenantId[];
   isDryRun: boolean;
   /** For one archive at a time. */
@@ -112,7 +112,7 @@ async function adopt(adopting: Adopting, { key, parts }: Rowless): Promise<Adopt
       known.set(parts.tenant_id, read.tenantId);
     }
     const tenantId = known.get(parts.tenant_id);
-    if (tenantId === undefined) return left("nobody knows its tenant: name the tenant by --tenants");
+    if (tenantId === undefined) return left("its tenant is unknown: name the tenant by --tenants");
     if (!options.isDryRun && !(await makeRow(services, { tenantId, object, archive })))
       return left("it has a row by now");
     return { key, outcome: "adopted", tenantId };
@@ -165,7 +165,7 @@ async function readArchive(
 
 type Adopted = { tenantId: TenantId; object: StoredObject; archive: ArchiveManifest | null };
 
-/** All of it or nothing. False where somebody else has made the row. */
+/** All of it or nothing. False if the row exists already. */
 async function makeRow(services: AdoptServices, { tenantId, object, archive }: Adopted): Promise<boolean> {
   const { bucket, probes, planDays } = services;
   const db = services.tenants.of(tenantId);

@@ -47,7 +47,7 @@ export function destructionOf({
   });
 }
 
-/** Stands for exactly these results, in whatever order they were found. */
+/** Identifies exactly these results, in any order. */
 export function digestOf(destruction: readonly Destruction[]): string {
   return createHash("sha256").update(destruction.toSorted().join("\n")).digest("hex");
 }

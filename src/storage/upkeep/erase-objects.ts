@@ -19,10 +19,10 @@ import { deleteFromTrash, listTrash } from "./trash.ts";
 type Services = { db: Pool; bucket: Bucket };
 type Erased = { erased: number; trouble: string | null };
 
-/** Of those that are left, so many are named. */
+/** How many of the remaining artifacts are named. */
 const NAMED = 3;
 
-/** `buckets` are those that rows name. `trouble` says why something was left that is not `most`. */
+/** `buckets` are named by rows. `trouble` is the reason why anything was left other than `most`. */
 export async function eraseObjectsOf(
   services: Services,
   tenantId: TenantId,
@@ -78,7 +78,7 @@ async function eraseNamed(
   };
 }
 
-/** Its row is purged with it, so that the next step goes on with the others. */
+/** Its row is purged with it, so that the next step continues with the others. */
 async function eraseOne({ db, bucket }: Services, object: StoredObject): Promise<boolean> {
   const { state } = object;
   if (object.bucket !== bucket.name || state === "pending" || state === "quarantined") return false;

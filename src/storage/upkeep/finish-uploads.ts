@@ -1,6 +1,6 @@
 /**
  * Finishes what a process that died left between an upload and its opening: the
- * bytes of an attempt are there, but nobody recorded that or checked their
+ * bytes of an attempt are there, but were not recorded, nor checked by their
  * links. Exports are not among them: their run resumes.
  */
 import type { Pool } from "../../database/pool.ts";
@@ -29,8 +29,8 @@ type Unfinished = { tenantId: TenantId; object: StoredObject };
 export type FinishedUploads = { finished: number; refusal: string | null };
 
 /**
- * For a page that was applied. What is still under way is left to whoever is at
- * it, and what cannot be looked at now, or does not pass the check, to a later pass.
+ * For a page that was applied. Uploads still under way are left to their
+ * process; unreadable or failing ones to a later pass.
  */
 export async function finishUploads(services: FinishServices, judged: JudgedPage): Promise<FinishedUploads> {
   const rows = unfinishedOf(judged);

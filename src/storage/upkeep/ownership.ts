@@ -133,7 +133,7 @@ export async function judgeOwner(services: OwnerServices): Promise<string | null
 }
 
 /**
- * Makes the bucket this installation's, whoever's it was. Answers the installation
+ * Makes this installation the bucket's owner. Returns the installation
  * that had it; null where there was no mark.
  */
 export async function takeOver(services: OwnerServices): Promise<string | null> {

@@ -144,7 +144,7 @@ export async function applyPage(
   });
 }
 
-/** An upload may have claimed the key of an object that nobody owned when the page was read. */
+/** An upload may have claimed an object's key that had no row when the page was read. */
 async function hasNewOwner(
   transaction: Db,
   { bucket, rows }: ReconcileObjectsInput,

@@ -47,7 +47,7 @@ export type PassOptions = {
   isDryRun?: boolean;
   /** The digest of the dry run that an operator has seen and approves. */
   acknowledged?: string;
-  /** Ends the pass after the page under way; the next one goes on from there. */
+  /** Ends the pass after the current page; the next one continues there. */
   signal?: AbortSignal;
   onPage?: (page: JudgedPage) => void;
 };
@@ -99,7 +99,7 @@ export async function runPass(services: PassServices, options: PassOptions = {})
     return { ...summary, end: "halted", reason: cursor.haltedReason };
   }
   begun.since = await readLastBegin(services);
-  // A pass that goes on keeps the mark of its beginning: the next one judges what this has passed by since then.
+  // A continued pass keeps the mark of its beginning: the next one judges what this one has skipped since.
   const isResumed = cursor !== null && cursor.afterKey !== null;
   const trouble = await (isResumed ? checkOwner(services) : renewOwner(services));
   if (trouble !== null) return { ...summary, end: "refused", reason: trouble };
@@ -190,7 +190,7 @@ async function runPages(pass: Pass): Promise<PassSummary> {
   return summary;
 }
 
-/** The same page is read again by the pass that goes on. */
+/** The continued pass reads the same page again. */
 async function halt({ services, page, summary }: Pass, reason: string): Promise<PassSummary> {
   await writeCursor(services.db, services.bucket.name, {
     runId: page.runId,
@@ -209,7 +209,7 @@ async function runPage(pass: Pass): Promise<JudgedPage | Stopped> {
     const { code } = judged.result.output;
     if (code === "BATCH_INVALID") {
       throw new StoreUnavailableError(
-        "the bucket's listing is out of order, or ends where it says that it goes on",
+        "the bucket's listing is out of order, or ends although it announces more",
       );
     }
     const unknown = pass.since === null ? null : await findUnknownObject(services, judged, pass.since);

@@ -43,7 +43,7 @@ export async function insertOrphanMark(db: Db, bucket: string, key: string): Pro
   );
 }
 
-/** Where a bucket's pass stands; `afterKey` null is its beginning. `haltedReason` null: it does not wait for an operator. */
+/** The position of a bucket's pass; `afterKey` null is its beginning. `haltedReason` null: it does not wait for an operator. */
 export type ReconcileCursor = { runId: string; afterKey: string | null; haltedReason: string | null };
 
 /** Null before the first pass. */

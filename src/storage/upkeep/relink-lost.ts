@@ -1,6 +1,6 @@
 /**
  * Before a pass destroys objects without a row, looks for rows that lost
- * exactly those bytes: somebody renamed objects, or restored them under other
+ * exactly those bytes: objects may have been renamed, or restored under other
  * keys. Such bytes are copied to where the row expects them.
  */
 import type { Pool } from "../../database/pool.ts";

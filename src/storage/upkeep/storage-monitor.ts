@@ -1,4 +1,4 @@
-/** What of stored artifacts waits for an operator, for readiness and for metrics: as the database has it, whoever found it. */
+/** Storage findings that wait for an operator, for readiness and metrics: from the database, so of all processes. */
 import type { Pool } from "../../database/pool.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { readStorageTroubles, type StorageTroubles } from "./reconcile-store.ts";

@@ -86,7 +86,7 @@ export async function expireDue(db: ReconcileServices["db"]): Promise<number> {
       applyMutations(transaction, mutations, { now, bucket: null }),
     );
     expired += changedRows;
-    // Rows that somebody else changed meanwhile are looked at again in the next round.
+    // Rows that changed meanwhile are checked again in the next round.
     if (due.length < EXPIRE_AT_ONCE || changedRows === 0) return expired;
   }
 }

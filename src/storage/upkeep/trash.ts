@@ -92,5 +92,5 @@ export async function digestOfVersion(bucket: Bucket, { key, versionId }: Versio
 
 function requireVersion(head: FoundHead, key: string): string {
   if (head.version_id !== null) return head.version_id;
-  throw new StoreUnavailableError(`the object store tells no version of ${key}`);
+  throw new StoreUnavailableError(`the object store returned no version of ${key}`);
 }

@@ -1,9 +1,9 @@
 /**
- * Tells a database that is older than its bucket by the objects of a page.
+ * Detects a database that is older than its bucket by the objects of a page.
  *
  * Postern commits the row of an object before it uploads the bytes, and keeps it
  * until they are gone. Only an archive that its run gave up loses its row before;
- * its export still tells of it. So any other object under a key that Postern made,
+ * its export still names it. So any other object under a key that Postern made,
  * stored since the last whole pass began and without a row, was stored by a newer state of this
  * database. Both times are the store's: no two clocks are compared.
  */
@@ -34,7 +34,7 @@ export async function findUnknownObject(
   const suspected = input.marks.filter((mark) => mark.class === "object_without_row");
   const known = new Set([...input.rows, ...suspected].map(({ key }) => key));
   const candidates = listed
-    // Of a store that tells whole seconds: what comes right after the pass began has the same time.
+    // For a store with times in whole seconds: an object stored right after the pass began has the same time.
     .filter(({ key, last_modified }) => toMs(last_modified) >= toMs(since) && !known.has(key))
     .map(({ key }) => key)
     .filter(isMadeHere);
@@ -60,7 +60,7 @@ async function withoutCause({ db, bucket }: Services, keys: readonly string[]): 
   });
 }
 
-/** Ids of deliveries and exports are UUIDs of version 7; keys that somebody made up rarely are. */
+/** Ids of deliveries and exports are UUIDs of version 7; made-up keys rarely are. */
 function isMadeHere(key: string): boolean {
   const { parts } = parseObjectKey(key);
   return parts !== null && version(parts.delivery_id) === 7;
