@@ -100,7 +100,7 @@ async function runDifferential(python: string, { suite, count, seed, families }:
     onFamily: (family, done) => console.log(`  ${family} ${done}`),
   }).finally(() => reference.close());
   for (const { question, reference, production } of differences) {
-    console.log(`\nDIFFERENCE in ${question.family}; mend the rule, or make it a case:`);
+    console.log(`\nDIFFERENCE in ${question.family}; fix the rule, or make it a case:`);
     console.log(JSON.stringify(question, null, 2));
     console.log(`reference:  ${reference}\nproduction: ${production}`);
   }

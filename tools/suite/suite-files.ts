@@ -68,7 +68,7 @@ function readJson(files: ReadonlyMap<string, Uint8Array>, name: string): Json {
   try {
     const value = parseStrictBytes(bytes);
     if (layout(value) !== new TextDecoder().decode(bytes)) {
-      throw new Error("is not in the canonical layout: `python3 validate.py --fmt` mends it");
+      throw new Error("is not in the canonical layout: `python3 validate.py --fmt` fixes it");
     }
     return value;
   } catch (error) {

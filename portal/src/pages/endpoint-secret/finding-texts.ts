@@ -64,7 +64,7 @@ export const findingTexts: Catalogue<FindingTexts> = {
     quoted: () => "It matches without the quotes around the body. The body was encoded a second time.",
     markup: () =>
       "It matches once HTML's entities such as &quot; are characters again. The body was escaped for HTML.",
-    secretMended: () => "It matches with the secret mended as step 3 says.",
+    secretMended: () => "It matches with the secret corrected as in step 3.",
     idChanged: () =>
       "It does not match, and X-Service-Signature does. So body, time and secret are right, and webhook-id or webhook-signature was changed.",
     headerChanged: () =>
