@@ -30,7 +30,7 @@ async function makeKey(alg: string, kid: string): Promise<Key> {
 }
 
 let count = 0;
-/** A new token each time: the verifier remembers those that it has seen. */
+/** A new token each time: the verifier remembers known ones. */
 function sign(header: JWTHeaderParameters, key: CryptoKey | Uint8Array): Promise<string> {
   const token = new SignJWT({ ...CLAIMS, jti: String(count++), exp: Math.floor(Date.now() / 1000) + 60 });
   return token.setProtectedHeader(header).sign(key);
@@ -162,7 +162,7 @@ describe("a token whose algorithm is another than its key's", () => {
 describe("a token that is remembered", () => {
   it("is refused once it has expired, a difference of 5 seconds between clocks allowed", async (test) => {
     const issuedAtMs = 1_900_000_000_000;
-    // What is remembered stays so by another clock, which goes on.
+    // Remembered tokens expire by another clock, which keeps running.
     test.mock.timers.enable({ apis: ["Date"], now: issuedAtMs });
     const verifier = makeSessionVerifier({ kind: "secret", secret: SECRET });
     const token = await sign({ alg: "HS256" }, bytes(SECRET));

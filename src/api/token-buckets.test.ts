@@ -80,7 +80,7 @@ describe("a token bucket", () => {
     assert.deepEqual([remaining(), remaining(), remaining(), remaining()], [2, 1, 0, -1]);
   });
 
-  it("tells when it will be full, and when it has its next token", () => {
+  it("reports when it will be full, and when it has its next token", () => {
     const buckets = new TokenBuckets({ perMinute: 2, maxKeys: 10 });
     assert.deepEqual(buckets.take("key", 0), { allowed: true, remaining: 1, fullInMs: 30_000, nextInMs: 0 });
     assert.deepEqual(buckets.take("key", 0), {

@@ -44,7 +44,7 @@ async function checkTogether(
   const states = await Promise.all(databases.map(async ({ name, db }) => checkState(name, db)));
   const check = "shards";
   if (!isWhole) {
-    const fix = "Fix each shard's problems above, then run `postern doctor` again";
+    const fix = "fix each shard's problems above, then run `postern doctor` again";
     return [...states.flat(), { check, status: "warn", detail: "not compared with each other yet", fix }];
   }
   const faults = await judgeShards(

@@ -9,7 +9,7 @@ const safe: Replication = { standbyNames: "ANY 1 (b, c)", synchronousCommit: "on
 const detailOf = (replication: Partial<Replication>) =>
   durabilityTrouble({ ...safe, ...replication })?.detail ?? "";
 
-it("finds nothing to mend where each commit is on a standby's disk", () => {
+it("finds nothing to fix if each commit is on a standby's disk", () => {
   assert.equal(durabilityTrouble(safe), null);
   assert.equal(durabilityTrouble({ ...safe, synchronousCommit: "remote_apply" }), null);
   const others = [

@@ -34,7 +34,7 @@ function collect(): Lines {
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
-  // A server that is killed tells so between queries too.
+  // A killed server reports that between queries too.
   client.on("error", () => undefined);
   await client.connect();
   try {
@@ -103,7 +103,7 @@ describe("the embedded database", () => {
     await second.stop();
   });
 
-  it("lets in nobody without the password, which only the service's user can read", async () => {
+  it("refuses connections without the password, which only the service's user can read", async () => {
     const dataDir = makeFolder();
     const server = await startEmbeddedPostgres({ dataDir, log: collect().log });
     const wrong = new URL(server.url);

@@ -136,7 +136,7 @@ describe("migrate", () => {
     );
   });
 
-  it("gives up a lock that somebody has, lets traffic through, and is applied when the lock is free", async () => {
+  it("gives up waiting for a held lock, lets traffic through, and is applied when the lock is free", async () => {
     await write({ "0001_make.sql": "CREATE TABLE a (n int); CREATE TABLE b (n int);" });
     await run();
     // It locks one table and waits for the other.

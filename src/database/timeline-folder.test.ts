@@ -7,7 +7,7 @@ import { openTimelineFolder } from "./timeline-folder.ts";
 
 const silent = { info: () => undefined, warn: (message: string) => assert.fail(message) };
 
-it("keeps the newest timeline of each cluster, whoever noted it", async (test) => {
+it("keeps the newest timeline of each cluster, from any process", async (test) => {
   const dataDir = await mkdtemp(join(tmpdir(), "postern-timelines-"));
   test.after(() => rm(dataDir, { recursive: true }));
   const one = openTimelineFolder(dataDir, silent);
@@ -24,7 +24,7 @@ it("keeps the newest timeline of each cluster, whoever noted it", async (test) =
   assert.deepEqual((await readdir(join(dataDir, "timelines"))).toSorted(), ["71.13", "711.2", "README"]);
 });
 
-it("goes on where the folder can't be made, and says so", async (test) => {
+it("continues if the folder can't be made, and logs it", async (test) => {
   const dataDir = await mkdtemp(join(tmpdir(), "postern-timelines-"));
   test.after(() => rm(dataDir, { recursive: true }));
   const file = join(dataDir, "file");

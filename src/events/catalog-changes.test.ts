@@ -26,7 +26,7 @@ function effects(before: CatalogEntry["schema"], after: CatalogEntry["schema"]):
 const typed = (type: unknown) => ({ properties: { a: { type } } });
 
 describe("comparing two catalogs", () => {
-  it("compares versions by their numbers, and what a type without one stands for", () => {
+  it("compares versions by their numbers, and resolves a type without one", () => {
     const was = { schema: { required: ["a"] } };
     const before = [entry("a", was), entry("b"), entry("b", { version: 2 }), entry("c")];
     const renewed = [

@@ -101,9 +101,9 @@ describe("a catalog file", () => {
     ["a missing member", ENTRY.replace("  group: Orders\n", ""), /^FILE:1: 0\.group /],
     ["an example that is no object", ENTRY.replace("{id: o1}", "[1]"), /^FILE:5: 0\.payloadShape /],
     ["no array", "type: order.placed", /^FILE:1: /],
-    ["a type that stands twice", ENTRY + ENTRY, /^FILE:6: .*order\.placed.*twice/],
+    ["a type that is listed twice", ENTRY + ENTRY, /^FILE:6: .*order\.placed.*twice/],
     ["a schema that is none", `${ENTRY}  schema: {type: 7}\n`, /^FILE:6: .*order\.placed/],
-    ["a version that stands twice", `${V2}${V2}${ENTRY}`, /^FILE:7: order\.placed@2 is listed twice$/],
+    ["a version that is listed twice", `${V2}${V2}${ENTRY}`, /^FILE:7: order\.placed@2 is listed twice$/],
     ["a version that is none", V2.replace("2", "1000"), /^FILE:6: 0\.version /],
     [
       "a type without a version that is no preview",

@@ -21,7 +21,7 @@ const [plain, keyed, other] = checkEvents(
 assert.ok(plain !== undefined && keyed !== undefined && other !== undefined);
 const earlier: EarlierEvent = { id: newEventId(), dispatchCount: 2, sameContent: true };
 
-/** Key look-ups that answer so, and how often they were asked; on a clock that stands until it is moved. */
+/** Key look-ups that answer so, and how often they were asked; on a clock that moves only by hand. */
 function keysOver(answer: (events: readonly NewEvent[]) => Promise<Map<EventId, EarlierEvent>>) {
   let nowMs = 0;
   let asked = 0;

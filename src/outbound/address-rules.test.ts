@@ -53,7 +53,7 @@ const PUBLIC = [
 const BLOCKS = [...IANA_IPV4_BLOCKS, ...IANA_IPV6_BLOCKS, ...OTHER_SPECIAL_BLOCKS];
 const read = (text: string) => (text.includes(":") ? new Address6(text) : new Address4(text));
 
-/** What stands just before and just after a block, where there is something. */
+/** The addresses just before and just after a block, if any. */
 function neighboursOf(cidr: string): string[] {
   const [first, last] = [read(cidr).startAddress().bigInt(), read(cidr).endAddress().bigInt()];
   const highest = cidr.includes(":") ? (1n << 128n) - 1n : (1n << 32n) - 1n;
@@ -209,7 +209,7 @@ describe("metadata addresses", () => {
   });
 
   for (const ip of ["168.63.129.15", "168.63.129.17"]) {
-    it(`do not include ${ip}, which is somebody's`, () => equal(judge(ip), "ok"));
+    it(`do not include ${ip}, which is assigned`, () => equal(judge(ip), "ok"));
   }
 
   for (const ip of METADATA_ADDRESSES) {

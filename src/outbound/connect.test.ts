@@ -30,7 +30,7 @@ describe("a receiver without a good certificate", () => {
     equal(await withCertificate(test, { certificate }, ca.caPem), "tls");
   });
 
-  it("of an authority nobody trusts is refused", async (test) => {
+  it("of an untrusted authority is refused", async (test) => {
     const [mine, theirs] = [await makeTestCa(), await makeTestCa()];
     equal(await withCertificate(test, { certificate: await theirs.issue() }, mine.caPem), "tls");
   });

@@ -138,7 +138,7 @@ describe("names that DNS does not have", () => {
     equal((await closed.pin(target)).kind, "unresolved");
   });
 
-  it("are localhost's loopback addresses, of those that are allowed", async (test) => {
+  it("are localhost's allowed loopback addresses", async (test) => {
     const target = { host: "localhost", isIp: false };
     for (const [cidr, address] of [
       ["127.0.0.0/8", "127.0.0.1"],
@@ -210,7 +210,7 @@ describe("sending to a name", () => {
     });
   }
 
-  it("goes on to the next address where one refuses", async (test) => {
+  it("tries the next address if one refuses", async (test) => {
     const { sender, url } = await lineFor(test, () =>
       leadsTo("127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1"),
     );

@@ -40,7 +40,7 @@ describe("the text of a body, behind its last whole code point", () => {
 describe("a body that is kept whole", () => {
   const wholeBody = Buffer.from("ü and more");
 
-  it("is one that goes on behind what is stored of it", () => {
+  it("is one that is longer than its stored part", () => {
     equal(longBodyOf({ kind: "answered", body: "ü and", wholeBody }), wholeBody);
     equal(longBodyOf({ kind: "answered", wholeBody: Buffer.from("a") })?.toString(), "a");
   });

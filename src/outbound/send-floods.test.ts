@@ -104,7 +104,7 @@ describe("a handshake that stops half-way", () => {
     });
   }
 
-  it("is a TLS error where the receiver goes on with noise", async (test) => {
+  it("is a TLS error if the receiver continues with noise", async (test) => {
     const port = await halfWay(test, 100, (client) => client.end(Buffer.alloc(70_000, 0x5a)));
     equal(brief(await post(senderFor(test, ""), `https://127.0.0.1:${port}/`)), "tls");
   });

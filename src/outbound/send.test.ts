@@ -166,7 +166,7 @@ describe("connections", () => {
 });
 
 describe("a fault of the caller", () => {
-  it("rejects, and the sender goes on", async (test) => {
+  it("rejects, and the sender continues", async (test) => {
     const receiver = await receiverFor(test);
     const sender = senderFor(test, receiver.caPem);
     await rejects(sender.send({ url: receiver.url, headers: { "X-Bad": "a\r\nb" }, body: "" }), /header/);

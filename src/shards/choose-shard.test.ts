@@ -34,7 +34,7 @@ describe("makeChooser", () => {
     assert.ok(Math.abs((counts.get("two") ?? 0) - 60_000) < 1000, `${counts.get("two")}`);
   });
 
-  it("moves a new shard's part alone to it, and nobody between the others", () => {
+  it("moves a new shard's part to it, and no tenant between the others", () => {
     const before = makeChooser(["a", "b", "c"].map((name) => ({ name, weight: 1 })));
     const after = makeChooser(["a", "b", "c", "d"].map((name) => ({ name, weight: 1 })));
     let moved = 0;

@@ -230,10 +230,10 @@ async function switchOver(services: MoveServices, move: Move, copy: Copy): Promi
   const { directory, source, target, tell } = services;
   await setMoving(source.db, move.tenantId, true);
   tell("waiting for attempts in flight");
-  // Transactions that created an endpoint without seeing that have committed before these end.
+  // An open transaction may have created an endpoint without seeing that: wait for its commit.
   await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
-  // Who looked at the endpoints before may still add a dispatch that is not held.
+  // A transaction that read the endpoints before may still add a dispatch that is not held.
   await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
   await addPending(source.db, target.db, copy);

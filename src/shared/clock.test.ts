@@ -11,7 +11,7 @@ const ranAfter = (ms: number): Promise<number> =>
 const KEPT_ALIVE_MS = 60_000;
 
 describe("the system's clock", () => {
-  it("never runs work early, for whoever looks whether the time has come would go on waiting", async () => {
+  it("never runs work early, because a caller that checks the time would keep waiting", async () => {
     const alive = setTimeout(() => undefined, KEPT_ALIVE_MS);
     for (let turn = 0; turn < 50; turn++) {
       const ms = 1 + turn / 7;

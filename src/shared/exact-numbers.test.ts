@@ -25,7 +25,7 @@ describe("parseWithDigits", () => {
     );
   });
 
-  it("is asked for wherever a number stands that a double does not hold, and for no other", () => {
+  it("is needed for each number that a double does not hold, and for no other", () => {
     const kept = [
       "7".repeat(15),
       "7".repeat(16),

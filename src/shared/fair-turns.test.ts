@@ -50,7 +50,7 @@ describe("fair turns", () => {
     await Promise.all(asked);
   });
 
-  it("serve the keys that wait by turns, however many requests one has", async () => {
+  it("serve waiting keys in turn, however many requests one has", async () => {
     const { started, ask, end } = workOf(makeFairTurns({ total: 1, share: 1 }));
     const asked = ["a1", "a2", "a3", "b1", "b2", "c1"].map(ask);
     await settle();

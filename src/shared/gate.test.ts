@@ -16,7 +16,7 @@ describe("a gate", () => {
     assert.deepEqual(started, ["a", "b", "x", "c"]);
   });
 
-  it("gives back each place, whoever leaves and however often: none is lost, none is given twice", () => {
+  it("releases each place, in any order and however often: none is lost, none is given twice", () => {
     const step = fc.record({ key: fc.constantFrom(...KEYS), leaves: fc.boolean(), which: fc.nat(20) });
     fc.assert(
       fc.property(
@@ -35,7 +35,7 @@ describe("a gate", () => {
             } else {
               items.splice(items.indexOf(leaving), 1);
               gate.leave(key, leaving);
-              // A second time, as by somebody who was late, and in a key that has nobody.
+              // A second time, as by a late caller, and in an empty key.
               gate.leave("nobody", leaving);
             }
             for (const here of inside.values()) {

@@ -34,7 +34,7 @@ const ID = "0190a5b1-7c00-7000-8000-0123456789ab";
 const MAX_TIME_MS = 2 ** 48 - 1;
 
 describe("ids", () => {
-  it("are canonical lower-case UUIDs; any other text is nobody's", () => {
+  it("are canonical lower-case UUIDs; any other text is an unknown id", () => {
     for (const parse of PARSERS) {
       assert.equal(parse(ID), ID);
       const others = [

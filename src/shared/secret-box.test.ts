@@ -95,7 +95,7 @@ describe("a key ring", () => {
     });
   });
 
-  it("tells each box that it cannot open by its reason", () => {
+  it("reports the reason for each box that it cannot open", () => {
     const told: string[] = [];
     const ring = makeSecretBox([KEY], (reason) => void told.push(reason));
     const [good, foreign] = [ring.seal("x", OWNER), makeSecretBox([old]).seal("x", OWNER)];

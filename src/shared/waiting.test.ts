@@ -60,7 +60,7 @@ describe("a pause", () => {
 });
 
 describe("repeated work", () => {
-  it("goes on after a failure, which is told, and ends with the signal", async () => {
+  it("continues after a failure, which is reported, and ends with the signal", async () => {
     const stopping = new AbortController();
     const told: unknown[] = [];
     let rounds = 0;

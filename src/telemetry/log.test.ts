@@ -1,4 +1,4 @@
-/** What stands in a line of the log, as the process that reads standard output gets it. */
+/** The content of a log line, as a reader of standard output gets it. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { describe, it } from "node:test";

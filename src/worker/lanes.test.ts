@@ -211,7 +211,7 @@ describe("lanes are fair", () => {
     assert.deepEqual(turns.slice(0, 4), [0, 1, 2, 0]);
   });
 
-  it("to others while an endpoint is stuck: its attempts in flight hold up nobody", () => {
+  it("to others while an endpoint is stuck: its attempts in flight delay no other", () => {
     const lanes = new Lanes(WIDE);
     offer(lanes, 0, 50);
     assert.equal(startAll(lanes).length, FIRST_WIDTH);
@@ -235,7 +235,7 @@ function playRound(lanes: Lanes, inFlight: readonly LeasedDispatch[], wasSlow: b
 }
 
 describe("an endpoint's width", () => {
-  it("narrows by slow attempts, down to the least, and widens by those that came back", () => {
+  it("narrows by slow attempts, down to the least, and widens by fast ones", () => {
     const lanes = new Lanes(WIDE);
     offer(lanes, 0, 200);
     let inFlight = startAll(lanes);

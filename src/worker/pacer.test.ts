@@ -46,7 +46,7 @@ describe("an endpoint's rate limit", () => {
     );
   });
 
-  it("tells how long to wait for the next turn", () => {
+  it("returns the wait for the next turn", () => {
     const turn = { nextMs: -Infinity, sinceMs: -Infinity };
     assert.equal(takeTurn(turn, 1, 0), 0);
     assert.equal(takeTurn(turn, 1, 400), 600);

@@ -37,7 +37,7 @@ describe("memory", () => {
     assert.ok(roomIn(LIMITS, { weight: 47_999_999, inFlight: 0 }, NOTHING, NOTHING) > 0);
   });
 
-  it("lets a lane that holds nothing take from its tenant's part before those that hold much", () => {
+  it("lets a lane that holds nothing take from its tenant's part before lanes that hold much", () => {
     const all = { weight: 12_000_000, inFlight: 0 };
     const tenant = { weight: 12_000_000, inFlight: 0 };
     assert.ok(roomIn(LIMITS, all, tenant, NOTHING) > roomIn(LIMITS, all, tenant, tenant));

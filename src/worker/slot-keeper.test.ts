@@ -117,7 +117,7 @@ describe(`the slots of a database, seed ${SEED}`, () => {
     assert.deepEqual(simulation.parts(), [256]);
   });
 
-  it("pass on within 10 seconds from a worker that is killed, stands still or has no session", passOn);
+  it("pass on within 10 seconds from a worker that is killed, suspended or has no session", passOn);
 });
 
 /** Of two workers, the first stops to start attempts; the second has all slots soon. */
@@ -193,7 +193,7 @@ const BREAKAGES: [name: string, breakIt: () => () => void][] = [
     "workers that are gone count for the parts",
     () => replace(MemorySlots.prototype, "unlock", () => undefined),
   ],
-  ["nobody is ever silent", () => replace(SilentWorkers.prototype, "note", () => new Set())],
+  ["no worker is ever silent", () => replace(SilentWorkers.prototype, "note", () => new Set())],
   [
     "a slot is taken whatever happened to it since it was read",
     () =>
@@ -206,7 +206,7 @@ const BREAKAGES: [name: string, breakIt: () => () => void][] = [
 describe("the simulation notices when", () => {
   for (const [name, breakIt] of BREAKAGES) {
     it(name, async () => {
-      const mend = breakIt();
+      const repair = breakIt();
       try {
         await assert.rejects(async () => {
           await play(300, 1);
@@ -214,7 +214,7 @@ describe("the simulation notices when", () => {
           await crashAgainAndAgain(1);
         });
       } finally {
-        mend();
+        repair();
       }
     });
   }

@@ -6,7 +6,7 @@ import { planSlots } from "./slot-plan.ts";
 
 const NOBODY = new Set<string>();
 
-/** A table in which these workers have these numbers of slots, the first ones, and nobody has the rest. */
+/** A table in which these workers have these numbers of slots, the first ones, and the rest are free. */
 function tableOf(...workers: [id: string, slots: number][]): SlotTable {
   const owners = workers.flatMap(([id, slots]) => Array.from({ length: slots }, () => id));
   return {

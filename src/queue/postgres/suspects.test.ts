@@ -10,7 +10,7 @@ it("counts a worker as dead that was silent under its eyes for long enough", () 
   assert.deepEqual(suspects.note([silent], 4000), ["a"]);
 });
 
-it("begins anew when the worker was seen, held its lock, or nobody looked", () => {
+it("restarts when the worker was seen, held its lock, or was not observed", () => {
   const returns: [string, (suspects: Suspects) => void][] = [
     ["seen", (suspects) => void suspects.note([{ ...silent, seenAt: "2" }], 3000)],
     ["held", (suspects) => void suspects.note([], 3000)],

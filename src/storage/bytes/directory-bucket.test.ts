@@ -64,7 +64,7 @@ describe("a folder as a bucket, on disk", () => {
     assert.deepEqual(statuses, [200, 403, 404, 200]);
   });
 
-  it("sees bytes that somebody changed, also where size and time are as before", async () => {
+  it("notices changed bytes, also with the same size and time", async () => {
     const { key, versionId } = await put("honest bytes");
     const link = await linkTo(key, versionId);
     assert.equal(await (await fetch(link)).text(), "honest bytes");

@@ -32,14 +32,14 @@ describe("a walk of keys", () => {
     });
   }
 
-  it("goes on behind any key, whether it is there or not", async () => {
+  it("continues after any key, whether it exists or not", async () => {
     for (const key of [...expected, "a", "a/", "a/b.c", "a/b.c/", "a/b.d", "b/1/", "y", "zz"]) {
       const rest = expected.filter((one) => compareBytes(one, key) > 0);
       assert.deepEqual(await Array.fromAsync(walkKeys(root, { after: key, prefix: "" }, 2)), rest, key);
     }
   });
 
-  it("waits between keys, tells where it is, and looks ahead without going on", async () => {
+  it("waits between keys, reports its position, and looks ahead without advancing", async () => {
     const walk = beginWalk(root, { after: "a-b", prefix: "" });
     const given: (string | null)[] = [walk.after];
     while (await walk.hasMore()) {

@@ -22,7 +22,7 @@ type Given = {
   /** Changes the finished headers, the claims of the archive. */
   local?: (header: Buffer) => Buffer;
   central?: (record: Buffer) => Buffer;
-  /** Stands behind the data. */
+  /** Follows the data. */
   behind?: Buffer;
 };
 
@@ -237,7 +237,7 @@ describe("an archive's container", () => {
 
   it("must say of each byte what was promised: any changed bit is seen", async () => {
     const { bytes, files } = build([{ method: 0 }, { method: 0 }]);
-    // Versions, times and the reserved fields may say anything: nobody acts on them.
+    // Versions, times and the reserved fields may have any value, because they are not used.
     const harmless = new Set<number>();
     for (const sign of ["PK\u0003\u0004", "PK\u0001\u0002"]) {
       for (let at = bytes.indexOf(sign, 0, "latin1"); at !== -1; at = bytes.indexOf(sign, at + 1, "latin1")) {

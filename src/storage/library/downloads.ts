@@ -103,7 +103,7 @@ async function issueLink(
   );
   if (output.code === "SIGNER_REJECTED") {
     log.error(
-      "the object store's signed link is invalid; without https it must lead to this machine: set PUBLIC_URL",
+      "the signed link is invalid; without https it must lead to this machine: check PUBLIC_URL, or the endpoint in OBJECT_STORE_URL",
     );
     throw new Refusal("unavailable");
   }

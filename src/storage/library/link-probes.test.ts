@@ -123,7 +123,7 @@ describe("a trial of links", () => {
     await eventually(async () => (await failing(probes)).length === 0);
   });
 
-  it("tells nothing where the store is in trouble", async () => {
+  it("returns no verdict if the store fails", async () => {
     const probes = newProbes();
     statusOf = () => 503;
     await assert.rejects(probes.sample(object(), now()), StoreUnavailableError);

@@ -53,7 +53,7 @@ describe("the row of an artifact", () => {
     assert.deepEqual(await findStoredObject(database.pool, ACME, object.id), object);
   });
 
-  it("is another tenant's to nobody", async () => {
+  it("is invisible to other tenants", async () => {
     const object = await pending();
     assert.equal(await findStoredObject(database.pool, GLOBEX, object.id), null);
     const upload = { versionId: "v", etag: "e" };
@@ -93,7 +93,7 @@ describe("applying what an operation returned", () => {
     assert.deepEqual(await read(object), opened);
   });
 
-  it("leaves a row alone that somebody else changed meanwhile", async () => {
+  it("skips a row that changed meanwhile", async () => {
     const object = await available();
     await apply([moveState(object, "missing")]);
     const { skippedRows } = await apply([moveState(object, "expired")]);
@@ -262,7 +262,7 @@ describe("the pages that operations read", () => {
     );
   });
 
-  it("list what is due at its deadline and neither before nor while it is held", async () => {
+  it("list artifacts at their deadline, neither before nor while held", async () => {
     const due = await available();
     const held = await available();
     await database.pool.query(

@@ -192,7 +192,7 @@ describe("reconcileObjects", () => {
     );
   });
 
-  it("comes to rest after two passes and tells no event of a key twice", async () => {
+  it("comes to rest after two passes and reports no event of a key twice", async () => {
     await fc.assert(
       fc.asyncProperty(world, async (given) => {
         const first = await pass(given);
