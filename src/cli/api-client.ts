@@ -49,9 +49,10 @@ export async function openApiClient(
     throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
   }
   return clientOf(givenUrl ?? addressOf(config), {
-    token: () => issueToken(session.secret, { sub: "cli", ...claims }, TOKEN_LIFE_MS),
+    token: () => issueToken(session, { sub: "cli", ...claims }, TOKEN_LIFE_MS),
     hint: "this command's token",
-    remedy: "Run the command with the SESSION_JWT_SECRET of that Postern, or name another with --url.",
+    remedy:
+      "Run the command with the SESSION_JWT_SECRET (and SESSION_ISSUER, SESSION_AUDIENCE) of that Postern, or name another with --url.",
   });
 }
 
