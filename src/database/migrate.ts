@@ -8,6 +8,7 @@
  * does not have its present text. Every starting process may call `migrate`: an
  * advisory lock lets one work while the others wait and then find nothing to do.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { applyMigration } from "./apply-migration.ts";
 import type { DatabaseLog } from "./log.ts";
 import {
@@ -24,12 +25,13 @@ import {
   type AppliedMigration,
   type FunctionTexts,
 } from "./migration-ledger.ts";
-import type { Db, Pool } from "./pool.ts";
+import type { Db, Pool, PoolClient } from "./pool.ts";
 import { ensureRoles } from "./roles.ts";
 import { requireSupported } from "./server-version.ts";
 
 // Any number, but the same in every release: processes of two releases exclude each other by it.
 const LOCK_KEY = 7_067_831_001;
+const LOCK_PAUSE_MS = 100;
 
 /**
  * Makes the roles that are missing, applies the files that are not applied yet
@@ -41,11 +43,11 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
   const client = await pool.connect();
   try {
     await requireSupported(client);
-    // A migration, or the wait for another process's, may take longer than any request.
+    // A migration may take longer than any request.
     await client.query("SET statement_timeout = 0");
     await client.query("SET lock_timeout = 0");
     await client.query("SET idle_in_transaction_session_timeout = 0");
-    await client.query("SELECT pg_advisory_lock($1)", [LOCK_KEY]);
+    await lock(client);
     await ensureRoles(client);
     await createLedger(client);
     const { numbered, newer } = compare(migrations.filter(isNumbered), await readAppliedMigrations(client));
@@ -61,6 +63,22 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
   } finally {
     // Closing the connection gives back the lock and the settings, whatever happened above.
     client.release(true);
+  }
+}
+
+/**
+ * Asks again and again. A statement that waits holds a snapshot, and CREATE INDEX
+ * CONCURRENTLY waits for all of these: the process that migrates and one that
+ * waits for it would be a deadlock.
+ */
+async function lock(client: PoolClient): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      /* sql */ `SELECT pg_try_advisory_lock($1) AS locked`,
+      [LOCK_KEY],
+    );
+    if (rows[0]?.locked === true) return;
+    await delay(LOCK_PAUSE_MS);
   }
 }
 
