@@ -1,6 +1,7 @@
 /** Starts and stops a process: its parts, the server and what runs in the background. */
 import { HTTP_LIMITS } from "../api/http-limits.ts";
 import { openApiDocument } from "../api/openapi.ts";
+import { listenAt } from "./listen-at.ts";
 import { makeServer } from "../api/server.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
@@ -39,7 +40,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     httpLimits: { ...HTTP_LIMITS, ...options.httpLimits },
     trustedProxies: config.trustedProxies,
   });
-  const address = await app.listen({ port: config.port, host: config.host });
+  const address = await listenAt(app, config);
   parts.listensOn(Number(new URL(address).port));
   for (const part of parts.background) part.start();
   log.info({ address, roles: [...roles] }, "started");
