@@ -71,12 +71,14 @@ const withKeys = (server: KeyServer, times?: Partial<KeySetTimes>) =>
     ...times,
   });
 
+function signedWith(claims: { iss?: string; aud?: string }): Promise<string> {
+  return new SignJWT({ type: "user", tid: "acme", exp: Math.floor(Date.now() / 1000) + 60, ...claims })
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(bytes(SECRET));
+}
+
 describe("a token signed with a shared secret", () => {
   const expected = { issuer: ISSUER, audience: AUDIENCE };
-  const tokenOf = (claims: { iss?: string; aud?: string }) =>
-    new SignJWT({ type: "user", tid: "acme", exp: Math.floor(Date.now() / 1000) + 60, ...claims })
-      .setProtectedHeader({ alg: "HS256" })
-      .sign(bytes(SECRET));
 
   for (const [setting, claim, value] of [
     ["issuer", "iss", ISSUER],
@@ -90,7 +92,7 @@ describe("a token signed with a shared secret", () => {
         [`${value}2`, "unauthorized"],
         [undefined, "unauthorized"],
       ] as const) {
-        const token = await tokenOf(given === undefined ? {} : { [claim]: given });
+        const token = await signedWith(given === undefined ? {} : { [claim]: given });
         equal(await judge(strict, token), judgement);
         equal(await judge(open, token), "ok");
       }
