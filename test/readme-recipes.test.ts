@@ -4,12 +4,11 @@ import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_proces
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { freePort } from "./support/free-port.ts";
+import { accepts, freePort } from "./support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually } from "./support/service.ts";
 
@@ -77,18 +76,6 @@ after(async () => {
   await database.drop();
   await rm(folder, { recursive: true, force: true });
 });
-
-async function accepts(listening: number): Promise<boolean> {
-  const socket = connect(listening, "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
 
 /** In a terminal with the tokens of the demonstration. */
 async function paste(line: string, input = ""): Promise<string> {

@@ -3,9 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { existsSync, globSync } from "node:fs";
-import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { freePort } from "./free-port.ts";
+import { accepts, freePort } from "./free-port.ts";
 import { folderOf, prepareTool, type Tell, type Tool } from "./prepared-tool.ts";
 import { eventually } from "./service.ts";
 
@@ -92,16 +91,4 @@ export async function startPgBouncer(
       await ended;
     },
   };
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
