@@ -158,6 +158,34 @@ describe("migrate", () => {
     );
   });
 
+  it("lets a process of an older release start that waits for the lock in one statement, and goes on behind it", async () => {
+    await write({
+      "0001_make.sql": "CREATE TABLE a (n int); SELECT pg_advisory_xact_lock(1);",
+      "0002_index.sql":
+        "-- no transaction\nDROP INDEX CONCURRENTLY IF EXISTS a_n;\nCREATE INDEX CONCURRENTLY a_n ON a (n);\n",
+      "0003_more.sql": "CREATE TABLE b (n int);",
+    });
+    const gate = await database.pool.connect();
+    await gate.query("SELECT pg_advisory_lock(1)");
+    const starting = start();
+    const waiting = async (count: number) => {
+      const { rows } = await database.pool.query(
+        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      );
+      return rows.length === count;
+    };
+    await eventually(() => waiting(1));
+    const older = await database.pool.connect();
+    // As one that has waited for longer than a second: PostgreSQL looks for deadlocks once in a wait.
+    await older.query("SET deadlock_timeout = '1h'");
+    const started = older.query("SELECT pg_advisory_lock(7067831001)").finally(() => older.release(true));
+    await eventually(() => waiting(2));
+    gate.release(true);
+    await started;
+    assert.equal(await starting, 3);
+    assert.deepEqual(await pending(), []);
+  });
+
   it("gives up a lock that somebody has, lets traffic through, and is applied when the lock is free", async () => {
     await write({ "0001_make.sql": "CREATE TABLE a (n int); CREATE TABLE b (n int);" });
     await run();

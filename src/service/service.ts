@@ -1,12 +1,12 @@
 /** Starts and stops a process: its parts, the server and what runs in the background. */
 import { HTTP_LIMITS } from "../api/http-limits.ts";
 import { openApiDocument } from "../api/openapi.ts";
-import { listenAt } from "./listen-at.ts";
 import { makeServer } from "../api/server.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeDatabaseParts } from "./database-parts.ts";
+import { listenAt } from "./listen-at.ts";
 import { makeParts } from "./parts.ts";
 import { makeProcessParts } from "./process-parts.ts";
 import type { Role, ServiceOptions } from "./service-options.ts";
