@@ -82,7 +82,7 @@ export async function openStand(on: Major | Database = "18"): Promise<Stand> {
     },
     async target(program, path, claims) {
       const { hostname, port } = new URL(program.url);
-      const token = await issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
+      const token = await issueToken({ secret: secrets.SESSION_JWT_SECRET }, claims, TOKEN_LIFE_MS);
       return { host: hostname, port: Number(port), path, token };
     },
     sql: async (text, values) => (await admin.query(text, values)).rows,

@@ -20,7 +20,8 @@ describe("readConfig", () => {
   it("needs two secrets and has a default for everything else", () => {
     const config = readConfig(GOOD);
     const { session, encryptionKeys, outbound, ...rest } = config;
-    assert.deepEqual(session, { kind: "secret", secret: GOOD["SESSION_JWT_SECRET"] });
+    const open = { issuer: undefined, audience: undefined };
+    assert.deepEqual(session, { kind: "secret", secret: GOOD["SESSION_JWT_SECRET"], ...open });
     assert.deepEqual(encryptionKeys, [Buffer.from(GOOD["INTEGRATION_ENCRYPTION_KEY"] ?? "", "base64")]);
     assert.deepEqual(
       [outbound.allowedCidrs, outbound.deniedCidrs, outbound.dnsServers, outbound.blockedPorts.has(22)],
@@ -149,6 +150,12 @@ describe("readConfig", () => {
     assert.deepEqual(readConfig({ ...GOOD, ...jwks, SESSION_JWT_SECRET: "" }).session, {
       kind: "jwks",
       url: jwks.SESSION_JWKS_URL,
+      issuer: jwks.SESSION_ISSUER,
+      audience: jwks.SESSION_AUDIENCE,
+    });
+    assert.deepEqual(readConfig({ ...GOOD, ...jwks, SESSION_JWKS_URL: "" }).session, {
+      kind: "secret",
+      secret: GOOD["SESSION_JWT_SECRET"],
       issuer: jwks.SESSION_ISSUER,
       audience: jwks.SESSION_AUDIENCE,
     });

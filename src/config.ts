@@ -80,8 +80,8 @@ const SETTINGS = {
   },
   SESSION_JWT_SECRET: { about: "HS256 secret of session tokens, at least 32 bytes", secret: true },
   SESSION_JWKS_URL: { about: "JWK set that verifies session tokens (RS256, ES256, EdDSA)" },
-  SESSION_ISSUER: { about: "required iss of session tokens, with SESSION_JWKS_URL" },
-  SESSION_AUDIENCE: { about: "required aud of session tokens, with SESSION_JWKS_URL" },
+  SESSION_ISSUER: { about: "required iss of session tokens; absent, with SESSION_JWT_SECRET: any" },
+  SESSION_AUDIENCE: { about: "required aud of session tokens; absent, with SESSION_JWT_SECRET: any" },
   EVENT_CATALOG: { about: "JSON or YAML file of event types; absent: the built-in catalog" },
   OUTBOUND_ALLOWED_CIDRS: { about: "private ranges that endpoints may be in, comma-separated", fallback: "" },
   OUTBOUND_DENIED_CIDRS: { about: "ranges that endpoints may never be in", fallback: "" },
@@ -126,8 +126,16 @@ const SETTINGS = {
   LOG_LEVEL: { about: "trace, debug, info, warn, error or silent", fallback: "info" },
 } as const satisfies Record<string, Setting>;
 
+export type SharedSecret = {
+  secret: string;
+  /** Absent: any `iss`. */
+  issuer?: string | undefined;
+  /** Absent: any `aud`. */
+  audience?: string | undefined;
+};
+
 export type SessionSource =
-  | { kind: "secret"; secret: string }
+  | ({ kind: "secret" } & SharedSecret)
   | { kind: "jwks"; url: string; issuer: string; audience: string };
 
 export type Config = Readonly<{
@@ -385,7 +393,7 @@ function sessionSource(values: z.infer<typeof schema>): SessionSource {
     SESSION_ISSUER: issuer,
     SESSION_AUDIENCE: audience,
   } = values;
-  if (secret !== undefined) return { kind: "secret", secret };
+  if (secret !== undefined) return { kind: "secret", secret, issuer, audience };
   assert.ok(url !== undefined && issuer !== undefined && audience !== undefined);
   return { kind: "jwks", url, issuer, audience };
 }

@@ -110,7 +110,7 @@ describe("postern keys rotate", () => {
       { keyId: nextId, place: "first", secrets: 1602 },
       { keyId: formerId, place: "former", secrets: 0 },
     ];
-    assert.deepEqual(JSON.parse(again.output), { endpoints: 0, failures: [], keys });
+    assert.deepEqual(JSON.parse(again.printed), { endpoints: 0, failures: [], keys });
     assert.deepEqual(await audited(), told);
   });
 
@@ -122,7 +122,10 @@ describe("postern keys rotate", () => {
     await holder.query("SELECT FROM postern.endpoints WHERE id = $1 FOR SHARE", [stored.at(-1)?.endpointId]);
     const child = spawn(MAIN, ["keys", "rotate"], { env: { PATH: process.env["PATH"], ...env } });
     const exited = once(child, "exit");
-    child.stderr.once("data", () => child.kill("SIGKILL"));
+    // Not at the line that names the database.
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (text.includes("endpoints done")) child.kill("SIGKILL");
+    });
     assert.deepEqual(await exited, [null, "SIGKILL"]);
     await holder.query("ROLLBACK");
     holder.release();
@@ -190,7 +193,7 @@ describe("postern keys rotate", () => {
     const status = await runProgram(["keys", "status", "--json"], env);
     assert.equal(status.code, 1);
     assert.deepEqual(
-      JSON.parse(status.output).map((use: { place: string }) => use.place),
+      JSON.parse(status.printed).map((use: { place: string }) => use.place),
       ["first", "former", "missing"],
     );
   });

@@ -114,7 +114,12 @@ describe("postern up --demo", () => {
   before(async () => {
     database = await createTestDatabase();
     dataDir = await makeDataDir();
-    const env = { DATABASE_URL: database.url, TRUSTED_PROXIES: "127.0.0.0/8" };
+    const env = {
+      DATABASE_URL: database.url,
+      TRUSTED_PROXIES: "127.0.0.0/8",
+      SESSION_ISSUER: "https://login.example.com/",
+      SESSION_AUDIENCE: "postern",
+    };
     demo = await startDemo(dataDir, env);
   });
   after(async () => {

@@ -73,7 +73,8 @@ describe("the files of deploy/", () => {
     for (const page of ["compose/compose.yaml", "../docs/deploy.md"]) {
       assert.match(read(page), new RegExp(`postern-${VERSION}-linux-x64-image\\.tar`), page);
     }
-    assert.match(read("../CHANGELOG.md"), new RegExp(`^## \\[${VERSION}\\] - `, "m"));
+    const heading = VERSION.endsWith("-dev") ? "\\[Unreleased\\]\n\n### " : `\\[${VERSION}\\] - `;
+    assert.match(read("../CHANGELOG.md"), new RegExp(`^## ${heading}`, "m"));
     const chart: unknown = parse(read("helm/postern/Chart.yaml"));
     assert.partialDeepStrictEqual(chart, { version: VERSION, appVersion: VERSION });
   });
@@ -106,6 +107,14 @@ describe("the Compose files", () => {
     );
     return readConfig({ ...filled, NODE_ENV: "production" });
   }
+
+  it("ask whether Postern runs by its own command, which the image has and no other client", () => {
+    const health = z.object({ healthcheck: z.object({ test: z.array(z.string()) }) });
+    for (const file of COMPOSE_FILES) {
+      const { services } = z.object({ services: z.object({ postern: health }) }).parse(readCompose(file));
+      assert.deepEqual(services.postern.healthcheck.test, ["CMD", "postern", "health"], file);
+    }
+  });
 
   it("give Postern settings that it takes", () => {
     const config = configOf("compose/compose.yaml");
@@ -183,11 +192,34 @@ describe("the Helm chart", () => {
       "PodMonitor hooks",
       "Service hooks",
     ]);
-    assert.match(rendered.output, /path: \/hooks\/ready/);
+    assert.deepEqual(probesOf(rendered.output), {
+      "hooks-api": ["/hooks/ready", "/hooks/health", "/hooks/health"],
+      "hooks-worker": ["/hooks/ready", "/hooks/health", "/hooks/ready"],
+    });
     assert.match(rendered.output, /name: RETENTION_DAYS\n +value: "7"/);
     await writeFile(file, rendered.output.replaceAll("containerPort: 8080", 'containerPort: "http"'));
     assert.notEqual(validator.tool(file, KUBERNETES).status, 0, "the schemas judge");
   });
+
+  const get = z.object({ httpGet: z.strictObject({ path: z.string(), port: z.literal("http") }) });
+  const probes = z.object({ startupProbe: get, livenessProbe: get, readinessProbe: get });
+  const deployment = z.object({
+    kind: z.literal("Deployment"),
+    metadata: z.object({ name: z.string() }),
+    spec: z.object({ template: z.object({ spec: z.object({ containers: z.tuple([probes]) }) }) }),
+  });
+
+  /** By each deployment's name, what the kubelet asks for at the start, then for liveness and for readiness. */
+  function probesOf(resources: string): Record<string, string[]> {
+    const found = parseAllDocuments(resources).flatMap((document) => {
+      const { success, data } = deployment.safeParse(document.toJS());
+      if (!success) return [];
+      const [{ startupProbe, livenessProbe, readinessProbe }] = data.spec.template.spec.containers;
+      const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path);
+      return [[data.metadata.name, paths] as const];
+    });
+    return Object.fromEntries(found);
+  }
 
   it("asks for a place of stored artifacts that all processes share", (context) => {
     const helm = findHelm();

@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { makeSessionVerifier } from "../src/api/session.ts";
 import { sampleEvent, welcomeText } from "../src/demo/welcome.ts";
+import { loadCatalog } from "../src/events/catalog.ts";
 import { describeSettings } from "../src/config.ts";
 import { buildRequestHeaders } from "../src/outbound/request-headers.ts";
 import { generateSigningSecret, makeSigningKey } from "../src/outbound/signature.ts";
@@ -64,6 +67,23 @@ describe("the README's start", () => {
     assert.equal(lines.length, 4);
     const pasted = new Set(readme.split("\n").map((line) => line.replace(/ +# .*$/, "")));
     for (const line of lines) assert.ok(pasted.has(line), line);
+  });
+});
+
+describe("the README's own event types", () => {
+  it("are a catalog that Postern takes, which has to be named by EVENT_CATALOG and lacks invoice.paid", async () => {
+    const readme = read("README.md");
+    assert.match(readme, /^EVENT_CATALOG=catalog\.yaml npm start$/m);
+    const folder = await mkdtemp(join(tmpdir(), "postern-readme-catalog-"));
+    try {
+      const file = join(folder, "catalog.yaml");
+      await writeFile(file, codeBlock("README.md", "yaml", "parcel.sent"));
+      const { types } = await loadCatalog(file);
+      assert.deepEqual([types.has("parcel.sent"), types.has("invoice.paid")], [true, false]);
+      assert.ok((await loadCatalog(undefined)).types.has("invoice.paid"));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

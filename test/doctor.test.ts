@@ -1,7 +1,7 @@
 /** `postern doctor`, as an operator runs it. */
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -36,8 +36,8 @@ after(async () => {
 type Line = { check: string; status: string; detail: string; fix?: string };
 
 async function examine(change: Environment = {}): Promise<{ code: unknown; lines: Line[] }> {
-  const { code, output } = await runProgram(["doctor", "--json"], { ...env, ...change });
-  const lines: Line[] = JSON.parse(output);
+  const { code, printed } = await runProgram(["doctor", "--json"], { ...env, ...change });
+  const lines: Line[] = JSON.parse(printed);
   return { code, lines };
 }
 
@@ -56,8 +56,9 @@ describe("postern doctor", () => {
     const { code, output } = await runProgram(["doctor"], env);
     assert.equal(code, 0, output);
     const checks = [...output.matchAll(/^ok {4}([a-z ]+): /gm)].map(([, check]) => check);
-    const expected = ["node", "data folder", "settings", "database", "schema", "encryption key", "workers"];
-    assert.deepEqual(checks, [...expected, "name servers", "object store"]);
+    const settings = ["node", "data folder", "settings", "event catalog"];
+    const kept = ["database", "schema", "encryption key", "workers"];
+    assert.deepEqual(checks, [...settings, ...kept, "name servers", "object store"]);
   });
 
   it("says how the workers share the slots, and warns of slots without a worker", async () => {
@@ -81,7 +82,45 @@ describe("postern doctor", () => {
       ["settings", "fail"],
       ["settings", "fail"],
     ]);
-    assert.match(lines.at(-1)?.detail ?? "", /SESSION_JWT_SECRET .*openssl/);
+    assert.ok(lines.some(({ detail }) => /SESSION_JWT_SECRET .*openssl/.test(detail)));
+  });
+
+  it("reads the event catalog, and names the line of each fault, also without complete settings", async () => {
+    const catalog = join(dataDir, "catalog.yaml");
+    await writeFile(catalog, "- type: invoice.paid\n- typ: x\n");
+    const { code, lines } = await examine({ EVENT_CATALOG: catalog });
+    assert.equal(code, 1);
+    const found = faults(lines);
+    assert.ok(
+      found.length >= 2 && found.every(([check]) => check === "event catalog"),
+      JSON.stringify(found),
+    );
+    assert.match(lines.find(({ status }) => status === "fail")?.detail ?? "", /catalog\.yaml:[0-9]+: /);
+    assert.ok(lines.some(({ check, status }) => check === "database" && status === "ok"));
+    const both = await examine({ EVENT_CATALOG: join(dataDir, "no.yaml"), PORT: "x" });
+    assert.deepEqual(faults(both.lines), [
+      ["settings", "fail"],
+      ["event catalog", "fail"],
+    ]);
+  });
+
+  it("warns of an embedded database, and names its folder", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "postern-doctor-embedded-"));
+    // Open to the user as whom PostgreSQL runs when the tests run as root.
+    await chmod(folder, 0o711);
+    try {
+      const { code, lines } = await examine({ DATABASE_URL: "", DATA_DIR: folder });
+      assert.equal(code, 0);
+      assert.deepEqual(faults(lines), [
+        ["database", "warn"],
+        ["schema", "warn"],
+      ]);
+      const { detail, fix } = lines.find(({ check }) => check === "database") ?? {};
+      assert.ok(detail?.startsWith(`embedded, in ${join(folder, "postgres")}, PostgreSQL `), detail);
+      assert.equal(fix, "set DATABASE_URL to a server of your own, unless this is to try Postern");
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it("goes on when the database is away, and says where to look", async () => {

@@ -67,7 +67,7 @@ describe("a database that was restored to a moment after its last pass", () => {
     await artifacts.agedPasses();
     assert.ok(!existsSync(orphan.place));
     const restored = await runProgram(["storage", "trash", "restore", "--key", orphan.key], artifacts.env);
-    assert.match(restored.output, /^1 restored/);
+    assert.match(restored.printed, /^1 restored/);
     assert.equal((await runPass(artifacts.services)).end, "complete");
     await artifacts.agedPasses();
     assert.ok(!existsSync(orphan.place));

@@ -129,9 +129,9 @@ describe("on an object store", { skip: unavailable ?? false }, () => {
     assert.notEqual(again.version_id, row.version_id);
     assert.equal(await versionsUnder(planted), 0);
     const listed = await run("trash", "list");
-    assert.match(listed.output, new RegExp(`${planted}\n`));
+    assert.match(listed.printed, new RegExp(`${planted}\n`));
     const restored = await run("trash", "restore", "--key", planted);
-    assert.match(restored.output, /^1 restored/);
+    assert.match(restored.printed, /^1 restored/);
     assert.equal(await versionsUnder(planted), 1);
   });
 

@@ -146,6 +146,23 @@ describe("secrets", () => {
     assertTellsNothing(log, [...everywhere, STATIC_AUTHORIZATION, "the-receivers-own-token"]);
   });
 
+  it("stand in no log line of a caller without a permission, which names the permission", async () => {
+    const before = program.output().length;
+    const as = { ...OWNER, role: "member" };
+    const answer = await call("POST", "/api/webhooks", { as, json: { url: target.url } });
+    assert.deepEqual([answer.status, parsed(answer)], [403, { error: "Forbidden" }]);
+    const line = await eventually(async () =>
+      program
+        .output()
+        .slice(before)
+        .split("\n")
+        .find((text) => text.includes('"msg":"a caller was refused"')),
+    );
+    const { reason, status, level } = Object(JSON.parse(line));
+    assert.deepEqual([reason, status, level], ["the permission settings:write is needed", 403, "info"]);
+    assertTellsNothing(line, [await issueTestToken(env, as), env["SESSION_JWT_SECRET"] ?? ""]);
+  });
+
   it("stand in no log line of a request that cannot open one", async () => {
     const created = parsed(await call("POST", "/api/webhooks", { json: { url: target.url } }));
     await database.pool.query("UPDATE postern.endpoints SET secret = '\\x0102030405' WHERE id = $1", [

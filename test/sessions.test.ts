@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from "jose";
+import { codeOf, GRANT, swap, tokenOf } from "./support/portal.ts";
+import { runProgram } from "./support/program.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { listen } from "./support/tls-receiver.ts";
 import { assertRefused, REFUSED } from "./support/webhooks.ts";
@@ -231,6 +233,64 @@ describe("a service with SESSION_JWKS_URL", () => {
       broken.close();
       assertRefused(answer, [503, { error: "Service unavailable" }]);
     }
+  });
+});
+
+describe("a service with SESSION_JWT_SECRET, SESSION_ISSUER and SESSION_AUDIENCE", () => {
+  const issuer = "https://login.example.com/";
+  const audience = "postern";
+  let service: TestService;
+  before(async () => {
+    const env = { SESSION_ISSUER: issuer, SESSION_AUDIENCE: audience };
+    service = await startTestService({ roles: ["api"], env });
+  });
+  after(() => service.stop());
+
+  const sign = (claims: JWTPayload) =>
+    new SignJWT({ ...USER, exp: now() + 60, ...claims })
+      .setProtectedHeader({ alg: "HS256" })
+      .sign(new TextEncoder().encode(service.env["SESSION_JWT_SECRET"] ?? ""));
+
+  it("requires both claims in tokens signed with the secret, and says which is wrong", async () => {
+    assert.equal((await bearer(service, await sign({ iss: issuer, aud: audience }))).status, 200);
+    assert.equal((await bearer(service, await sign({ iss: issuer, aud: ["other", audience] }))).status, 200);
+    const refused: [JWTPayload, reason: string][] = [
+      [{}, "the token has no iss"],
+      [{ iss: issuer }, "the token has no aud"],
+      [{ aud: audience }, "the token has no iss"],
+      [
+        { iss: "https://other.example.com/", aud: audience },
+        "the iss of the token is not the one that is needed",
+      ],
+      [{ iss: issuer, aud: "other" }, "the aud of the token is not the one that is needed"],
+    ];
+    for (const [claims, reason] of refused) {
+      const answer = await bearer(service, await sign(claims));
+      assertRefused(answer, REFUSED.unauthorized);
+      assert.match(answer.headers.get("www-authenticate") ?? "", new RegExp(`"${reason}"`));
+    }
+  });
+
+  it("accepts the tokens of postern token and of the commands that call the API", async () => {
+    const env = { ...service.env, NODE_ENV: undefined };
+    const issued = await runProgram(["token", "--tenant", "acme"], env);
+    assert.equal(issued.code, 0, issued.output);
+    assert.equal((await bearer(service, issued.output.trim())).status, 200);
+    const publish = ["publish", "invoice.paid", "--tenant", "acme", "--url", service.url];
+    const published = await runProgram(publish, env);
+    assert.equal(published.code, 0, published.output);
+    const others = await runProgram(publish, { ...env, SESSION_AUDIENCE: "other" });
+    assert.equal(others.code, 1);
+    assert.match(others.output, /does not accept this command's token.*SESSION_AUDIENCE/);
+  });
+
+  it("accepts the portal's own sessions, which have another issuer", async () => {
+    const granting = { permissions: ["settings:read", "settings:write", "portal:grant"] };
+    const backend = await sign({ ...granting, type: "service", iss: issuer, aud: audience });
+    const headers = { authorization: `Bearer ${backend}` };
+    const granted = await service.call("POST", "/api/portal/codes", { as: null, headers, json: GRANT });
+    const { token } = tokenOf(await swap(service, codeOf(granted)));
+    assert.equal((await bearer(service, token)).status, 200);
   });
 });
 

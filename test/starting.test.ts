@@ -1,9 +1,8 @@
 /** What a start says and refuses, as whoever runs Postern meets it. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,9 +11,9 @@ import { after, before, describe, it } from "node:test";
 import { makeSecrets, type Environment } from "../src/config.ts";
 import { makeTestCa } from "./support/certificates.ts";
 import { installPostgres15, startPostgres15, type Server } from "./support/postgres-15.ts";
+import { findPgBouncer, startPgBouncer } from "./support/pgbouncer.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { runProgram, startProgram } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { MAIN, runProgram, startProgram } from "./support/program.ts";
 import { freePort } from "./support/free-port.ts";
 
 let database: TestDatabase;
@@ -23,6 +22,16 @@ let folder: string;
 let tlsServer: Server;
 let caFile: string;
 const secrets = makeSecrets();
+/** The commands that work on the database beside a service. */
+const ON_A_DATABASE = [
+  ["keys", "status"],
+  ["keys", "rotate"],
+  ["audit"],
+  ["storage", "reconcile"],
+  ["storage", "doctor"],
+  ["storage", "own"],
+  ["storage", "trash", "list"],
+];
 
 before(async () => {
   database = await createTestDatabase({ migrated: false });
@@ -84,9 +93,9 @@ describe("a start", () => {
         SELECT CASE $1 WHEN 'server_version' THEN '14.19' ELSE pg_catalog.current_setting($1) END $f$;
       EXECUTE format('ALTER DATABASE %I SET search_path = old, pg_catalog, public', current_database());
     END $$`);
-    for (const command of ["up", "api", "worker", "migrate"]) {
-      const { output } = await refused([command], { ...secrets, DATABASE_URL: database.url });
-      assert.match(output, /the database is PostgreSQL 14\.19: Postern needs 15 or newer/, command);
+    for (const command of [["up"], ["api"], ["worker"], ["migrate"], ...ON_A_DATABASE]) {
+      const { errors } = await refused(command, { ...secrets, DATABASE_URL: database.url });
+      assert.match(errors, /the database is PostgreSQL 14\.19: Postern needs 15 or newer/, command.join(" "));
     }
     const doctor = await refused(["doctor"], { ...secrets, DATABASE_URL: database.url });
     assert.match(doctor.output, /^fail {2}database: .*PostgreSQL 14\.19\n +→ use PostgreSQL 15 or newer/m);
@@ -151,6 +160,12 @@ describe("--wait", () => {
     const late = new URL(tlsServer.url);
     late.port = String(await freePort());
     const migrated = runProgram(["migrate", "--wait", "60s"], { DATABASE_URL: late.href });
+    const up = startProgram(["up", "--wait", "60s"], {
+      ...secrets,
+      DATABASE_URL: late.href,
+      DATA_DIR: folder,
+      PORT: "0",
+    });
     const tooLate = await runProgram(["migrate", "--wait=1s"], { DATABASE_URL: late.href });
     assert.equal(tooLate.code, 1);
     assert.match(tooLate.output, /The database can't be used: connect ECONNREFUSED/);
@@ -161,7 +176,11 @@ describe("--wait", () => {
     context.after(() => door.close());
     const { code, output } = await migrated;
     assert.equal(code, 0, output);
-    assert.match(output, /The schema is now up to date/);
+    assert.match(output, /The schema is (now )?up to date/);
+    const service = await up;
+    assert.match(service.output(), /"msg":"waiting for the database"/);
+    assert.equal((await service.call("GET", "/ready")).status, 200);
+    assert.deepEqual(await service.end("SIGTERM"), { code: 0, signal: null });
   });
 });
 
@@ -173,6 +192,17 @@ describe("postern migrate", () => {
     assert.match(output, /The schema is (now )?up to date/);
   });
 });
+
+/** Even a superuser may then not listen on a port below 1024. */
+const UNPRIVILEGED = ["--bounding-set=-net_bind_service", "--inh-caps=-net_bind_service"];
+
+/** Why this machine lets the program listen on any port, or null. */
+function cannotBeRefused(): string | null {
+  const { status } = spawnSync("setpriv", [...UNPRIVILEGED, "true"]);
+  if (status !== 0) return "setpriv cannot take the right to listen on port 80";
+  const first = readFileSync("/proc/sys/net/ipv4/ip_unprivileged_port_start", "utf8");
+  return Number(first) > 80 ? null : "this machine lets every user listen on port 80";
+}
 
 async function told(args: string[], env: Environment, wrong: RegExp, remedy: RegExp): Promise<void> {
   const { errors } = await refused(args, { ...secrets, ...env });
@@ -190,7 +220,7 @@ function changed(change: (url: URL) => void): Environment {
 describe("a mistake of whoever runs it is told in two lines", () => {
   it("a password with a reserved character, and does not show it", async () => {
     const { username, host, pathname } = new URL(database.url);
-    for (const password of ["se/cret", "se#cret", "se?cret"]) {
+    for (const password of ["se/cret", "se#cret", "se?cret", "secret%ab1"]) {
       const DATABASE_URL = `postgres://${username}:${password}@${host}${pathname}`;
       await told(["migrate"], { DATABASE_URL }, /DATABASE_URL can't be read/, /Percent-encode .* \/ as %2F/);
       const { output } = await refused(["up"], { ...secrets, DATABASE_URL });
@@ -245,6 +275,8 @@ describe("a mistake of whoever runs it is told in two lines", () => {
       /listen EADDRNOTAVAIL.* 192\.0\.2\.1/,
       /HOST is no address of this machine/,
     );
+    const misspelled = { DATABASE_URL: database.url, HOST: "loclhost.invalid" };
+    await told(["api"], misspelled, /loclhost\.invalid/, /HOST is no address of this machine/);
     const { port } = new URL(database.url);
     await told(["api"], { DATABASE_URL: database.url, PORT: port }, /EADDRINUSE/, /set PORT to a free one/);
   });
@@ -268,6 +300,18 @@ describe("a mistake of whoever runs it is told in two lines", () => {
     await program.end("SIGTERM");
     assert.equal(code, 1);
     assert.match(errors, /does not accept this command's token.*SESSION_JWT_SECRET/);
+  });
+
+  it("a privileged port", async (context) => {
+    const why = cannotBeRefused();
+    if (why !== null) return context.skip(`DID NOT RUN: ${why}`);
+    const env = { ...secrets, DATABASE_URL: database.url, DATA_DIR: folder, PORT: "80" };
+    const { code, errors } = await runProgram([...UNPRIVILEGED, MAIN, "api"], env, "setpriv");
+    assert.equal(code, 1, errors);
+    assert.match(
+      errors,
+      /^postern cannot start:\n {2}listen EACCES: permission denied 127\.0\.0\.1:80\n {2}.*: set PORT to a higher one, for example 8080\.\n$/m,
+    );
   });
 
   it("TLS asked of a server without it", async () => {
@@ -302,74 +346,28 @@ describe("a mistake of whoever runs it is told in two lines", () => {
   });
 
   it("a pooler in transaction mode, while one in session mode serves", async (context) => {
-    const program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find((file) => existsSync(file));
-    if (program === undefined) {
-      context.skip("DID NOT RUN: PgBouncer is not installed");
-      return;
-    }
-    for (const mode of ["transaction", "session"]) {
-      const pooler = await startPgBouncer(program, folder, mode, database.url);
+    const found = findPgBouncer();
+    if ("missing" in found) return context.skip(`DID NOT RUN: ${found.missing}`);
+    for (const mode of ["transaction", "session"] as const) {
+      const pooler = await startPgBouncer(found.tool, { folder, mode, url: database.url });
       try {
         const env = { DATABASE_URL: pooler.url };
         if (mode === "session") {
           const { code, output } = await runProgram(["migrate"], env);
           assert.equal(code, 0, output);
-        } else
+          continue;
+        }
+        for (const command of [["up"], ["migrate"], ...ON_A_DATABASE]) {
           await told(
-            ["up"],
+            command,
             env,
             /a pooler in transaction or statement mode/,
             /PostgreSQL itself, or a pool in session/,
           );
+        }
       } finally {
         await pooler.stop();
       }
     }
   });
 });
-
-/** In front of the database of `url`, as its user. */
-async function startPgBouncer(program: string, folder: string, mode: string, url: string) {
-  const { hostname, port, username, password, pathname } = new URL(url);
-  const listenPort = await freePort();
-  const file = join(folder, `pgbouncer-${mode}.ini`);
-  const users = join(folder, "pgbouncer-users.txt");
-  await writeFile(users, `"${username}" "${decodeURIComponent(password)}"\n`, { mode: 0o644 });
-  const lines = [
-    "[databases]",
-    `* = host=${hostname} port=${port}`,
-    "[pgbouncer]",
-    "listen_addr = 127.0.0.1",
-    `listen_port = ${listenPort}`,
-    "unix_socket_dir =",
-    "auth_type = plain",
-    `auth_file = ${users}`,
-    `pool_mode = ${mode}`,
-    "ignore_startup_parameters = options,statement_timeout,lock_timeout,idle_in_transaction_session_timeout",
-  ];
-  await writeFile(file, `${lines.join("\n")}\n`);
-  await chmod(folder, 0o755);
-  const isRoot = process.getuid?.() === 0;
-  const child = spawn(program, [...(isRoot ? ["-u", "nobody"] : []), file], { stdio: "ignore" });
-  const ended = once(child, "exit");
-  await eventually(() => accepts(listenPort));
-  return {
-    url: `postgres://${username}:${password}@127.0.0.1:${listenPort}${pathname}`,
-    async stop() {
-      child.kill("SIGINT");
-      await ended;
-    },
-  };
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}

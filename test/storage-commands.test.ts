@@ -148,11 +148,11 @@ describe("postern storage", () => {
     );
     const erased = await run("erase", "--tenant", "acme", "--all", "--yes", "--json");
     assert.equal(erased.code, 0, erased.output);
-    assert.equal(JSON.parse(erased.output).remains.bodies, 1);
+    assert.equal(JSON.parse(erased.printed).remains.bodies, 1);
     const waiting = await service.database.pool.query("SELECT tenant_id FROM postern.bodies_to_keep");
     assert.deepEqual(waiting.rows, [{ tenant_id: "globex" }]);
     assert.deepEqual(
-      JSON.parse(erased.output).erased.map(({ id, size }: { id: string; size: number }) => [id, size]),
+      JSON.parse(erased.printed).erased.map(({ id, size }: { id: string; size: number }) => [id, size]),
       [[item.id, item.size]],
     );
     const { rows: told } = await service.database.pool.query(

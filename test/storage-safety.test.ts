@@ -167,12 +167,12 @@ describe("the trash", () => {
     assert.ok(!existsSync(artifacts.placeOf(key)));
     const listed = await run("trash", "list", "--json");
     assert.deepEqual(
-      JSON.parse(listed.output).map((entry: { key: string; size: number }) => [entry.key, entry.size]),
+      JSON.parse(listed.printed).map((entry: { key: string; size: number }) => [entry.key, entry.size]),
       [key, other].toSorted().map((one) => [one, "an orphan".length]),
     );
     assert.equal((await run("trash", "restore")).code, 1);
     const restored = await run("trash", "restore", "--key", key);
-    assert.match(restored.output, /^1 restored/);
+    assert.match(restored.printed, /^1 restored/);
     assert.ok(existsSync(artifacts.placeOf(key)));
     assert.match((await run("trash", "list")).output, /1 in the trash/);
     await artifacts.services.bucket.put({
@@ -181,14 +181,14 @@ describe("the trash", () => {
       sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
       open: () => Readable.from([]),
     });
-    assert.match((await run("trash", "restore", "--all")).output, /an object has this key\n0 restored/);
+    assert.match((await run("trash", "restore", "--all")).printed, /an object has this key\n0 restored/);
   });
 
   it("is emptied by hand, and by a worker after its days", async () => {
     await artifacts.storeOrphan();
     await artifacts.agedPasses();
     assert.match((await run("trash", "empty", "--all")).output, /add --yes/);
-    assert.match((await run("trash", "empty", "--days", "1", "--yes")).output, /^0 deleted/);
+    assert.match((await run("trash", "empty", "--days", "1", "--yes")).printed, /^0 deleted/);
     const metrics = makeMetrics();
     const upkeep = makeStorageUpkeep({
       ...artifacts.services,
@@ -242,9 +242,9 @@ describe("a tenant's erasure", () => {
     const orphan = await artifacts.storeOrphan(own);
     const gone = await artifacts.store("expired");
     const pending = await artifacts.store("pending");
-    const { code, output } = await run("erase", "--tenant", "acme", "--all", "--yes", "--json");
+    const { code, output, printed } = await run("erase", "--tenant", "acme", "--all", "--yes", "--json");
     assert.equal(code, 0, output);
-    const { erased, left, remains } = JSON.parse(output);
+    const { erased, left, remains } = JSON.parse(printed);
     assert.deepEqual(
       erased.map(({ id, bytes }: { id: string; bytes: string }) => [id, bytes]),
       [[gone.id, "deleted"]],
@@ -256,7 +256,7 @@ describe("a tenant's erasure", () => {
     assert.deepEqual(remains, { bodies: 0, versions: 1, trash: 1, reason: null });
     assert.ok(!existsSync(artifacts.placeOf(orphan)));
     assert.ok(existsSync(pending.place));
-    assert.match((await run("trash", "list")).output, new RegExp(`${foreign}\n1 in the trash`));
+    assert.match((await run("trash", "list")).printed, new RegExp(`${foreign}\n1 in the trash`));
   });
 });
 

@@ -9,6 +9,7 @@
 import { globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { prepareDeployTools } from "../test/support/deploy-tools.ts";
+import { findPgBouncer } from "../test/support/pgbouncer.ts";
 import { prepareApiTools } from "../test/support/api-tools.ts";
 import { prepareMoto } from "../test/support/moto.ts";
 import { prepareNats } from "../test/support/nats-cluster.ts";
@@ -85,6 +86,10 @@ async function main(): Promise<number> {
   if (files.some((file) => file.includes("/intake"))) {
     const why = prepareNats(console.log);
     if (why !== null) console.log(`${why}: the intake is not tested.`);
+  }
+  if (files.some((file) => file.endsWith("/starting.test.ts"))) {
+    const found = findPgBouncer(console.log);
+    if ("missing" in found) console.log(`${found.missing}: Postern is not tested behind it.`);
   }
   if (files.some((file) => file.endsWith("/deploy.test.ts"))) prepareDeployTools(console.log);
   if (files.some((file) => file.includes("/api-"))) {

@@ -71,6 +71,35 @@ const withKeys = (server: KeyServer, times?: Partial<KeySetTimes>) =>
     ...times,
   });
 
+function signedWith(claims: { iss?: string; aud?: string }): Promise<string> {
+  return new SignJWT({ type: "user", tid: "acme", exp: Math.floor(Date.now() / 1000) + 60, ...claims })
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(bytes(SECRET));
+}
+
+describe("a token signed with a shared secret", () => {
+  const expected = { issuer: ISSUER, audience: AUDIENCE };
+
+  for (const [setting, claim, value] of [
+    ["issuer", "iss", ISSUER],
+    ["audience", "aud", AUDIENCE],
+  ] as const) {
+    it(`needs the ${setting} where that alone is set, and else none`, async () => {
+      const strict = makeSessionVerifier({ kind: "secret", secret: SECRET, [setting]: expected[setting] });
+      const open = makeSessionVerifier({ kind: "secret", secret: SECRET });
+      for (const [given, judgement] of [
+        [value, "ok"],
+        [`${value}2`, "unauthorized"],
+        [undefined, "unauthorized"],
+      ] as const) {
+        const token = await signedWith(given === undefined ? {} : { [claim]: given });
+        equal(await judge(strict, token), judgement);
+        equal(await judge(open, token), "ok");
+      }
+    });
+  }
+});
+
 describe("a token whose algorithm is another than its key's", () => {
   let rsa: Key;
   let ec: Key;

@@ -132,7 +132,12 @@ function tokenCheck(
   source: SessionSource,
   { cooldownMs, maxAgeMs, pauseMs }: KeySetTimes,
 ): (token: string) => Promise<JWTPayload> {
-  const common = { clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ["exp"] };
+  const common: JWTVerifyOptions = {
+    clockTolerance: CLOCK_TOLERANCE_S,
+    requiredClaims: ["exp"],
+    ...(source.issuer === undefined ? {} : { issuer: source.issuer }),
+    ...(source.audience === undefined ? {} : { audience: source.audience }),
+  };
   if (source.kind === "secret") {
     const key = new TextEncoder().encode(source.secret);
     const options = { ...common, algorithms: ["HS256"] };
@@ -144,12 +149,7 @@ function tokenCheck(
     cacheMaxAge: maxAgeMs,
     [customFetch]: fetchWithPause(pauseMs),
   });
-  const options: JWTVerifyOptions = {
-    ...common,
-    algorithms: ["RS256", "ES256", "EdDSA"],
-    issuer: source.issuer,
-    audience: source.audience,
-  };
+  const options = { ...common, algorithms: ["RS256", "ES256", "EdDSA"] };
   return (token) => verified(jwtVerify(token, keys, options));
 }
 

@@ -4,6 +4,7 @@ import { environment, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
+import { NoAnswerError } from "./command-errors.ts";
 import { messageOf } from "../shared/message-of.ts";
 
 const TOKEN_LIFE_MS = 60_000;
@@ -49,9 +50,10 @@ export async function openApiClient(
     throw new ConfigError("this command signs its own token and so needs SESSION_JWT_SECRET");
   }
   return clientOf(givenUrl ?? addressOf(config), {
-    token: () => issueToken(session.secret, { sub: "cli", ...claims }, TOKEN_LIFE_MS),
+    token: () => issueToken(session, { sub: "cli", ...claims }, TOKEN_LIFE_MS),
     hint: "this command's token",
-    remedy: "Run the command with the SESSION_JWT_SECRET of that Postern, or name another with --url.",
+    remedy:
+      "Run the command with the SESSION_JWT_SECRET (and SESSION_ISSUER, SESSION_AUDIENCE) of that Postern, or name another with --url.",
   });
 }
 
@@ -66,9 +68,7 @@ function clientOf(url: string, authentication: Authentication): ApiClient {
         ...(json === undefined ? {} : { body: json }),
         ...(signal === undefined ? {} : { signal }),
       }).catch((error: unknown) => {
-        throw new NoAnswerError(
-          `no answer from ${url}: ${reasonOf(error)}\nStart Postern there, or name its address with --url.`,
-        );
+        throw new NoAnswerError(`no answer from ${url}: ${reasonOf(error)}`, { cause: error });
       });
       const text = await answer.text();
       const { status } = answer;
@@ -79,9 +79,6 @@ function clientOf(url: string, authentication: Authentication): ApiClient {
     },
   };
 }
-
-/** Postern could not be reached. */
-export class NoAnswerError extends ConfigError {}
 
 /** `fetch` says only that it failed; why is in its cause. */
 export function reasonOf(error: unknown): string {

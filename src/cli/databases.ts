@@ -18,6 +18,7 @@ import { requireNoShard } from "../shards/join.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import type { Log } from "../telemetry/log.ts";
+import { NoMigrationsError } from "./command-errors.ts";
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, "..", "..", "migrations");
 const CONNECTION_TIMEOUT_MS = 5000;
@@ -50,9 +51,7 @@ export async function openDatabase(config: DatabasePlace, log: Log): Promise<Run
 export async function loadMigrations(): Promise<Migration[]> {
   return readMigrations(MIGRATIONS_FOLDER).catch((error: unknown) => {
     if (codeOf(error) !== "ENOENT") throw error;
-    throw new ConfigError(
-      `${MIGRATIONS_FOLDER} is missing.\nIt is part of the program: take the whole release, with migrations/ beside dist/.`,
-    );
+    throw new NoMigrationsError(`${MIGRATIONS_FOLDER} is missing`, { cause: error });
   });
 }
 

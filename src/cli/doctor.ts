@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
-import { dataDirOf, readConfig, type Config } from "../config.ts";
+import { dataDirOf, readConfig, type Config, type Environment } from "../config.ts";
+import { loadCatalog } from "../events/catalog.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { commandEnvironment } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
@@ -32,16 +33,31 @@ async function examine(): Promise<Finding[]> {
     return [
       ...findings,
       ...faults.map((detail): Finding => ({ check: "settings", status: "fail", detail, fix })),
+      ...(await checkCatalog(env)),
     ];
   }
   findings.push({ check: "settings", status: "ok", detail: "complete" });
   return [
     ...findings,
+    ...(await checkCatalog(env)),
     ...(await checkDatabases(config)),
     ...(await checkIntake(config)),
     await checkDns(config.outbound.dnsServers),
     ...(await checkObjectStore(config)),
   ];
+}
+
+/** A line for each fault of its file, which would keep a start from its work. */
+async function checkCatalog({ EVENT_CATALOG: file }: Environment): Promise<Finding[]> {
+  const check = "event catalog";
+  try {
+    const { types } = await loadCatalog(file);
+    return [{ check, status: "ok", detail: `${file ?? "built in"}, ${types.size} types` }];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const fix = "correct the file, and try it with `postern catalog check`";
+    return error.message.split("\n").map((detail) => ({ check, status: "fail", detail, fix }));
+  }
 }
 
 async function checkDatabases(config: Config): Promise<Finding[]> {

@@ -6,7 +6,8 @@ import { leaseObject } from "../api/pull-schemas.ts";
 import { endpointObject } from "../api/schemas.ts";
 import { makeForwarder, type Forwarded, type Forwarder } from "../outbound/forward.ts";
 import { isSuccess } from "../outbound/response.ts";
-import { ApiRefusalError, NoAnswerError, type ApiClient } from "./api-client.ts";
+import { ApiRefusalError, type ApiClient } from "./api-client.ts";
+import { NoAnswerError } from "./command-errors.ts";
 
 /** Postern asks for one, and never uses it: a temporary endpoint stays pull. */
 const UNUSED_URL = "https://example.com/listen";

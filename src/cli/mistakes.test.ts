@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
+import { SharedConnectionsError } from "../database/pooler.ts";
+import { UnknownHostError } from "../service/listen-at.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
+import { NoAnswerError, NoMigrationsError } from "./command-errors.ts";
 import { describeMistake, faultOf, MISTAKES } from "./mistakes.ts";
 
 const fault = (code: string, message: string, syscall?: string): Error =>
@@ -24,6 +27,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     "a HOST of another machine",
     fault("EADDRNOTAVAIL", "listen EADDRNOTAVAIL: address not available 192.0.2.1:8080", "listen"),
     /address not available/,
+    /^HOST is no address of this machine/,
+  ],
+  [
+    "a misspelled HOST, which is no database's",
+    new UnknownHostError("getaddrinfo ENOTFOUND loclhost", { cause: fault("ENOTFOUND", "getaddrinfo") }),
+    /ENOTFOUND loclhost/,
     /^HOST is no address of this machine/,
   ],
   [
@@ -55,6 +64,32 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     fault("ERR_INVALID_URL", "Invalid URL"),
     /can't be read/,
     /^Percent-encode/,
+  ],
+  [
+    "a password with a % before hexadecimal digits that are no UTF-8",
+    new URIError("URI malformed"),
+    /can't be read/,
+    /% as %25/,
+  ],
+  [
+    "a program without its migrations",
+    new NoMigrationsError("/opt/postern/migrations is missing"),
+    /migrations is missing\.$/,
+    /^It is part of the program: take the whole release/,
+  ],
+  [
+    "an API that is away",
+    new NoAnswerError("no answer from http://127.0.0.1:1: connect ECONNREFUSED", {
+      cause: fault("ECONNREFUSED", "connect ECONNREFUSED", "connect"),
+    }),
+    /^no answer from http:/,
+    /^Start Postern there/,
+  ],
+  [
+    "a pooler in transaction mode",
+    new SharedConnectionsError("DATABASE_URL leads to a pooler in transaction or statement mode"),
+    /transaction or statement mode\.$/,
+    /^Give Postern PostgreSQL itself/,
   ],
   [
     "a platform without an embedded database",
@@ -111,11 +146,8 @@ describe("describeMistake", () => {
   }
 
   it("has a case here for each row of its table", () => {
-    const met = CASES.map(([, error]) => MISTAKES.findIndex(({ is }) => is(faultOf(error))));
-    assert.deepEqual(
-      met.sort((one, other) => one - other),
-      MISTAKES.map((_, index) => index),
-    );
+    const met = new Set(CASES.map(([, error]) => MISTAKES.findIndex(({ is }) => is(faultOf(error)))));
+    assert.deepEqual(met, new Set(MISTAKES.keys()));
   });
 
   it("looks at the causes of an error too", () => {

@@ -5,9 +5,12 @@
  */
 import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
 import { codeOf, isPassing } from "../database/passing-errors.ts";
+import { SharedConnectionsError } from "../database/pooler.ts";
+import { UnknownHostError } from "../service/listen-at.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
+import { NoAnswerError, NoMigrationsError } from "./command-errors.ts";
 
 type Mistake = {
   /** An error of the chain of causes. */
@@ -50,7 +53,8 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    is: ({ code, syscall }) => syscall === "listen" || (syscall === "bind" && code !== ""),
+    is: ({ error, code, syscall }) =>
+      error instanceof UnknownHostError || syscall === "listen" || (syscall === "bind" && code !== ""),
     say: ({ message }) => [
       message,
       "HOST is no address of this machine: set it to one, to 0.0.0.0 for all, or to 127.0.0.1 for this machine alone.",
@@ -85,7 +89,8 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    is: ({ code }) => code === "ERR_INVALID_URL",
+    // The second where a % and what follows it are no UTF-8.
+    is: ({ error, code }) => code === "ERR_INVALID_URL" || error instanceof URIError,
     say: () => [
       "DATABASE_URL can't be read.",
       "Percent-encode reserved characters of the user and password: @ as %40, : as %3A, / as %2F, # as %23, ? as %3F, % as %25.",
@@ -96,6 +101,24 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `${message}.`,
       "Set DATABASE_URL to a PostgreSQL 15 or newer: postgres://user:password@host:5432/database (docs/operating.md, Database).",
+    ],
+  },
+  {
+    is: ({ error }) => error instanceof NoMigrationsError,
+    say: ({ message }) => [
+      `${message}.`,
+      "It is part of the program: take the whole release, with migrations/ beside dist/.",
+    ],
+  },
+  {
+    is: ({ error }) => error instanceof NoAnswerError,
+    say: ({ message }) => [message, "Start Postern there, or name its address with --url."],
+  },
+  {
+    is: ({ error }) => error instanceof SharedConnectionsError,
+    say: ({ message }) => [
+      `${message}.`,
+      "Give Postern PostgreSQL itself, or a pool in session mode (pool_mode = session); it has a pool of its own.",
     ],
   },
   {

@@ -1,12 +1,12 @@
 /** For commands that work on all tenants at once: a connection with the rights of the schema's owner. */
 import type { Config } from "../config.ts";
-import { hostsOf } from "../database/hosts.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
-import { loadMigrations, openDatabase } from "./databases.ts";
+import { openCommandDatabase } from "./command-database.ts";
+import { loadMigrations } from "./databases.ts";
 
 const CONNECTION_TIMEOUT_MS = 5000;
 
@@ -16,9 +16,7 @@ export async function asOwner(
   work: (db: Pool, config: Config) => Promise<void>,
 ): Promise<void> {
   const config = await readCommandConfig();
-  const database = await openDatabase(config, makeLog("warn"));
-  // A pool gives up on a connection before the first look at a host that is silent has ended.
-  await hostsOf(database.url)?.look();
+  const database = await openCommandDatabase(config, makeLog("warn"));
   const db = createPool({
     url: database.url,
     poolSize: 1,

@@ -13,6 +13,7 @@ import {
   withDatabases,
   type RunningDatabase,
 } from "./databases.ts";
+import { describeMistake } from "./mistakes.ts";
 
 const LOOK_AGAIN_MS = 5000;
 
@@ -96,7 +97,8 @@ async function prepare(
     await migrateDatabase(url, log, waitMs);
     await checkKeys(config, url);
   } catch (error) {
-    throw error instanceof ConfigError ? new ConfigError(`Shard ${name}: ${error.message}`) : error;
+    const words = isPassing(error) ? null : describeMistake(error);
+    throw words === null ? error : new ConfigError(`Shard ${name}: ${words}`);
   }
 }
 

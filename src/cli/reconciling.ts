@@ -4,7 +4,8 @@ import { openReconciling } from "../service/service.ts";
 import { readMark } from "../shards/join-store.ts";
 import { withOwnFolder } from "../shards/own-folder.ts";
 import type { Log } from "../telemetry/log.ts";
-import { loadMigrations, openDatabase, withDatabase } from "./databases.ts";
+import { openCommandDatabase } from "./command-database.ts";
+import { loadMigrations, withDatabase } from "./databases.ts";
 
 type Services = Awaited<ReturnType<typeof openReconciling>>["services"];
 
@@ -14,7 +15,7 @@ export async function withReconciling<T>(
   log: Log,
   work: (services: Services) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase(config, log);
+  const database = await openCommandDatabase(config, log);
   try {
     const databaseUrl = database.url;
     const own = await withDatabase(databaseUrl, (db) => configOf(db, config));

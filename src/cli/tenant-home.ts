@@ -3,6 +3,7 @@ import { readHomes, type Home } from "../shards/directory-store.ts";
 import { findMove, readMarks, type Move } from "../shards/move-store.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import type { TenantId } from "../shared/id.ts";
+import { requireFit } from "./command-database.ts";
 import { withDatabase } from "./databases.ts";
 
 type Step = "copying" | "waiting for attempts in flight" | "switching" | "deleting";
@@ -15,6 +16,7 @@ export type TenantHome = Home & {
 export async function readHome(shards: readonly Shard[], tenantId: TenantId): Promise<TenantHome | null> {
   const [first] = shards;
   if (first === undefined) return null;
+  await requireFit(first.url);
   const { home, move } = await withDatabase(first.url, async (db) => ({
     home: (await readHomes(db, [tenantId])).get(tenantId),
     move: await findMove(db, tenantId),

@@ -18,6 +18,7 @@ import { BROUGHT, STORED } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
+import { requireFit, sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
 import { makeProgress } from "./progress.ts";
 
@@ -38,7 +39,7 @@ export const moveCommand = defineCommand({
       const tenantId = parseTenantId(args.tenant);
       if (tenantId === null)
         throw new ConfigError(`${args.tenant} is no tenant id.\nIt has 1 to 64 of A-Z, a-z, 0-9, _ and -.`);
-      const { shards = [] } = readDatabaseConfig(environment());
+      const { shards = [], dataDir } = readDatabaseConfig(environment());
       const [first] = shards;
       if (first === undefined)
         throw new ConfigError("SHARDS is not set.\nA tenant is moved between the databases that it names.");
@@ -48,6 +49,7 @@ export const moveCommand = defineCommand({
         isDry: args["dry-run"] === true,
         isUndo: args.undo === true,
       };
+      sayDatabase({ databaseUrl: undefined, shards, dataDir });
       await withPool(first.url, (directory) =>
         withLock(directory, tenantId, () => run(shards, directory, asked)),
       );
@@ -194,6 +196,7 @@ function shardOf(shards: readonly Place[], name: string): Place {
 }
 
 async function withPool<T>(url: string, work: (db: Pool) => Promise<T>): Promise<T> {
+  await requireFit(url);
   const db = createPool({
     url,
     poolSize: POOL_SIZE,

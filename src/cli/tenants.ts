@@ -5,6 +5,7 @@ import { erasureObject, tenantObject, tenantRowsObject } from "../api/tenant-sch
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { parseTenantId } from "../shared/id.ts";
 import { readCommandConfig } from "./command-config.ts";
+import { sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { makeProgress } from "./progress.ts";
@@ -95,9 +96,11 @@ function asOperator(url: string | undefined, work: (api: ApiClient) => Promise<v
 
 /** With several databases, and where this command has their addresses. */
 async function homeOf({ id, shard }: z.infer<typeof tenantObject>): Promise<TenantHome | null> {
-  const { shards } = await readCommandConfig();
+  const config = await readCommandConfig();
   const tenantId = parseTenantId(id);
-  return shards === undefined || shard === undefined || tenantId === null ? null : readHome(shards, tenantId);
+  if (config.shards === undefined || shard === undefined || tenantId === null) return null;
+  sayDatabase(config);
+  return readHome(config.shards, tenantId);
 }
 
 function pathOf(tenant: string): string {

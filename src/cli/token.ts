@@ -45,6 +45,6 @@ export const token = defineCommand({
       const claims = isService
         ? { type: "service", tid: args.tenant, sub: args.subject, permissions: ["events:write"] }
         : { type: "user", tid: args.tenant, sub: args.subject, role: args.role };
-      console.log(await issueToken(session.secret, claims, expiresMs));
+      console.log(await issueToken(session, claims, expiresMs));
     }),
 });

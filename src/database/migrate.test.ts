@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { eventually } from "../../test/support/service.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { readMigrations } from "./migration-files.ts";
 import { createPool } from "./pool.ts";
@@ -35,6 +36,23 @@ async function run(): Promise<string[]> {
 async function pending(): Promise<string[]> {
   const found = await pendingMigrations(database.pool, await readMigrations(folder));
   return found.map(({ file }) => file);
+}
+
+/** As a process of its own does; answers how many files it applied. */
+async function start(): Promise<number> {
+  // The wait for another's lock is longer than a statement may take, and must not count as one.
+  const pool = createPool({
+    url: database.url,
+    poolSize: 1,
+    applicationName: "starter",
+    connectionTimeoutMs: 5000,
+    statementTimeoutMs: 100,
+  });
+  try {
+    return (await migrate(pool, await readMigrations(folder))).length;
+  } finally {
+    await pool.end();
+  }
 }
 
 describe("migrate", () => {
@@ -112,28 +130,60 @@ describe("migrate", () => {
       "0001_slow.sql": "SELECT pg_sleep(0.2); CREATE TABLE a (n int);",
       "0002_more.sql": "CREATE TABLE b (n int);",
     });
-    const migrations = await readMigrations(folder);
-    const results = await Promise.all(
-      [1, 2, 3].map(async () => {
-        // The wait is longer than a statement may take, and must not count as one.
-        const pool = createPool({
-          url: database.url,
-          poolSize: 1,
-          applicationName: "starter",
-          connectionTimeoutMs: 5000,
-          statementTimeoutMs: 100,
-        });
-        try {
-          return (await migrate(pool, migrations)).length;
-        } finally {
-          await pool.end();
-        }
-      }),
-    );
+    const results = await Promise.all([1, 2, 3].map(start));
     assert.deepEqual(
       results.sort((a, b) => a - b),
       [0, 0, 2],
     );
+  });
+
+  it("lets others wait while one makes an index concurrently, which itself waits for every older statement", async () => {
+    await write({
+      "0001_make.sql": "CREATE TABLE a (n int); SELECT pg_advisory_xact_lock(1);",
+      "0002_index.sql": "-- no transaction\nCREATE INDEX CONCURRENTLY a_n ON a (n);\n",
+    });
+    const gate = await database.pool.connect();
+    await gate.query("SELECT pg_advisory_lock(1)");
+    const starting = Promise.all([1, 2].map(start));
+    await eventually(async () => {
+      const { rows } = await database.pool.query(
+        "SELECT FROM pg_stat_activity WHERE application_name = 'starter' AND query LIKE '%advisory%' AND datname = current_database()",
+      );
+      return rows.length === 2;
+    });
+    gate.release(true);
+    assert.deepEqual(
+      (await starting).sort((a, b) => a - b),
+      [0, 2],
+    );
+  });
+
+  it("lets a process of an older release start that waits for the lock in one statement, and goes on behind it", async () => {
+    await write({
+      "0001_make.sql": "CREATE TABLE a (n int); SELECT pg_advisory_xact_lock(1);",
+      "0002_index.sql":
+        "-- no transaction\nDROP INDEX CONCURRENTLY IF EXISTS a_n;\nCREATE INDEX CONCURRENTLY a_n ON a (n);\n",
+      "0003_more.sql": "CREATE TABLE b (n int);",
+    });
+    const gate = await database.pool.connect();
+    await gate.query("SELECT pg_advisory_lock(1)");
+    const starting = start();
+    const waiting = async (count: number) => {
+      const { rows } = await database.pool.query(
+        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      );
+      return rows.length === count;
+    };
+    await eventually(() => waiting(1));
+    const older = await database.pool.connect();
+    // As one that has waited for longer than a second: PostgreSQL looks for deadlocks once in a wait.
+    await older.query("SET deadlock_timeout = '1h'");
+    const started = older.query("SELECT pg_advisory_lock(7067831001)").finally(() => older.release(true));
+    await eventually(() => waiting(2));
+    gate.release(true);
+    await started;
+    assert.equal(await starting, 3);
+    assert.deepEqual(await pending(), []);
   });
 
   it("gives up waiting for a held lock, lets traffic through, and is applied when the lock is free", async () => {

@@ -8,6 +8,8 @@
  * does not have its present text. Every starting process may call `migrate`: an
  * advisory lock lets one work while the others wait and then find nothing to do.
  */
+import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "../shared/message-of.ts";
 import { applyMigration } from "./apply-migration.ts";
 import type { DatabaseLog } from "./log.ts";
 import {
@@ -24,12 +26,16 @@ import {
   type AppliedMigration,
   type FunctionTexts,
 } from "./migration-ledger.ts";
-import type { Db, Pool } from "./pool.ts";
+import { codeOf } from "./passing-errors.ts";
+import type { Db, Pool, PoolClient } from "./pool.ts";
 import { ensureRoles } from "./roles.ts";
 import { requireSupported } from "./server-version.ts";
 
 // Any number, but the same in every release: processes of two releases exclude each other by it.
 const LOCK_KEY = 7_067_831_001;
+const LOCK_PAUSE_MS = 100;
+const OLDER_PAUSE_MS = 1000;
+const OLDER_PATIENCE_MS = 5 * 60_000;
 
 /**
  * Makes the roles that are missing, applies the files that are not applied yet
@@ -41,26 +47,79 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
   const client = await pool.connect();
   try {
     await requireSupported(client);
-    // A migration, or the wait for another process's, may take longer than any request.
+    // A migration may take longer than any request.
     await client.query("SET statement_timeout = 0");
-    await client.query("SET lock_timeout = 0");
     await client.query("SET idle_in_transaction_session_timeout = 0");
-    await client.query("SELECT pg_advisory_lock($1)", [LOCK_KEY]);
-    await ensureRoles(client);
-    await createLedger(client);
-    const { numbered, newer } = compare(migrations.filter(isNumbered), await readAppliedMigrations(client));
-    const functions = compareTexts(migrations.filter(isFunction), await readFunctionTexts(client));
-    newer.push(...functions.newer);
-    if (newer.length > 0) log?.warn(newerDatabase(newer));
-    const pending = newer.length > 0 ? numbered : [...numbered, ...functions.pending];
-    for (const migration of pending) {
-      await applyMigration(client, migration, log);
-      log?.info(`Applied migration ${migration.file}`);
+    const applied: Migration[] = [];
+    const endsAt = performance.now() + OLDER_PATIENCE_MS;
+    for (;;) {
+      await lock(client);
+      try {
+        await applyPending(
+          client,
+          migrations,
+          (migration) => {
+            applied.push(migration);
+            log?.info(`Applied migration ${migration.file}`);
+          },
+          log,
+        );
+        return applied;
+      } catch (error) {
+        if (!isDeadlock(error) || performance.now() > endsAt) throw error;
+        log?.warn(
+          `${messageOf(error)}: tried again once the process of an older release that waits has started`,
+        );
+        await client.query("SELECT pg_advisory_unlock($1)", [LOCK_KEY]);
+        await delay(OLDER_PAUSE_MS);
+      }
     }
-    return pending;
   } finally {
     // Closing the connection gives back the lock and the settings, whatever happened above.
     client.release(true);
+  }
+}
+
+async function applyPending(
+  client: PoolClient,
+  migrations: Migration[],
+  applied: (migration: Migration) => void,
+  log?: DatabaseLog,
+): Promise<void> {
+  await client.query("SET lock_timeout = 0");
+  await ensureRoles(client);
+  await createLedger(client);
+  const { numbered, newer } = compare(migrations.filter(isNumbered), await readAppliedMigrations(client));
+  const functions = compareTexts(migrations.filter(isFunction), await readFunctionTexts(client));
+  newer.push(...functions.newer);
+  if (newer.length > 0) log?.warn(newerDatabase(newer));
+  for (const migration of newer.length > 0 ? numbered : [...numbered, ...functions.pending]) {
+    await applyMigration(client, migration, log);
+    applied(migration);
+  }
+}
+
+/**
+ * A release up to 0.2.0 that starts meanwhile waits in one statement (see
+ * {@link lock}). It starts on the schema as it is once it has the lock.
+ */
+function isDeadlock(error: unknown): boolean {
+  return error instanceof Error && codeOf(error.cause) === "40P01";
+}
+
+/**
+ * Asks again and again. A statement that waits holds a snapshot, and CREATE INDEX
+ * CONCURRENTLY waits for all of these: the process that migrates and one that
+ * waits for it would be a deadlock.
+ */
+async function lock(client: PoolClient): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      /* sql */ `SELECT pg_try_advisory_lock($1) AS locked`,
+      [LOCK_KEY],
+    );
+    if (rows[0]?.locked === true) return;
+    await delay(LOCK_PAUSE_MS);
   }
 }
 

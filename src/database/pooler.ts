@@ -1,12 +1,16 @@
 import type { Client } from "pg";
-import { ConfigError } from "../shared/config-error.ts";
 import { clientFor } from "./make-client.ts";
 
 /** A pooler that gives its servers out in turn shows itself after as many transactions as it has servers. */
 const ROUNDS = 20;
 
+/** The pooler in front of the database must not be used. */
+export class SharedConnectionsError extends Error {
+  override readonly name = "SharedConnectionsError";
+}
+
 /**
- * Throws ConfigError where a pooler shares one server connection among several
+ * Throws {@link SharedConnectionsError} where a pooler shares one server connection among several
  * clients, as PgBouncer does in transaction mode. There `SET ROLE` of one
  * connection leaks to others, prepared statements are another's, and no process
  * hears a NOTIFY: rights would be a matter of luck. A pool in session mode is
@@ -23,15 +27,14 @@ export async function refuseSharedConnections(url: string, connectionTimeoutMs: 
       const seen = new Set<number>();
       for (let round = 0; round < ROUNDS; round++) {
         seen.add(await serverOf(one));
-        if (seen.has(await serverOf(other))) throw new ConfigError(REFUSAL);
+        if (seen.has(await serverOf(other))) throw new SharedConnectionsError(REFUSAL);
       }
     });
   });
 }
 
 const REFUSAL =
-  "DATABASE_URL leads to a pooler in transaction or statement mode, such as PgBouncer: there SET ROLE leaks to others' connections.\n" +
-  "Give Postern PostgreSQL itself, or a pool in session mode (pool_mode = session); it has a pool of its own.";
+  "DATABASE_URL leads to a pooler in transaction or statement mode, such as PgBouncer: there SET ROLE leaks to others' connections";
 
 async function withClient(
   url: string,

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { issueToken, type TokenClaims } from "../api/session-token.ts";
-import { dataDirOf, makeSecrets, type Environment } from "../config.ts";
+import { dataDirOf, makeSecrets, type Environment, type SharedSecret } from "../config.ts";
 import type { Catalog } from "../events/catalog.ts";
 import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
 import { readTenantSecrets } from "../endpoints/send-target.ts";
@@ -63,6 +63,7 @@ export async function startDemo(env: Environment): Promise<Demo> {
   }
   const secretsFile = join(dataDirOf(env), SECRETS_FILE);
   const secrets = { ...(await keptSecrets(secretsFile, makeSecrets)), ...givenSecrets(env) };
+  const signing = signingOf(env, secrets);
   const certificates = await makeDemoCertificates(RECEIVER_HOST);
   const tenantId = demoTenant();
   const secretsInUse = lookUpSecrets(tenantId);
@@ -79,10 +80,10 @@ export async function startDemo(env: Environment): Promise<Demo> {
     caPem: certificates.caPem,
     portalCode,
     connect: (service) => secretsInUse.connect(service),
-    live: (service) => goLive(service, { secrets, tenantId, receiverUrl: receiver.url }),
+    live: (service) => goLive(service, { signing, tenantId, receiverUrl: receiver.url }),
     async welcome({ databaseUrl, ...shown }) {
       const envFile = join(dataDirOf(env), ENV_FILE);
-      await writeEnvFile(envFile, { ...(await makeTokens(secrets)), DATABASE_URL: databaseUrl });
+      await writeEnvFile(envFile, { ...(await makeTokens(signing)), DATABASE_URL: databaseUrl });
       return welcomeText({
         ...shown,
         portalCode: portalCode.code,
@@ -128,17 +129,17 @@ function lookUpSecrets(tenantId: TenantId) {
 /** Makes the history of a first start, and starts the traffic. */
 async function goLive(
   { apiUrl, databaseUrl, retryScheduleMs, catalog, sample }: LiveService,
-  { secrets, tenantId, receiverUrl }: { secrets: DemoSecrets; tenantId: TenantId; receiverUrl: string },
+  { signing, tenantId, receiverUrl }: { signing: SharedSecret; tenantId: TenantId; receiverUrl: string },
 ): Promise<Repeated> {
   const samples = liveSamples(catalog, sample);
-  const call = makeCall(apiUrl, () => sign(secrets, OWNER));
+  const call = makeCall(apiUrl, () => sign(signing, OWNER));
   try {
     await makeHistory({ databaseUrl, tenantId, receiverUrl, samples, retryScheduleMs, call });
   } catch (error) {
     // A newcomer can do without it.
     console.log(`demonstration: no history was made: ${String(error)}`);
   }
-  const publish = makeCall(apiUrl, () => sign(secrets, PRODUCER));
+  const publish = makeCall(apiUrl, () => sign(signing, PRODUCER));
   const traffic = makeTraffic(samples, publish, (line) => console.log(line));
   traffic.start();
   return traffic;
@@ -149,12 +150,16 @@ function demoEnvironment(env: Environment, secrets: DemoSecrets): Environment {
   return { LOG_LEVEL: "warn", ...env, ...secrets, OUTBOUND_ALLOWED_CIDRS: cidrs.join(",") };
 }
 
-async function makeTokens(secrets: DemoSecrets): Promise<{ USER_TOKEN: string; SERVICE_TOKEN: string }> {
-  return { USER_TOKEN: await sign(secrets, OWNER), SERVICE_TOKEN: await sign(secrets, PRODUCER) };
+async function makeTokens(signing: SharedSecret): Promise<{ USER_TOKEN: string; SERVICE_TOKEN: string }> {
+  return { USER_TOKEN: await sign(signing, OWNER), SERVICE_TOKEN: await sign(signing, PRODUCER) };
 }
 
-function sign(secrets: DemoSecrets, claims: TokenClaims): Promise<string> {
-  return issueToken(secrets.SESSION_JWT_SECRET, claims, TOKEN_LIFE_MS);
+function signingOf(env: Environment, { SESSION_JWT_SECRET: secret }: DemoSecrets): SharedSecret {
+  return { secret, issuer: env["SESSION_ISSUER"], audience: env["SESSION_AUDIENCE"] };
+}
+
+function sign(signing: SharedSecret, claims: TokenClaims): Promise<string> {
+  return issueToken(signing, claims, TOKEN_LIFE_MS);
 }
 
 function makePortalCode(tenantId: TenantId): StandingCode {

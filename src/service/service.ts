@@ -6,6 +6,7 @@ import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeDatabaseParts } from "./database-parts.ts";
+import { listenAt } from "./listen-at.ts";
 import { makeParts } from "./parts.ts";
 import { makeProcessParts } from "./process-parts.ts";
 import type { Role, ServiceOptions } from "./service-options.ts";
@@ -39,7 +40,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     httpLimits: { ...HTTP_LIMITS, ...options.httpLimits },
     trustedProxies: config.trustedProxies,
   });
-  const address = await app.listen({ port: config.port, host: config.host });
+  const address = await listenAt(app, config);
   parts.listensOn(Number(new URL(address).port));
   for (const part of parts.background) part.start();
   log.info({ address, roles: [...roles] }, "started");

@@ -1,7 +1,7 @@
-/** Ports for programs that cannot choose one themselves. */
+/** Ports for programs that cannot choose one themselves, and whether they listen there. */
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { hasCode } from "../../src/database/embedded-files.ts";
 
 /** Below those that the system gives to whoever asks for any: nobody takes one between its choice and its use. */
@@ -24,5 +24,18 @@ export async function freePort(): Promise<number> {
     server.close();
     await once(server, "close");
     return port;
+  }
+}
+
+/** Whether a program listens on the port. */
+export async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
   }
 }

@@ -57,11 +57,11 @@ export async function sharedSettings(databaseUrl: string, receiverCaPem: string)
   };
 }
 
-/** Runs a command that ends by itself. The two streams have no order between them: `errors` is stderr alone. */
+/** Runs a command that ends by itself. The two streams have no order between them: `printed` is stdout alone, `errors` stderr. */
 export async function runProgram(args: readonly string[], env: Environment, main = MAIN) {
-  const { child, output, errors } = launch(main, args, env);
+  const { child, output, printed, errors } = launch(main, args, env);
   const [code] = await once(child, "close");
-  return { code, output: output(), errors: errors() };
+  return { code, output: output(), printed: printed(), errors: errors() };
 }
 
 /** Starts a command that ends by itself, to be killed before it does. */
@@ -138,14 +138,16 @@ function launch(main: string, args: readonly string[], env: Environment) {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
+  let printed = "";
   let errors = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
       if (stream === child.stderr) errors += chunk;
+      else printed += chunk;
     });
   }
   running.add(child);
   child.once("exit", () => running.delete(child));
-  return { child, output: () => text, errors: () => errors };
+  return { child, output: () => text, printed: () => printed, errors: () => errors };
 }

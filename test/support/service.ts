@@ -150,7 +150,11 @@ export async function request(
 /** A token as the operator's backend would issue it for a service started with this environment. */
 export function issueTestToken(env: Environment, claims: Claims): Promise<string> {
   return issueToken(
-    env["SESSION_JWT_SECRET"] ?? "",
+    {
+      secret: env["SESSION_JWT_SECRET"] ?? "",
+      issuer: env["SESSION_ISSUER"],
+      audience: env["SESSION_AUDIENCE"],
+    },
     { type: "", tid: "", sub: "", ...claims },
     TOKEN_LIFE_MS,
   );

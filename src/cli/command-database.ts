@@ -1,0 +1,35 @@
+/** The one opening of commands that work on the database beside a service: named, and found fit, before any work. */
+import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
+import { hostsOf } from "../database/hosts.ts";
+import { refuseSharedConnections } from "../database/pooler.ts";
+import { requireSupported } from "../database/server-version.ts";
+import type { Log } from "../telemetry/log.ts";
+import { openDatabase, withDatabase, type RunningDatabase } from "./databases.ts";
+
+const CONNECTION_TIMEOUT_MS = 5000;
+
+/** Throws ConfigError for a server that is too old, and SharedConnectionsError for a pooler in transaction mode. */
+export async function openCommandDatabase(place: DatabasePlace, log: Log): Promise<RunningDatabase> {
+  sayDatabase(place);
+  const database = await openDatabase(place, log);
+  try {
+    await requireFit(database.url);
+    return database;
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+/** On standard error, so that what a script reads stays clean. */
+export function sayDatabase(place: DatabasePlace): void {
+  console.error(`Database: ${nameDatabase(place)}.`);
+}
+
+/** The same check of one database whose URL is known, as that of a shard. */
+export async function requireFit(url: string): Promise<void> {
+  // A connection is given up on before the first look at a host that is silent has ended.
+  await hostsOf(url)?.look();
+  await refuseSharedConnections(url, CONNECTION_TIMEOUT_MS);
+  await withDatabase(url, requireSupported);
+}
