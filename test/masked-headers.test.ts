@@ -69,6 +69,25 @@ describe("a masked header", () => {
     assert.deepEqual(await sentByTest(endpoint.id), { authorization: VALUE, key: KEY, team: "billing" });
   });
 
+  it("keeps its value when it is sent back, in whatever case the endpoint and the list name it", async () => {
+    for (const [name, listed] of [
+      ["X-Api-Key", "x-api-key"],
+      ["x-api-key", "X-Api-Key"],
+      ["X-API-KEY", "x-Api-kEY"],
+    ] as const) {
+      const { endpoint } = await webhooks.create({
+        headers: { AUTHORIZATION: VALUE, [name]: KEY },
+        masked_headers: [listed],
+      });
+      assert.deepEqual(endpoint.headers, { AUTHORIZATION: MASKED, [name]: MASKED });
+      const read = (await webhooks.detail(endpoint.id)).endpoint;
+      assert.deepEqual(read.masked_headers, [listed]);
+      const again = await webhooks.update(endpoint.id, { ...read, description: "edited" });
+      assert.deepEqual(again, { ...read, description: "edited", updated_at: again.updated_at });
+      assert.deepEqual(await sentByTest(endpoint.id), { authorization: VALUE, key: KEY, team: undefined });
+    }
+  });
+
   it("keeps its value under a name in other case, beside others that are changed, added and removed", async () => {
     const { endpoint } = await create();
     const headers = { authorization: "Bearer new", "x-API-key": MASKED, "X-Team": "sales" };
