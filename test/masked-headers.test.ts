@@ -1,7 +1,17 @@
 /** Static headers whose values nobody is shown: `authorization`, and those that the endpoint names. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import {
+  csvRows,
+  lastHour,
+  ndjsonRows,
+  parquetRows,
+  storageOf,
+  unpack,
+  unpackFiles,
+} from "./support/exports.ts";
 import { MEMBER, OTHER_OWNER, startTestService, type TestService } from "./support/service.ts";
+import { temporaryPath } from "./support/temporary.ts";
 import { assertRefused, issuesOf, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 const VALUE = "Basic dXNlcjpwdw==";
@@ -14,7 +24,7 @@ let service: TestService;
 let webhooks: Webhooks;
 
 before(async () => {
-  service = await startTestService();
+  service = await startTestService({ env: { DATA_DIR: temporaryPath("masked-headers") } });
   webhooks = webhooksOf(service);
 });
 after(() => service.stop());
@@ -59,6 +69,28 @@ describe("a masked header", () => {
       assert.ok(!everything.includes(Buffer.from(value).toString("hex")));
     }
     assertRefused(await webhooks.call("GET", `/${endpoint.id}`, { as: OTHER_OWNER }), REFUSED.notFound);
+  });
+
+  it("stands in no export, in any format", async () => {
+    const { endpoint } = await create();
+    assert.deepEqual(await sentByTest(endpoint.id), { authorization: VALUE, key: KEY, team: "billing" });
+    const storage = storageOf(service);
+    const range = { ...lastHour(), endpoint_id: endpoint.id, formats: ["ndjson", "csv", "parquet"] };
+    const archive = await storage.download(await storage.waitFor(await storage.request(range)));
+    const texts = await unpack(archive);
+    const { rows: inParquet } = await parquetRows(await unpackFiles(archive));
+    const rows = [ndjsonRows(texts), csvRows(texts), inParquet];
+    for (const [row, ...others] of rows) {
+      assert.ok(row !== undefined && others.length === 0);
+      const shown = row["request_headers"];
+      const headers: Record<string, unknown> = Object(typeof shown === "string" ? JSON.parse(shown) : shown);
+      assert.deepEqual({ ...headers, ...SHOWN }, headers);
+    }
+    // Files of Parquet are compressed, so their rows are searched.
+    const everything = [...texts.values(), JSON.stringify(inParquet)].join("\n");
+    for (const value of [VALUE, KEY])
+      for (const encoding of ["utf8", "hex", "base64"] as const)
+        assert.ok(!everything.includes(Buffer.from(value).toString(encoding)), `${value} as ${encoding}`);
   });
 
   it("keeps its value when the endpoint is read, edited and sent back", async () => {
