@@ -201,22 +201,22 @@ describe("/ready stays 200", () => {
   });
 });
 
+/** Events of these tenants with so long a body each. */
+async function publishFor(tenants: readonly string[], length: number): Promise<void> {
+  const json = tenants.map((tenant_id) => ({
+    type: "invoice.paid",
+    tenant_id,
+    data: { note: "x".repeat(length) },
+  }));
+  const answer = await api.call("POST", "/api/events", { as: { ...PRODUCER, tid: "*" }, json });
+  assert.equal(answer.status, 202, answer.text);
+}
+
 describe("/ready of a worker without room", () => {
   // Large bodies fill the memory that is divided; beyond it each tenant may still have 64 KiB, up to half as much again.
   const LARGE = Array.from({ length: 33 }, (_, n) => `large-${n}`);
   const SMALL = Array.from({ length: 280 }, (_, n) => `small-${n}`);
   const AT_ONCE = 14;
-
-  /** Events of these tenants with so long a body each. */
-  async function publishFor(tenants: readonly string[], length: number): Promise<void> {
-    const json = tenants.map((tenant_id) => ({
-      type: "invoice.paid",
-      tenant_id,
-      data: { note: "x".repeat(length) },
-    }));
-    const answer = await api.call("POST", "/api/events", { as: { ...PRODUCER, tid: "*" }, json });
-    assert.equal(answer.status, 202, answer.text);
-  }
 
   it("stays 200 and warns while slow receivers hold all of it, and no longer", async (test) => {
     const slow = steered();
