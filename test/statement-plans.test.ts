@@ -386,6 +386,10 @@ plannedOn("tiny tables", async () => {
 });
 
 describe("each statement that sessions keep planned", () => {
+  it("has a name of at most 63 characters, all that PostgreSQL tells apart", () => {
+    for (const name of ran) assert.ok(name.length <= 63, name);
+  });
+
   it("has a case, or a reason why it has none", async () => {
     const { without, needless } = await uncovered(ran);
     assert.deepEqual(without, [], "add a case to STATEMENTS, or a reason to NOT_PLANNED");
