@@ -33,6 +33,7 @@ const operationSchema = z.looseObject({
   responses: z.record(z.string(), content),
 });
 const documentSchema = z.looseObject({
+  info: z.object({ description: z.string() }),
   tags: z.array(z.object({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
   components: z.looseObject({ examples: z.record(z.string(), z.object({ value: z.unknown() })) }),
@@ -162,6 +163,47 @@ describe("each operation of the document", () => {
     assert.deepEqual(faults(error, { error: "Not found" }), []);
     assert.match(faults(error, { erorr: "Not found" }).join(), /must have required property 'error'/);
     assert.equal(faults({ type: "string", format: "date-time" }, "yesterday").length, 1);
+  });
+});
+
+/** The introduction's parts and what each must say. */
+const PARTS: Record<string, readonly string[]> = {
+  Tokens: ["`Authorization: Bearer …`", "`type`", "`tid`", "`role`", "`permissions`", "401", "403"],
+  "Publishing and idempotency": ["202", "24 hours", "409", "Send the same event with the same key again"],
+  Retries: ["2xx within 15 seconds", "`webhook-id`", "at least once", "`Retry-After`", "410"],
+  Pages: ["`limit`", '`rel="next"`', "newest first"],
+  Limits: ["1 MiB", "429", "`Retry-After`", "`RateLimit`"],
+  Errors: ["`error`", "`issues`", "`X-Request-Id`", "503"],
+};
+
+describe("the introduction of the document", () => {
+  let parts: Map<string, string>;
+
+  before(() => {
+    const [, ...written] = document.info.description.split(/^## /m);
+    parts = new Map(
+      written.map((part) => [part.slice(0, part.indexOf("\n")), part.slice(part.indexOf("\n"))]),
+    );
+  });
+
+  it("says how to call the API: tokens, idempotency, retries, pages, limits and errors", () => {
+    for (const [heading, words] of Object.entries(PARTS))
+      for (const word of words)
+        assert.ok(parts.get(heading)?.includes(word), `"${heading}" does not say ${word}`);
+  });
+
+  it("says what to do about each status that refuses a request", () => {
+    const refusals = operations
+      .flatMap(([, { responses }]) => Object.keys(responses))
+      .filter((s) => s >= "400");
+    assert.ok(refusals.length > 0);
+    const rows =
+      parts
+        .get("Errors")
+        ?.match(/^\| [^|]+ \|/gm)
+        ?.join() ?? "";
+    const untold = new Set(refusals.filter((status) => !rows.includes(status)));
+    assert.deepEqual([...untold], []);
   });
 });
 

@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { Socket } from "node:net";
 import { networkInterfaces } from "node:os";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe, it, mock } from "node:test";
 import { exchange, exchangeSlowly, open, parseAnswer } from "./support/raw-http.ts";
 import { eventually, OWNER, startTestService, type TestService } from "./support/service.ts";
 
@@ -234,26 +234,38 @@ const end = (sockets: Socket[]) =>
   Promise.all(sockets.filter(({ closed }) => !closed).map((socket) => once(socket.destroy(), "close")));
 
 /** An address of this machine that is not its loopback, so one with a bound of its own. */
-const OUTSIDE = Object.values(networkInterfaces())
+const NETWORK = Object.values(networkInterfaces())
   .flatMap((found) => found ?? [])
   .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+/** Without a network, one of the loopback whose callers the service sees as coming from elsewhere. */
+const OUTSIDE = NETWORK ?? "127.0.0.9";
+const SEEN_AS = NETWORK ?? "198.51.100.9";
 
 describe("more connections than are served at once", () => {
   let small: TestService;
+  /** The same behind a proxy at `OUTSIDE`. */
+  let proxied: TestService;
   before(async () => {
+    if (NETWORK === undefined) seeAs(OUTSIDE, SEEN_AS);
     const httpLimits = { maxConnections: 4, maxConnectionsPerAddress: 3, reservedConnections: 1 };
     const env = { ...service.env, HOST: "0.0.0.0" };
-    small = await startTestService({ roles: ["api"], database: service.database, env, httpLimits });
+    const options = { roles: ["api"], database: service.database, httpLimits } as const;
+    small = await startTestService({ ...options, env });
+    proxied = await startTestService({ ...options, env: { ...env, TRUSTED_PROXIES: `${SEEN_AS}/32` } });
   });
-  after(() => small.stop());
+  after(async () => {
+    await small.stop();
+    await proxied.stop();
+    mock.restoreAll();
+  });
 
-  const at = (address: string) => small.url.replace(/\/\/[^:]+/, `//${address}`);
+  const at = (address: string, { url } = small) => url.replace(/\/\/[^:]+/, `//${address}`);
 
   /** Connections, each with a request that has begun where there are bytes. */
-  async function taken(count: number, address: string, bytes = ""): Promise<Socket[]> {
+  async function taken(count: number, address: string, bytes = "", by = small): Promise<Socket[]> {
     return Promise.all(
       Array.from({ length: count }, async () => {
-        const socket = open(at(address)).resume();
+        const socket = open(at(address, by)).resume();
         await once(socket, "connect");
         // Until it is asked for the body, its request has not begun.
         if (bytes !== "") {
@@ -278,8 +290,6 @@ describe("more connections than are served at once", () => {
   });
 
   it("of one address leave room for others, and cost their own idle ones first", async () => {
-    // Without a network this machine has only its loopback, which has no bound.
-    if (OUTSIDE === undefined) return;
     const own = await taken(1, "127.0.0.1");
     const many = await taken(6, OUTSIDE);
     await eventually(async () => many.filter((socket) => socket.destroyed).length === 3);
@@ -295,6 +305,18 @@ describe("more connections than are served at once", () => {
     await end(busy);
   });
 
+  it("have no bound for a trusted proxy, nor for this machine itself", async () => {
+    for (const address of [OUTSIDE, "127.0.0.1"]) {
+      const busy = await taken(4, address, HALF(), proxied);
+      // Beyond all that are served, not beyond a bound of its own: there it would be closed.
+      assertAnswer(await exchange(at(address, proxied), LIST()), 503, "Service unavailable");
+      assert.ok(busy.every((socket) => !socket.destroyed));
+      await end(busy);
+    }
+    const { text } = await proxied.call("GET", "/metrics", { as: null });
+    assert.doesNotMatch(text, /^http_server_connections_closed_total\{why="refused"\} [1-9]/m);
+  });
+
   it("are closed when none is idle, but a few serve the operator's routes", async () => {
     const busy = await taken(4, "127.0.0.1", HALF());
     assertAnswer(await exchange(at("127.0.0.1"), LIST()), 503, "Service unavailable");
@@ -308,6 +330,14 @@ describe("more connections than are served at once", () => {
     assert.match(metrics.text, /^http_server_connections_closed_total\{why="idle"\} [1-9]/m);
   });
 });
+
+/** Lets the service see connections to an address of this machine as coming from another. */
+function seeAs(address: string, remote: string): void {
+  const own = Object.getOwnPropertyDescriptor(Socket.prototype, "remoteAddress");
+  mock.getter(Socket.prototype, "remoteAddress", function seen(this: Socket) {
+    return this.localAddress === address ? remote : own?.get?.call(this);
+  });
+}
 
 /** A connection, and the service's end of it. */
 async function connected(): Promise<{ socket: Socket; served: Socket }> {

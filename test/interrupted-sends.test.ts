@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram } from "./support/program.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 import { steered } from "./support/receivers.ts";
+import { startTcpProxy } from "./support/tcp-proxy.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 import { assertRefused, first, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
@@ -89,6 +90,87 @@ it("a test and a retry show as pending, and end as interrupted when their proces
     assert.ok(ended.request_headers !== null && ended.request_body !== null);
     const { rows } = await database.pool.query("SELECT FROM postern.person_sends");
     assert.equal(rows.length, 0);
+  }
+});
+
+/** An API process with a database of its own way, and a person's two kinds of sends at a new endpoint. */
+async function behindProxy(test: { after(work: () => Promise<void>): void }) {
+  receiver.answer = () => ({ status: 500 });
+  const { endpoint } = await webhooks.create();
+  await publish(service, { type: "invoice.paid", data: {} });
+  const failed = first(await webhooks.waitFor(endpoint.id, "failed"));
+  const url = new URL(database.url);
+  const proxy = await startTcpProxy(Number(url.port));
+  url.port = String(proxy.port);
+  const api = await startTestService({
+    database: { ...database, url: url.href },
+    receiver: tls,
+    roles: ["api"],
+    env: { ...service.env, DATABASE_URL: url.href },
+  });
+  test.after(async () => {
+    await proxy.close();
+    await api.stop();
+    await webhooks.remove(endpoint.id);
+  });
+  const sends = [
+    ["test", { event_type: "invoice.paid" }, { trigger: "test", attempt: 1 }],
+    [`deliveries/${failed.id}/retry`, {}, { trigger: "retry", attempt: 2 }],
+  ] as const;
+  return { endpoint, api, proxy, sends };
+}
+
+it("a test and a retry whose database goes while they wait are answered 503, and end as interrupted", async (test) => {
+  for (const kind of [0, 1] as const) {
+    const { endpoint, api, proxy, sends } = await behindProxy(test);
+    const [path, json, expected] = sends[kind];
+    const answered = Promise.withResolvers<object>();
+    receiver.answer = () => answered.promise;
+    const seen = tls.requests.length;
+    const answer = api.call("POST", `/api/webhooks/${endpoint.id}/${path}`, { json });
+    const id = await noted();
+    await eventually(() => Promise.resolve(tls.requests.length > seen));
+    await proxy.close();
+    answered.resolve({});
+    const { status, headers } = await answer;
+    assert.deepEqual([status, headers.get("retry-after") !== null], [503, true]);
+    assert.equal((await webhooks.delivery(endpoint.id, id)).status, "pending");
+
+    const lost = await age();
+    const ended = await eventually(async () => {
+      const found = await webhooks.delivery(endpoint.id, lost);
+      return found.status !== "pending" && found;
+    });
+    const { trigger, attempt, error, response_status } = ended;
+    assert.deepEqual({ trigger, attempt }, expected);
+    assert.deepEqual([ended.status, error, response_status], ["failed", "interrupted", null]);
+    assert.equal(tls.requests.length, seen + 1);
+    assert.equal((await database.pool.query("SELECT FROM postern.person_sends")).rowCount, 0);
+    // It can be sent again, as any failed delivery.
+    receiver.answer = () => ({});
+    const again = await webhooks.call("POST", `/${endpoint.id}/deliveries/${lost}/retry`);
+    assert.equal(again.status, 200, again.text);
+  }
+});
+
+it("a test and a retry whose connections are cut while they wait end with their outcome", async (test) => {
+  const { endpoint, api, proxy, sends } = await behindProxy(test);
+  for (const [path, json, expected] of sends) {
+    const answered = Promise.withResolvers<object>();
+    receiver.answer = () => answered.promise;
+    const answer = api.call("POST", `/api/webhooks/${endpoint.id}/${path}`, { json });
+    const id = await noted();
+    proxy.cut();
+    // Until then it may take a connection for open that is not, and answer 503 as above.
+    await eventually(async () => (await api.call("GET", `/api/webhooks/${endpoint.id}`)).status === 200);
+    answered.resolve({ status: 201 });
+    const { status, text } = await answer;
+    assert.equal(status, 200, text);
+    const { trigger, attempt, error, response_status, ...logged } = await webhooks.delivery(endpoint.id, id);
+    assert.deepEqual({ trigger, attempt }, expected);
+    assert.deepEqual([error, response_status], [null, 201]);
+    assert.equal(logged.status, trigger === "test" ? "test" : "delivered");
+    assert.equal((await database.pool.query("SELECT FROM postern.person_sends")).rowCount, 0);
   }
 });
 

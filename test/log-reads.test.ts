@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { BY_INDEX } from "../src/database/tenant-pool.ts";
 import type { Delivery } from "../src/deliveries/delivery.ts";
+import { findBodies } from "../src/deliveries/delivery-store.ts";
 import { EventLog, type EventPage } from "../src/deliveries/event-log.ts";
 import { DeliveryLog } from "../src/deliveries/log.ts";
 import type { SearchFilter } from "../src/deliveries/search-filter.ts";
@@ -15,6 +16,7 @@ import { groupFailures, sliceFailures } from "../src/replays/failure-store.ts";
 import { listReplays } from "../src/replays/replay-store.ts";
 import {
   lowestIdAt,
+  newDeliveryId,
   newEndpointId,
   parseDeliveryId,
   parseEventId,
@@ -113,9 +115,13 @@ async function plan(): Promise<void> {
   await listReplays(counter.tenants.reading(), acme, { before: null, limit: LIMIT });
   await log.getById(acme, parseDeliveryId(eventId)).catch(() => undefined);
   await eventLog.get(acme, eventId).catch(() => undefined);
+  await bodiesOf([{ endpointId: busy, id: newDeliveryId() }]);
   await exporting.count();
   await exporting.page();
 }
+
+const bodiesOf = (keys: readonly Pick<Delivery, "endpointId" | "id">[]) =>
+  findBodies(counter.tenants.reading(), acme, keys);
 
 const candidatesOf = (endpointId: EndpointId, selection: "failed" | "all") =>
   ({ tenantId: acme, endpointId, selection, to: new Date() }) as const;
@@ -305,6 +311,13 @@ describe("a read that was planned on empty tables", () => {
     const byId = await counter.count(() => log.getById(acme, listed[0]?.id ?? null));
     test.diagnostic(`${shown} and ${byId} rows read`);
     assert.ok(shown <= 30 && byId <= 20, `${shown} and ${byId} rows`);
+  });
+
+  it("reads no more rows than it must: bodies that a page left out", async (test) => {
+    const { listed } = await list(busy);
+    const count = await counter.count(async () => assert.equal((await bodiesOf(listed)).size, LIMIT));
+    test.diagnostic(`${count} rows read`);
+    assert.ok(count <= LIMIT * PER_ROW + 4 * DAYS, `${count} rows`);
   });
 
   it("finds, over some requests, what lies beyond the bound of one", async () => {

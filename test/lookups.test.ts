@@ -251,6 +251,19 @@ describe("POST /api/webhooks/{id}/test with data", () => {
     assert.equal(answer.headers.get("delivery-id"), delivery.id);
   });
 
+  it("refuses data of which a number would be another", async () => {
+    const { endpoint } = await webhooks.create();
+    const refuse = async (members: string) => {
+      const raw = `{"event_type":"${TYPE}",${members}}`;
+      return issuesOf(await webhooks.call("POST", `/${endpoint.id}/test`, { raw }));
+    };
+    assert.deepEqual(await refuse(`"data":{"n":1e-400}`), { data: "number_out_of_range" });
+    assert.deepEqual(await refuse(`"data":{"n":0.${"7".repeat(399)}}`), { data: "number_too_long" });
+    // Beside it something too deep for the digits to be read.
+    const deep = `${"[".repeat(400_000)}${"]".repeat(400_000)}`;
+    assert.deepEqual(await refuse(`"data":{"n":9007199254740993},"x":${deep}`), { "": "too_deep" });
+  });
+
   it("answers a dry run with that text, and sends and logs nothing", async () => {
     const { endpoint } = await webhooks.create();
     const audited = async () => (await service.database.pool.query("SELECT FROM postern.audit_log")).rowCount;

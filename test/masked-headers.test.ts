@@ -1,7 +1,17 @@
 /** Static headers whose values nobody is shown: `authorization`, and those that the endpoint names. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import {
+  csvRows,
+  lastHour,
+  ndjsonRows,
+  parquetRows,
+  storageOf,
+  unpack,
+  unpackFiles,
+} from "./support/exports.ts";
 import { MEMBER, OTHER_OWNER, startTestService, type TestService } from "./support/service.ts";
+import { temporaryPath } from "./support/temporary.ts";
 import { assertRefused, issuesOf, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 const VALUE = "Basic dXNlcjpwdw==";
@@ -14,7 +24,7 @@ let service: TestService;
 let webhooks: Webhooks;
 
 before(async () => {
-  service = await startTestService();
+  service = await startTestService({ env: { DATA_DIR: temporaryPath("masked-headers") } });
   webhooks = webhooksOf(service);
 });
 after(() => service.stop());
@@ -61,12 +71,53 @@ describe("a masked header", () => {
     assertRefused(await webhooks.call("GET", `/${endpoint.id}`, { as: OTHER_OWNER }), REFUSED.notFound);
   });
 
+  it("stands in no export, in any format", async () => {
+    const { endpoint } = await create();
+    assert.deepEqual(await sentByTest(endpoint.id), { authorization: VALUE, key: KEY, team: "billing" });
+    const storage = storageOf(service);
+    const range = { ...lastHour(), endpoint_id: endpoint.id, formats: ["ndjson", "csv", "parquet"] };
+    const archive = await storage.download(await storage.waitFor(await storage.request(range)));
+    const texts = await unpack(archive);
+    const { rows: inParquet } = await parquetRows(await unpackFiles(archive));
+    const rows = [ndjsonRows(texts), csvRows(texts), inParquet];
+    for (const [row, ...others] of rows) {
+      assert.ok(row !== undefined && others.length === 0);
+      const shown = row["request_headers"];
+      const headers: Record<string, unknown> = Object(typeof shown === "string" ? JSON.parse(shown) : shown);
+      assert.deepEqual({ ...headers, ...SHOWN }, headers);
+    }
+    // Files of Parquet are compressed, so their rows are searched.
+    const everything = [...texts.values(), JSON.stringify(inParquet)].join("\n");
+    for (const value of [VALUE, KEY])
+      for (const encoding of ["utf8", "hex", "base64"] as const)
+        assert.ok(!everything.includes(Buffer.from(value).toString(encoding)), `${value} as ${encoding}`);
+  });
+
   it("keeps its value when the endpoint is read, edited and sent back", async () => {
     const { endpoint } = await create();
     const read = (await webhooks.detail(endpoint.id)).endpoint;
     const again = await webhooks.update(endpoint.id, { ...read, description: "edited" });
     assert.deepEqual(again, { ...read, description: "edited", updated_at: again.updated_at });
     assert.deepEqual(await sentByTest(endpoint.id), { authorization: VALUE, key: KEY, team: "billing" });
+  });
+
+  it("keeps its value when it is sent back, in whatever case the endpoint and the list name it", async () => {
+    for (const [name, listed] of [
+      ["X-Api-Key", "x-api-key"],
+      ["x-api-key", "X-Api-Key"],
+      ["X-API-KEY", "x-Api-kEY"],
+    ] as const) {
+      const { endpoint } = await webhooks.create({
+        headers: { AUTHORIZATION: VALUE, [name]: KEY },
+        masked_headers: [listed],
+      });
+      assert.deepEqual(endpoint.headers, { AUTHORIZATION: MASKED, [name]: MASKED });
+      const read = (await webhooks.detail(endpoint.id)).endpoint;
+      assert.deepEqual(read.masked_headers, [listed]);
+      const again = await webhooks.update(endpoint.id, { ...read, description: "edited" });
+      assert.deepEqual(again, { ...read, description: "edited", updated_at: again.updated_at });
+      assert.deepEqual(await sentByTest(endpoint.id), { authorization: VALUE, key: KEY, team: undefined });
+    }
   });
 
   it("keeps its value under a name in other case, beside others that are changed, added and removed", async () => {

@@ -277,7 +277,31 @@ describe("numbers with more digits than a double has", () => {
     assert.equal((await postRaw(event(`{ "n": ${LONG} }`, "long"))).status, 200);
     assertRefused(await postRaw(event(`{"n":${LONG.slice(0, -1)}1}`, "long")), REFUSED.keyReused);
     assert.equal((await postRaw(event(`{"n":0.${"7".repeat(390)}}`, "decimals"))).status, 202);
-    assert.equal((await postRaw(event(`{"n":1234567890123456789e-5000000}`, "exponent"))).status, 202);
+    assert.equal((await postRaw(event(`{"n":9007199254740993e0}`, "exponent"))).status, 202);
+    assert.equal((await postRaw(event(`{"n":0.9007199254740993E16}`, "exponent"))).status, 200);
+    assertRefused(await postRaw(event(`{"n":9007199254740992}`, "exponent")), REFUSED.keyReused);
+  });
+
+  it("arrive with exactly their values, with exponents and close to zero too, or are refused", async () => {
+    const { endpoint } = await webhooks.create({ events: [TYPE] });
+    const data = `{"n":[9007199254740993e0,-0.90071992547409931E+16,1.234e-322,4e-324],"z":0.${"7".repeat(398)}}`;
+    assert.equal((await postRaw(event(data))).status, 202);
+    const [delivered] = await webhooks.waitFor(endpoint.id, "delivered", 1);
+    assert.equal(/"data":(.*)}$/.exec(delivered?.request_body ?? "")?.[1], data);
+    const refused = [
+      ["1e-400", "number_out_of_range"],
+      ["-1234567890123456789e-5000000", "number_out_of_range"],
+      ["1e400", "number_out_of_range"],
+      [`0.${"7".repeat(399)}`, "number_too_long"],
+    ] as const;
+    for (const [number, message] of refused) {
+      assert.deepEqual(issuesOf(await postRaw(event(`{"n":${number}}`))), { data: message });
+      assert.deepEqual(issuesOf(await postRaw(`[${event("{}")},${event(`{"n":[${number}]}`)}]`)), {
+        "1.data": message,
+      });
+    }
+    assert.equal((await postRaw(event(`{"n":0e-400}`))).status, 202);
+    await webhooks.remove(endpoint.id);
   });
 
   it("are checked by the schema as numbers, and refused beyond a double's range", async () => {

@@ -4,7 +4,8 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { z } from "zod";
 import { createEndpoint, patchEndpoint, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { steered } from "./support/receivers.ts";
+import { eventually, OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 let database: TestDatabase;
@@ -35,6 +36,13 @@ async function reasonsOf(service: TestService): Promise<string[]> {
   if (answer.status === 200) return [];
   assert.equal(answer.status, 503, answer.text);
   return z.object({ reasons: z.array(z.string()) }).parse(answer.body).reasons;
+}
+
+/** Of a process that is ready. */
+async function warningsOf(service: TestService): Promise<string[]> {
+  const answer = await service.call("GET", "/ready", { as: null });
+  assert.equal(answer.status, 200, answer.text);
+  return z.object({ warnings: z.array(z.string()).default([]) }).parse(answer.body).warnings;
 }
 
 /** The reasons once there are as many as expected: the queue is measured anew each second. */
@@ -95,9 +103,7 @@ describe("/ready of a process without a worker", () => {
       "UPDATE postern.dispatches SET lease_owner = gen_random_uuid(), claimable_at = now() + interval '1 minute' WHERE claimable_at > now() - interval '1 minute'",
     );
     const warnings = await eventually(async () => {
-      const answer = await api.call("GET", "/ready", { as: null });
-      assert.equal(answer.status, 200, answer.text);
-      const found = z.object({ warnings: z.array(z.string()) }).parse(answer.body).warnings;
+      const found = await warningsOf(api);
       return found.length > 0 && found;
     });
     assert.match(warnings.join(), /^due dispatches have waited 36[0-9] s for a worker, more than 300/);
@@ -186,5 +192,60 @@ describe("/ready stays 200", () => {
     await patchEndpoint(api, endpointId, { enabled: true });
     await eventually(async () => (await gauge(api, "webhook_queue_oldest_age_seconds")) > 80_000);
     assert.deepEqual(await reasonsOf(api), []);
+  });
+});
+
+/** Events of these tenants with so long a body each. */
+async function publishFor(tenants: readonly string[], length: number): Promise<void> {
+  const json = tenants.map((tenant_id) => ({
+    type: "invoice.paid",
+    tenant_id,
+    data: { note: "x".repeat(length) },
+  }));
+  const answer = await api.call("POST", "/api/events", { as: { ...PRODUCER, tid: "*" }, json });
+  assert.equal(answer.status, 202, answer.text);
+}
+
+describe("/ready of a worker without room", () => {
+  // Large bodies fill the memory that is divided; beyond it each tenant may still have 64 KiB, up to half as much again.
+  const LARGE = Array.from({ length: 33 }, (_, n) => `large-${n}`);
+  const SMALL = Array.from({ length: 280 }, (_, n) => `small-${n}`);
+  const AT_ONCE = 14;
+
+  it("stays 200 and warns while slow receivers hold all of it, and no longer", async (test) => {
+    const slow = steered();
+    const held = await startReceiver({ respond: slow.respond });
+    const answered = Promise.withResolvers<object>();
+    slow.answer = () => answered.promise;
+    const worker = await startTestService({
+      database,
+      receiver: held,
+      roles: ["worker"],
+      env: api.env,
+      senderLimits: { attemptTimeoutMs: 60_000 },
+    });
+    test.after(async () => {
+      answered.resolve({});
+      await worker.stop();
+      await held.close();
+    });
+    assert.deepEqual(await warningsOf(worker), []);
+    const tenants = [...LARGE, ...SMALL];
+    for (const tid of tenants) await createEndpoint(api, { url: held.url }, { as: { ...OWNER, tid } });
+    for (const tenant of LARGE) await publishFor([tenant], 1_040_000);
+    for (let n = 0; n < SMALL.length; n += AT_ONCE) await publishFor(SMALL.slice(n, n + AT_ONCE), 60_000);
+    const warnings = await eventually(async () => {
+      const found = await warningsOf(worker);
+      return found.length > 0 && found;
+    });
+    assert.deepEqual(warnings, [
+      "this worker has no room for more: some receivers are slow, so add workers if other tenants' events wait",
+    ]);
+    assert.deepEqual(await warningsOf(api), []);
+
+    answered.resolve({});
+    await eventually(async () => (await sql("SELECT FROM postern.dispatches")).rowCount === 0);
+    await eventually(async () => (await warningsOf(worker)).length === 0);
+    assert.equal(new Set(held.requests.map(({ headers }) => headers["webhook-id"])).size, tenants.length);
   });
 });

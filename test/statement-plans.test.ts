@@ -9,7 +9,6 @@ import { createPool, type Db, type Pool, type PoolClient } from "../src/database
 import type { ServingRole } from "../src/database/session-settings.ts";
 import { findNewestAttempt } from "../src/deliveries/event-log-store.ts";
 import { loadTargets, lockEndpoint } from "../src/endpoints/endpoint-store.ts";
-import { sumExhausted, takeFailing } from "../src/endpoints/notice-store.ts";
 import { acceptEvents, findEarlierEvents, findKnownEvents } from "../src/queue/postgres/accept-store.ts";
 import {
   claimDispatches,
@@ -29,7 +28,6 @@ import { removeReplayed } from "../src/queue/postgres/once-store.ts";
 import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
 import { ALL_SLOTS } from "../src/queue/slots.ts";
 import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
-import { findInFlight, leaveSlots, takeSlots } from "../src/queue/postgres/slot-store.ts";
 import { deferDispatch, releaseDispatches } from "../src/queue/postgres/release-store.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
 import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
@@ -37,7 +35,9 @@ import { claimBodies } from "../src/storage/artifacts/kept-body-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
 import { LOG_STATEMENTS } from "./support/log-statements.ts";
 import { CLIENT_STATEMENTS } from "./support/pull-statements.ts";
+import { UPKEEP_STATEMENTS } from "./support/upkeep-statements.ts";
 import { isWrong, planOf, statementsOf, type Reading, type Ways } from "./support/plans.ts";
+import { uncovered } from "./support/statement-names.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { LEASE_OWNER, seedTwoTenants, type Rows } from "./support/two-tenants.ts";
 
@@ -117,19 +117,6 @@ const STATEMENTS: Record<string, Case> = {
         "skip",
       ),
   },
-  "take failing endpoints": {
-    as: WORKER,
-    run: (db) => takeFailing(db, { afterMs: [1000, 2000], without: ["endpoint.*"], limit: 500 }),
-    also: { endpoints: ["failing_since"] },
-  },
-  "sum exhausted events": {
-    as: WORKER,
-    run: (db, batch) =>
-      sumExhausted(
-        db,
-        batch.map((rows) => ({ ...rows, url: "https://example.com/", isDeleted: false })),
-      ),
-  },
   "claim bodies to keep": {
     as: WORKER,
     run: (db) => claimBodies(db, 16, 1000),
@@ -147,12 +134,6 @@ const STATEMENTS: Record<string, Case> = {
         { slots: ALL_SLOTS, without: [endpointOf(batch).endpointId] },
       ),
     also: { dispatches: ["claimable_at"] },
-  },
-  "find attempts in flight": { as: WORKER, run: (db, batch) => findInFlight(db, batch.map(leased)) },
-  "take slots": { as: WORKER, run: (db) => takeSlots(db, LEASE_OWNER, [{ slot: 1, term: 0 }]) },
-  "leave slots": {
-    as: WORKER,
-    run: (db) => leaveSlots(db, LEASE_OWNER, [{ slot: 1, term: 1 }], new Map()),
   },
   park: {
     as: WORKER,
@@ -207,6 +188,7 @@ const STATEMENTS: Record<string, Case> = {
   },
   ...CLIENT_STATEMENTS,
   ...LOG_STATEMENTS,
+  ...UPKEEP_STATEMENTS,
   "free leases of dead": {
     as: WORKER,
     run: (db) => freeLeasesOfDead(db, LEASE_OWNER),
@@ -230,6 +212,9 @@ const STATEMENTS: Record<string, Case> = {
     also: { idempotency_keys: ["created_at"] },
   },
 };
+
+/** The names of the statements that the cases ran. */
+const ran = new Set<string>();
 
 const TABLES = `endpoints events dispatches deliveries idempotency_keys outbox
   delivery_counts delivery_stats delivery_totals newest_attempts`
@@ -288,6 +273,7 @@ async function wrongReadings(name: string, { as, run, also = {} }: Case): Promis
     const statements = await undone(client, () => statementsOf(client, (db) => run(db, [rows])));
     const found: Reading[] = [];
     for (const [place, statement] of statements.entries()) {
+      if (statement.name !== null) ran.add(statement.name);
       found.push(...(await planOf(client, `${name} ${place}`, statement)));
     }
     assert.ok(found.length > 0);
@@ -344,7 +330,7 @@ async function rowsRead(client: PoolClient, work: () => Promise<unknown>): Promi
   });
 }
 
-function planned(on: string, bring: () => Promise<unknown>): void {
+function plannedOn(on: string, bring: () => Promise<unknown>): void {
   describe(`planned on ${on}`, () => {
     before(bring);
     for (const [name, statement] of Object.entries(STATEMENTS)) {
@@ -355,8 +341,8 @@ function planned(on: string, bring: () => Promise<unknown>): void {
   });
 }
 
-planned("new tables", () => database.pool.query(`TRUNCATE ${TABLES}`));
-planned("empty tables", () => database.pool.query(`ANALYZE ${TABLES}`));
+plannedOn("new tables", () => database.pool.query(`TRUNCATE ${TABLES}`));
+plannedOn("empty tables", () => database.pool.query(`ANALYZE ${TABLES}`));
 
 describe("planned on empty tables, which then fill", () => {
   let batch: Batch;
@@ -380,7 +366,7 @@ describe("planned on empty tables, which then fill", () => {
   }
 });
 
-planned("large tables", () => database.pool.query(`ANALYZE ${TABLES}`));
+plannedOn("large tables", () => database.pool.query(`ANALYZE ${TABLES}`));
 describe("planned on large tables of which all is due", () => {
   it("claim reads few more dispatches than it takes", async () => {
     await database.pool.query(
@@ -392,9 +378,21 @@ describe("planned on large tables of which all is due", () => {
     assert.ok(read > 0 && read <= AT_ONCE * 30, `${read} rows`);
   });
 });
-planned("tiny tables", async () => {
+plannedOn("tiny tables", async () => {
   // Their files are as small as their rows.
   await database.pool.query(`TRUNCATE ${TABLES}`);
   ({ acme: rows } = await seedTwoTenants(database.pool));
   await database.pool.query(`ANALYZE ${TABLES}`);
+});
+
+describe("each statement that sessions keep planned", () => {
+  it("has a name of at most 63 characters, all that PostgreSQL tells apart", () => {
+    for (const name of ran) assert.ok(name.length <= 63, name);
+  });
+
+  it("has a case, or a reason why it has none", async () => {
+    const { without, needless } = await uncovered(ran);
+    assert.deepEqual(without, [], "add a case to STATEMENTS, or a reason to NOT_PLANNED");
+    assert.deepEqual(needless, [], "NOT_PLANNED has a reason for what is planned, or is not there");
+  });
 });

@@ -1,6 +1,7 @@
 /** One trace of an event, over processes: from its producer's request to its receiver. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
@@ -9,6 +10,7 @@ import { createEndpoint } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { eventually, PRODUCER } from "./support/service.ts";
+import { temporaryPath } from "./support/temporary.ts";
 import { listen, startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 import { freePort } from "./support/free-port.ts";
 
@@ -192,7 +194,38 @@ describe("an event, without a collector", () => {
     assert.deepEqual(rows, [{ traceparent: null }]);
     assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
   });
+
+  it("loads nothing that makes or sends traces", async () => {
+    const { OTEL_EXPORTER_OTLP_ENDPOINT: _none, ...without } = env;
+    const traced = await loadedBy(env);
+    assert.ok((await filter(traced, sendsTraces)).length > 0, traced.join("\n"));
+    const untraced = await loadedBy(without);
+    assert.ok(untraced.length > 0);
+    assert.deepEqual(await filter(untraced, sendsTraces), []);
+  });
 });
+
+/** The files that the program loads until it serves. */
+async function loadedBy(settings: Environment): Promise<string[]> {
+  const list = temporaryPath("loaded-modules");
+  const NODE_OPTIONS = `--import ${new URL("support/list-modules.ts", import.meta.url).href}`;
+  const program = await startProgram(["up"], { ...settings, NODE_OPTIONS, LOADED_MODULES: list });
+  assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+  const urls = (await readFile(list, "utf8")).split("\n");
+  return urls.filter((url) => url.startsWith("file:"));
+}
+
+/** In the sources one of its packages, in the bundle a file that has its exporter. */
+async function sendsTraces(url: string): Promise<boolean> {
+  // The client of the metrics requires the API's types, which do nothing by themselves.
+  if (url.includes("/@opentelemetry/")) return !url.includes("/@opentelemetry/api/");
+  return (await readFile(new URL(url), "utf8")).includes("OTLPTraceExporter");
+}
+
+async function filter<T>(all: readonly T[], isWanted: (one: T) => Promise<boolean>): Promise<T[]> {
+  const found = await Promise.all(all.map(isWanted));
+  return all.filter((_one, place) => found[place]);
+}
 
 const read = (settings: Environment) => readConfig({ ...makeSecrets(), ...settings }).tracing;
 

@@ -45,6 +45,28 @@ describePortal(
       assert.deepEqual(await sentHeaders(portal(), endpoint.id), HEADERS);
     });
 
+    it("keeps masked headers whose names are written in another case", async () => {
+      const { id } = await addEndpoint(portal(), "acme", "/mixed-case", {
+        events: ["customer.*"],
+        headers: { Authorization: HEADERS.authorization, "x-key": HEADERS["x-key"], "X-Team": "books" },
+        masked_headers: ["X-Key", "AUTHORIZATION", "x-team"],
+      });
+      const { page } = await portal().open(`/endpoints/${id}/edit`);
+      const isSecret = page.getByLabel("Secret", { exact: true });
+      await isSecret.nth(2).waitFor();
+      for (const row of await isSecret.all()) assert.ok(await row.isChecked());
+      await page.getByLabel("Description").fill("Changed");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The endpoint is saved").waitFor();
+      const after = (await endpointsOf(portal(), "acme")).find((endpoint) => endpoint.id === id);
+      assert.deepEqual(after?.headers, {
+        Authorization: "[masked]",
+        "x-key": "[masked]",
+        "X-Team": "[masked]",
+      });
+      assert.deepEqual(await sentHeaders(portal(), id), HEADERS);
+    });
+
     it("sets mode, rate limit, headers and metadata, and shows them", async () => {
       const { page, inspect } = await portal().open("/endpoints/new", { grant: { tenant_id: "more" } });
       await page

@@ -85,6 +85,7 @@ A refusal is JSON: \`error\` is a fixed text, and \`issues\` has path, message a
 |---|---|
 | 400, 404, 405, 409, 413, 422 | Change the request. |
 | 401, 403 | Use another token. |
+| 410 | Stop asking: the stored file has expired. |
 | 429, 503 | Wait for \`Retry-After\` and send it again; when publishing, with the same key. |
 | 500 | Report \`X-Request-Id\` to the operator. |
 

@@ -40,7 +40,11 @@ const textsWithDigits = new WeakMap<object, string>();
 /** The body with such numbers as they stand in its text; null where it has none. */
 export function withDigits(body: unknown): unknown {
   const text = typeof body === "object" && body !== null ? textsWithDigits.get(body) : undefined;
-  return text === undefined ? null : parseWithDigits(text);
+  if (text === undefined) return null;
+  const exact = parseWithDigits(text);
+  if (exact !== null) return exact;
+  const issue = { path: [], message: "too_deep", code: "too_deep" };
+  throw new Refusal("validation_failed", { issues: [issue] });
 }
 
 /** What a route takes: the slips of its members are found among the schema's own names. */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DatabaseLog } from "./log.ts";
 import type { Migration } from "./migration-files.ts";
 import { recordApplied } from "./migration-ledger.ts";
-import { codeOf } from "./passing-errors.ts";
+import { isLockConflict } from "./passing-errors.ts";
 import type { PoolClient } from "./pool.ts";
 
 const LOCK_TIMEOUT_MS = 2000;
@@ -37,7 +37,7 @@ async function applyPatiently(client: PoolClient, migration: Migration, log?: Da
     try {
       return await apply(client, migration);
     } catch (error) {
-      if (!isLockTimeout(error) || performance.now() > endsAt) throw error;
+      if (!isLockConflict(error) || performance.now() > endsAt) throw error;
       await client.query("ROLLBACK");
       log?.warn(`Migration ${migration.file} waits for a lock, and is tried again: ${await holders(client)}`);
       await delay(LOCK_PAUSE_MS);
@@ -85,11 +85,6 @@ function failure(migration: Migration, error: unknown, before = ""): Error {
   const reason = error instanceof Error ? error.message : String(error);
   const line = lineOf(before, migration.sql.slice(before.length), error);
   return new Error(`Migration ${migration.file}${line} failed: ${reason}`, { cause: error });
-}
-
-/** Or a deadlock. Not a cancelled query, because it was meant to end. */
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && ["55P03", "40P01"].includes(codeOf(error.cause));
 }
 
 /** Whose transactions are older than the wait was and have something locked here: PostgreSQL does not say what it waited for. */

@@ -40,6 +40,12 @@ const REFUSED_FOR_NOW = new Set(
 // lock_not_available, deadlock_detected, serialization_failure; query_canceled (by statement_timeout)
 const CONTENTION = new Set(["55P03", "40P01", "40001", "57014"]);
 
+// lock_not_available, deadlock_detected
+const LOCK_CONFLICT = new Set(["55P03", "40P01"]);
+
+// disk_full, out_of_memory, configuration_limit_exceeded; io_error; read_only_sql_transaction
+const OF_THE_SERVER = new Set(["53100", "53200", "53400", "58030", "25006"]);
+
 /**
  * Whether a database call failed because its connection is lost or could not
  * be opened: the connection must not be used again. Looks through `cause`.
@@ -80,6 +86,22 @@ export function isLockTimeout(error: unknown): boolean {
  */
 export function isContention(error: unknown): boolean {
   return anyCause(error, (one) => CONTENTION.has(codeOf(one)));
+}
+
+/**
+ * Whether a lock, or a deadlock, was in the way. Not a cancelled query: whoever
+ * cancels a statement that is tried again wants it to end.
+ */
+export function isLockConflict(error: unknown): boolean {
+  return anyCause(error, (one) => LOCK_CONFLICT.has(codeOf(one)));
+}
+
+/**
+ * Whether the server as a whole can't do what was asked. Not a time limit or a
+ * lock, which may be one tenant's doing.
+ */
+export function isOfTheServer(error: unknown): boolean {
+  return anyCause(error, (one) => OF_THE_SERVER.has(codeOf(one)));
 }
 
 /** The SQLSTATE, or Node's code, of an error; empty where it has none. */

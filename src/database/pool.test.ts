@@ -4,7 +4,13 @@ import { createServer, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { isConnectionLoss, isContention, isPassing } from "./passing-errors.ts";
+import {
+  isConnectionLoss,
+  isContention,
+  isLockConflict,
+  isOfTheServer,
+  isPassing,
+} from "./passing-errors.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -136,6 +142,36 @@ describe("isContention", () => {
     for (const code of ["53100", "53200", "25006"])
       assert.equal(isContention(await errorOf(() => pool.query(raise(code)))), false, code);
     assert.equal(isContention(connectionReset()), false);
+  });
+});
+
+describe("isLockConflict and isOfTheServer", () => {
+  it("recognise their part of what passes, also as a cause, and nothing else", async () => {
+    const pool = open(database.url);
+    const both = [
+      [isLockConflict, ["55P03", "40P01"]],
+      [isOfTheServer, ["53100", "53200", "53400", "58030", "25006"]],
+    ] as const;
+    for (const code of [
+      "55P03",
+      "40P01",
+      "40001",
+      "57014",
+      "53100",
+      "53200",
+      "53400",
+      "58030",
+      "25006",
+      "23505",
+    ]) {
+      const error = await errorOf(() => pool.query(raise(code)));
+      for (const [holds, codes] of both) {
+        const isExpected = codes.some((one) => one === code);
+        assert.equal(holds(error), isExpected, code);
+        assert.equal(holds(new Error("wrapped", { cause: error })), isExpected, code);
+      }
+    }
+    assert.equal(isLockConflict(connectionReset()) || isOfTheServer(connectionReset()), false);
   });
 });
 

@@ -79,7 +79,7 @@ export function endpointInputSchemas(catalog: LiveCatalog) {
     description: text.max(500).nullable(),
     enabled: z.boolean().describe("False holds pending attempts and accepts no new events."),
     mode,
-    rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts per second, for each worker process."),
+    rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts per second, over all workers."),
     headers: z
       .record(headerName, z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }))
       .superRefine(refuseHeaders)

@@ -4,13 +4,16 @@ import type { Catalog } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { brokenDataRule } from "./event-data.ts";
 
-/** Issues below `at`: of the rules for all data first, and only then of the version's schema. */
+/**
+ * Issues below `at`: of the rules for all data first, and only then of the version's schema.
+ * `exact` is what is sent, where that is not `data`.
+ */
 export function dataIssues(
   entry: Pick<CatalogEntry, "type" | "version">,
   data: unknown,
-  { catalog, at }: { catalog: Catalog; at: readonly string[] },
+  { catalog, at, exact = data }: { catalog: Catalog; at: readonly string[]; exact?: unknown },
 ): Issue[] {
-  const rule = brokenDataRule(data);
+  const rule = brokenDataRule(exact);
   if (rule !== null) return [{ path: [...at], message: rule, code: rule }];
   return catalog
     .faultsOf(entry, data)

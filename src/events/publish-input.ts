@@ -18,7 +18,7 @@ const publishedEvent = z.strictObject({
   data: eventData
     .optional()
     .describe(
-      "The event itself, as the type's newest version that is no preview. Needed unless `versions` has that one. Integers of any size are sent with every digit.",
+      "The event itself, as the type's newest version that is no preview. Needed unless `versions` has that one. A number is sent with its exact value, in up to 400 characters, or refused.",
     ),
   versions: z
     .record(z.string().regex(/^[1-9][0-9]{0,2}$/), eventData)
@@ -47,7 +47,7 @@ export const publishOneSchema = publishedEvent.meta({ id: "NewEvent" });
 export const publishManySchema = z.array(publishOneSchema).min(1).max(MAX_EVENTS_PER_REQUEST);
 
 export type PublishInput = z.infer<typeof publishedEvent> & {
-  /** The same where a double does not hold every digit of a number: what is written in their place. */
+  /** The same where a double does not hold a number: what is written in their place. */
   exact?: { data?: unknown; versions?: Readonly<Record<string, unknown>> | undefined } | undefined;
 };
 

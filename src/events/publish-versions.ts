@@ -22,14 +22,18 @@ export function judgeVersions(input: PublishInput, catalog: Catalog): JudgedVers
   for (const [name, given] of Object.entries(others)) {
     const entry = known.versions.get(Number(name));
     const at = ["versions", name];
+    const sent = exact.versions?.[name] ?? given;
     issues.push(
-      ...(entry === undefined ? [unknown(at, "version")] : dataIssues(entry, given, { catalog, at })),
+      ...(entry === undefined
+        ? [unknown(at, "version")]
+        : dataIssues(entry, given, { catalog, at, exact: sent })),
     );
-    versions.set(Number(name), exact.versions?.[name] ?? given);
+    versions.set(Number(name), sent);
   }
   if (data !== undefined) {
-    issues.push(...dataIssues(known.newest, data, { catalog, at: ["data"] }));
-    versions.set(newest, exact.data ?? data);
+    const sent = exact.data ?? data;
+    issues.push(...dataIssues(known.newest, data, { catalog, at: ["data"], exact: sent }));
+    versions.set(newest, sent);
   }
   return { issues, newest, versions };
 }

@@ -4,7 +4,8 @@ import { escapeIdentifier, escapeLiteral, type QueryConfig } from "pg";
 import { z } from "zod";
 import type { Db, PoolClient } from "../../src/database/pool.ts";
 
-export type Statement = { text: string; values: readonly unknown[] };
+/** Without a name it is planned anew each time that it runs. */
+export type Statement = { name: string | null; text: string; values: readonly unknown[] };
 
 /** One node that reads a table, and the columns by which it finds rows; none where it reads the whole of it. */
 export type Reading = { table: string; how: string; by: string[] };
@@ -17,8 +18,8 @@ export async function statementsOf(
   const statements: Statement[] = [];
   await run({
     query: (text: string | QueryConfig, values: unknown[] = []) => {
-      const config = typeof text === "string" ? { text, values } : text;
-      statements.push({ text: config.text, values: config.values ?? [] });
+      const config: QueryConfig = typeof text === "string" ? { text, values } : text;
+      statements.push({ name: config.name ?? null, text: config.text, values: config.values ?? [] });
       return client.query(config);
     },
   });
@@ -97,9 +98,9 @@ function textOf(value: unknown): string {
   return String(value);
 }
 
-/** How rows of a table are found: by these columns, all of them. */
-export type Ways = Record<string, readonly string[]>;
-const BY_KEY: Ways = {
+/** How rows of a table are found: by these columns, all of them; or it may be read whole. */
+export type Ways = Record<string, readonly string[] | "whole">;
+const BY_KEY: Record<string, readonly string[]> = {
   endpoints: ["tenant_id", "id"],
   events: ["id"],
   dispatches: ["tenant_id", "endpoint_id", "id"],
@@ -118,7 +119,8 @@ const BY_KEY: Ways = {
 
 /** Neither by key nor in a way of `also`. The table of slots has 256 rows for ever: any way will do there. */
 export function isWrong({ table, how, by }: Reading, also: Ways): boolean {
-  if (table === "slots") return false;
-  const ways = [BY_KEY[table], also[table]];
+  const other = also[table];
+  if (table === "slots" || other === "whole") return false;
+  const ways = [BY_KEY[table], other];
   return how === "Seq Scan" || !ways.some((way) => way?.every((column) => by.includes(column)));
 }

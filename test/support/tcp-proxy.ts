@@ -8,6 +8,9 @@ export type TcpProxy = {
   pause(): void;
   /** What came meanwhile passes now. */
   resume(): void;
+  /** Ends all connections. New ones get through. */
+  cut(): void;
+  /** Ends all connections, and refuses new ones. */
   close(): Promise<void>;
 };
 
@@ -45,6 +48,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     socket.on("close", () => sockets.delete(socket));
   }
 
+  function cut(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
   return {
     port: await listen(server),
     pause() {
@@ -56,8 +63,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       waiting = [];
       for (const pass of passing) pass();
     },
+    cut,
     async close() {
-      for (const socket of sockets) socket.destroy();
+      cut();
       await new Promise((resolve) => {
         server.close(resolve);
       });

@@ -1619,7 +1619,7 @@ export interface components {
         NewEvent: {
             /** @description A type of the event catalog. */
             type: string;
-            /** @description The event itself, as the type's newest version that is no preview. Needed unless `versions` has that one. Integers of any size are sent with every digit. */
+            /** @description The event itself, as the type's newest version that is no preview. Needed unless `versions` has that one. A number is sent with its exact value, in up to 400 characters, or refused. */
             data?: {
                 [key: string]: unknown;
             };
@@ -1668,7 +1668,7 @@ export interface components {
              * @enum {string}
              */
             mode?: "push" | "pull";
-            /** @description Attempts per second, for each worker process. */
+            /** @description Attempts per second, over all workers. */
             rate_limit?: number | null;
             /** @description At most 20 static headers of every request to this endpoint. A masked one that is sent back as `[masked]` keeps its value. */
             headers?: {
@@ -1710,7 +1710,7 @@ export interface components {
              * @enum {string}
              */
             mode?: "push" | "pull";
-            /** @description Attempts per second, for each worker process. */
+            /** @description Attempts per second, over all workers. */
             rate_limit?: number | null;
             /** @description At most 20 static headers of every request to this endpoint. A masked one that is sent back as `[masked]` keeps its value. */
             headers?: {

@@ -28,7 +28,7 @@ const AUTHORIZATION = "authorization";
 export function inputOf(endpoint: Endpoint | null): EndpointInput {
   if (endpoint === null) return EMPTY;
   const { url, description, events, mode, rate_limit: rate, headers, metadata } = endpoint;
-  const masked = new Set(endpoint.masked_headers);
+  const masked = new Set(endpoint.masked_headers.map((name) => name.toLowerCase()));
   return {
     url,
     description: description ?? "",

@@ -70,6 +70,8 @@ export type OpenOptions = {
 
 export type Visit = {
   page: Page;
+  /** So far: errors of the console and requests to another origin. */
+  faults: readonly string[];
   /**
    * Judges what the page shows now, in both sizes unless it is about one. With a
    * name it also makes pictures of it, where they are asked for.
@@ -128,7 +130,7 @@ async function openPage(
   await page.goto(target);
   // Whoever goes on before that has used the code up and holds no session.
   if (isSignedIn && url === undefined) await eventually(() => hasSession(page));
-  return { page, inspect: (name, only) => inspect({ page, faults }, name, only) };
+  return { page, faults, inspect: (name, only) => inspect({ page, faults }, name, only) };
 }
 
 async function hasSession(page: Page): Promise<boolean> {

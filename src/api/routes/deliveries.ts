@@ -46,15 +46,15 @@ export function deliveryRoutes(
       .describe("True: nothing is sent or logged, and the answer is the exact body that would be sent."),
   });
 
-  /** As it is sent: with every digit of its numbers. */
+  /** As it is sent: with the exact values of its numbers. */
   function exactData(eventType: string, data: unknown, body: unknown): unknown {
     const current = catalog.current();
     const entry = current.find(eventType);
     if (entry === undefined) throw new Refusal("unknown_event_type");
-    const issues = dataIssues(entry, data, { catalog: current, at: ["data"] });
-    if (issues.length > 0) throw new Refusal("validation_failed", { issues });
     const exact = withDigits(body);
     const sent = exact === null ? data : exactTest.parse(exact).data;
+    const issues = dataIssues(entry, data, { catalog: current, at: ["data"], exact: sent });
+    if (issues.length > 0) throw new Refusal("validation_failed", { issues });
     if (Buffer.byteLength(JSON.stringify(sent)) > MAX_TEST_DATA_BYTES) {
       const issue = { path: ["data"], message: "must be at most 65536 bytes as JSON", code: "too_big" };
       throw new Refusal("validation_failed", { issues: [issue] });
