@@ -86,6 +86,8 @@ function columns(condition: unknown): string[] {
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
+  // An array in the binary format has no literal. The plan is for any values, and for none.
+  if (Buffer.isBuffer(value)) return "NULL";
   if (!Array.isArray(value)) return escapeLiteral(textOf(value));
   const elements = value.map((element) => (element === null ? "NULL" : JSON.stringify(textOf(element))));
   return escapeLiteral(`{${elements.join(",")}}`);

@@ -1,3 +1,4 @@
+import { int2Array, textArray, uuidArray } from "../../database/binary-arrays.ts";
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import {
@@ -125,10 +126,24 @@ function shapeOf(events: readonly NewEvent[]): keyof typeof ACCEPT_EVENTS {
   return areKeyed ? "keyed" : "plain";
 }
 
-function versionArraysOf(events: readonly NewEvent[]): unknown[] {
+/** Ids, tenants, types and bodies. */
+function eventArrays(events: readonly NewEvent[]): Buffer[] {
   return [
-    events.map(({ version }) => version),
-    events.map(({ others }) => (others === null ? null : JSON.stringify(others))),
+    uuidArray(events.map((event) => event.id)),
+    textArray(events.map((event) => event.tenantId)),
+    textArray(events.map((event) => event.type)),
+    textArray(events.map((event) => event.body)),
+  ];
+}
+
+function keyArray(events: readonly NewEvent[]): Buffer {
+  return textArray(events.map((event) => event.idempotencyKey));
+}
+
+function versionArrays(events: readonly NewEvent[]): Buffer[] {
+  return [
+    int2Array(events.map(({ version }) => version)),
+    textArray(events.map(({ others }) => (others === null ? null : JSON.stringify(others)))),
   ];
 }
 
@@ -158,23 +173,20 @@ export async function acceptEvents(
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const shape = shapeOf(events);
-  const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, events.map((event) => event.idempotencyKey)];
+  const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, keyArray(events)];
   const { rows } = await db.query<AcceptedRow>({
     name: `accept-events-${shape}`,
     text: ACCEPT_EVENTS[shape],
     values: [
-      events.map((event) => event.id),
-      events.map((event) => event.tenantId),
-      events.map((event) => event.type),
-      events.map((event) => event.body),
-      events.map((event) => `{${event.patterns.join(",")}}`),
-      parked,
+      ...eventArrays(events),
+      textArray(events.map((event) => `{${event.patterns.join(",")}}`)),
+      uuidArray(parked),
       leaseId,
       firstDelayMs,
       slots.bits,
       ...(shape.startsWith("keyed") ? keys : []),
       ...(shape.endsWith("extra")
-        ? [...versionArraysOf(events), events.map(({ traceparent }) => traceparent ?? null)]
+        ? [...versionArrays(events), textArray(events.map(({ traceparent }) => traceparent ?? null))]
         : []),
     ],
   });
@@ -241,7 +253,7 @@ export async function findKnownEvents(
       CROSS JOIN LATERAL (
         SELECT id FROM postern.events WHERE id = given.id AND tenant_id = given.tenant_id OFFSET 0
       ) AS known`,
-    values: [events.map(({ id }) => id), events.map(({ tenantId }) => tenantId)],
+    values: [uuidArray(events.map(({ id }) => id)), textArray(events.map(({ tenantId }) => tenantId))],
   });
   return new Set(rows.map(({ id }) => id));
 }
@@ -265,14 +277,7 @@ export async function findEarlierEvents(
       LEFT JOIN LATERAL (
         SELECT dispatch_count FROM postern.events WHERE id = k.event_id AND tenant_id = k.tenant_id OFFSET 0
       ) AS e ON true`,
-    [
-      events.map((event) => event.id),
-      events.map((event) => event.tenantId),
-      events.map((event) => event.type),
-      events.map((event) => event.body),
-      events.map((event) => event.idempotencyKey),
-      ...versionArraysOf(events),
-    ],
+    [...eventArrays(events), keyArray(events), ...versionArrays(events)],
   );
   return new Map(rows.map(({ asked_id, ...earlier }) => [asked_id, earlier]));
 }

@@ -1,3 +1,13 @@
+import {
+  boolArray,
+  byteaArray,
+  float8Array,
+  int2Array,
+  int4Array,
+  textArray,
+  timestamptzArray,
+  uuidArray,
+} from "../../database/binary-arrays.ts";
 import type { Db } from "../../database/pool.ts";
 import type { DeliveryId } from "../../shared/id.ts";
 import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
@@ -131,17 +141,17 @@ export async function completeAttempts(
     text: completeAttemptsSql({ goesOn, keeps, exhausts, inlines, role }, whenLocked),
     values: [
       ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),
-      attempts.map((attempt) => attempt.status),
-      attempts.map((attempt) => attempt.responseStatus),
-      attempts.map((attempt) => attempt.responseBody),
-      attempts.map((attempt) => attempt.latencyMs),
-      attempts.map((attempt) => attempt.error),
-      attempts.map((attempt) => attempt.sentAt),
+      textArray(attempts.map((attempt) => attempt.status)),
+      int2Array(attempts.map((attempt) => attempt.responseStatus)),
+      textArray(attempts.map((attempt) => attempt.responseBody)),
+      int4Array(attempts.map((attempt) => attempt.latencyMs)),
+      textArray(attempts.map((attempt) => attempt.error)),
+      timestamptzArray(attempts.map((attempt) => attempt.sentAt)),
       ...(role === "worker" ? packedArrays(headers) : []),
       ...(inlines ? inlineArrays(headers) : []),
-      ...(goesOn ? [attempts.map((attempt) => attempt.nextDelayMs)] : []),
+      ...(goesOn ? [float8Array(attempts.map((attempt) => attempt.nextDelayMs))] : []),
       ...(keeps ? keptArrays(attempts) : []),
-      ...(exhausts ? [attempts.map(({ exhausted }) => exhausted)] : []),
+      ...(exhausts ? [boolArray(attempts.map(({ exhausted }) => exhausted))] : []),
     ],
   });
   return new Set(rows.map((row) => row.id));
@@ -150,26 +160,26 @@ export async function completeAttempts(
 function packedArrays(headers: readonly StoredHeaders[]): unknown[] {
   const sets = distinctSets(headers);
   return [
-    sets.map(({ tenantId }) => tenantId),
-    sets.map(({ id }) => id),
-    sets.map(({ text }) => text),
-    headers.map(({ set }) => set?.id ?? null),
-    headers.map(({ values }) => values),
+    textArray(sets.map(({ tenantId }) => tenantId)),
+    uuidArray(sets.map(({ id }) => id)),
+    textArray(sets.map(({ text }) => text)),
+    uuidArray(headers.map(({ set }) => set?.id ?? null)),
+    byteaArray(headers.map(({ values }) => values)),
   ];
 }
 
 function inlineArrays(headers: readonly StoredHeaders[]): unknown[] {
   return [
-    headers.map(({ requestHeaders }) => requestHeaders),
-    headers.map(({ responseHeaders }) => responseHeaders),
+    textArray(headers.map(({ requestHeaders }) => requestHeaders)),
+    textArray(headers.map(({ responseHeaders }) => responseHeaders)),
   ];
 }
 
 function keptArrays(attempts: readonly CompletedLease[]): unknown[] {
   return [
-    attempts.map(({ toKeep }) => toKeep?.requestBody ?? false),
-    attempts.map(({ toKeep }) => toKeep?.responseBody ?? null),
-    attempts.map(({ toKeep }) => toKeep?.days ?? null),
+    boolArray(attempts.map(({ toKeep }) => toKeep?.requestBody ?? false)),
+    byteaArray(attempts.map(({ toKeep }) => toKeep?.responseBody ?? null)),
+    int4Array(attempts.map(({ toKeep }) => toKeep?.days ?? null)),
   ];
 }
 

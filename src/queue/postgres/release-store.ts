@@ -1,6 +1,6 @@
 /** Releases leases, and makes the arrays that every statement on leased dispatches takes. */
+import { textArray, uuidArray } from "../../database/binary-arrays.ts";
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId, EndpointId, TenantId } from "../../shared/id.ts";
 import { DEFER_MS, type LeasedDispatch } from "../queue.ts";
 import { isRowOf, withLeased } from "./key-look-up.ts";
 
@@ -43,11 +43,11 @@ export async function deferDispatch(db: Db, dispatch: LeasedDispatch): Promise<v
 /** Tenant, endpoint, dispatch and lease ids. */
 export function leaseArrays(
   dispatches: readonly Pick<LeasedDispatch, "tenantId" | "endpointId" | "id" | "leaseId">[],
-): [TenantId[], EndpointId[], DeliveryId[], string[]] {
+): Buffer[] {
   return [
-    dispatches.map((dispatch) => dispatch.tenantId),
-    dispatches.map((dispatch) => dispatch.endpointId),
-    dispatches.map((dispatch) => dispatch.id),
-    dispatches.map((dispatch) => dispatch.leaseId),
+    textArray(dispatches.map((dispatch) => dispatch.tenantId)),
+    uuidArray(dispatches.map((dispatch) => dispatch.endpointId)),
+    uuidArray(dispatches.map((dispatch) => dispatch.id)),
+    uuidArray(dispatches.map((dispatch) => dispatch.leaseId)),
   ];
 }
