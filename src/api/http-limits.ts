@@ -3,15 +3,10 @@
  * how long it may leave an answer unread. Node's server has a limit for most;
  * here they are set and not inherited.
  */
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { randomUUID } from "node:crypto";
 import { Connections, type ConnectionLimits } from "./connections.ts";
+import { createServer } from "./node-http.ts";
 
 export type HttpLimits = ConnectionLimits & {
   /** From a connection's or a request's first byte to the end of the headers. */

@@ -6,6 +6,7 @@ import { requireEither, requireService, requireUser } from "./access.ts";
 import { compressAnswer } from "./compress-answer.ts";
 import type { makeCallerLimits } from "./caller-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
+import type { KnownPaths } from "./known-paths.ts";
 import type { makeLogTurns } from "./log-turns.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
@@ -29,6 +30,7 @@ import type { ApiServices } from "./services.ts";
 
 type ApiMounts = {
   basePath: string;
+  paths: KnownPaths;
   limits: ReturnType<typeof makeCallerLimits>;
   logTurn: ReturnType<typeof makeLogTurns>;
   httpLimits: HttpLimits;
@@ -38,11 +40,11 @@ type ApiMounts = {
 export async function mountOperatorRoutes(
   app: FastifyInstance,
   services: ApiServices,
-  basePath: string,
+  { basePath, paths }: Pick<ApiMounts, "basePath" | "paths">,
 ): Promise<void> {
   await app.register(
     async (operations) => {
-      withOtherMethods(operations, () => operationRoutes(operations, services));
+      paths.learn(operations, () => operationRoutes(operations, services));
     },
     { prefix: basePath },
   );
@@ -55,18 +57,18 @@ export async function mountOperatorRoutes(
 export async function mountApiRoutes(
   app: FastifyInstance,
   services: ApiServices,
-  { basePath, limits, logTurn, httpLimits }: ApiMounts,
+  { basePath, paths, limits, logTurn, httpLimits }: ApiMounts,
 ): Promise<void> {
   await app.register(
     async (reference) => {
-      withOtherMethods(reference, () => referenceRoutes(reference));
+      paths.learn(reference, () => referenceRoutes(reference));
     },
     { prefix: basePath },
   );
   await app.register(
     async (portal) => {
       await servePortalFiles(portal);
-      withOtherMethods(portal, () => portalAppRoutes(portal, services, basePath));
+      paths.learn(portal, () => portalAppRoutes(portal, services, basePath));
     },
     { prefix: `${basePath}/portal` },
   );
@@ -78,7 +80,7 @@ export async function mountApiRoutes(
         routes.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
         routes.addHook("onSend", compressAnswer);
         routes.setNotFoundHandler(answerNotFound);
-        withOtherMethods(routes, () => addRoutes(routes));
+        paths.learn(routes, () => addRoutes(routes));
       },
       { prefix: `${basePath}/api/${path}` },
     );
@@ -105,7 +107,7 @@ export async function mountApiRoutes(
       events.addHook("onRequest", requireEither(services.sessions));
       events.addHook("onRequest", (request, reply) => limits.limitRoute(request, reply));
       events.setNotFoundHandler(answerNotFound);
-      withOtherMethods(events, () => {
+      paths.learn(events, () => {
         publishRoutes(events, services);
         eventRoutes(events, services, logTurn);
       });
@@ -118,7 +120,7 @@ export async function mountApiRoutes(
       async (routes) => {
         routes.addHook("onRequest", requireService(services.sessions));
         routes.setNotFoundHandler(answerNotFound);
-        withOtherMethods(routes, () => addRoutes(routes));
+        paths.learn(routes, () => addRoutes(routes));
       },
       { prefix: `${basePath}/api/${path}` },
     );
@@ -129,7 +131,7 @@ export async function mountApiRoutes(
   // Its first route is public: who comes has a code and no session yet.
   await app.register(
     async (sessions) => {
-      withOtherMethods(sessions, () => portalSessionRoutes(sessions, services));
+      paths.learn(sessions, () => portalSessionRoutes(sessions, services));
     },
     { prefix: `${basePath}/api/portal/sessions` },
   );
@@ -137,34 +139,4 @@ export async function mountApiRoutes(
 
 export function answerNotFound(): never {
   throw new Refusal("not_found");
-}
-
-/** Registers routes and then, for each of their paths, an answer to the methods that it does not have. */
-function withOtherMethods(app: FastifyInstance, addRoutes: () => void): void {
-  const methods = new Map<string, Set<string>>();
-  let isTracking = true;
-  app.addHook("onRoute", (route) => {
-    if (!isTracking) return;
-    // The collection is listed twice, with and without its slash; a route for `/` answers both.
-    const path = route.url.slice(app.prefix.length).replace(/^$/, "/");
-    const known = methods.get(path) ?? new Set();
-    for (const method of [route.method].flat()) known.add(method);
-    methods.set(path, known);
-  });
-  addRoutes();
-  isTracking = false;
-  for (const [path, known] of methods) {
-    const allow = [...known].sort().join(", ");
-    app.route({
-      method: app.supportedMethods.filter((method) => !known.has(method)),
-      url: path,
-      schema: { hide: true },
-      // A hook of the route's own: it comes after the session check and before a body is read.
-      onRequest: async (_request, reply) => {
-        void reply.header("Allow", allow);
-        throw new Refusal("method_not_allowed");
-      },
-      handler: () => undefined,
-    });
-  }
 }

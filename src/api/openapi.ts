@@ -6,7 +6,7 @@ import { ANSWERS } from "./error-answers.ts";
 import { PATH_EXAMPLES } from "./examples.ts";
 import { jsonSchema, type JsonSchema } from "./json-schema.ts";
 import { examplesFor, finishOperations, type Described, type RouteExamples } from "./finish-operations.ts";
-import type { TAGS } from "./openapi-head.ts";
+import { componentSchemas, openApiHead, receivedRequests, type TAGS } from "./openapi-head.ts";
 import { errorObject } from "./schemas.ts";
 
 type RouteDescription = {
@@ -50,9 +50,6 @@ const SESSION_REFUSALS: readonly RefusalCode[] = [
   "unavailable",
 ];
 
-// Hundreds of answers refer to it, and each conversion of a schema takes as long as the next.
-const ERROR_SCHEMA = jsonSchema(errorObject, "output");
-
 const REASON_HEADERS = {
   "WWW-Authenticate": { type: "string", description: "Why, as in RFC 6750: `error_description`." },
 } as const;
@@ -67,8 +64,34 @@ const LIMIT_HEADERS = {
   RateLimit: { type: "string", description: "What is left of it, and when more is." },
 } as const;
 
-/** What Fastify keeps of a route for the document. Validation itself is the handler's, in the order it needs. */
+declare module "fastify" {
+  interface FastifySchema {
+    describe?: () => FastifySchema;
+  }
+}
+
+/**
+ * What Fastify keeps of a route for the document. Validation itself is the
+ * handler's, in the order it needs. Written out when the document is asked for:
+ * all routes' schemas take 35 ms and some MB, and most processes are never asked.
+ */
 export function describeRoute(route: RouteDescription): FastifySchema {
+  return { describe: () => described(route) };
+}
+
+/** For the document's generator. */
+export function documentOptions(basePath: string) {
+  return {
+    ...openApiHead(basePath),
+    stripBasePath: true,
+    transform: ({ schema = {}, url }: { schema?: FastifySchema; url: string }) => ({
+      schema: schema.describe?.() ?? schema,
+      url,
+    }),
+  };
+}
+
+function described(route: RouteDescription): FastifySchema {
   const refusals = [
     ...(route.isPublic === true ? [] : SESSION_REFUSALS),
     ...(route.body === undefined ? [] : (["payload_too_large"] as const)),
@@ -120,9 +143,10 @@ function successAnswers({ answers, headers = {}, mediaType }: RouteDescription) 
 
 /** One answer a status; its description lists every text that `error` may hold. */
 function refusalAnswers(refusals: readonly RefusalCode[]) {
+  const errorSchema = jsonSchema(errorObject, "output");
   const entries = [...byStatus(refusals)].map(([status, codes]) => {
     const description = codes.map((code) => ANSWERS[code].error).join("; ");
-    const answer = describedAnswer(ERROR_SCHEMA, description);
+    const answer = describedAnswer(errorSchema, description);
     return [status, { ...answer, ...headersOf(status) }];
   });
   return Object.fromEntries(entries);
@@ -145,11 +169,13 @@ function headersOf(status: number): { headers?: object } {
 
 /** The finished document. Fastify writes the collection's path with a slash, which is removed. */
 export function openApiDocument(app: FastifyInstance): unknown {
-  const document = app.swagger();
-  const paths = Object.entries(document.paths ?? {});
+  const made: Described = JSON.parse(JSON.stringify(app.swagger()));
+  const paths = Object.entries(made.paths);
   const finished: Described = JSON.parse(
     JSON.stringify({
-      ...document,
+      ...made,
+      components: { ...made.components, schemas: componentSchemas() },
+      webhooks: receivedRequests(),
       paths: Object.fromEntries(paths.map(([path, item]) => [path.replace(/(.)\/$/, "$1"), item])),
     }),
   );

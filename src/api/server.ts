@@ -1,15 +1,16 @@
 /** The HTTP edge: routes under the base path, behind their session checks, with one answer to every error. */
 import { randomUUID } from "node:crypto";
-import { METHODS } from "node:http";
 import { fastifySwagger } from "@fastify/swagger";
 import { fastify, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { makeCallerLimits } from "./caller-limits.ts";
 import { answerClientError, watchExchanges } from "./client-errors.ts";
 import { answerError, BrokenAnswerLog } from "./error-answers.ts";
+import { KnownPaths } from "./known-paths.ts";
 import { makeHttpServer, namesOneHost, refuseExpectations, type HttpLimits } from "./http-limits.ts";
 import { makeLogTurns } from "./log-turns.ts";
 import { answerNotFound, mountApiRoutes, mountOperatorRoutes } from "./mount-routes.ts";
-import { openApiHead } from "./openapi-head.ts";
+import { documentOptions } from "./openapi.ts";
+import { METHODS } from "./node-http.ts";
 import { acceptLenientJson } from "./parse.ts";
 import { countRefusedCall } from "./refused-calls.ts";
 import type { ApiServices } from "./services.ts";
@@ -70,16 +71,17 @@ export async function makeServer(
     return answerError(limits.judge(error, request, reply), request, reply);
   });
   app.setNotFoundHandler(answerNotFound);
-  addHooks(app, services);
-  await app.register(fastifySwagger, { ...openApiHead(basePath), stripBasePath: true });
+  const paths = new KnownPaths({ maxParamLength: MAX_PATH_PARAMETER });
+  addHooks(app, services, paths);
+  await app.register(fastifySwagger, documentOptions(basePath));
 
-  await mountOperatorRoutes(app, services, basePath);
-  if (servesApi)
-    await mountApiRoutes(app, services, { basePath, limits, httpLimits, logTurn: makeLogTurns(httpLimits) });
+  await mountOperatorRoutes(app, services, { basePath, paths });
+  const logTurn = makeLogTurns(httpLimits);
+  if (servesApi) await mountApiRoutes(app, services, { basePath, paths, limits, httpLimits, logTurn });
   return app;
 }
 
-/** Every method that Node can parse is known, so that a wrong one is 405 and not "no such path". */
+/** Every method that Node can parse is known, so that a signed link refuses it as any other. */
 function knowEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) {
     if (method !== "CONNECT" && !app.supportedMethods.includes(method))
@@ -87,7 +89,7 @@ function knowEveryMethod(app: FastifyInstance): void {
   }
 }
 
-function addHooks(app: FastifyInstance, services: Pick<ApiServices, "metrics">): void {
+function addHooks(app: FastifyInstance, services: Pick<ApiServices, "metrics">, paths: KnownPaths): void {
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
     if (!namesOneHost(request.raw)) {
@@ -96,8 +98,8 @@ function addHooks(app: FastifyInstance, services: Pick<ApiServices, "metrics">):
     return undefined;
   });
   // After the session checks, and before a body is read, as the handler would not be.
-  app.addHook("preParsing", async (request) => {
-    if (request.is404) answerNotFound();
+  app.addHook("preParsing", async (request, reply) => {
+    if (request.is404) paths.refuse(request.url, reply);
   });
   app.addHook("onResponse", async (request, reply) => {
     services.metrics.requestDuration.observe(
