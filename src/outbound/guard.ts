@@ -59,6 +59,8 @@ export function makeGuard(options: GuardOptions): Guard {
   const verdicts = new Map<string, UrlVerdict>();
   // A verdict is a function of the answer and of rules that never change, so it lives as long as the answer.
   const pins = new WeakMap<Lookup, Pin>();
+  /** The same of a host that is an address, as long as its URL is remembered. */
+  const literalPins = new WeakMap<Target, Pin>();
 
   function parse(text: string): UrlVerdict {
     const known = verdicts.get(text);
@@ -82,8 +84,14 @@ export function makeGuard(options: GuardOptions): Guard {
     return pin;
   }
 
+  function judgeLiteral(target: Target): Pin {
+    const pin = literalPins.get(target) ?? judgeAll([target.host], addressPolicy);
+    literalPins.set(target, pin);
+    return pin;
+  }
+
   function pinCached(target: Target): Pin | undefined {
-    if (target.isIp) return judgeAll([target.host], addressPolicy);
+    if (target.isIp) return judgeLiteral(target);
     const lookup = resolver.peek(target.host);
     return lookup === undefined ? undefined : judgeLookup(lookup);
   }
