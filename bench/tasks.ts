@@ -9,6 +9,7 @@ import { readLog, seedLog } from "./log-tasks.ts";
 import { median, memoryMib, percentile } from "./measure.ts";
 import { noisyNeighbours } from "./noisy-neighbours.ts";
 import { fetching } from "./pull-task.ts";
+import { spread } from "./shards-task.ts";
 import { besideStandby } from "./standby-task.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 import { watched } from "./watchers-task.ts";
@@ -356,6 +357,8 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   A64: (stand) => repeatedBurst(stand, "A burst, 64 senders", { count: 20_000, senders: 64 }),
   B: steady,
   C: (stand) => repeatedBurst(stand, "C fan-out to 10", { count: 2000, senders: 16, endpoints: 10 }),
+  C100: (stand) => repeatedBurst(stand, "C fan-out to 100", { count: 1000, senders: 16, endpoints: 100 }),
+  D: async (stand) => ({ task: "D eight tenants in 1, 2 and 4 databases", ...(await spread(stand)) }),
   E: log,
   F: neighbours,
   G: growth,

@@ -1,0 +1,97 @@
+/** What spreading costs: the same events to eight tenants that live in one database, in two and in four. */
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { createPool } from "../src/database/pool.ts";
+import { ownerOf, producerOf } from "./callers.ts";
+import { openConnection, sendAsFastAsAnswered } from "./generator.ts";
+import { median } from "./measure.ts";
+import { costOf, type Program, type Stand } from "./stand.ts";
+
+const COUNTS = [1, 2, 4];
+const ROUNDS = 3;
+const EVENTS = 20_000;
+const SENDERS = 16;
+// Four times as many connections must fit into the server.
+const POOL_SIZE = "10";
+const tenants = Array.from({ length: 8 }, (_, n) => `spread-${n}`);
+const PADDING = "x".repeat(260);
+
+type Installation = { count: number; urls: string[]; program: Program };
+type Cost = { postern: number; postgres: number };
+
+/** Three installations on one server, by turns, after a first round that warms them up. */
+export async function spread(stand: Stand): Promise<Record<string, string | number>> {
+  const costs = new Map<number, Cost[]>(COUNTS.map((count) => [count, []]));
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const count of COUNTS) {
+      const installation = await install(stand, count, round);
+      // Each process compiles what it runs before it is measured.
+      await publish(stand, installation);
+      const cost = await publish(stand, installation);
+      if (round > 0) costs.get(count)?.push(cost);
+      await installation.program.stop();
+    }
+  }
+  return Object.fromEntries(
+    Array.from(costs, ([count, runs]): [string, string | number][] => [
+      [`postern s/1000, ${count}`, figure(runs, "postern")],
+      [`postgres s/1000, ${count}`, figure(runs, "postgres")],
+      [`range, ${count}`, runs.map((run) => (run.postern + run.postgres).toFixed(3)).join(", ")],
+    ]).flat(),
+  );
+}
+
+const figure = (runs: readonly Cost[], of: keyof Cost): number =>
+  Number(median(runs.map((run) => run[of])).toFixed(3));
+
+async function install(stand: Stand, count: number, round: number): Promise<Installation> {
+  const urls: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const name = `spread_${round}_${count}_${n}`;
+    await stand.sql(`CREATE DATABASE ${name}`);
+    const url = new URL(stand.databaseUrl);
+    url.pathname = `/${name}`;
+    urls.push(url.href);
+  }
+  const setting = urls.map((url, n) => `s${n}=${url}`).join("|");
+  // One database as it is without the setting.
+  const where = count === 1 ? { DATABASE_URL: urls[0] ?? "" } : { SHARDS: setting, DATABASE_URL: "" };
+  const program = await stand.start("up", { ...where, DATABASE_POOL_SIZE: POOL_SIZE });
+  const { httpsPort } = await stand.receiver("reset");
+  for (const tid of tenants) {
+    const connection = await openConnection(await stand.target(program, "/api/webhooks", ownerOf(tid)));
+    const answer = await connection.post(JSON.stringify({ url: `https://127.0.0.1:${httpsPort}/ok/${tid}` }));
+    connection.close();
+    assert.equal(answer.status, 201, answer.body);
+  }
+  return { count, urls, program };
+}
+
+/** Seconds of CPU for 1,000 deliveries. */
+async function publish(stand: Stand, { urls, program }: Installation): Promise<Cost> {
+  await stand.receiver("reset");
+  const before = await delivered(urls);
+  const target = await stand.target(program, "/api/events", producerOf("*"));
+  const cost = await costOf(stand, [program], async () => {
+    const body = (index: number): string =>
+      `{"type":"invoice.paid","tenant_id":"${tenants[index % tenants.length]}","data":{"note":"${PADDING}"}}`;
+    const { statuses } = await sendAsFastAsAnswered(target, { senders: SENDERS, count: EVENTS, body });
+    assert.deepEqual([...statuses.keys()], [202]);
+    while ((await stand.receiver("look")).requests < EVENTS) await delay(20);
+  });
+  while ((await delivered(urls)) < before + EVENTS) await delay(20);
+  return { postern: (cost.posternCpuS / EVENTS) * 1000, postgres: (cost.postgresCpuS / EVENTS) * 1000 };
+}
+
+async function delivered(urls: readonly string[]): Promise<number> {
+  let sum = 0;
+  for (const url of urls) {
+    const pool = createPool({ url, poolSize: 1, applicationName: "bench", connectionTimeoutMs: 5000 });
+    const { rows } = await pool.query<{ count: number }>(
+      "SELECT count(*)::int FROM postern.deliveries WHERE status = 'delivered'",
+    );
+    sum += rows[0]?.count ?? 0;
+    await pool.end();
+  }
+  return sum;
+}
