@@ -73,14 +73,17 @@ async function publish(stand: Stand, { urls, program }: Installation): Promise<C
   const before = await delivered(urls);
   const target = await stand.target(program, "/api/events", producerOf("*"));
   const cost = await costOf(stand, [program], async () => {
-    const body = (index: number): string =>
-      `{"type":"invoice.paid","tenant_id":"${tenants[index % tenants.length]}","data":{"note":"${PADDING}"}}`;
     const { statuses } = await sendAsFastAsAnswered(target, { senders: SENDERS, count: EVENTS, body });
     assert.deepEqual([...statuses.keys()], [202]);
     while ((await stand.receiver("look")).requests < EVENTS) await delay(20);
   });
   while ((await delivered(urls)) < before + EVENTS) await delay(20);
   return { postern: (cost.posternCpuS / EVENTS) * 1000, postgres: (cost.postgresCpuS / EVENTS) * 1000 };
+}
+
+function body(index: number): string {
+  const tenant = tenants[index % tenants.length];
+  return `{"type":"invoice.paid","tenant_id":"${tenant}","data":{"note":"${PADDING}"}}`;
 }
 
 async function delivered(urls: readonly string[]): Promise<number> {
