@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
 import { environment, readDatabaseConfig } from "../config.ts";
+import { forLibpq } from "../database/host-list.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
@@ -90,7 +91,7 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
         directory,
         source: { name: source.name, db: from },
         target: { name: target.name, db: into },
-        sourceUrl,
+        sourceUrl: forLibpq(sourceUrl),
         tell: (text) => progress.show(text),
       };
       await act(services, { move, asked, names: shards.map(({ name }) => name) });

@@ -17,6 +17,7 @@ const moveOf = (tenantId: TenantId) => ({
 
 /** Of the server, and of no tenant. */
 const OF_SERVER = new Set([
+  "hasSlot",
   "isSubscribed",
   "lockErasures",
   "readEnd",
@@ -60,6 +61,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   forgetKeys: (db, id) => moves.forgetKeys(db, id, []),
   readCopyName: (db, id) => copying.readCopyName(db, id, "eu2"),
   publish: (db, id) => copying.publish(db, copyOf(id)),
+  hasSlot: (db, id) => copying.hasSlot(db, copyOf(id)),
   isSubscribed: (db, id) => copying.isSubscribed(db, copyOf(id)),
   subscribe: (db, id) => copying.subscribe(db, copyOf(id), "postgres://127.0.0.1:1/none"),
   addPending: (db, id) => copying.addPending(db, db, copyOf(id)),
@@ -67,7 +69,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   readEnd: (db) => copying.readEnd(db),
   hasReached: (db, id) => copying.hasReached(db, copyOf(id), LSN),
   stopApplying: (db, id) => copying.stopApplying(db, copyOf(id)),
-  unsubscribe: (db, id) => copying.unsubscribe(db, copyOf(id)),
+  unsubscribe: (db, id) => copying.unsubscribe(db, db, copyOf(id)),
   unpublish: (db, id) => copying.unpublish(db, copyOf(id)),
   readLeftCopies: (db) => copying.readLeftCopies(db),
   readDays: (db) => copying.readDays(db),
