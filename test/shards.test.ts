@@ -142,14 +142,25 @@ describe("a tenant that has moved to another shard", () => {
     await t.rows("eu1", "UPDATE postern.shard_tenants SET fenced = true WHERE tenant_id = $1", [one.tid]);
     await ok(program.call("GET", "/api/webhooks", { as: owner(one.tid) }), 503);
     const json = { type: "invoice.paid", data: {} };
-    await ok(program.call("POST", "/api/events", { as: producer(one.tid), json }), 503);
+    const keyed = { ...json, id: "key" };
+    const refused = await ok(
+      program.call("POST", "/api/events", { as: producer(one.tid), json: keyed }),
+      503,
+    );
+    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+    assert.deepEqual(refused.body, { error: "Service unavailable" });
+    for (const shard of ["eu1", "eu2"]) {
+      for (const table of ["events", "outbox", "handovers", "dispatches", "idempotency_keys"])
+        assert.deepEqual(await t.rows(shard, `SELECT * FROM postern.${table}`), [], `${table} in ${shard}`);
+    }
     await t.rows("eu2", "INSERT INTO postern.shard_tenants VALUES ($1, 2, false)", [one.tid]);
     await t.rows(
       "eu1",
       "UPDATE postern.shard_directory SET shard = 'eu2', version = 2 WHERE tenant_id = $1",
       [one.tid],
     );
-    await ok(program.call("POST", "/api/events", { as: producer(one.tid), json }), 202);
+    // The same event is new, since nothing of it was kept.
+    await ok(program.call("POST", "/api/events", { as: producer(one.tid), json: keyed }), 202);
     await ok(program.call("GET", "/api/webhooks", { as: owner(one.tid) }), 200);
     const count = "SELECT FROM postern.events WHERE tenant_id = $1";
     assert.equal((await t.rows("eu2", count, [one.tid])).length, 1);
