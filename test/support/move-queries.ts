@@ -55,6 +55,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   wasErasedSince: async (db, id) => (await moves.wasErasedSince(db, id, LONG_AGO)) || null,
   readReplays: async (db, id) => JSON.parse(await moves.readReplays(db, id)),
   findTablesWithRows: (db, id) => moves.findTablesWithRows(db, id, ["events"]),
+  measureRows: async (db, id) => ((await moves.measureRows(db, id, ["events"])).rows > 0 ? id : null),
   deleteTenantRows: (db, id) => moves.deleteTenantRows(db, id, () => undefined),
   countRows: (db, id) => moves.countRows(db, id, { events: LONG_AGO, deliveries: LONG_AGO }),
   readKeysOnTheWay: (db, id) => moves.readKeysOnTheWay(db, id),
