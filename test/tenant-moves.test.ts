@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { z } from "zod";
 import { publishedObject } from "../src/api/schemas.ts";
-import { BROUGHT } from "../src/shards/move-tables.ts";
 import { createEndpoint, publish, wholeLog } from "./support/api.ts";
 import { runProgram, startTask, type Program } from "./support/program.ts";
 import { replaysOf } from "./support/replays.ts";
@@ -12,6 +11,7 @@ import { eventually } from "./support/service.ts";
 import {
   BACKEND,
   delivered,
+  leftoversOf,
   publishArray,
   newPortalCode,
   ok,
@@ -148,16 +148,7 @@ async function rowsOf(shard: string, tid: string) {
   return t.rows(shard, "SELECT name, count FROM postern.count_tenant_rows($1, 100000)", [tid]);
 }
 
-async function leftovers(shard: string) {
-  const [row] = await t.rows(
-    shard,
-    `SELECT (SELECT count(*) FROM pg_publication) AS publications,
-      (SELECT count(*) FROM pg_subscription WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()))
-        AS subscriptions,
-      (SELECT count(*) FROM pg_replication_slots WHERE database = current_database()) AS slots`,
-  );
-  return Object.values(row ?? {}).map(Number);
-}
+const leftovers = (shard: string) => leftoversOf(t, shard);
 
 async function homeOf(tid: string) {
   const [row] = await t.rows(
@@ -364,64 +355,5 @@ describe("postern tenants move", () => {
     const opened = await openPortal(program, await newPortalCode(program, one.tid));
     await usePortal(program, opened, one.id);
     assert.deepEqual(await rowsOf("eu1", one.tid), []);
-  });
-
-  it("says why it moves nobody, before anything is copied", async () => {
-    const program = await t.begin();
-    const { one } = await t.twoEndpoints(program);
-    const refused: [words: string[], reason: RegExp][] = [
-      [["nobody", "--to", "eu2"], /The directory does not know nobody/],
-      [[one.tid, "--to", "eu9"], /There is no shard eu9/],
-      [[one.tid, "--to", "eu1"], /lives in eu1 already/],
-      [[one.tid], /--to is missing/],
-      [[one.tid, "--undo"], /is not being moved/],
-      [["no tenant!", "--to", "eu2"], /is no tenant id/],
-    ];
-    for (const [words, reason] of refused) {
-      const { code, errors } = await move(...words);
-      assert.equal(code, 1, errors);
-      assert.match(errors, reason);
-    }
-    await publishArray(program, Array<string>(10).fill(one.tid));
-    await delivered(program, one, 10);
-    const counts = await rowsOf("eu1", one.tid);
-    const brought: readonly string[] = BROUGHT;
-    const toCopy = counts.filter(({ name }) => brought.includes(String(name)));
-    const rows = toCopy.reduce((total, { count }) => total + Number(count), 0);
-    const dry = await move(one.tid, "--to", "eu2", "--dry-run");
-    assert.equal(dry.code, 0, dry.errors);
-    assert.match(dry.output, /can be moved from eu1 to eu2\./);
-    assert.match(dry.output, new RegExp(`has ${rows} rows to copy, less than 1 MB without indexes`));
-    // Nobody erases then.
-    await program.end("SIGKILL");
-    await t.rows("eu1", "INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [one.tid]);
-    assert.match((await move(one.tid, "--to", "eu2")).errors, /is being erased/);
-    assert.deepEqual(await leftovers("eu1"), [0, 0, 0]);
-  });
-
-  it("moves nobody into a shard that is older, or cannot be reached, and begins nothing", async () => {
-    const program = await t.begin();
-    const { one } = await t.twoEndpoints(program);
-    const nothingBegan = async () => {
-      assert.deepEqual(await t.rows("eu1", "SELECT * FROM postern.tenant_moves"), []);
-      for (const shard of ["eu1", "eu2"]) assert.deepEqual(await leftovers(shard), [0, 0, 0], shard);
-    };
-    const newer =
-      "INSERT INTO postern.schema_migrations VALUES (9999, 'of_a_newer_release', repeat('a', 64))";
-    await t.rows("eu1", newer);
-    for (const words of [["--dry-run"], []]) {
-      const { code, errors } = await move(one.tid, "--to", "eu2", ...words);
-      assert.equal(code, 1, errors);
-      assert.match(errors, /eu1 is at 9999, and eu2 is behind\.\s+Run `postern migrate`/);
-    }
-    await nothingBegan();
-    await t.rows("eu1", "DELETE FROM postern.schema_migrations WHERE version = 9999");
-    await t.shards().proxy("eu2").close();
-    const { code, errors } = await move(one.tid, "--to", "eu2");
-    assert.equal(code, 1, errors);
-    assert.match(errors, /The shard eu2 cannot be reached/);
-    await nothingBegan();
-    await publish(program, "invoice.paid", { as: producer(one.tid) });
-    await delivered(program, one);
   });
 });

@@ -148,3 +148,15 @@ export async function usePortal(program: Program, opened: ApiAnswer, endpointId:
   await ok(call("DELETE", "/api/portal/sessions"), 200);
   await ok(call("GET", `/api/webhooks/${endpointId}`), 401);
 }
+
+/** What moves leave in a database until they end. */
+export async function leftoversOf(tests: Pick<ShardTests, "rows">, shard: string): Promise<number[]> {
+  const [row] = await tests.rows(
+    shard,
+    `SELECT (SELECT count(*) FROM pg_publication) AS publications,
+      (SELECT count(*) FROM pg_subscription WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()))
+        AS subscriptions,
+      (SELECT count(*) FROM pg_replication_slots WHERE database = current_database()) AS slots`,
+  );
+  return Object.values(row ?? {}).map(Number);
+}
