@@ -11,6 +11,7 @@ import {
   owner,
   prepareShardTests,
   producer,
+  publishArray,
   type ShardTests,
   newPortalCode,
   openPortal,
@@ -168,16 +169,58 @@ describe("a tenant that has moved to another shard", () => {
   });
 });
 
+/** Counted by a process whatever its databases are. */
+const OF_PROCESS = /^(nodejs|process|http_server|webhook_catalog)_/;
+
 describe("/metrics with shards", () => {
-  it("has each family once, and the shard as a label", async () => {
+  it("has each family once, and the shard as a label of all but the process's own", async () => {
     const program = await t.begin();
-    const { text } = await ok(program.call("GET", "/metrics", { as: null }), 200);
-    for (const name of ["eu1", "eu2"]) {
-      assert.ok(text.includes(`webhook_queue_depth{state="due",shard="${name}"} 0`), text);
+    const { one, other } = await t.twoEndpoints(program);
+    for (const endpoint of [one, other]) {
+      await publish(program, "invoice.paid", { as: producer(endpoint.tid) });
+      await delivered(program, endpoint);
     }
+    const { text } = await ok(program.call("GET", "/metrics", { as: null }), 200);
     const families = text.match(/^# HELP \S+/gm) ?? [];
     assert.equal(new Set(families).size, families.length);
-    assert.match(text, /^process_cpu_seconds_total \d/m);
+    const shardsOf = new Map<string, Set<string>>();
+    for (const [, name = "", labels = ""] of text.matchAll(/^([a-z_]+)(?:\{(.*)\})? \S+$/gm)) {
+      const shard = /(?:^|,)shard="([^"]*)"/.exec(labels)?.[1] ?? "none";
+      shardsOf.set(name, (shardsOf.get(name) ?? new Set()).add(shard));
+    }
+    for (const [name, shards] of shardsOf) {
+      const known = OF_PROCESS.test(name) ? ["none"] : ["eu1", "eu2"];
+      assert.deepEqual(
+        [...shards].filter((shard) => !known.includes(shard)),
+        [],
+        name,
+      );
+    }
+    const inBoth = [...shardsOf.values()].filter(({ size }) => size === 2);
+    assert.ok(inBoth.length > 20, text);
+  });
+});
+
+describe("postern up --workers with shards", () => {
+  it("runs workers that each serve both", async () => {
+    await t.prepare();
+    const program = await t.start(["up", "--workers", "2"]);
+    for (const shard of ["eu1", "eu2"]) {
+      await eventually(async () => {
+        const parts = await t.rows(
+          shard,
+          `SELECT count(*)::int AS count FROM postern.slots s JOIN postern.workers w ON w.first_lease_id = s.owner
+            GROUP BY s.owner`,
+        );
+        return parts.map(({ count }) => Number(count)).join() === "128,128";
+      });
+    }
+    const { one, other } = await t.twoEndpoints(program);
+    for (const endpoint of [one, other]) {
+      const events = Array<string>(20).fill(endpoint.tid);
+      await publishArray(program, events);
+      await delivered(program, endpoint, events.length);
+    }
   });
 });
 

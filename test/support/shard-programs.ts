@@ -45,11 +45,11 @@ export async function prepareShardTests({ movesTenants = false } = {}) {
   }
 
   async function start(
-    role: "api" | "worker" | "up" = "up",
+    role: "api" | "worker" | "up" | readonly string[] = "up",
     change: (env: Environment) => Environment = (same) => same,
   ): Promise<Program> {
     env = change(env);
-    const program = await startProgram([role], env);
+    const program = await startProgram(typeof role === "string" ? [role] : role, env);
     programs.push(program);
     return program;
   }
