@@ -95,20 +95,22 @@ describe("an added shard", () => {
 const MANY = 1_000_000;
 const AT_ONCE = 50_000;
 
+/** A third have three times the weight of the others. */
+const weightOf = (name: string) => (Number(name.slice(1)) % 3 === 0 ? 3 : 1);
+const many = (from: number, count: number, step = 1) =>
+  Array.from({ length: count }, (_, n) => tenant(`many-${from + n * step}`));
+
+/** How many of them the directory has in each shard. */
+async function readCounts() {
+  const { rows } = await database.pool.query<{ shard: string; count: number }>(
+    "SELECT shard, count(*)::int FROM postern.shard_directory WHERE tenant_id LIKE 'many-%' GROUP BY shard ORDER BY shard",
+  );
+  return rows;
+}
+
 describe("1,000,000 tenants in 99 shards, the most but one", () => {
   const most = Array.from({ length: 100 }, (_, n) => `s${n}`);
   const some = most.slice(0, -1);
-  /** A third have three times the weight of the others. */
-  const weightOf = (name: string) => (Number(name.slice(1)) % 3 === 0 ? 3 : 1);
-  const many = (from: number, count: number, step = 1) =>
-    Array.from({ length: count }, (_, n) => tenant(`many-${from + n * step}`));
-
-  async function readCounts() {
-    const { rows } = await database.pool.query<{ shard: string; count: number }>(
-      "SELECT shard, count(*)::int FROM postern.shard_directory WHERE tenant_id LIKE 'many-%' GROUP BY shard ORDER BY shard",
-    );
-    return rows;
-  }
 
   it("are spread by weight within 10 %, and an added shard moves none of them", async () => {
     const choose = makeChooser(some.map((name) => ({ name, weight: weightOf(name) })));
