@@ -142,7 +142,7 @@ async function act(
 /** PostgreSQL tells no client how much is free on its disk. */
 function describeSize({ rows, bytes }: Size, target: string): string {
   const told = bytes < MB ? "less than 1 MB" : `${Math.round(bytes / MB)} MB`;
-  return `It has ${rows} rows to copy, ${told} without indexes. Check that ${target}'s disk has room for two to three times as much.`;
+  return `It has ${rows} rows to copy, ${told} without indexes. Check that ${target}'s disk has room for them and their indexes.`;
 }
 
 /** A URL of the command that leads elsewhere would have rows of a living tenant deleted. */

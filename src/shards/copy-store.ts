@@ -52,11 +52,12 @@ export async function publish(source: Db, copy: Copy): Promise<void> {
   );
 }
 
-/** Whether the source's server still has the copy's slot. A standby that took over has none. */
+/** Whether the source's server still has the copy's slot, and the log behind it. A standby that took over has none. */
 export async function hasSlot(source: Db, { name }: Copy): Promise<boolean> {
-  const { rowCount } = await source.query(/* sql */ `SELECT FROM pg_replication_slots WHERE slot_name = $1`, [
-    name,
-  ]);
+  const { rowCount } = await source.query(
+    /* sql */ `SELECT FROM pg_replication_slots WHERE slot_name = $1 AND wal_status IS DISTINCT FROM 'lost'`,
+    [name],
+  );
   return rowCount === 1;
 }
 

@@ -123,7 +123,7 @@ async function bringOver(services: MoveServices, move: Move, copy: Copy): Promis
     if (!(error instanceof SlotLostError)) throw error;
     await undoMove(services, move);
     throw new ConfigError(
-      `The server of ${services.source.name} has no replication slot of the move any more: another server has taken over, or the slot was dropped.\nThe move was given up, and nothing is left of it. Begin again.`,
+      `The server of ${services.source.name} has no replication slot of the move any more: another server has taken over, or the slot was dropped or has lost its log.\nThe move was given up, and nothing is left of it. Begin again.`,
     );
   }
 }
