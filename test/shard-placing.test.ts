@@ -92,6 +92,54 @@ describe("an added shard", () => {
   });
 });
 
+const MANY = 1_000_000;
+const AT_ONCE = 50_000;
+
+/** A third have three times the weight of the others. */
+const weightOf = (name: string) => (Number(name.slice(1)) % 3 === 0 ? 3 : 1);
+const many = (from: number, count: number, step = 1) =>
+  Array.from({ length: count }, (_, n) => tenant(`many-${from + n * step}`));
+
+/** How many of them the directory has in each shard. */
+async function readCounts() {
+  const { rows } = await database.pool.query<{ shard: string; count: number }>(
+    "SELECT shard, count(*)::int FROM postern.shard_directory WHERE tenant_id LIKE 'many-%' GROUP BY shard ORDER BY shard",
+  );
+  return rows;
+}
+
+describe("1,000,000 tenants in 99 shards, the most but one", () => {
+  const most = Array.from({ length: 100 }, (_, n) => `s${n}`);
+  const some = most.slice(0, -1);
+
+  it("are spread by weight within 10 %, and an added shard moves none of them", async () => {
+    const choose = makeChooser(some.map((name) => ({ name, weight: weightOf(name) })));
+    for (let from = 0; from < MANY; from += AT_ONCE) {
+      const ids = many(from, AT_ONCE);
+      // Without the look at each tenant's rows that placing takes: none has any.
+      await database.pool.query(
+        "INSERT INTO postern.shard_directory (tenant_id, shard) SELECT * FROM unnest($1::text[], $2::text[])",
+        [ids, ids.map(choose)],
+      );
+    }
+    const counts = await readCounts();
+    assert.equal(counts.length, some.length);
+    const weights = some.reduce((total, name) => total + weightOf(name), 0);
+    for (const { shard, count } of counts) {
+      const part = (MANY * weightOf(shard)) / weights;
+      assert.ok(Math.abs(count - part) < part / 10, `${shard} has ${count} instead of ${part}`);
+    }
+    // One in twenty, as a process with one more shard finds them.
+    const asked = many(7, AT_ONCE, MANY / AT_ONCE);
+    const directory = directoryOf(most, weightOf);
+    const homes = await Promise.all(asked.map((tenantId) => directory.locate(tenantId)));
+    assert.deepEqual(homes, asked.map(choose));
+    assert.deepEqual(await readCounts(), counts);
+    const late = await Promise.all(tenants("late").map((tenantId) => directory.locate(tenantId)));
+    assert.ok(late.includes("s99"));
+  });
+});
+
 function tenants(name: string): TenantId[] {
   return Array.from({ length: 300 }, (_, n) => tenant(`${name}-${n}`));
 }
@@ -103,13 +151,13 @@ async function homesBy(shards: readonly string[], tenantIds: readonly TenantId[]
   return homes.map(({ shard }) => shard);
 }
 
-function directoryOf(names: readonly string[]): Directory {
+function directoryOf(names: readonly string[], weightOf: (name: string) => number = () => 1): Directory {
   const db = database.pool;
   const pulse = makePulse(
     () => db.query("SELECT"),
     () => undefined,
   );
-  const choose = makeChooser(names.map((name) => ({ name, weight: 1 })));
+  const choose = makeChooser(names.map((name) => ({ name, weight: weightOf(name) })));
   const shards = new Map(names.map((name) => [name, { db, pulse }]));
-  return new Directory({ first: "eu1", shards, choose, log: makeLog("silent") });
+  return new Directory({ first: names[0] ?? "", shards, choose, log: makeLog("silent") });
 }

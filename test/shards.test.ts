@@ -11,6 +11,7 @@ import {
   owner,
   prepareShardTests,
   producer,
+  publishArray,
   type ShardTests,
   newPortalCode,
   openPortal,
@@ -142,14 +143,25 @@ describe("a tenant that has moved to another shard", () => {
     await t.rows("eu1", "UPDATE postern.shard_tenants SET fenced = true WHERE tenant_id = $1", [one.tid]);
     await ok(program.call("GET", "/api/webhooks", { as: owner(one.tid) }), 503);
     const json = { type: "invoice.paid", data: {} };
-    await ok(program.call("POST", "/api/events", { as: producer(one.tid), json }), 503);
+    const keyed = { ...json, id: "key" };
+    const refused = await ok(
+      program.call("POST", "/api/events", { as: producer(one.tid), json: keyed }),
+      503,
+    );
+    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+    assert.deepEqual(refused.body, { error: "Service unavailable" });
+    for (const shard of ["eu1", "eu2"]) {
+      for (const table of ["events", "outbox", "handovers", "dispatches", "idempotency_keys"])
+        assert.deepEqual(await t.rows(shard, `SELECT * FROM postern.${table}`), [], `${table} in ${shard}`);
+    }
     await t.rows("eu2", "INSERT INTO postern.shard_tenants VALUES ($1, 2, false)", [one.tid]);
     await t.rows(
       "eu1",
       "UPDATE postern.shard_directory SET shard = 'eu2', version = 2 WHERE tenant_id = $1",
       [one.tid],
     );
-    await ok(program.call("POST", "/api/events", { as: producer(one.tid), json }), 202);
+    // The same event is new, since nothing of it was kept.
+    await ok(program.call("POST", "/api/events", { as: producer(one.tid), json: keyed }), 202);
     await ok(program.call("GET", "/api/webhooks", { as: owner(one.tid) }), 200);
     const count = "SELECT FROM postern.events WHERE tenant_id = $1";
     assert.equal((await t.rows("eu2", count, [one.tid])).length, 1);
@@ -157,16 +169,58 @@ describe("a tenant that has moved to another shard", () => {
   });
 });
 
+/** Counted by a process whatever its databases are. */
+const OF_PROCESS = /^(nodejs|process|http_server|webhook_catalog)_/;
+
 describe("/metrics with shards", () => {
-  it("has each family once, and the shard as a label", async () => {
+  it("has each family once, and the shard as a label of all but the process's own", async () => {
     const program = await t.begin();
-    const { text } = await ok(program.call("GET", "/metrics", { as: null }), 200);
-    for (const name of ["eu1", "eu2"]) {
-      assert.ok(text.includes(`webhook_queue_depth{state="due",shard="${name}"} 0`), text);
+    const { one, other } = await t.twoEndpoints(program);
+    for (const endpoint of [one, other]) {
+      await publish(program, "invoice.paid", { as: producer(endpoint.tid) });
+      await delivered(program, endpoint);
     }
+    const { text } = await ok(program.call("GET", "/metrics", { as: null }), 200);
     const families = text.match(/^# HELP \S+/gm) ?? [];
     assert.equal(new Set(families).size, families.length);
-    assert.match(text, /^process_cpu_seconds_total \d/m);
+    const shardsOf = new Map<string, Set<string>>();
+    for (const [, name = "", labels = ""] of text.matchAll(/^([a-z_]+)(?:\{(.*)\})? \S+$/gm)) {
+      const shard = /(?:^|,)shard="([^"]*)"/.exec(labels)?.[1] ?? "none";
+      shardsOf.set(name, (shardsOf.get(name) ?? new Set()).add(shard));
+    }
+    for (const [name, shards] of shardsOf) {
+      const known = OF_PROCESS.test(name) ? ["none"] : ["eu1", "eu2"];
+      assert.deepEqual(
+        [...shards].filter((shard) => !known.includes(shard)),
+        [],
+        name,
+      );
+    }
+    const inBoth = [...shardsOf.values()].filter(({ size }) => size === 2);
+    assert.ok(inBoth.length > 20, text);
+  });
+});
+
+describe("postern up --workers with shards", () => {
+  it("runs workers that each serve both", async () => {
+    await t.prepare();
+    const program = await t.start(["up", "--workers", "2"]);
+    for (const shard of ["eu1", "eu2"]) {
+      await eventually(async () => {
+        const parts = await t.rows(
+          shard,
+          `SELECT count(*)::int AS count FROM postern.slots s JOIN postern.workers w ON w.first_lease_id = s.owner
+            GROUP BY s.owner`,
+        );
+        return parts.map(({ count }) => Number(count)).join() === "128,128";
+      });
+    }
+    const { one, other } = await t.twoEndpoints(program);
+    for (const endpoint of [one, other]) {
+      const events = Array<string>(20).fill(endpoint.tid);
+      await publishArray(program, events);
+      await delivered(program, endpoint, events.length);
+    }
   });
 });
 

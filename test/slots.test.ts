@@ -120,24 +120,53 @@ describe("workers on one database", () => {
   });
 });
 
-/** An attempt of the first worker's is in flight, and a second worker is there. */
-async function inFlight(): Promise<{ api: Program; owner: Program }> {
+/** An attempt of the first of two workers is in flight, at an endpoint in one of its slots. */
+async function inFlight(): Promise<{ api: Program; owner: Program; endpoint: string }> {
   const api = await start("api");
   const owner = await start("worker");
   await untilParts(256);
-  await createEndpoint(api, { url: `${receiver.url}/gated`, events: ["payment.failed"] });
-  await publishMany(api, "payment.failed", 1);
-  await eventually(async () => requests("/gated") === 1);
+  const worker = await eventually(async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      "SELECT first_lease_id AS id FROM postern.workers",
+    );
+    return rows[0]?.id;
+  });
   await start("worker");
   await untilParts(128, 128);
-  return { api, owner };
+  const endpoint = await createEndpointOf(worker, api);
+  await publishMany(api, "payment.failed", 1);
+  await eventually(async () => requests("/gated") === 1);
+  return { api, owner, endpoint };
+}
+
+/** Every second one is in a slot of the other worker. */
+async function createEndpointOf(worker: string, api: Program): Promise<string> {
+  for (;;) {
+    const input = { url: `${receiver.url}/gated`, events: ["payment.failed"] };
+    const { id } = (await createEndpoint(api, input)).endpoint;
+    if ((await slotOf(id)).owner === worker) return id;
+    await api.call("DELETE", `/api/webhooks/${id}`);
+  }
+}
+
+async function slotOf(endpointId: string): Promise<{ owner: string | null; term: number }> {
+  const { rows } = await database.pool.query<{ owner: string | null; term: number }>(
+    "SELECT owner, term::int FROM postern.slots WHERE slot = ('x' || right($1::text, 2))::bit(8)::int",
+    [endpointId],
+  );
+  const [row] = rows;
+  assert.ok(row !== undefined);
+  return row;
 }
 
 describe("an endpoint of a worker that is gone", () => {
   it("is another's before the stopped one has finished its attempts in flight", async () => {
-    const { api, owner } = await inFlight();
+    const { api, owner, endpoint } = await inFlight();
+    const { term } = await slotOf(endpoint);
     owner.signal("SIGTERM");
     await untilParts(256);
+    // Given back, and taken by the other: nobody waited until the stopped one was taken for dead.
+    assert.equal((await slotOf(endpoint)).term, term + 2);
     await publishMany(api, "payment.failed", 1);
     await eventually(async () => requests("/gated") === 2);
     gate.resolve();
@@ -146,10 +175,12 @@ describe("an endpoint of a worker that is gone", () => {
   });
 
   it("is another's soon after it was killed", async () => {
-    const { api, owner } = await inFlight();
+    const { api, owner, endpoint } = await inFlight();
+    const { term } = await slotOf(endpoint);
     await owner.end("SIGKILL");
     await publishMany(api, "payment.failed", 1);
     await eventually(async () => requests("/gated") >= 2);
+    assert.equal((await slotOf(endpoint)).term, term + 1);
     gate.resolve();
     await untilParts(256);
     await eventually(async () => (await logged()).length === 2);

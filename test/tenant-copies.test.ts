@@ -43,7 +43,7 @@ before(async () => {
   await eventually(async () => (await readCopyState(target.pool, copy)).unready === 0);
 });
 after(async () => {
-  await unsubscribe(target.pool, copy);
+  await unsubscribe(source.pool, target.pool, copy);
   await unpublish(source.pool, copy);
   await Promise.all([source.drop(), target.drop()]);
   await server.stop();

@@ -11,6 +11,7 @@ import { eventually } from "./support/service.ts";
 import {
   BACKEND,
   delivered,
+  leftoversOf,
   publishArray,
   newPortalCode,
   ok,
@@ -147,16 +148,7 @@ async function rowsOf(shard: string, tid: string) {
   return t.rows(shard, "SELECT name, count FROM postern.count_tenant_rows($1, 100000)", [tid]);
 }
 
-async function leftovers(shard: string) {
-  const [row] = await t.rows(
-    shard,
-    `SELECT (SELECT count(*) FROM pg_publication) AS publications,
-      (SELECT count(*) FROM pg_subscription WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()))
-        AS subscriptions,
-      (SELECT count(*) FROM pg_replication_slots WHERE database = current_database()) AS slots`,
-  );
-  return Object.values(row ?? {}).map(Number);
-}
+const leftovers = (shard: string) => leftoversOf(t, shard);
 
 async function homeOf(tid: string) {
   const [row] = await t.rows(
@@ -363,30 +355,5 @@ describe("postern tenants move", () => {
     const opened = await openPortal(program, await newPortalCode(program, one.tid));
     await usePortal(program, opened, one.id);
     assert.deepEqual(await rowsOf("eu1", one.tid), []);
-  });
-
-  it("says why it moves nobody, before anything is copied", async () => {
-    const program = await t.begin();
-    const { one } = await t.twoEndpoints(program);
-    const refused: [words: string[], reason: RegExp][] = [
-      [["nobody", "--to", "eu2"], /The directory does not know nobody/],
-      [[one.tid, "--to", "eu9"], /There is no shard eu9/],
-      [[one.tid, "--to", "eu1"], /lives in eu1 already/],
-      [[one.tid], /--to is missing/],
-      [[one.tid, "--undo"], /is not being moved/],
-      [["no tenant!", "--to", "eu2"], /is no tenant id/],
-    ];
-    for (const [words, reason] of refused) {
-      const { code, errors } = await move(...words);
-      assert.equal(code, 1, errors);
-      assert.match(errors, reason);
-    }
-    const dry = await move(one.tid, "--to", "eu2", "--dry-run");
-    assert.equal(dry.code, 0, dry.errors);
-    // Nobody erases then.
-    await program.end("SIGKILL");
-    await t.rows("eu1", "INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [one.tid]);
-    assert.match((await move(one.tid, "--to", "eu2")).errors, /is being erased/);
-    assert.deepEqual(await leftovers("eu1"), [0, 0, 0]);
   });
 });

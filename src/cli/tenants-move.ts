@@ -1,5 +1,7 @@
 import { defineCommand } from "citty";
 import { environment, readDatabaseConfig } from "../config.ts";
+import { forLibpq } from "../database/host-list.ts";
+import { isPassing } from "../database/passing-errors.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
@@ -10,13 +12,16 @@ import {
   findMove,
   findTablesWithRows,
   insertMove,
+  measureRows,
   tryLockMove,
   wasErasedSince,
   type Move,
+  type Size,
 } from "../shards/move-store.ts";
 import { BROUGHT, STORED } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { messageOf } from "../shared/message-of.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { requireFit, sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
@@ -25,6 +30,7 @@ import { makeProgress } from "./progress.ts";
 const CONNECTION_TIMEOUT_MS = 5000;
 /** One of the directory's is held for the whole move. */
 const POOL_SIZE = 3;
+const MB = 1_000_000;
 
 export const moveCommand = defineCommand({
   meta: { name: "move", description: "Move a tenant to another shard, or go on with a move" },
@@ -50,7 +56,7 @@ export const moveCommand = defineCommand({
         isUndo: args.undo === true,
       };
       sayDatabase({ databaseUrl: undefined, shards, dataDir });
-      await withPool(first.url, (directory) =>
+      await withPool(first, (directory) =>
         withLock(directory, tenantId, () => run(shards, directory, asked)),
       );
     }),
@@ -82,15 +88,15 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
   const source = shardOf(shards, move?.source ?? home.shard);
   const target = shardOf(shards, to);
   if (source === target) throw new ConfigError(`${tenantId} lives in ${to} already.\nName another shard.`);
-  const sourceUrl = environment()["MOVE_FROM_URL"] ?? source.url;
+  const { MOVE_FROM_URL: sourceUrl = source.url, MOVE_TO_URL: targetUrl = target.url } = environment();
   const progress = makeProgress(false);
-  await withPool(sourceUrl, (from) =>
-    withPool(environment()["MOVE_TO_URL"] ?? target.url, async (into) => {
+  await withPool({ name: source.name, url: sourceUrl }, (from) =>
+    withPool({ name: target.name, url: targetUrl }, async (into) => {
       const services: MoveServices = {
         directory,
         source: { name: source.name, db: from },
         target: { name: target.name, db: into },
-        sourceUrl,
+        sourceUrl: forLibpq(sourceUrl),
         tell: (text) => progress.show(text),
       };
       await act(services, { move, asked, names: shards.map(({ name }) => name) });
@@ -119,6 +125,7 @@ async function act(
     await requireMovable(services, tenantId, names);
     if (asked.isDry) {
       console.log(`${tenantId} can be moved from ${source.name} to ${target.name}.`);
+      console.log(describeSize(await measureRows(source.db, tenantId, BROUGHT), target.name));
       return;
     }
     await insertMove(directory, { tenantId, source: source.name, target: target.name });
@@ -130,6 +137,12 @@ async function act(
   if (begun === null) throw new Error("a move that has begun has no row");
   await moveTenant(services, begun);
   console.log(`${tenantId} has moved from ${source.name} to ${target.name}.`);
+}
+
+/** PostgreSQL tells no client how much is free on its disk. */
+function describeSize({ rows, bytes }: Size, target: string): string {
+  const told = bytes < MB ? "less than 1 MB" : `${Math.round(bytes / MB)} MB`;
+  return `It has ${rows} rows to copy, ${told} without indexes. Check that ${target}'s disk has room for them and their indexes.`;
 }
 
 /** A URL of the command that leads elsewhere would have rows of a living tenant deleted. */
@@ -195,8 +208,13 @@ function shardOf(shards: readonly Place[], name: string): Place {
   throw new ConfigError(`There is no shard ${name}.\nSHARDS names ${known}.`);
 }
 
-async function withPool<T>(url: string, work: (db: Pool) => Promise<T>): Promise<T> {
-  await requireFit(url);
+async function withPool<T>({ name, url }: Place, work: (db: Pool) => Promise<T>): Promise<T> {
+  await requireFit(url).catch((error: unknown) => {
+    if (!isPassing(error)) throw error;
+    throw new ConfigError(
+      `The shard ${name} cannot be reached: ${messageOf(error)}.\nStart its server, or correct its URL in SHARDS, MOVE_FROM_URL or MOVE_TO_URL.`,
+    );
+  });
   const db = createPool({
     url,
     poolSize: POOL_SIZE,

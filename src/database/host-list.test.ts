@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { parseHostList } from "./host-list.ts";
+import { forLibpq, parseHostList } from "./host-list.ts";
 
 function hostsOf(databaseUrl: string) {
   const list = parseHostList(databaseUrl);
@@ -107,5 +107,18 @@ describe("parseHostList", () => {
 
   it("shows no password in a fault", () => {
     assert.doesNotMatch(faultOf("postgres://user:se%zzcret@a b,c/postern"), /cret/);
+  });
+});
+
+describe("forLibpq", () => {
+  it("asks for a host that accepts writes, where a list does not yet", () => {
+    const attributes = "target_session_attrs=read-write";
+    assert.equal(forLibpq("postgres://a,b/x"), `postgres://a,b/x?${attributes}`);
+    assert.equal(
+      forLibpq("postgres://a,b/x?sslmode=require"),
+      `postgres://a,b/x?sslmode=require&${attributes}`,
+    );
+    for (const same of ["postgres://a/x", "postgres://a,b/x?target_session_attrs=primary"])
+      assert.equal(forLibpq(same), same);
   });
 });

@@ -45,6 +45,13 @@ export function requireHosts(databaseUrl: string): readonly Host[] {
   return list.hosts;
 }
 
+/** For a client of libpq, which otherwise takes the first host of a list that answers, a standby too. */
+export function forLibpq(databaseUrl: string): string {
+  if (requireHosts(databaseUrl).length === 1 || /[?&]target_session_attrs=/.test(databaseUrl))
+    return databaseUrl;
+  return `${databaseUrl}${databaseUrl.includes("?") ? "&" : "?"}target_session_attrs=read-write`;
+}
+
 const UNREADABLE =
   "can't be read. Percent-encode reserved characters of the user and password: @ as %40, : as %3A, / as %2F, # as %23, ? as %3F, % as %25";
 

@@ -29,7 +29,7 @@ function tablesOf(tables: readonly string[], tenantId: TenantId): string {
     .join(", ");
 }
 
-/** In the source. A slot of its own call: in one command, PostgreSQL waits for itself where both shards are on one server. */
+/** In the source, before anything subscribes. A slot of its own call: in one command, PostgreSQL waits for itself where both shards are on one server. */
 export async function publish(source: Db, copy: Copy): Promise<void> {
   const [changing, growing] = publicationsOf(copy);
   const { rows } = await source.query<{ pubname: string }>(/* sql */ `SELECT pubname FROM pg_publication`);
@@ -52,6 +52,15 @@ export async function publish(source: Db, copy: Copy): Promise<void> {
   );
 }
 
+/** Whether the source's server still has the copy's slot, and the log behind it. A standby that took over has none. */
+export async function hasSlot(source: Db, { name }: Copy): Promise<boolean> {
+  const { rowCount } = await source.query(
+    /* sql */ `SELECT FROM pg_replication_slots WHERE slot_name = $1 AND wal_status IS DISTINCT FROM 'lost'`,
+    [name],
+  );
+  return rowCount === 1;
+}
+
 export async function isSubscribed(target: Db, { name }: Copy): Promise<boolean> {
   const { rowCount } = await target.query(
     /* sql */ `SELECT FROM pg_subscription WHERE subname = $1
@@ -67,14 +76,18 @@ export async function subscribe(target: Db, copy: Copy, sourceUrl: string): Prom
     await target.query(`ALTER SUBSCRIPTION ${copy.name} ENABLE`);
     return;
   }
-  const { rows } = await target.query<{ knows: boolean }>(
-    /* sql */ `SELECT current_setting('server_version_num')::integer >= 160000 AS knows`,
-  );
+  const { rows } = await target.query<{
+    knows: boolean;
+    standby: boolean;
+  }>(/* sql */ `SELECT current_setting('server_version_num')::integer >= 160000 AS knows,
+      current_setting('synchronous_standby_names') <> '' AS standby`);
   const asOwner = rows[0]?.knows === true ? ", run_as_owner = true" : "";
+  // Otherwise the source forgets changes that a promotion of the target's standby would lose.
+  const durable = rows[0]?.standby === true ? ", synchronous_commit = 'on'" : "";
   await hideFromLog(target);
   await target.query(
     `CREATE SUBSCRIPTION ${copy.name} CONNECTION ${escapeLiteral(sourceUrl)} PUBLICATION ${publicationsOf(copy).join(", ")}
-      WITH (create_slot = false, slot_name = ${escapeLiteral(copy.name)}${asOwner})`,
+      WITH (create_slot = false, slot_name = ${escapeLiteral(copy.name)}${asOwner}${durable})`,
   );
 }
 
@@ -153,8 +166,14 @@ export async function stopApplying(target: Db, copy: Copy): Promise<boolean> {
 }
 
 /** With its slot in the source, and those of tables that were being copied. */
-export async function unsubscribe(target: Db, copy: Copy): Promise<void> {
-  if (await isSubscribed(target, copy)) await target.query(`DROP SUBSCRIPTION ${copy.name}`);
+export async function unsubscribe(source: Db, target: Db, copy: Copy): Promise<void> {
+  if (!(await isSubscribed(target, copy))) return;
+  if (!(await hasSlot(source, copy))) {
+    // PostgreSQL would refuse to drop a subscription whose slot is gone.
+    await target.query(`ALTER SUBSCRIPTION ${copy.name} DISABLE`);
+    await target.query(`ALTER SUBSCRIPTION ${copy.name} SET (slot_name = NONE)`);
+  }
+  await target.query(`DROP SUBSCRIPTION ${copy.name}`);
 }
 
 /** Also the slot, where no subscription used it yet. */

@@ -214,6 +214,27 @@ export async function findTablesWithRows(
   return rows.map(({ name }) => name);
 }
 
+export type Size = { rows: number; bytes: number };
+
+/** The tenant's rows in these tables. Bytes without indexes, and of bodies as they are uncompressed. */
+export async function measureRows(db: Db, tenantId: TenantId, tables: readonly string[]): Promise<Size> {
+  const { rows: places } = await db.query<{ place: string; matches: string }>(
+    /* sql */ `SELECT place::text AS place, matches FROM postern.tables_of_tenants() WHERE name = ANY ($1::text[])`,
+    [tables],
+  );
+  const total = { rows: 0, bytes: 0 };
+  for (const { place, matches } of places) {
+    // Both are the catalog's own.
+    const { rows } = await db.query<Size>(
+      /* sql */ `SELECT count(*) AS rows, coalesce(sum(pg_column_size(t.*)), 0)::bigint AS bytes FROM ${place} t WHERE ${matches}`,
+      [tenantId],
+    );
+    total.rows += rows[0]?.rows ?? 0;
+    total.bytes += rows[0]?.bytes ?? 0;
+  }
+  return total;
+}
+
 const DELETED_AT_ONCE = 5000;
 
 /** Deletes the tenant's rows, except events that wait to be handed over. `told` gets the number. */

@@ -31,6 +31,7 @@ import {
   addPending,
   ensureDay,
   hasReached,
+  hasSlot,
   isSubscribed,
   publish,
   readCopyName,
@@ -94,24 +95,46 @@ export type MoveServices = {
 export async function moveTenant(services: MoveServices, move: Move): Promise<void> {
   const { directory, source, target, tell } = services;
   const copy = await copyOf(services, move);
-  if (!move.switched) {
-    await requireNoErasure(services, move);
-    await closeTarget(services, copy);
-    await copyLog(services, copy);
-    await compareLog(services, move.tenantId, () => untilReached(services, copy));
-    while (!(await switchOver(services, move, copy))) await delay(PAUSE_MS);
-  }
+  if (!move.switched) await bringOver(services, move, copy);
   await until(() => stopApplying(target.db, copy));
   // When no more keys are copied: the target must accept the events that these were claimed for.
   await forgetKeys(target.db, move.tenantId, await readKeysOnTheWay(source.db, move.tenantId));
   await letIn(target.db, move.tenantId, await readReplaysOfMove(directory, move.tenantId));
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the subscription: it would carry the deletions over.
-  await unsubscribe(target.db, copy);
+  await unsubscribe(source.db, target.db, copy);
   await unpublish(source.db, copy);
   await deleteTenantRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
   await setMoving(source.db, move.tenantId, false);
   await deleteMove(directory, move.tenantId);
+}
+
+/** All until the switch. */
+async function bringOver(services: MoveServices, move: Move, copy: Copy): Promise<void> {
+  try {
+    await requireNoErasure(services, move);
+    // A new slot would leave out the changes between the lost one's end and its own beginning.
+    if (await isSubscribed(services.target.db, copy)) await requireSlot(services.source.db, copy);
+    await closeTarget(services, copy);
+    await copyLog(services, copy);
+    await compareLog(services, move.tenantId, () => untilReached(services, copy));
+    while (!(await switchOver(services, move, copy))) await delay(PAUSE_MS);
+  } catch (error) {
+    if (!(error instanceof SlotLostError)) throw error;
+    await undoMove(services, move);
+    throw new ConfigError(
+      `The server of ${services.source.name} has no replication slot of the move any more: another server has taken over, or the slot was dropped or has lost its log.\nThe move was given up, and nothing is left of it. Begin again.`,
+    );
+  }
+}
+
+/** The copy would lack changes. */
+class SlotLostError extends Error {
+  override readonly name = "SlotLostError";
+}
+
+async function requireSlot(source: Pool, copy: Copy): Promise<void> {
+  if (!(await hasSlot(source, copy))) throw new SlotLostError("the source has no slot of the copy");
 }
 
 /** With its replays; workers claim its dispatches as its endpoints want it. */
@@ -134,7 +157,7 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
       `${move.tenantId} lives in ${target.name} already.\nRun the command without --undo: it deletes what is left in ${source.name}.`,
     );
   }
-  await unsubscribe(target.db, copy);
+  await unsubscribe(source.db, target.db, copy);
   await unpublish(source.db, copy);
   await unfence(source.db, move.tenantId);
   await setMoving(source.db, move.tenantId, false);
@@ -180,22 +203,21 @@ async function closeTarget({ directory, target, tell }: MoveServices, copy: Copy
   );
 }
 
-async function copyLog({ source, target, sourceUrl, tell }: MoveServices, copy: Copy): Promise<void> {
+async function copyLog(services: MoveServices, copy: Copy): Promise<void> {
+  const { source, target, sourceUrl, tell } = services;
   for (const day of await readDays(source.db)) await ensureDay(target.db, day);
   await publish(source.db, copy);
   await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl));
-  await untilCopied(target.db, copy, tell);
+  await untilCopied(services, copy);
   tell("copying what changed meanwhile");
-  await untilReached({ source, target }, copy);
+  await untilReached(services, copy);
 }
 
 /** Until the target has what the source has now. */
-async function untilReached(
-  { source, target }: Pick<MoveServices, "source" | "target">,
-  copy: Copy,
-): Promise<void> {
+async function untilReached(services: MoveServices, copy: Copy): Promise<void> {
+  const { source } = services;
   const end = await readEnd(source.db);
-  const stops = await watchCopy(target.db, copy);
+  const stops = await watchCopy(services, copy);
   await until(async () => {
     await stops();
     return hasReached(source.db, copy, end);
@@ -203,10 +225,11 @@ async function untilReached(
 }
 
 /** @throws ConfigError when PostgreSQL has failed to apply something since, or has given up. */
-async function watchCopy(target: Pool, copy: Copy): Promise<() => Promise<CopyState>> {
-  const before = await readCopyState(target, copy);
+async function watchCopy({ source, target }: MoveServices, copy: Copy): Promise<() => Promise<CopyState>> {
+  const before = await readCopyState(target.db, copy);
   return async () => {
-    const state = await readCopyState(target, copy);
+    await requireSlot(source.db, copy);
+    const state = await readCopyState(target.db, copy);
     if (state.errors > before.errors || !state.enabled) {
       throw new ConfigError(
         "The target's server could not apply the copy: its log says why.\nRemove the cause and run the command again, or undo the move with --undo.",
@@ -216,11 +239,11 @@ async function watchCopy(target: Pool, copy: Copy): Promise<() => Promise<CopySt
   };
 }
 
-async function untilCopied(target: Pool, copy: Copy, tell: (text: string) => void): Promise<void> {
-  const look = await watchCopy(target, copy);
+async function untilCopied(services: MoveServices, copy: Copy): Promise<void> {
+  const look = await watchCopy(services, copy);
   await until(async () => {
     const { unready } = await look();
-    if (unready > 0) tell(`copying: ${unready} tables left`);
+    if (unready > 0) services.tell(`copying: ${unready} tables left`);
     return unready === 0;
   });
 }
@@ -237,7 +260,7 @@ async function switchOver(services: MoveServices, move: Move, copy: Copy): Promi
   await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
   await addPending(source.db, target.db, copy);
-  await untilCopied(target.db, copy, tell);
+  await untilCopied(services, copy);
   await untilReached(services, copy);
   if (await lacksEvents(target.db, move.tenantId)) throw lacking(target.name, "bodies of events that wait");
   tell("switching");

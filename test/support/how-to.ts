@@ -9,9 +9,9 @@ import { MAIN } from "./program.ts";
 const ROOT = join(import.meta.dirname, "../..");
 
 const FENCED = {
-  sh: /^```sh\n([\s\S]*?)^```$/gm,
-  yaml: /^```yaml\n([\s\S]*?)^```$/gm,
-  js: /^```js\n([\s\S]*?)^```$/gm,
+  sh: /^ *```sh\n([\s\S]*?)^ *```$/gm,
+  yaml: /^ *```yaml\n([\s\S]*?)^ *```$/gm,
+  js: /^ *```js\n([\s\S]*?)^ *```$/gm,
 };
 
 /** The blocks of one kind of a page, in their order. */

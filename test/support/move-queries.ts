@@ -17,6 +17,7 @@ const moveOf = (tenantId: TenantId) => ({
 
 /** Of the server, and of no tenant. */
 const OF_SERVER = new Set([
+  "hasSlot",
   "isSubscribed",
   "lockErasures",
   "readEnd",
@@ -54,12 +55,14 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   wasErasedSince: async (db, id) => (await moves.wasErasedSince(db, id, LONG_AGO)) || null,
   readReplays: async (db, id) => JSON.parse(await moves.readReplays(db, id)),
   findTablesWithRows: (db, id) => moves.findTablesWithRows(db, id, ["events"]),
+  measureRows: async (db, id) => ((await moves.measureRows(db, id, ["events"])).rows > 0 ? id : null),
   deleteTenantRows: (db, id) => moves.deleteTenantRows(db, id, () => undefined),
   countRows: (db, id) => moves.countRows(db, id, { events: LONG_AGO, deliveries: LONG_AGO }),
   readKeysOnTheWay: (db, id) => moves.readKeysOnTheWay(db, id),
   forgetKeys: (db, id) => moves.forgetKeys(db, id, []),
   readCopyName: (db, id) => copying.readCopyName(db, id, "eu2"),
   publish: (db, id) => copying.publish(db, copyOf(id)),
+  hasSlot: (db, id) => copying.hasSlot(db, copyOf(id)),
   isSubscribed: (db, id) => copying.isSubscribed(db, copyOf(id)),
   subscribe: (db, id) => copying.subscribe(db, copyOf(id), "postgres://127.0.0.1:1/none"),
   addPending: (db, id) => copying.addPending(db, db, copyOf(id)),
@@ -67,7 +70,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   readEnd: (db) => copying.readEnd(db),
   hasReached: (db, id) => copying.hasReached(db, copyOf(id), LSN),
   stopApplying: (db, id) => copying.stopApplying(db, copyOf(id)),
-  unsubscribe: (db, id) => copying.unsubscribe(db, copyOf(id)),
+  unsubscribe: (db, id) => copying.unsubscribe(db, db, copyOf(id)),
   unpublish: (db, id) => copying.unpublish(db, copyOf(id)),
   readLeftCopies: (db) => copying.readLeftCopies(db),
   readDays: (db) => copying.readDays(db),

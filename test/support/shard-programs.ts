@@ -45,11 +45,11 @@ export async function prepareShardTests({ movesTenants = false } = {}) {
   }
 
   async function start(
-    role: "api" | "worker" | "up" = "up",
+    role: "api" | "worker" | "up" | readonly string[] = "up",
     change: (env: Environment) => Environment = (same) => same,
   ): Promise<Program> {
     env = change(env);
-    const program = await startProgram([role], env);
+    const program = await startProgram(typeof role === "string" ? [role] : role, env);
     programs.push(program);
     return program;
   }
@@ -147,4 +147,16 @@ export async function usePortal(program: Program, opened: ApiAnswer, endpointId:
   await ok(call("POST", "/api/portal/sessions/renew"), 200);
   await ok(call("DELETE", "/api/portal/sessions"), 200);
   await ok(call("GET", `/api/webhooks/${endpointId}`), 401);
+}
+
+/** What moves leave in a database until they end. */
+export async function leftoversOf(tests: Pick<ShardTests, "rows">, shard: string): Promise<number[]> {
+  const [row] = await tests.rows(
+    shard,
+    `SELECT (SELECT count(*) FROM pg_publication) AS publications,
+      (SELECT count(*) FROM pg_subscription WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()))
+        AS subscriptions,
+      (SELECT count(*) FROM pg_replication_slots WHERE database = current_database()) AS slots`,
+  );
+  return Object.values(row ?? {}).map(Number);
 }

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../refused-moves.test.ts";

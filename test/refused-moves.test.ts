@@ -1,0 +1,87 @@
+/** What a move is refused for, before anything is copied. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { BROUGHT } from "../src/shards/move-tables.ts";
+import { publish } from "./support/api.ts";
+import { runProgram } from "./support/program.ts";
+import {
+  delivered,
+  leftoversOf,
+  prepareShardTests,
+  producer,
+  publishArray,
+  type ShardTests,
+} from "./support/shard-programs.ts";
+
+let t: ShardTests;
+before(async () => {
+  t = await prepareShardTests({ movesTenants: true });
+});
+afterEach(() => t.end());
+after(() => t.close());
+
+const move = (...words: string[]) => runProgram(["tenants", "move", ...words], t.settings());
+const leftovers = (shard: string) => leftoversOf(t, shard);
+
+describe("postern tenants move", () => {
+  it("says why it moves nobody, before anything is copied", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const refused: [words: string[], reason: RegExp][] = [
+      [["nobody", "--to", "eu2"], /The directory does not know nobody/],
+      [[one.tid, "--to", "eu9"], /There is no shard eu9/],
+      [[one.tid, "--to", "eu1"], /lives in eu1 already/],
+      [[one.tid], /--to is missing/],
+      [[one.tid, "--undo"], /is not being moved/],
+      [["no tenant!", "--to", "eu2"], /is no tenant id/],
+    ];
+    for (const [words, reason] of refused) {
+      const { code, errors } = await move(...words);
+      assert.equal(code, 1, errors);
+      assert.match(errors, reason);
+    }
+    await publishArray(program, Array<string>(10).fill(one.tid));
+    await delivered(program, one, 10);
+    const counts = await t.rows("eu1", "SELECT name, count FROM postern.count_tenant_rows($1, 1000)", [
+      one.tid,
+    ]);
+    const brought: readonly string[] = BROUGHT;
+    const toCopy = counts.filter(({ name }) => brought.includes(String(name)));
+    const rows = toCopy.reduce((total, { count }) => total + Number(count), 0);
+    const dry = await move(one.tid, "--to", "eu2", "--dry-run");
+    assert.equal(dry.code, 0, dry.errors);
+    assert.match(dry.output, /can be moved from eu1 to eu2\./);
+    assert.match(dry.output, new RegExp(`has ${rows} rows to copy, less than 1 MB without indexes`));
+    // Nobody erases then.
+    await program.end("SIGKILL");
+    await t.rows("eu1", "INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [one.tid]);
+    assert.match((await move(one.tid, "--to", "eu2")).errors, /is being erased/);
+    assert.deepEqual(await leftovers("eu1"), [0, 0, 0]);
+  });
+
+  it("moves nobody into a shard that is older, or cannot be reached, and begins nothing", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const nothingBegan = async () => {
+      assert.deepEqual(await t.rows("eu1", "SELECT * FROM postern.tenant_moves"), []);
+      for (const shard of ["eu1", "eu2"]) assert.deepEqual(await leftovers(shard), [0, 0, 0], shard);
+    };
+    const newer =
+      "INSERT INTO postern.schema_migrations VALUES (9999, 'of_a_newer_release', repeat('a', 64))";
+    await t.rows("eu1", newer);
+    for (const words of [["--dry-run"], []]) {
+      const { code, errors } = await move(one.tid, "--to", "eu2", ...words);
+      assert.equal(code, 1, errors);
+      assert.match(errors, /eu1 is at 9999, and eu2 is behind\.\s+Run `postern migrate`/);
+    }
+    await nothingBegan();
+    await t.rows("eu1", "DELETE FROM postern.schema_migrations WHERE version = 9999");
+    await t.shards().proxy("eu2").close();
+    const { code, errors } = await move(one.tid, "--to", "eu2");
+    assert.equal(code, 1, errors);
+    assert.match(errors, /The shard eu2 cannot be reached/);
+    await nothingBegan();
+    await publish(program, "invoice.paid", { as: producer(one.tid) });
+    await delivered(program, one);
+  });
+});
