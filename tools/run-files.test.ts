@@ -12,6 +12,7 @@ const LEAKS = `${EACH} import net from "node:net"; it("listens on", () => { net.
 const HANGS_IN_HOOK = `${EACH} import { after } from "node:test"; after(() => new Promise((done) => setTimeout(done, 60_000)));`;
 const SLOW_HOOK = `import { after, it } from "node:test"; it("passes", () => {}); after(() => new Promise((done) => setTimeout(() => { console.log("hook done"); done(); }, 500)));`;
 const FAILS = `${EACH} it("fails", () => { throw new Error("the reason why"); });`;
+const FORGETS = `${EACH} it("goes on", async () => { void (async () => { await null; throw new Error("the reason why"); })(); await new Promise((done) => setTimeout(done, 20)); });`;
 
 describe("a run of test files", () => {
   let folder: string;
@@ -34,6 +35,14 @@ describe("a run of test files", () => {
     assert.equal(status, 1);
     assert.match(output, /the reason why/);
     assert.match(output, /^ℹ pass 120$/m);
+  });
+
+  it("fails with a rejection that is never handled", async () => {
+    const { status, output } = await runOf({ "forgets.test.mjs": FORGETS, "passes.test.mjs": EACH });
+
+    assert.equal(status, 1);
+    assert.match(output, /A rejection was never handled: Error: the reason why/);
+    assert.match(output, /✖ .*forgets\.test\.mjs/);
   });
 
   it("ends a file that something keeps alive, and says what", async () => {

@@ -33,7 +33,10 @@ export async function runFiles(root: string, files: readonly string[], limits: L
     files: files.map((file) => join(root, file)),
     concurrency: limits.concurrency,
     timeout: limits.testMs,
-    execArgv: ["--import", `${new URL("left-open.ts", import.meta.url).href}?limit=${limits.endMs}`],
+    execArgv: ["untracked-promises.ts", `left-open.ts?limit=${limits.endMs}`].flatMap((file) => [
+      "--import",
+      new URL(file, import.meta.url).href,
+    ]),
     signal: stopping.signal,
     cwd: root,
   });
