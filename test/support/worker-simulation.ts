@@ -69,6 +69,9 @@ type SimulatedWorker = { id: string; worker: Worker; presence: SimulatedPresence
 
 type Known = SimulatedEndpoint & { id: EndpointId; tenantId: TenantId; starts: number[]; inFlight: number };
 
+/** Two events have an order only if one was accepted before the other was published. */
+type Published = { atMs: number; order: number; firstYounger: number };
+
 export type Report = {
   accepted: number;
   attempts: number;
@@ -94,10 +97,10 @@ export class Simulation {
   #lanes: { inFlight: number; weight: number } = { inFlight: 0, weight: 0 };
   readonly #starts: { tenant: string; atMs: number }[] = [];
   readonly #random: () => number;
-  readonly #acceptedAtMs = new Map<EventId, { atMs: number; order: number }>();
+  readonly #published = new Map<EventId, Published>();
   /** From publishing to the first attempt, by endpoint, in milliseconds. */
   readonly latenciesMs = new Map<EndpointId, number[]>();
-  /** How many younger events had started before, by endpoint, at worst. */
+  /** How many events had started before an older one, by endpoint, at worst: those published after it was accepted. */
   readonly overtaken = new Map<EndpointId, number>();
   readonly #startedOrders = new Map<EndpointId, number[]>();
   readonly #sending = new Set<string>();
@@ -128,7 +131,7 @@ export class Simulation {
   /** Publishes, and lets the worker work, for so long; then everything published must be in the queue or over. */
   async run(ms: number): Promise<Report> {
     for (const endpoint of this.endpoints) {
-      const events = Array.from({ length: endpoint.backlog ?? 0 }, () => this.#newEvent(endpoint));
+      const events = Array.from({ length: endpoint.backlog ?? 0 }, () => this.#newAccepted(endpoint));
       this.#accepted += events.length;
       this.queue.addBacklog(events, endpoint.id);
       this.#publishLater(endpoint, Math.min(ms, endpoint.untilMs ?? ms));
@@ -190,7 +193,8 @@ export class Simulation {
 
   #newEvent(endpoint: Known): NewEvent {
     const id = newEventId();
-    this.#acceptedAtMs.set(id, { atMs: this.clock.nowMs(), order: this.#acceptedAtMs.size });
+    const order = this.#published.size;
+    this.#published.set(id, { atMs: this.clock.nowMs(), order, firstYounger: Infinity });
     const body = "x".repeat(endpoint.bodySize ?? 400);
     return {
       id,
@@ -212,7 +216,22 @@ export class Simulation {
       this.#publishing -= events.length;
       return acceptance;
     });
+    this.#noteAccepted(events);
     return events.map(() => undefined);
+  }
+
+  /** As one of an array: the next one is younger. */
+  #newAccepted(endpoint: Known): NewEvent {
+    const event = this.#newEvent(endpoint);
+    this.#noteAccepted([event]);
+    return event;
+  }
+
+  #noteAccepted(events: readonly NewEvent[]): void {
+    for (const { id } of events) {
+      const event = this.#published.get(id);
+      if (event !== undefined) event.firstYounger = this.#published.size;
+    }
   }
 
   #makeWorker(id: string): SimulatedWorker {
@@ -323,16 +342,16 @@ export class Simulation {
   }
 
   #noteFirst({ id }: Known, eventId: EventId, nowMs: number): void {
-    const accepted = this.#acceptedAtMs.get(eventId);
-    assert.ok(accepted !== undefined);
+    const event = this.#published.get(eventId);
+    assert.ok(event !== undefined);
     const latencies = this.latenciesMs.get(id) ?? [];
     this.latenciesMs.set(id, latencies);
-    latencies.push(nowMs - accepted.atMs);
+    latencies.push(nowMs - event.atMs);
     const orders = this.#startedOrders.get(id) ?? [];
     this.#startedOrders.set(id, orders);
-    const younger = orders.filter((order) => order > accepted.order).length;
+    const younger = orders.filter((order) => order >= event.firstYounger).length;
     this.overtaken.set(id, Math.max(this.overtaken.get(id) ?? 0, younger));
-    orders.push(accepted.order);
+    orders.push(event.order);
     if (orders.length > 2000) orders.splice(0, 1000);
   }
 

@@ -89,7 +89,6 @@ const RATES = [2, 5, 50].map((rateLimit): [string, Trial] => [
       Math.abs(report.attempts - 100 * rateLimit) <= 2 + rateLimit / 3,
       `${report.attempts} attempts`,
     );
-    assert.deepEqual([...simulation.overtaken.values()], [0]);
   },
 ]);
 
