@@ -33,6 +33,7 @@ import { depthOf, withinBytes, type MemoryRow } from "./memory-rows.ts";
 
 const PARKED_AT_ONCE = 5000;
 
+type Lease = Pick<LeasedDispatch, "id" | "leaseId">;
 export type MemoryEndpoint = EndpointKey & { enabled: boolean; deleted?: boolean };
 
 /** What a statement takes; the database itself is never busy. */
@@ -205,7 +206,7 @@ export class MemoryQueue implements DispatchQueue {
     return new Set(done.map(({ dispatch }) => dispatch.id));
   }
 
-  async release(dispatches: readonly LeasedDispatch[], to: "claimable" | "parked"): Promise<void> {
+  async release(dispatches: readonly Lease[], to: "claimable" | "parked"): Promise<void> {
     await this.#statement();
     const rows = this.#leasedRows(dispatches);
     this.#update(rows, (row) => {
@@ -317,7 +318,7 @@ export class MemoryQueue implements DispatchQueue {
     return { ...of, attempt, once: false, leaseId, leaseEndsMs };
   }
 
-  #leasedRows(dispatches: readonly LeasedDispatch[]): MemoryRow[] {
+  #leasedRows(dispatches: readonly Lease[]): MemoryRow[] {
     return dispatches.flatMap(({ id, leaseId }) => {
       const row = this.rows.get(id);
       return row?.leaseId === leaseId ? [row] : [];

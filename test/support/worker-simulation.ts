@@ -24,8 +24,10 @@ import {
 import { makeMetrics } from "../../src/telemetry/metrics.ts";
 import { MOST_WIDTH } from "../../src/worker/width.ts";
 import { makeWorker, type Worker } from "../../src/worker/worker.ts";
+import { randomFrom } from "./chance.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import { MemorySlots } from "./memory-slots.ts";
+import { SimulatedLeases } from "./simulated-leases.ts";
 import { SimulatedPresence } from "./simulated-presence.ts";
 import { PausableClock, VirtualClock } from "./virtual-clock.ts";
 
@@ -49,6 +51,8 @@ export type SimulatedEndpoint = {
 };
 
 const TIME_LIMIT_MS = 15_000;
+/** Within which a dead worker's leases are free. */
+const FREED_AFTER_MS = 5000;
 
 export const healthy: Behaviour = ({ random }) => ({ afterMs: 5 + random() * 10, status: 200 });
 export const hanging: Behaviour = () => ({ afterMs: TIME_LIMIT_MS, status: null });
@@ -87,6 +91,7 @@ export class Simulation {
   readonly clock = new VirtualClock();
   readonly queue = new MemoryQueue(this.clock);
   readonly #slots = new MemorySlots(this.clock);
+  readonly #leases = new SimulatedLeases(this.queue, this.#slots);
   readonly workers: [SimulatedWorker, ...SimulatedWorker[]];
   readonly endpoints: readonly Known[];
   readonly errors: string[] = [];
@@ -95,7 +100,7 @@ export class Simulation {
   #mostInFlight = 0;
   #mostWeight = 0;
   #lanes: { inFlight: number; weight: number } = { inFlight: 0, weight: 0 };
-  readonly #starts: { tenant: string; atMs: number }[] = [];
+  readonly #starts: { tenant: string; workerId: string; atMs: number }[] = [];
   readonly #random: () => number;
   readonly #published = new Map<EventId, Published>();
   /** From publishing to the first attempt, by endpoint, in milliseconds. */
@@ -161,9 +166,24 @@ export class Simulation {
     return added;
   }
 
+  /** Its process is gone. Answers how many dispatches it had leased, which others must free in time. */
+  kill({ id, presence, clock }: SimulatedWorker): number {
+    presence.loseSession();
+    clock.pause();
+    this.clock.after(FREED_AFTER_MS, () =>
+      this.#check(this.#leases.countOf(id) === 0, "a dead worker still has leases after five seconds"),
+    );
+    return this.#leases.countOf(id);
+  }
+
   /** When attempts of the tenant's endpoints started. */
   startsOf(tenant: string): number[] {
     return this.#starts.flatMap((start) => (start.tenant === tenant ? [start.atMs] : []));
+  }
+
+  /** When the worker started attempts. */
+  startsBy({ id }: SimulatedWorker): number[] {
+    return this.#starts.flatMap((start) => (start.workerId === id ? [start.atMs] : []));
   }
 
   latencies(isWanted: (endpoint: SimulatedEndpoint) => boolean): number[] {
@@ -210,9 +230,12 @@ export class Simulation {
 
   async #accept(events: NewEvent[]): Promise<void[]> {
     const [first] = this.workers;
-    const { worker } = this.workers[Math.floor(this.#random() * this.workers.length)] ?? first;
+    // Nobody publishes to a process that stands still or is gone.
+    const running = this.workers.filter(({ clock }) => !clock.isPaused);
+    const { id: workerId, worker } = running[Math.floor(this.#random() * running.length)] ?? first;
     await worker.accept(async (places) => {
       const acceptance = await this.queue.accept(events, places);
+      this.#leases.note(workerId, acceptance.leased);
       this.#publishing -= events.length;
       return acceptance;
     });
@@ -247,7 +270,7 @@ export class Simulation {
     );
     const worker = makeWorker({
       tracing: null,
-      queue: this.queue,
+      queue: this.#leases.queueOf(id),
       presence,
       slots: this.#slots.storeOf(id, { clock, stillInFlight: async (given) => this.#leased(given) }),
       clock,
@@ -256,7 +279,7 @@ export class Simulation {
         get: async () => null,
         forget: () => undefined,
       },
-      sender: { send: (request) => this.#send(request, { presence, clock }) },
+      sender: { send: (request) => this.#send(request, { id, presence, clock }) },
       health: { observe: async () => false },
       blockedTarget: () => undefined,
       outbox: { relay: async () => "all" },
@@ -265,6 +288,7 @@ export class Simulation {
       log,
       metrics: { ...makeMetrics(), watchLanes: (lanes) => void (this.#lanes = lanes) },
     });
+    this.#leases.watchFrom({ presence, clock, log });
     this.#slots.listeners.add(() => clock.after(0, () => worker.slotsChanged()));
     return { id, worker, presence, clock };
   }
@@ -295,12 +319,12 @@ export class Simulation {
 
   async #send(
     request: SendRequest,
-    { presence, clock }: Pick<SimulatedWorker, "presence" | "clock">,
+    { id: workerId, presence, clock }: Omit<SimulatedWorker, "worker">,
   ): Promise<SendOutcome> {
     const endpoint = this.#byUrl.get(request.url);
     assert.ok(endpoint !== undefined);
     this.#check(presence.isConfirmed(), "an attempt starts while nobody can see the worker");
-    this.#noteStart(endpoint, request);
+    this.#noteStart(endpoint, request, workerId);
     const { afterMs, status } = endpoint.behaviour({ nowMs: this.clock.nowMs(), random: this.#random });
     await this.clock.wait(Math.min(afterMs, TIME_LIMIT_MS));
     endpoint.inFlight--;
@@ -312,7 +336,7 @@ export class Simulation {
       : { kind: "answered", status, headers: {}, body: "", latencyMs: afterMs };
   }
 
-  #noteStart(endpoint: Known, { headers }: SendRequest): void {
+  #noteStart(endpoint: Known, { headers }: SendRequest, workerId: string): void {
     const nowMs = this.clock.nowMs();
     const deliveryId = headers["X-Service-Delivery"] ?? "";
     this.#check(!this.#sending.has(deliveryId), "an attempt runs twice at once");
@@ -328,7 +352,7 @@ export class Simulation {
       row?.leaseId != null && row.claimableMs - nowMs >= TIME_LIMIT_MS,
       "an attempt starts without a lease that outlasts it",
     );
-    this.#starts.push({ tenant: endpoint.tenant, atMs: nowMs });
+    this.#starts.push({ tenant: endpoint.tenant, workerId, atMs: nowMs });
     this.#keepsRate(endpoint, nowMs);
     if (row?.attempt === 1) this.#noteFirst(endpoint, row.eventId, nowMs);
   }
@@ -364,20 +388,4 @@ const SIGNING_KEY = makeSigningKey("whsec_MDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMD
 
 function urlOf(endpointId: EndpointId): string {
   return `https://example.com/${endpointId}`;
-}
-
-/** Mulberry32: enough chance for a simulation, and the same for the same seed everywhere. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { Lane } from "../../src/worker/lane.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
+import { percentile } from "./chance.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import { playTrials, type Breakage, type Trial } from "./simulation-thread.ts";
 import { assertPromises } from "./worker-promises.ts";
@@ -14,7 +15,6 @@ import {
   flapping,
   hanging,
   healthy,
-  percentile,
   recovering,
   Simulation,
   slow,
@@ -102,12 +102,14 @@ async function drains(seed: number): Promise<void> {
   assert.equal(left.length, 0);
 }
 
+function flappingTenants(everyMs: number, perSecond: number, tenants = 1): SimulatedEndpoint[] {
+  return beside({ tenants, endpoints: 1, behaviour: flapping(everyMs), perSecond });
+}
+
 async function flaps(seed: number): Promise<void> {
-  const sick = (everyMs: number, perSecond: number, tenants = 1): SimulatedEndpoint[] =>
-    beside({ tenants, endpoints: 1, behaviour: flapping(everyMs), perSecond });
-  await assertUnaffected(seed, sick(20_000, 100), 120);
-  await assertUnaffected(seed, sick(4000, 300), 40);
-  await assertUnaffected(seed, sick(10_000, 30, 10), 60);
+  await assertUnaffected(seed, flappingTenants(20_000, 100), 120);
+  await assertUnaffected(seed, flappingTenants(4000, 300), 40);
+  await assertUnaffected(seed, flappingTenants(10_000, 30, 10), 60);
 }
 
 async function areLimited(seed: number): Promise<void> {
