@@ -313,9 +313,8 @@ export class MemoryQueue implements DispatchQueue {
     // Claimable again when the lease ends.
     this.#queue(row);
     const { id, tenantId, endpointId, eventId, eventType, body, traceparent, attempt } = row;
-    const traced = traceparent === undefined ? {} : { traceparent };
-    const of = { id, tenantId, endpointId, eventId, eventType, body, ...traced };
-    return { ...of, attempt, once: false, leaseId, leaseEndsMs };
+    const of = { id, tenantId, endpointId, eventId, eventType, body, attempt, once: false };
+    return { ...of, ...(traceparent === undefined ? {} : { traceparent }), leaseId, leaseEndsMs };
   }
 
   #leasedRows(dispatches: readonly Lease[]): MemoryRow[] {
