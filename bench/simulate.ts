@@ -3,12 +3,12 @@
  * beside tenants that hang, fail, flap, limit and recover, for 10,000 simulated
  * seconds. Prints what it saw; the status is 1 when a promise was broken.
  */
+import { percentile } from "../test/support/chance.ts";
 import {
   failing,
   flapping,
   hanging,
   healthy,
-  percentile,
   recovering,
   Simulation,
   slow,

@@ -13,7 +13,7 @@ import { forgetReplays } from "../replays/replay-store.ts";
 import { every } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { DeadWorkers } from "../queue/postgres/dead-workers.ts";
+import { FREE_LEASES_EVERY_MS, type DeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { followAll } from "../queue/postgres/follow.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
 import { dropOldPartitions } from "../queue/postgres/retention.ts";
@@ -21,7 +21,6 @@ import { forgetHeaderSets } from "../queue/postgres/retention-store.ts";
 import type { PullParts } from "./pull-parts.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../queue/postgres/upkeep-store.ts";
 
-const FREE_LEASES_EVERY_MS = 500;
 const END_LEASES_EVERY_MS = 500;
 const ANNOUNCE_EVERY_MS = 1000;
 const SETTLE_EVERY_MS = 1000;

@@ -2,7 +2,7 @@
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { readStoredTargets } from "../endpoints/send-target.ts";
 import { makeOutbox } from "../events/outbox.ts";
-import { makeDeadWorkers } from "../queue/postgres/dead-workers.ts";
+import { makeDeadWorkers, workerTable } from "../queue/postgres/dead-workers.ts";
 import { insertReplayed } from "../queue/postgres/once-store.ts";
 import type { WorkerPresence } from "../queue/postgres/presence.ts";
 import { makeSlotStore } from "../queue/postgres/slots.ts";
@@ -64,7 +64,13 @@ export function workerBackground(
     startedTogether(presence, worker),
     makeUpkeep({
       db: pools.worker,
-      deadWorkers: makeDeadWorkers({ db: pools.worker, presence, log, metrics }),
+      deadWorkers: makeDeadWorkers({
+        table: workerTable(pools.worker),
+        presence,
+        clock: systemClock,
+        log,
+        metrics,
+      }),
       pull: pull.upkeep,
       catalog,
       log,

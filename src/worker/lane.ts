@@ -81,6 +81,7 @@ export class Lane implements Held {
   /** Refused or trimmed, and on their way to be parked: a pull now would come before them. */
   leaving = 0;
   #pausedUntilMs = -Infinity;
+  #wasSlow = false;
 
   constructor(tenant: LaneTenant, endpointId: EndpointId, known: { learned: Learned; nowMs: number }) {
     this.tenant = tenant;
@@ -139,15 +140,23 @@ export class Lane implements Held {
 
   /** Attempts that may be in flight at once: the least while one hangs, though it has not ended yet. */
   widthAt(nowMs: number): number {
-    const [oldest] = this.#started.values();
-    const hangs = oldest !== undefined && nowMs - oldest.atMs > SLOW_ATTEMPT_MS;
-    return hangs ? LEAST_WIDTH : Math.floor(this.learned.width);
+    return this.#hangsAt(nowMs) ? LEAST_WIDTH : Math.floor(this.learned.width);
   }
 
   capacityAt(nowMs: number): number {
     const { perSecond } = this.learned;
     const isBacklogged = this.#state !== "open";
     return capacityOf(this.#pace, { width: this.widthAt(nowMs), perSecond, isBacklogged }, nowMs);
+  }
+
+  /**
+   * As much of what is parked may wait in the lane. Little while its receiver is
+   * slow: many attempts that end at their time limit at once look like a fast
+   * pace, and what is pulled for it would be parked again.
+   */
+  pullCapacityAt(nowMs: number): number {
+    const isSlow = this.#wasSlow || this.#hangsAt(nowMs);
+    return isSlow ? Math.min(this.capacityAt(nowMs), this.widthAt(nowMs)) : this.capacityAt(nowMs);
   }
 
   /** Whether an attempt may start, its endpoint's rate limit aside. */
@@ -176,6 +185,7 @@ export class Lane implements Held {
   /** An attempt is over. A lane that does not use its width learns nothing about a larger one. */
   finish(dispatch: LeasedDispatch, wasSlow: boolean, nowMs: number): void {
     this.#takeStarted(dispatch);
+    this.#wasSlow = wasSlow;
     const wasFull = this.inFlight + 1 >= Math.floor(this.learned.width);
     if (wasSlow) this.learned.width = narrower(this.learned.width);
     else if (wasFull) this.learned.width = wider(this.learned.width);
@@ -225,6 +235,11 @@ export class Lane implements Held {
       kept++;
     }
     return kept === line.length ? [] : this.#keep(line.slice(0, kept), line.slice(kept));
+  }
+
+  #hangsAt(nowMs: number): boolean {
+    const [oldest] = this.#started.values();
+    return oldest !== undefined && nowMs - oldest.atMs > SLOW_ATTEMPT_MS;
   }
 
   #putBackInLine(dispatch: LeasedDispatch, untilMs: number): void {

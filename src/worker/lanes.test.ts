@@ -331,6 +331,22 @@ describe("a backlogged lane", () => {
     assert.deepEqual(lanes.backlogged(ALL_SLOTS), []);
   });
 
+  it("asks for no more than its width after slow attempts, however many of them ended at once", () => {
+    const lanes = new Lanes(WIDE);
+    const key = dispatchFor(0);
+    offer(lanes, 0, 40);
+    lanes.foundBacklog(key, 0);
+    for (let slow = startAll(lanes); slow.length > 0; slow = startAll(lanes, 15_000)) {
+      for (const dispatch of slow) lanes.finished(dispatch, true, 15_000);
+    }
+    const asked = (): number | undefined =>
+      lanes.ask(ALL_SLOTS, { dispatches: 100, weight: 1e6 }, 15_000)[0]?.dispatches;
+    assert.equal(asked(), LEAST_WIDTH);
+    lanes.pulled(key.endpointId, { dispatches: [key], isAll: false }, 15_000);
+    for (const dispatch of startAll(lanes, 15_000)) lanes.finished(dispatch, false, 15_000);
+    assert.equal(asked(), 20, "a fast one shows that it is well: as many as it ended in ten seconds, halved");
+  });
+
   it("is forgotten when nothing was parked after all", () => {
     const lanes = new Lanes(WIDE);
     lanes.foundBacklog(dispatchFor(0), 0);

@@ -150,7 +150,7 @@ export class Lanes {
     for (const lane of Array.from(this.#backlogged)) {
       if (!slots.has(slotOf(lane.endpointId))) continue;
       if (dispatches <= 0 || weight <= 0) break;
-      const capacity = lane.capacityAt(nowMs);
+      const capacity = lane.pullCapacityAt(nowMs);
       const { typicalWeight } = lane.learned;
       const room = this.#roomFor(lane, typicalWeight);
       if (lane.state !== "backlogged" || lane.leaving > 0 || lane.waiting > capacity / 2 || room === 0)

@@ -11,6 +11,13 @@ describe("a lane's capacity", () => {
     assert.equal(capacityOf(pace, OPEN, 60_000), 2000);
   });
 
+  it("is no less than its pace as it keeps up again after a backlog", () => {
+    const pace = newPace(0);
+    for (let n = 0; n < 6000; n++) noteFinished(pace, n);
+    assert.equal(capacityOf(pace, { ...OPEN, isBacklogged: true }, 6000), 3000);
+    assert.equal(capacityOf(pace, OPEN, 6000), 3000);
+  });
+
   it("is what it finishes in five seconds once it has been behind for so long", () => {
     const pace = { ...newPace(0), busySinceMs: 0 };
     for (let n = 0; n < 3000; n++) noteFinished(pace, n * 3);

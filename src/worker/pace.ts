@@ -39,9 +39,9 @@ export function capacityOf(
   const least = lane.isBacklogged ? LEAST_WIDTH : Math.floor(lane.width);
   const isBusyForLong = pace.busySinceMs !== null && nowMs - pace.busySinceMs >= HORIZON_MS;
   const isBehind = lane.isBacklogged || isBusyForLong;
-  const measured = isBehind
-    ? Math.floor((Math.max(pace.finished, pace.finishedBefore) * HORIZON_MS) / WINDOW_MS)
-    : FIRST_CAPACITY;
+  const seen = Math.floor((Math.max(pace.finished, pace.finishedBefore) * HORIZON_MS) / WINDOW_MS);
+  // One that has just pulled the last of a large backlog holds more than a new one may.
+  const measured = isBehind ? seen : Math.max(seen, FIRST_CAPACITY);
   const allowed = lane.perSecond === null ? Infinity : (lane.perSecond * HORIZON_MS) / 1000;
   return Math.max(least, Math.min(measured, allowed, MOST_CAPACITY));
 }

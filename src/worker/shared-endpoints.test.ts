@@ -27,9 +27,11 @@ function perSecond(startsMs: readonly number[], fromS: number, toS: number): num
   );
 }
 
-/** That others took the slots of a silent worker is told, and what these tests are about. */
+/** That others took a silent worker's slots or leases, or made its attempts again, is told, and what these tests are about. */
+const TOLD = /other workers took slots of this one|a worker died|passed to another worker/;
+
 function errorsOf(simulation: Simulation): string[] {
-  return simulation.report().errors.filter((text) => !text.includes("other workers took slots of this one"));
+  return simulation.report().errors.filter((text) => !TOLD.test(text));
 }
 
 describe(`workers that share endpoints, seed ${SEED}`, () => {
@@ -74,10 +76,53 @@ describe(`workers that share endpoints, seed ${SEED}`, () => {
     const simulation = withWorkers(3, [...limited, BUSY]);
     const { clock, workers } = simulation;
     clock.after(4000, () => workers[1]?.clock.pause());
-    clock.after(13_000, () => workers[1]?.clock.goOn());
-    clock.after(17_000, () => workers[2]?.presence.loseSession());
-    clock.after(27_000, () => workers[2]?.presence.regainSession());
+    clock.after(24_000, () => workers[1]?.clock.goOn());
+    clock.after(28_000, () => workers[2]?.presence.loseSession());
+    clock.after(38_000, () => workers[2]?.presence.regainSession());
     await simulation.run(120_000);
+    assert.deepEqual(errorsOf(simulation), [], `seed ${SEED}`);
+    assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);
+  });
+
+  it("start nothing after they stood still for 20 seconds, until they have their session again", async () => {
+    const simulation = withWorkers(3, [BUSY, { ...BUSY, tenant: "busy-too" }]);
+    const { clock, workers } = simulation;
+    const still = workers[1];
+    assert.ok(still !== undefined);
+    clock.after(4000, () => {
+      still.clock.pause();
+      still.presence.loseSession();
+    });
+    clock.after(24_000, () => still.clock.goOn());
+    clock.after(27_000, () => still.presence.regainSession());
+    await simulation.run(60_000);
+    assert.deepEqual(errorsOf(simulation), [], `seed ${SEED}`);
+    assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);
+    const startsMs = simulation.startsBy(still);
+    assert.deepEqual(
+      startsMs.filter((atMs) => atMs > 4000 && atMs < 27_000),
+      [],
+      `seed ${SEED}`,
+    );
+    assert.ok(Math.max(...startsMs) > 27_000, `it starts attempts again, seed ${SEED}`);
+  });
+
+  it("free a killed one's leases within five seconds, and send what it held", async () => {
+    const paced = Array.from({ length: 20 }, (_, n) => ({
+      ...LIMITED,
+      tenant: `limited-${n}`,
+      perSecond: 8,
+      rateLimit: 5,
+      untilMs: 20_000,
+    }));
+    const simulation = withWorkers(3, [BUSY, ...paced]);
+    const { clock, workers } = simulation;
+    let leased = 0;
+    for (const [n, worker] of workers.slice(1).entries()) {
+      clock.after(10_000 + 9100 * n, () => (leased += simulation.kill(worker)));
+    }
+    await simulation.run(90_000);
+    assert.ok(leased > 20, `${leased} leases of killed workers`);
     assert.deepEqual(errorsOf(simulation), [], `seed ${SEED}`);
     assert.equal(simulation.queue.rows.size, 0, `seed ${SEED}`);
   });

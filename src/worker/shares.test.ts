@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fairWeight, mayStart, roomIn, type ShareLimits } from "./shares.ts";
+import { fairWeight, mayStart, roomIn, weightOf, type ShareLimits } from "./shares.ts";
 
 const LIMITS: ShareLimits = { inFlight: 2048, inFlightPerTenant: 512, inFlightAlways: 8, weight: 32_000_000 };
 const NOTHING = { weight: 0, inFlight: 0 };
@@ -35,6 +35,18 @@ describe("memory", () => {
   it("is refused to everyone once it is half as much again", () => {
     assert.equal(roomIn(LIMITS, { weight: 48_000_000, inFlight: 0 }, NOTHING, NOTHING), 0);
     assert.ok(roomIn(LIMITS, { weight: 47_999_999, inFlight: 0 }, NOTHING, NOTHING) > 0);
+  });
+
+  it("is refused long before 300,000 dispatches of 10 bytes: each weighs a kilobyte beside its body", () => {
+    const weight = weightOf({ body: "x".repeat(10) });
+    const all = { weight: 0, inFlight: 0 };
+    let count = 0;
+    // Each of a tenant of its own, which holds nothing else: nobody is refused later.
+    while (count < 300_000 && roomIn(LIMITS, all, NOTHING, NOTHING) >= weight) {
+      all.weight += weight;
+      count++;
+    }
+    assert.ok(count > 30_000 && count < 50_000, `${count} dispatches`);
   });
 
   it("lets a lane that holds nothing take from its tenant's part before lanes that hold much", () => {

@@ -6,9 +6,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { randomFrom } from "../../test/support/chance.ts";
 import { MemorySlots } from "../../test/support/memory-slots.ts";
 import { SlotSimulation, type SimulatedWorker } from "../../test/support/slot-simulation.ts";
-import { randomFrom } from "../../test/support/worker-simulation.ts";
 import { Confirmations } from "../queue/confirmations.ts";
 import { SilentWorkers } from "./silent-workers.ts";
 

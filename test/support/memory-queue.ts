@@ -33,6 +33,7 @@ import { depthOf, withinBytes, type MemoryRow } from "./memory-rows.ts";
 
 const PARKED_AT_ONCE = 5000;
 
+type Lease = Pick<LeasedDispatch, "id" | "leaseId">;
 export type MemoryEndpoint = EndpointKey & { enabled: boolean; deleted?: boolean };
 
 /** What a statement takes; the database itself is never busy. */
@@ -205,7 +206,7 @@ export class MemoryQueue implements DispatchQueue {
     return new Set(done.map(({ dispatch }) => dispatch.id));
   }
 
-  async release(dispatches: readonly LeasedDispatch[], to: "claimable" | "parked"): Promise<void> {
+  async release(dispatches: readonly Lease[], to: "claimable" | "parked"): Promise<void> {
     await this.#statement();
     const rows = this.#leasedRows(dispatches);
     this.#update(rows, (row) => {
@@ -312,12 +313,11 @@ export class MemoryQueue implements DispatchQueue {
     // Claimable again when the lease ends.
     this.#queue(row);
     const { id, tenantId, endpointId, eventId, eventType, body, traceparent, attempt } = row;
-    const traced = traceparent === undefined ? {} : { traceparent };
-    const of = { id, tenantId, endpointId, eventId, eventType, body, ...traced };
-    return { ...of, attempt, once: false, leaseId, leaseEndsMs };
+    const of = { id, tenantId, endpointId, eventId, eventType, body, attempt, once: false };
+    return { ...of, ...(traceparent === undefined ? {} : { traceparent }), leaseId, leaseEndsMs };
   }
 
-  #leasedRows(dispatches: readonly LeasedDispatch[]): MemoryRow[] {
+  #leasedRows(dispatches: readonly Lease[]): MemoryRow[] {
     return dispatches.flatMap(({ id, leaseId }) => {
       const row = this.rows.get(id);
       return row?.leaseId === leaseId ? [row] : [];

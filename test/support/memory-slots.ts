@@ -14,7 +14,13 @@ const GONE_AFTER_MS = 10_000;
 const REMOVED_AFTER_MS = 5000;
 
 type Row = SlotRow & { inFlight: readonly InFlight[] };
-type WorkerRow = { seenAt: string; takesSlots: boolean; registered: string; isHeld: boolean };
+type WorkerRow = {
+  seenAt: string;
+  takesSlots: boolean;
+  registered: string;
+  isHeld: boolean;
+  isDead: boolean;
+};
 
 export class MemorySlots {
   readonly rows: Row[] = Array.from({ length: SLOT_COUNT }, (_, slot) => ({
@@ -34,11 +40,13 @@ export class MemorySlots {
     this.#clock = clock;
   }
 
-  /** What a worker does every second. Its session may have ended as the statement runs. Answers its registration. */
-  confirm(id: string, isHeld: boolean): string {
+  /** What a worker does every second. Its session may have ended as the statement runs. Answers its registration; null while its leases are freed. */
+  confirm(id: string, isHeld: boolean): string | null {
     const seenAt = String(this.#clock.nowMs());
-    const { takesSlots, registered } = this.workers.get(id) ?? { takesSlots: true, registered: seenAt };
-    this.workers.set(id, { seenAt, takesSlots, registered, isHeld });
+    const known = this.workers.get(id);
+    if (known?.isDead === true) return null;
+    const { takesSlots, registered } = known ?? { takesSlots: true, registered: seenAt };
+    this.workers.set(id, { seenAt, takesSlots, registered, isHeld, isDead: false });
     return registered;
   }
 

@@ -1,6 +1,6 @@
 /** A worker's presence on a simulated clock, as `src/queue/postgres/presence.ts` keeps it over a session. */
 import { Confirmations } from "../../src/queue/confirmations.ts";
-import type { Presence } from "../../src/queue/queue.ts";
+import { LEASE_MS, type Presence } from "../../src/queue/queue.ts";
 import type { MemorySlots } from "./memory-slots.ts";
 import type { PausableClock } from "./virtual-clock.ts";
 
@@ -33,8 +33,8 @@ export class SimulatedPresence implements Presence {
     this.#listeners.push(listener);
   }
 
-  covers(): boolean {
-    return true;
+  covers({ leaseEndsMs }: Parameters<Presence["covers"]>[0]): boolean {
+    return leaseEndsMs - LEASE_MS >= this.#confirmations.registeredAtMs;
   }
 
   loseSession(): void {
@@ -53,7 +53,7 @@ export class SimulatedPresence implements Presence {
       const registered = await this.#slots.statement(this.#clock, () =>
         this.#slots.confirm(this.#id, this.#hasSession),
       );
-      if (this.#hasSession) {
+      if (this.#hasSession && registered !== null) {
         this.#confirmations.note(registered, { askedAtMs, nowMs: this.#clock.nowMs() });
         for (const listener of this.#listeners) listener();
       }

@@ -24,8 +24,10 @@ import {
 import { makeMetrics } from "../../src/telemetry/metrics.ts";
 import { MOST_WIDTH } from "../../src/worker/width.ts";
 import { makeWorker, type Worker } from "../../src/worker/worker.ts";
+import { randomFrom } from "./chance.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import { MemorySlots } from "./memory-slots.ts";
+import { SimulatedLeases } from "./simulated-leases.ts";
 import { SimulatedPresence } from "./simulated-presence.ts";
 import { PausableClock, VirtualClock } from "./virtual-clock.ts";
 
@@ -49,6 +51,8 @@ export type SimulatedEndpoint = {
 };
 
 const TIME_LIMIT_MS = 15_000;
+/** Within which a dead worker's leases are free. */
+const FREED_AFTER_MS = 5000;
 
 export const healthy: Behaviour = ({ random }) => ({ afterMs: 5 + random() * 10, status: 200 });
 export const hanging: Behaviour = () => ({ afterMs: TIME_LIMIT_MS, status: null });
@@ -69,6 +73,9 @@ type SimulatedWorker = { id: string; worker: Worker; presence: SimulatedPresence
 
 type Known = SimulatedEndpoint & { id: EndpointId; tenantId: TenantId; starts: number[]; inFlight: number };
 
+/** Two events have an order only if one was accepted before the other was published. */
+type Published = { atMs: number; order: number; firstYounger: number };
+
 export type Report = {
   accepted: number;
   attempts: number;
@@ -84,6 +91,7 @@ export class Simulation {
   readonly clock = new VirtualClock();
   readonly queue = new MemoryQueue(this.clock);
   readonly #slots = new MemorySlots(this.clock);
+  readonly #leases = new SimulatedLeases(this.queue, this.#slots);
   readonly workers: [SimulatedWorker, ...SimulatedWorker[]];
   readonly endpoints: readonly Known[];
   readonly errors: string[] = [];
@@ -92,12 +100,12 @@ export class Simulation {
   #mostInFlight = 0;
   #mostWeight = 0;
   #lanes: { inFlight: number; weight: number } = { inFlight: 0, weight: 0 };
-  readonly #starts: { tenant: string; atMs: number }[] = [];
+  readonly #starts: { tenant: string; workerId: string; atMs: number }[] = [];
   readonly #random: () => number;
-  readonly #acceptedAtMs = new Map<EventId, { atMs: number; order: number }>();
+  readonly #published = new Map<EventId, Published>();
   /** From publishing to the first attempt, by endpoint, in milliseconds. */
   readonly latenciesMs = new Map<EndpointId, number[]>();
-  /** How many younger events had started before, by endpoint, at worst. */
+  /** How many events had started before an older one, by endpoint, at worst: those published after it was accepted. */
   readonly overtaken = new Map<EndpointId, number>();
   readonly #startedOrders = new Map<EndpointId, number[]>();
   readonly #sending = new Set<string>();
@@ -128,7 +136,7 @@ export class Simulation {
   /** Publishes, and lets the worker work, for so long; then everything published must be in the queue or over. */
   async run(ms: number): Promise<Report> {
     for (const endpoint of this.endpoints) {
-      const events = Array.from({ length: endpoint.backlog ?? 0 }, () => this.#newEvent(endpoint));
+      const events = Array.from({ length: endpoint.backlog ?? 0 }, () => this.#newAccepted(endpoint));
       this.#accepted += events.length;
       this.queue.addBacklog(events, endpoint.id);
       this.#publishLater(endpoint, Math.min(ms, endpoint.untilMs ?? ms));
@@ -158,9 +166,24 @@ export class Simulation {
     return added;
   }
 
+  /** Its process is gone. Answers how many dispatches it had leased, which others must free in time. */
+  kill({ id, presence, clock }: SimulatedWorker): number {
+    presence.loseSession();
+    clock.pause();
+    this.clock.after(FREED_AFTER_MS, () =>
+      this.#check(this.#leases.countOf(id) === 0, "a dead worker still has leases after five seconds"),
+    );
+    return this.#leases.countOf(id);
+  }
+
   /** When attempts of the tenant's endpoints started. */
   startsOf(tenant: string): number[] {
     return this.#starts.flatMap((start) => (start.tenant === tenant ? [start.atMs] : []));
+  }
+
+  /** When the worker started attempts. */
+  startsBy({ id }: SimulatedWorker): number[] {
+    return this.#starts.flatMap((start) => (start.workerId === id ? [start.atMs] : []));
   }
 
   latencies(isWanted: (endpoint: SimulatedEndpoint) => boolean): number[] {
@@ -190,7 +213,8 @@ export class Simulation {
 
   #newEvent(endpoint: Known): NewEvent {
     const id = newEventId();
-    this.#acceptedAtMs.set(id, { atMs: this.clock.nowMs(), order: this.#acceptedAtMs.size });
+    const order = this.#published.size;
+    this.#published.set(id, { atMs: this.clock.nowMs(), order, firstYounger: Infinity });
     const body = "x".repeat(endpoint.bodySize ?? 400);
     return {
       id,
@@ -206,13 +230,31 @@ export class Simulation {
 
   async #accept(events: NewEvent[]): Promise<void[]> {
     const [first] = this.workers;
-    const { worker } = this.workers[Math.floor(this.#random() * this.workers.length)] ?? first;
+    // Nobody publishes to a process that stands still or is gone.
+    const running = this.workers.filter(({ clock }) => !clock.isPaused);
+    const { id: workerId, worker } = running[Math.floor(this.#random() * running.length)] ?? first;
     await worker.accept(async (places) => {
       const acceptance = await this.queue.accept(events, places);
+      this.#leases.note(workerId, acceptance.leased);
       this.#publishing -= events.length;
       return acceptance;
     });
+    this.#noteAccepted(events);
     return events.map(() => undefined);
+  }
+
+  /** As one of an array: the next one is younger. */
+  #newAccepted(endpoint: Known): NewEvent {
+    const event = this.#newEvent(endpoint);
+    this.#noteAccepted([event]);
+    return event;
+  }
+
+  #noteAccepted(events: readonly NewEvent[]): void {
+    for (const { id } of events) {
+      const event = this.#published.get(id);
+      if (event !== undefined) event.firstYounger = this.#published.size;
+    }
   }
 
   #makeWorker(id: string): SimulatedWorker {
@@ -228,7 +270,7 @@ export class Simulation {
     );
     const worker = makeWorker({
       tracing: null,
-      queue: this.queue,
+      queue: this.#leases.queueOf(id),
       presence,
       slots: this.#slots.storeOf(id, { clock, stillInFlight: async (given) => this.#leased(given) }),
       clock,
@@ -237,7 +279,7 @@ export class Simulation {
         get: async () => null,
         forget: () => undefined,
       },
-      sender: { send: (request) => this.#send(request, { presence, clock }) },
+      sender: { send: (request) => this.#send(request, { id, presence, clock }) },
       health: { observe: async () => false },
       blockedTarget: () => undefined,
       outbox: { relay: async () => "all" },
@@ -246,6 +288,7 @@ export class Simulation {
       log,
       metrics: { ...makeMetrics(), watchLanes: (lanes) => void (this.#lanes = lanes) },
     });
+    this.#leases.watchFrom({ presence, clock, log });
     this.#slots.listeners.add(() => clock.after(0, () => worker.slotsChanged()));
     return { id, worker, presence, clock };
   }
@@ -276,12 +319,12 @@ export class Simulation {
 
   async #send(
     request: SendRequest,
-    { presence, clock }: Pick<SimulatedWorker, "presence" | "clock">,
+    { id: workerId, presence, clock }: Omit<SimulatedWorker, "worker">,
   ): Promise<SendOutcome> {
     const endpoint = this.#byUrl.get(request.url);
     assert.ok(endpoint !== undefined);
     this.#check(presence.isConfirmed(), "an attempt starts while nobody can see the worker");
-    this.#noteStart(endpoint, request);
+    this.#noteStart(endpoint, request, workerId);
     const { afterMs, status } = endpoint.behaviour({ nowMs: this.clock.nowMs(), random: this.#random });
     await this.clock.wait(Math.min(afterMs, TIME_LIMIT_MS));
     endpoint.inFlight--;
@@ -293,7 +336,7 @@ export class Simulation {
       : { kind: "answered", status, headers: {}, body: "", latencyMs: afterMs };
   }
 
-  #noteStart(endpoint: Known, { headers }: SendRequest): void {
+  #noteStart(endpoint: Known, { headers }: SendRequest, workerId: string): void {
     const nowMs = this.clock.nowMs();
     const deliveryId = headers["X-Service-Delivery"] ?? "";
     this.#check(!this.#sending.has(deliveryId), "an attempt runs twice at once");
@@ -309,7 +352,7 @@ export class Simulation {
       row?.leaseId != null && row.claimableMs - nowMs >= TIME_LIMIT_MS,
       "an attempt starts without a lease that outlasts it",
     );
-    this.#starts.push({ tenant: endpoint.tenant, atMs: nowMs });
+    this.#starts.push({ tenant: endpoint.tenant, workerId, atMs: nowMs });
     this.#keepsRate(endpoint, nowMs);
     if (row?.attempt === 1) this.#noteFirst(endpoint, row.eventId, nowMs);
   }
@@ -323,16 +366,16 @@ export class Simulation {
   }
 
   #noteFirst({ id }: Known, eventId: EventId, nowMs: number): void {
-    const accepted = this.#acceptedAtMs.get(eventId);
-    assert.ok(accepted !== undefined);
+    const event = this.#published.get(eventId);
+    assert.ok(event !== undefined);
     const latencies = this.latenciesMs.get(id) ?? [];
     this.latenciesMs.set(id, latencies);
-    latencies.push(nowMs - accepted.atMs);
+    latencies.push(nowMs - event.atMs);
     const orders = this.#startedOrders.get(id) ?? [];
     this.#startedOrders.set(id, orders);
-    const younger = orders.filter((order) => order > accepted.order).length;
+    const younger = orders.filter((order) => order >= event.firstYounger).length;
     this.overtaken.set(id, Math.max(this.overtaken.get(id) ?? 0, younger));
-    orders.push(accepted.order);
+    orders.push(event.order);
     if (orders.length > 2000) orders.splice(0, 1000);
   }
 
@@ -345,20 +388,4 @@ const SIGNING_KEY = makeSigningKey("whsec_MDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMD
 
 function urlOf(endpointId: EndpointId): string {
   return `https://example.com/${endpointId}`;
-}
-
-/** Mulberry32: enough chance for a simulation, and the same for the same seed everywhere. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
