@@ -11,17 +11,6 @@ import {
 import { Address4, Address6 } from "ip-address";
 import { CLOSED_IPV4, CLOSED_IPV6 } from "./url-oracle.ts";
 
-/** A number from 0 to 1, the same sequence for the same seed (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 type Random = () => number;
 
 const MAX_IPV4 = 0xffff_ffffn;

@@ -2,7 +2,8 @@
 import { judgeAddress, makeAddressPolicy } from "../../src/outbound/address-rules.ts";
 import { parseWebhookUrl } from "../../src/outbound/url-rules.ts";
 import { Address6 } from "ip-address";
-import { hostileAddress, hostileUrl, seededRandom } from "./hostile-urls.ts";
+import { randomFrom } from "./chance.ts";
+import { hostileAddress, hostileUrl } from "./hostile-urls.ts";
 import { oracleTakesAddress, oracleTakesUrl, type Opinion } from "./url-oracle.ts";
 
 export type Disagreement = { kind: "url" | "address"; input: string; rules: string; oracle: string };
@@ -15,7 +16,7 @@ const ADDRESSES = makeAddressPolicy({ allowedCidrs: [], deniedCidrs: [] });
 
 /** The same inputs for the same seed; every fourth is an address. Stops at the first disagreement, cut down. */
 export function fuzz(count: number, seed: number): FuzzResult {
-  const random = seededRandom(seed);
+  const random = randomFrom(seed);
   let accepted = 0;
   for (let index = 0; index < count; index++) {
     const kind = index % 4 === 3 ? "address" : "url";
