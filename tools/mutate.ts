@@ -87,7 +87,9 @@ async function mutate(
   console.log(`\n${asked}: ${testFiles.length} test files\n`);
   mkdirSync(cache, { recursive: true });
   const name = join(cache, part.replaceAll("/", "-"));
-  const files = { report: `${name}.json`, notes: `${name}.notes`, known: `${name}.known` };
+  // What some tests did not notice is open for all of them.
+  const known = isThorough ? `${name}.thorough.known` : `${name}.known`;
+  const files = { report: `${name}.json`, notes: `${name}.notes`, known };
   for (const file of [files.report, files.notes]) rmSync(file, { force: true });
   const config = `${name}.config.json`;
   const nodeTest = { testFiles, isThorough, knownRuns: `${name}.dry-runs`, notes: files.notes };

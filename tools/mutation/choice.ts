@@ -7,6 +7,8 @@ export type DryRuns = {
   reached: Record<string, Coverage>;
   /** Of a service that starts and stops and does nothing in between. */
   startUp: Coverage;
+  /** The mutants of each source. */
+  sources: Record<string, readonly string[]>;
 };
 
 export type Choice = {
@@ -22,23 +24,35 @@ const STARTS = 0.8;
 /** Files that reach a mutant as every start of the service does tell the same about it. */
 const OF_START_UP = 2;
 
-/** `files` reach the mutant. Those that reach it beyond the start of the service come first, each group by its times. */
+/**
+ * `files` reach the mutant. Those that reach it beyond the start of the service
+ * come first, by how much they do with its source for their time.
+ */
 export function chooseFiles(
   mutant: string,
   files: readonly string[],
   { dryRuns, isThorough }: { dryRuns: DryRuns; isThorough: boolean },
 ): Choice {
-  const { times, reached, startUp } = dryRuns;
-  const atStart = startUp[mutant] ?? 0;
-  const isBeyond = (file: string): boolean =>
-    atStart === 0 || (reached[file]?.[mutant] ?? 0) >= BEYOND * atStart || !startsService(file, dryRuns);
-  const byTime = files.toSorted((one, other) => (times[one] ?? 0) - (times[other] ?? 0));
-  const beyond = byTime.filter(isBeyond);
-  const others = byTime.filter((file) => !isBeyond(file));
+  const source = Object.values(dryRuns.sources).find((mutants) => mutants.includes(mutant)) ?? [];
+  const timeOf = (file: string): number => dryRuns.times[file] ?? 0;
+  const worthOf = (file: string): number =>
+    (1 + source.filter((one) => isBeyond(one, file, dryRuns)).length) / (1 + timeOf(file));
+  const byTime = files.toSorted((one, other) => timeOf(one) - timeOf(other));
+  const beyond = files.filter((file) => isBeyond(mutant, file, dryRuns));
+  const others = byTime.filter((file) => !beyond.includes(file));
   return {
-    files: [...beyond, ...(isThorough ? others : others.slice(0, OF_START_UP))],
+    files: [
+      ...beyond.toSorted((one, other) => worthOf(other) - worthOf(one)),
+      ...(isThorough ? others : others.slice(0, OF_START_UP)),
+    ],
     isStartUpOnly: beyond.length === 0 && others.length > 0,
   };
+}
+
+function isBeyond(mutant: string, file: string, dryRuns: DryRuns): boolean {
+  const count = dryRuns.reached[file]?.[mutant] ?? 0;
+  const atStart = dryRuns.startUp[mutant] ?? 0;
+  return count > 0 && (count >= BEYOND * atStart || !startsService(file, dryRuns));
 }
 
 function startsService(file: string, { reached, startUp }: DryRuns): boolean {

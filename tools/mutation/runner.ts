@@ -71,9 +71,11 @@ class NodeTestRunner {
 
   async dryRun(): Promise<DryRun> {
     const { testFiles, knownRuns } = this.#options;
-    const known = new KnownRuns(ROOT, knownRuns, readNumbering(process.cwd()));
+    const numbering = readNumbering(process.cwd());
+    const known = new KnownRuns(ROOT, knownRuns, numbering);
     const result: DryRun = { status: "complete", tests: [], mutantCoverage: { static: {}, perTest: {} } };
-    const dryRuns: DryRuns = { times: {}, reached: {}, startUp: {} };
+    const sources = Object.fromEntries(numbering);
+    const dryRuns: DryRuns = { times: {}, reached: {}, startUp: {}, sources };
     const waiting = [START_UP, ...testFiles];
     const work = async (): Promise<void> => {
       for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {

@@ -81,33 +81,38 @@ it("a program that a test starts inherits the mutant, and nothing in other runs"
 
 describe("the files for a mutant", () => {
   const dryRuns = {
-    times: { unit: 5, idle: 1, slow: 4, busy: 9, program: 3 },
+    times: { unit: 5, idle: 100, slow: 400, busy: 900, program: 300, deep: 1000 },
     reached: {
       unit: { a: 1 },
       idle: { a: 2, b: 1, c: 1 },
       slow: { a: 2, b: 1, c: 1 },
       busy: { a: 64, b: 1, c: 1 },
+      deep: { a: 64, b: 1, c: 64, d: 1, e: 1 },
       program: { a: 2, b: 2, c: 1 },
     },
     startUp: { a: 2, b: 1, c: 1 },
+    sources: { "src/a.ts": ["a", "b"], "src/c.ts": ["c", "d", "e"] },
   };
-  const all = ["unit", "idle", "slow", "busy", "program"];
+  const chosen = (mutant: string, files: string[], isThorough = false) =>
+    chooseFiles(mutant, files, { dryRuns, isThorough });
 
   it("begin with those that reach it beyond the start of the service; of the others two are tried", () => {
-    const choice = chooseFiles("a", all, { dryRuns, isThorough: false });
-    deepEqual(choice, { files: ["unit", "busy", "idle", "program"], isStartUpOnly: false });
-    const thorough = chooseFiles("a", all, { dryRuns, isThorough: true });
-    deepEqual(thorough.files, ["unit", "busy", "idle", "program", "slow"]);
+    const all = ["slow", "deep", "busy", "idle", "program", "unit"];
+    const files = ["unit", "busy", "deep", "idle", "program"];
+    deepEqual(chosen("a", all), { files, isStartUpOnly: false });
+    deepEqual(chosen("a", all, true).files, [...files, "slow"]);
   });
 
   it("are the two fastest where the start of the service alone reaches it", () => {
-    const choice = chooseFiles("b", ["slow", "busy", "idle", "program"], { dryRuns, isThorough: false });
+    const choice = chosen("b", ["slow", "busy", "idle", "program"]);
     deepEqual(choice, { files: ["idle", "program"], isStartUpOnly: true });
   });
 
-  it("are all that reach it where the start does not, the fastest first", () => {
-    const { files } = chooseFiles("d", ["slow", "idle"], { dryRuns, isThorough: false });
-    deepEqual(files, ["idle", "slow"]);
+  it("begin with those that do most with its source, for their time", () => {
+    const counts = { d: 1 };
+    const all = { ...dryRuns, reached: { ...dryRuns.reached, slow: counts, busy: counts } };
+    const { files } = chooseFiles("d", ["busy", "deep", "slow"], { dryRuns: all, isThorough: false });
+    deepEqual(files, ["slow", "deep", "busy"]);
   });
 });
 
