@@ -120,38 +120,39 @@ const PASSED: FileResult = { kind: "passed", tookMs: 1 };
 const FAILED: FileResult = { kind: "failed", tookMs: 1, why: "does", isLate: false };
 const OVERDUE: FileResult = { kind: "overdue", tookMs: 1 };
 
-describe("a trial", () => {
-  const start = async (test: TestContext, results: Record<string, FileResult[]>, timeMs = 3000) => {
-    const seen: { unrepeated: string[]; limits: number[]; waits: (string | undefined)[] } = {
-      unrepeated: [],
-      limits: [],
-      waits: [],
-    };
-    const trial: Trial = {
-      mutant: "7",
-      files: Object.keys(results),
-      timeOf: () => timeMs,
-      isThorough: false,
-      turns: new Turns(newFolder(test)),
-      unrepeated: (file) => seen.unrepeated.push(file),
-      run: async (file, limitMs, env) => {
-        seen.limits.push(limitMs);
-        seen.waits.push(env[MUTATION.waitLimit]);
-        equal(env[MUTATION.active], "7");
-        return results[file]?.shift() ?? PASSED;
-      },
-    };
-    return { result: await tryMutant(trial), ...seen };
+/** Each file answers its results in turn, and then passes. */
+async function startTrial(test: TestContext, results: Record<string, FileResult[]>, timeMs = 3000) {
+  const seen: { unrepeated: string[]; limits: number[]; waits: (string | undefined)[] } = {
+    unrepeated: [],
+    limits: [],
+    waits: [],
   };
+  const trial: Trial = {
+    mutant: "7",
+    files: Object.keys(results),
+    timeOf: () => timeMs,
+    isThorough: false,
+    turns: new Turns(newFolder(test)),
+    unrepeated: (file) => seen.unrepeated.push(file),
+    run: async (file, limitMs, env) => {
+      seen.limits.push(limitMs);
+      seen.waits.push(env[MUTATION.waitLimit]);
+      equal(env[MUTATION.active], "7");
+      return results[file]?.shift() ?? PASSED;
+    },
+  };
+  return { result: await tryMutant(trial), ...seen };
+}
 
+describe("a trial", () => {
   it("counts a failure that repeats", async (test) => {
-    const { result, unrepeated } = await start(test, { one: [], two: [FAILED, FAILED], three: [] });
+    const { result, unrepeated } = await startTrial(test, { one: [], two: [FAILED, FAILED], three: [] });
     deepEqual(result, { kind: "noticed", file: "two", result: FAILED, tried: 2 });
     deepEqual(unrepeated, []);
   });
 
   it("does not count a failure, or an end by the limit, that does not repeat", async (test) => {
-    const { result, unrepeated, limits, waits } = await start(test, { one: [FAILED], two: [OVERDUE] });
+    const { result, unrepeated, limits, waits } = await startTrial(test, { one: [FAILED], two: [OVERDUE] });
     deepEqual(result, { kind: "unnoticed", tried: 2 });
     deepEqual(unrepeated, ["one", "two"]);
     // The second time has twice the patience.
@@ -160,9 +161,13 @@ describe("a trial", () => {
   });
 
   it("ends after 30 seconds of tests, and waits at least 4 s for what a test waits for", async (test) => {
-    const { result } = await start(test, { one: [], two: [], three: [], four: [FAILED, FAILED] }, 10_000);
+    const { result } = await startTrial(
+      test,
+      { one: [], two: [], three: [], four: [FAILED, FAILED] },
+      10_000,
+    );
     deepEqual(result, { kind: "unnoticed", tried: 3 });
-    const { waits } = await start(test, { one: [] }, 100);
+    const { waits } = await startTrial(test, { one: [] }, 100);
     deepEqual(waits, ["4000"]);
   });
 });
@@ -187,8 +192,9 @@ it("what runs alone waits for what runs beside, and the other way round", async 
   deepEqual(order, ["beside", "alone", "next"]);
 });
 
+const instrumented = (...ids: number[]): string => ids.map((id) => `stryMutAct_9fa48("${id}");`).join("\n");
+
 describe("a dry run of earlier", () => {
-  const instrumented = (...ids: number[]) => ids.map((id) => `stryMutAct_9fa48("${id}");`).join("\n");
   const sources = { "src/a.ts": "a", "src/b.ts": "b", "src/a.test.ts": "the test" };
 
   it("holds for a later numbering of the same sources, also for one file of them", (test) => {

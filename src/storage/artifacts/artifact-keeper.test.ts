@@ -39,7 +39,7 @@ afterEach(() => keeper.stop());
 async function counted(): Promise<Record<string, number>> {
   const { values } = await metrics.artifactsTotal.get();
   return Object.fromEntries(
-    values.map(({ labels, value }) => [`${labels.kind} ${labels.outcome} ${labels.reason}`.trim(), value]),
+    values.map(({ labels, value }) => [Object.values(labels).join(" ").trim(), value]),
   );
 }
 
@@ -71,6 +71,10 @@ async function noteGone(): Promise<void> {
     { requestBody: true, responseBody: null, days: null },
   );
 }
+
+/** In seconds. */
+const dueIn = (from: number, to: number): string =>
+  `due_at BETWEEN now() + interval '${from} s' AND now() + interval '${to} s'`;
 
 /** Where the folder of artifacts should be there is a file. */
 async function breakStore(): Promise<() => Promise<void>> {
@@ -189,10 +193,10 @@ describe("a noted body", () => {
     const mend = await breakStore();
     try {
       keeper.start();
-      const inS = (from: number, to: number) =>
-        `due_at BETWEEN now() + interval '${from} s' AND now() + interval '${to} s'`;
-      await eventually(async () => (await count("bodies_to_keep", `tries = 8 AND ${inS(64, 128)}`)) === 1);
-      await eventually(async () => (await count("bodies_to_keep", `tries = 21 AND ${inS(200, 300)}`)) === 1);
+      await eventually(async () => (await count("bodies_to_keep", `tries = 8 AND ${dueIn(64, 128)}`)) === 1);
+      await eventually(
+        async () => (await count("bodies_to_keep", `tries = 21 AND ${dueIn(200, 300)}`)) === 1,
+      );
     } finally {
       await mend();
     }
