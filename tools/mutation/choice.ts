@@ -4,6 +4,7 @@ import type { Coverage } from "./coverage.ts";
 /** What the dry run found out, by test file. */
 export type DryRuns = {
   times: Record<string, number>;
+  longestTests: Record<string, number>;
   reached: Record<string, Coverage>;
   /** Of a service that starts and stops and does nothing in between. */
   startUp: Coverage;

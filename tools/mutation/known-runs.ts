@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { Coverage } from "./coverage.ts";
 
-export type KnownRun = { tookMs: number; reached: Coverage };
+export type KnownRun = { tookMs: number; longestTestMs: number; reached: Coverage };
 /** The mutants of each changed file, in their order. */
 export type Numbering = ReadonlyMap<string, readonly string[]>;
 
@@ -26,6 +26,7 @@ const TREE = [
 const storedSchema = z.object({
   key: z.string(),
   tookMs: z.number(),
+  longestTestMs: z.number(),
   mutated: z.array(z.string()),
   reached: z.record(z.string(), z.record(z.string(), z.number())),
 });
@@ -77,10 +78,10 @@ export class KnownRuns {
         if (id !== undefined) reached[id] = count;
       }
     }
-    return { tookMs: stored.tookMs, reached };
+    return { tookMs: stored.tookMs, longestTestMs: stored.longestTestMs, reached };
   }
 
-  keep(file: string, { tookMs, reached }: KnownRun): void {
+  keep(file: string, { tookMs, longestTestMs, reached }: KnownRun): void {
     const places = [...this.#numbering].map(([source, ids]) => {
       const counts = ids.flatMap((id, index): [string, number][] => {
         const count = reached[id];
@@ -89,7 +90,13 @@ export class KnownRuns {
       return [source, Object.fromEntries(counts)];
     });
     const mutated = [...this.#numbering.keys()];
-    const stored = { key: this.#keyOf(file), tookMs, mutated, reached: Object.fromEntries(places) };
+    const stored = {
+      key: this.#keyOf(file),
+      tookMs,
+      longestTestMs,
+      mutated,
+      reached: Object.fromEntries(places),
+    };
     const path = this.#pathOf(file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, JSON.stringify(stored));

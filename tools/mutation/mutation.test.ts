@@ -148,7 +148,8 @@ const run = (test: TestContext, body: string, limitMs = 20_000) => {
 
 describe("a test file", () => {
   it("that passes, fails, ends its process or hangs is told apart", async (test) => {
-    equal((await run(test, "")).kind, "passed");
+    const passed = await run(test, "await new Promise((end) => setTimeout(end, 200))");
+    ok(passed.kind === "passed" && passed.longestTestMs >= 190 && passed.longestTestMs < passed.tookMs);
     const failed = await run(test, "throw new Error('no')");
     deepEqual([failed.kind, "why" in failed && failed.why], ["failed", "does"]);
     equal("isLate" in failed && failed.isLate, false);

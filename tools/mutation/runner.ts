@@ -75,17 +75,18 @@ class NodeTestRunner {
     const known = new KnownRuns(ROOT, knownRuns, numbering);
     const result: DryRun = { status: "complete", tests: [], mutantCoverage: { static: {}, perTest: {} } };
     const sources = Object.fromEntries(numbering);
-    const dryRuns: DryRuns = { times: {}, reached: {}, startUp: {}, sources };
+    const dryRuns: DryRuns = { times: {}, longestTests: {}, reached: {}, startUp: {}, sources };
     const waiting = [START_UP, ...testFiles];
     const work = async (): Promise<void> => {
       for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-        const { tookMs, reached, fault } = await this.#dryRunFile(file, known);
+        const { tookMs, longestTestMs, reached, fault } = await this.#dryRunFile(file, known);
         const test = { id: file, name: file, fileName: file, timeSpentMs: tookMs };
         if (fault !== null) result.tests.push({ ...test, status: 1, failureMessage: fault });
         else if (file === START_UP) dryRuns.startUp = reached;
         else result.tests.push({ ...test, status: 0 });
         if (file === START_UP) continue;
         dryRuns.times[file] = tookMs;
+        dryRuns.longestTests[file] = longestTestMs;
         dryRuns.reached[file] = reached;
       }
     };
@@ -109,6 +110,7 @@ class NodeTestRunner {
       mutant,
       files: choice.files,
       timeOf: (file) => dryRuns.times[file] ?? DRY_LIMIT_MS,
+      longestTestOf: (file) => dryRuns.longestTests[file] ?? DRY_LIMIT_MS,
       isThorough,
       run: (file, limitMs, env) => this.#run(file, limitMs, env),
       turns: this.#turns,
@@ -134,9 +136,13 @@ class NodeTestRunner {
     // A failure by chance would end the whole run.
     if (ran.result.kind !== "passed") ran = await run();
     const { result, reached } = ran;
-    if (result.kind === "passed") known.keep(file, { tookMs: result.tookMs, reached });
-    const fault = { passed: null, overdue: "it did not end", failed: "why" in result ? result.why : "" };
-    return { tookMs: result.tookMs, reached, fault: fault[result.kind] };
+    if (result.kind !== "passed") {
+      const fault = result.kind === "failed" ? result.why : "it did not end";
+      return { tookMs: result.tookMs, longestTestMs: 0, reached, fault };
+    }
+    const passed = { tookMs: result.tookMs, longestTestMs: result.longestTestMs, reached };
+    known.keep(file, passed);
+    return { ...passed, fault: null };
   }
 
   #note(note: Note): void {

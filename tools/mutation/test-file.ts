@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 export type FileResult =
-  | { kind: "passed"; tookMs: number }
+  | { kind: "passed"; tookMs: number; longestTestMs: number }
   /** `isLate`: by a limit of time, which a busy machine may have caused. */
   | { kind: "failed"; tookMs: number; why: string; isLate: boolean }
   | { kind: "overdue"; tookMs: number };
@@ -61,8 +61,14 @@ export async function runTestFile(
   if (failed !== undefined) return { kind: "failed", tookMs, why: failed, isLate };
   if (isOverdue) return { kind: "overdue", tookMs };
   return code === 0
-    ? { kind: "passed", tookMs }
+    ? { kind: "passed", tookMs, longestTestMs: longestOf(output) }
     : { kind: "failed", tookMs, why: output.slice(-2000), isLate };
+}
+
+/** Of the tests that wait for something; a suite is as long as all of its tests. */
+function longestOf(output: string): number {
+  const times = [...output.matchAll(/^ *duration_ms: ([\d.]+)\n *type: 'test'$/gm)];
+  return Math.max(0, ...times.map(([, ms = ""]) => Number(ms)));
 }
 
 function killGroup(pid: number): void {

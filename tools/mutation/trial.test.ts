@@ -81,6 +81,7 @@ it("a program that a test starts inherits the mutant, and nothing in other runs"
 
 describe("the files for a mutant", () => {
   const dryRuns = {
+    longestTests: {},
     times: { unit: 5, idle: 100, slow: 400, busy: 900, program: 300, deep: 1000 },
     reached: {
       unit: { a: 1 },
@@ -116,7 +117,7 @@ describe("the files for a mutant", () => {
   });
 });
 
-const PASSED: FileResult = { kind: "passed", tookMs: 1 };
+const PASSED: FileResult = { kind: "passed", tookMs: 1, longestTestMs: 1 };
 const FAILED: FileResult = { kind: "failed", tookMs: 1, why: "does", isLate: false };
 const OVERDUE: FileResult = { kind: "overdue", tookMs: 1 };
 
@@ -131,6 +132,7 @@ async function startTrial(test: TestContext, results: Record<string, FileResult[
     mutant: "7",
     files: Object.keys(results),
     timeOf: () => timeMs,
+    longestTestOf: () => timeMs / 1.5,
     isThorough: false,
     turns: new Turns(newFolder(test)),
     unrepeated: (file) => seen.unrepeated.push(file),
@@ -157,7 +159,7 @@ describe("a trial", () => {
     deepEqual(unrepeated, ["one", "two"]);
     // The second time has twice the patience.
     deepEqual(limits, [17_000, 34_000, 17_000, 34_000]);
-    deepEqual(waits, ["6000", "12000", "6000", "12000"]);
+    deepEqual(waits, ["4000", "8000", "4000", "8000"]);
   });
 
   it("ends after 30 seconds of tests, and waits at least 4 s for what a test waits for", async (test) => {
@@ -167,8 +169,8 @@ describe("a trial", () => {
       10_000,
     );
     deepEqual(result, { kind: "unnoticed", tried: 3 });
-    const { waits } = await startTrial(test, { one: [] }, 100);
-    deepEqual(waits, ["4000"]);
+    deepEqual((await startTrial(test, { one: [] }, 100)).waits, ["4000"]);
+    deepEqual((await startTrial(test, { one: [] }, 9000)).waits, ["12000"]);
   });
 });
 
@@ -203,11 +205,11 @@ describe("a dry run of earlier", () => {
       new KnownRuns(root, join(root, "known"), readNumbering(newFolder(test, files)));
     const first = numbered({ "src/a.ts": instrumented(1, 0), "src/b.ts": instrumented(2, 3) });
     equal(first.find("src/a.test.ts"), null);
-    first.keep("src/a.test.ts", { tookMs: 5, reached: { 0: 1, 3: 8 } });
+    first.keep("src/a.test.ts", { tookMs: 5, longestTestMs: 4, reached: { 0: 1, 3: 8 } });
     const later = numbered({ "src/b.ts": instrumented(10, 11) });
-    deepEqual(later.find("src/a.test.ts"), { tookMs: 5, reached: { 11: 8 } });
+    deepEqual(later.find("src/a.test.ts"), { tookMs: 5, longestTestMs: 4, reached: { 11: 8 } });
     // A file that was not changed in it may be reached as well.
-    later.keep("src/a.test.ts", { tookMs: 5, reached: { 11: 8 } });
+    later.keep("src/a.test.ts", { tookMs: 5, longestTestMs: 4, reached: { 11: 8 } });
     equal(first.find("src/a.test.ts"), null);
   });
 
@@ -217,12 +219,12 @@ describe("a dry run of earlier", () => {
     const known = () => new KnownRuns(root, join(root, "known"), numbering);
     const isKnown = () => known().find("src/a.test.ts") !== null;
     const change = (file: string) => writeFileSync(join(root, file), "changed");
-    known().keep("src/a.test.ts", { tookMs: 5, reached: {} });
+    known().keep("src/a.test.ts", { tookMs: 5, longestTestMs: 4, reached: {} });
     change("src/b.test.ts");
     notEqual(isKnown(), false);
     change("src/b.ts");
     equal(isKnown(), false);
-    known().keep("src/a.test.ts", { tookMs: 5, reached: {} });
+    known().keep("src/a.test.ts", { tookMs: 5, longestTestMs: 4, reached: {} });
     change("src/a.test.ts");
     equal(isKnown(), false);
   });

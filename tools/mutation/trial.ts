@@ -20,6 +20,7 @@ export type Trial = {
   mutant: string;
   files: readonly string[];
   timeOf: (file: string) => number;
+  longestTestOf: (file: string) => number;
   isThorough: boolean;
   run: RunFile;
   turns: Turns;
@@ -50,8 +51,12 @@ function isLate(result: FileResult): boolean {
   return result.kind === "overdue" || (result.kind === "failed" && result.isLate);
 }
 
-function tryFile({ mutant, timeOf, run }: Trial, file: string, patience: number): Promise<FileResult> {
-  const waitMs = patience * Math.max(SHORTEST_WAIT_MS, 2 * timeOf(file));
+function tryFile(
+  { mutant, timeOf, longestTestOf, run }: Trial,
+  file: string,
+  patience: number,
+): Promise<FileResult> {
+  const waitMs = patience * Math.max(SHORTEST_WAIT_MS, 2 * longestTestOf(file));
   return run(file, patience * (SLACK_MS + SLOWER * timeOf(file)), {
     [MUTATION.active]: mutant,
     [MUTATION.waitLimit]: String(Math.round(waitMs)),

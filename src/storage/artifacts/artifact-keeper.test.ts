@@ -256,26 +256,6 @@ it("the number of bodies that wait is measured, and a failure of the database is
   await eventually(async () => (await metrics.bodiesWaiting.get()).values[0]?.value === 1);
 });
 
-// The last, because it takes longest.
-it("no body is noted while bodies of 1 GiB wait, and the loss is counted and logged", async () => {
-  await artifacts.pool.query(
-    `INSERT INTO postern.bodies_to_keep (tenant_id, endpoint_id, delivery_id, attempt, kind, body, due_at)
-      SELECT 'greedy', gen_random_uuid(), gen_random_uuid(), 1, 'response_body', zeros, now() + interval '1 day'
-      FROM (SELECT decode(repeat('00', 67108864), 'hex') AS zeros) AS given, generate_series(1, 16)`,
-  );
-  keeper.start();
-  const answers = { ...KEEP_ALL, requestBodies: false };
-  await eventually(async () => keeper.choose(answers, { attempt: 1, longResponseBody: LONG }) === null);
-  assert.deepEqual(await counted(), { "response_body lost backlog": 1 });
-  const [line] = lines;
-  const message = "too many bodies wait to be stored";
-  assert.deepEqual(
-    [line?.["msg"], line?.["kind"], line?.["times"]],
-    ["bodies of attempts are lost", "response_body", 1],
-  );
-  assert.equal(line?.["err"], message);
-});
-
 /** From now on the process's clock is so far ahead. */
 function passTime(test: TestContext, ms: number): void {
   test.mock.restoreAll();
