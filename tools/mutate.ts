@@ -71,7 +71,7 @@ function allParts(): string[] {
     .sort();
 }
 
-/** Files of a part share its tests and what is known of them. */
+/** Files of a part share what is known of their tests and mutants. */
 function wholePartOf(asked: string): string {
   const depth = asked.startsWith("src/storage/") ? 3 : 2;
   return asked.split("/", depth).join("/");
@@ -83,7 +83,7 @@ async function mutate(
   { databaseUrl, isThorough }: { databaseUrl: string; isThorough: boolean },
 ): Promise<{ report: Report; notes: string } | null> {
   const part = wholePartOf(asked);
-  const testFiles = relatedTests(root, part);
+  const testFiles = relatedTests(root, asked);
   console.log(`\n${asked}: ${testFiles.length} test files\n`);
   mkdirSync(cache, { recursive: true });
   const name = join(cache, part.replaceAll("/", "-"));

@@ -27,7 +27,6 @@ const storedSchema = z.object({
   key: z.string(),
   tookMs: z.number(),
   longestTestMs: z.number(),
-  mutated: z.array(z.string()),
   reached: z.record(z.string(), z.record(z.string(), z.number())),
 });
 
@@ -68,7 +67,7 @@ export class KnownRuns {
   find(file: string): KnownRun | null {
     const stored = this.#read(file);
     if (stored === null || stored.key !== this.#keyOf(file)) return null;
-    const isWhole = [...this.#numbering.keys()].every((source) => stored.mutated.includes(source));
+    const isWhole = [...this.#numbering.keys()].every((source) => source in stored.reached);
     if (!isWhole) return null;
     const reached: Coverage = {};
     for (const [source, counts] of Object.entries(stored.reached)) {
@@ -89,14 +88,12 @@ export class KnownRuns {
       });
       return [source, Object.fromEntries(counts)];
     });
-    const mutated = [...this.#numbering.keys()];
-    const stored = {
-      key: this.#keyOf(file),
-      tookMs,
-      longestTestMs,
-      mutated,
-      reached: Object.fromEntries(places),
-    };
+    const key = this.#keyOf(file);
+    const earlier = this.#read(file);
+    // What was found with other sources of the part holds as well.
+    const reachedEarlier = earlier?.key === key ? earlier.reached : {};
+    const all = { ...reachedEarlier, ...Object.fromEntries(places) };
+    const stored = { key, tookMs, longestTestMs, reached: all };
     const path = this.#pathOf(file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, JSON.stringify(stored));

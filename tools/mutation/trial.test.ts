@@ -208,9 +208,11 @@ describe("a dry run of earlier", () => {
     first.keep("src/a.test.ts", { tookMs: 5, longestTestMs: 4, reached: { 0: 1, 3: 8 } });
     const later = numbered({ "src/b.ts": instrumented(10, 11) });
     deepEqual(later.find("src/a.test.ts"), { tookMs: 5, longestTestMs: 4, reached: { 11: 8 } });
-    // A file that was not changed in it may be reached as well.
-    later.keep("src/a.test.ts", { tookMs: 5, longestTestMs: 4, reached: { 11: 8 } });
-    equal(first.find("src/a.test.ts"), null);
+    // A run with other sources adds to what is known.
+    const third = numbered({ "src/a.ts": instrumented(1, 0), "src/c.ts": instrumented(2) });
+    equal(third.find("src/a.test.ts"), null);
+    third.keep("src/a.test.ts", { tookMs: 6, longestTestMs: 4, reached: { 1: 2, 2: 1 } });
+    deepEqual(first.find("src/a.test.ts")?.reached, { 1: 2, 3: 8 });
   });
 
   it("ends when a source or the test changes, not when another test does", (test) => {
