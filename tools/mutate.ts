@@ -83,7 +83,8 @@ async function mutate(
   { databaseUrl, isThorough }: { databaseUrl: string; isThorough: boolean },
 ): Promise<{ report: Report; notes: string } | null> {
   const part = wholePartOf(asked);
-  const testFiles = relatedTests(root, asked);
+  // Of the part, also for a file: a test may reach the file over several others.
+  const testFiles = relatedTests(root, part);
   console.log(`\n${asked}: ${testFiles.length} test files\n`);
   mkdirSync(cache, { recursive: true });
   const name = join(cache, part.replaceAll("/", "-"));
