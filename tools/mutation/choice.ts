@@ -26,8 +26,8 @@ const STARTS = 0.8;
 const OF_START_UP = 2;
 
 /**
- * `files` reach the mutant. Those that reach it beyond the start of the service
- * come first, by how much they do with its source for their time.
+ * `files` reach the mutant. Those that do most with its source for their time
+ * come first, where what the start of the service does is not counted.
  */
 export function chooseFiles(
   mutant: string,
@@ -38,14 +38,11 @@ export function chooseFiles(
   const timeOf = (file: string): number => dryRuns.times[file] ?? 0;
   const worthOf = (file: string): number =>
     (1 + source.filter((one) => isBeyond(one, file, dryRuns)).length) / (1 + timeOf(file));
-  const byTime = files.toSorted((one, other) => timeOf(one) - timeOf(other));
-  const beyond = files.filter((file) => isBeyond(mutant, file, dryRuns));
-  const others = byTime.filter((file) => !beyond.includes(file));
+  const byWorth = files.toSorted((one, other) => worthOf(other) - worthOf(one));
+  const beyond = byWorth.filter((file) => isBeyond(mutant, file, dryRuns));
+  const others = byWorth.filter((file) => !beyond.includes(file)).slice(0, OF_START_UP);
   return {
-    files: [
-      ...beyond.toSorted((one, other) => worthOf(other) - worthOf(one)),
-      ...(isThorough ? others : others.slice(0, OF_START_UP)),
-    ],
+    files: isThorough ? byWorth : byWorth.filter((file) => beyond.includes(file) || others.includes(file)),
     isStartUpOnly: beyond.length === 0 && others.length > 0,
   };
 }

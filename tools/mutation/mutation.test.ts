@@ -88,7 +88,7 @@ it("notes of a run are counted in words", (test) => {
   const folder = newFolder(test, { notes: text });
   deepEqual(describeNotes(join(folder, "notes")), [
     "2 open without a trial, because nothing noticed that the block around them was gone",
-    "1 open that only the start of the service reaches, tried on their two fastest files",
+    "1 open that only the start of the service reaches, tried on two files",
     "1 failures not counted, because they did not repeat: src/a.test.ts",
   ]);
   deepEqual(describeNotes(join(folder, "none")), []);

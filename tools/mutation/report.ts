@@ -66,10 +66,7 @@ export function describeNotes(file: string): string[] {
       countOf("within-block"),
       "open without a trial, because nothing noticed that the block around them was gone",
     ],
-    [
-      countOf("start-up-only"),
-      "open that only the start of the service reaches, tried on their two fastest files",
-    ],
+    [countOf("start-up-only"), "open that only the start of the service reaches, tried on two files"],
     [
       countOf("unrepeated"),
       `failures not counted, because they did not repeat: ${[...unrepeated].join(", ")}`,

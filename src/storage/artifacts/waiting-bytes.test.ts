@@ -26,7 +26,7 @@ it("no body is noted while bodies of 1 GiB wait, and the loss is counted and log
   keeper.start();
   try {
     const keeps = { requestBodies: false, responseBodies: true, days: null };
-    const made = { attempt: 1, longResponseBody: Buffer.from("long") };
+    const made = { attempt: 999, longResponseBody: Buffer.from("long") };
     await eventually(async () => keeper.choose(keeps, made) === null);
   } finally {
     await keeper.stop();
