@@ -6,6 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { auditObject } from "../src/api/schemas.ts";
 import { auditAnswer, newTenant } from "./support/audit.ts";
+import { mutationSettings } from "./support/mutation.ts";
 import { MAIN, runProgram } from "./support/program.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, first, issuesOf, REFUSED } from "./support/webhooks.ts";
@@ -148,7 +149,7 @@ describe("postern audit", () => {
       [tid],
     );
     const child = spawn(MAIN, ["audit", "--tenant", tid], {
-      env: { PATH: process.env["PATH"], ...service.env },
+      env: { PATH: process.env["PATH"], ...mutationSettings(), ...service.env },
     });
     let errors = "";
     child.stderr.on("data", (bytes: Buffer) => (errors += bytes.toString()));

@@ -11,6 +11,7 @@ import { changeHeaders, NO_HEADERS, openHeaders } from "../src/endpoints/static-
 import { generateSigningSecret } from "../src/outbound/signature.ts";
 import { newEndpointId, parseEndpointId, type EndpointId, type TenantId } from "../src/shared/id.ts";
 import { makeSecretBox } from "../src/shared/secret-box.ts";
+import { mutationSettings } from "./support/mutation.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { MAIN, runProgram } from "./support/program.ts";
 import { serviceSignature } from "./support/receivers.ts";
@@ -120,7 +121,9 @@ describe("postern keys rotate", () => {
     const holder = await database.pool.connect();
     await holder.query("BEGIN");
     await holder.query("SELECT FROM postern.endpoints WHERE id = $1 FOR SHARE", [stored.at(-1)?.endpointId]);
-    const child = spawn(MAIN, ["keys", "rotate"], { env: { PATH: process.env["PATH"], ...env } });
+    const child = spawn(MAIN, ["keys", "rotate"], {
+      env: { PATH: process.env["PATH"], ...mutationSettings(), ...env },
+    });
     const exited = once(child, "exit");
     // Not at the line that names the database.
     child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -1,16 +1,18 @@
 /**
  * `npm run mutate -- src/outbound`: changes that folder in many small ways, one
  * at a time, and prints each change that no related test notices. Without a
- * folder it goes through every part of `src`, which takes a night. What it says
- * and what it costs: docs/testing.md.
+ * folder it goes through every part of `src`, which takes a night. With
+ * --thorough, every test that reaches a change is tried on it. What it says and
+ * what it costs: docs/testing.md.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { installOwnPackages } from "../test/support/own-packages.ts";
 import { SERVER, startTestServer } from "../test/support/postgres.ts";
 import {
+  describeNotes,
   describeSurvivors,
   printFigures,
   readAccepted,
@@ -19,6 +21,7 @@ import {
   type Report,
 } from "./mutation/report.ts";
 import { relatedTests } from "./mutation/related.ts";
+import type { NodeTestOptions } from "./mutation/runner.ts";
 
 const root = dirname(import.meta.dirname);
 const packages = join(root, "test", "mutation");
@@ -26,9 +29,13 @@ const cache = join(root, ".cache", "mutation");
 // Each mutant's tests keep one core busy.
 const CONCURRENCY = 2;
 
-process.exitCode = await main(process.argv.slice(2).map((path) => path.replace(/\/$/, "")));
+const THOROUGH = "--thorough";
 
-async function main(asked: string[]): Promise<number> {
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(words: string[]): Promise<number> {
+  const isThorough = words.includes(THOROUGH);
+  const asked = words.filter((word) => word !== THOROUGH).map((path) => path.replace(/\/$/, ""));
   const missing = asked.find((path) => !path.startsWith("src/") || !existsSync(join(root, path)));
   if (missing !== undefined) {
     console.error(
@@ -43,10 +50,10 @@ async function main(asked: string[]): Promise<number> {
   const figures: Figures[] = [];
   try {
     for (const part of parts) {
-      const report = await mutate(part, server.url);
-      if (report === null) return 1;
-      const found = describeSurvivors(report, accepted);
-      console.log(found.lines.join("\n"));
+      const run = await mutate(part, { databaseUrl: server.url, isThorough });
+      if (run === null) return 1;
+      const found = describeSurvivors(run.report, accepted);
+      console.log([...found.lines, "", ...describeNotes(run.notes)].join("\n"));
       figures.push({ part, ...found.figures });
     }
   } finally {
@@ -64,16 +71,30 @@ function allParts(): string[] {
     .sort();
 }
 
+/** Files of a part share what is known of their tests and mutants. */
+function wholePartOf(asked: string): string {
+  const depth = asked.startsWith("src/storage/") ? 3 : 2;
+  return asked.split("/", depth).join("/");
+}
+
 /** Null when it could not be done; Stryker has said why. */
-async function mutate(part: string, databaseUrl: string): Promise<Report | null> {
-  const tests = relatedTests(root, part);
-  console.log(`\n${part}: ${tests.length} test files\n`);
+async function mutate(
+  asked: string,
+  { databaseUrl, isThorough }: { databaseUrl: string; isThorough: boolean },
+): Promise<{ report: Report; notes: string } | null> {
+  const part = wholePartOf(asked);
+  // Of the part, also for a file: a test may reach the file over several others.
+  const testFiles = relatedTests(root, part);
+  console.log(`\n${asked}: ${testFiles.length} test files\n`);
   mkdirSync(cache, { recursive: true });
-  const name = part.replaceAll("/", "-");
-  const reportFile = join(cache, `${name}.json`);
-  rmSync(reportFile, { force: true });
-  const config = join(cache, `${name}.config.json`);
-  writeFileSync(config, JSON.stringify(configure(part, tests, reportFile)));
+  const name = join(cache, part.replaceAll("/", "-"));
+  // What some tests did not notice is open for all of them.
+  const known = isThorough ? `${name}.thorough.known` : `${name}.known`;
+  const files = { report: `${name}.json`, notes: `${name}.notes`, known };
+  for (const file of [files.report, files.notes]) rmSync(file, { force: true });
+  const config = `${name}.config.json`;
+  const nodeTest = { testFiles, isThorough, knownRuns: `${name}.dry-runs`, notes: files.notes };
+  writeFileSync(config, JSON.stringify(configure(asked, nodeTest, files)));
   const stryker = spawn(
     process.execPath,
     [join(packages, "node_modules", "@stryker-mutator", "core", "bin", "stryker.js"), "run", config],
@@ -84,19 +105,31 @@ async function mutate(part: string, databaseUrl: string): Promise<Report | null>
         ...process.env,
         [SERVER.url]: databaseUrl,
         NODE_COMPILE_CACHE: join(cache, "compiled"),
+        // The command's first line asks for node, and tests start it as it is.
+        PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
       },
     },
   );
   const [code] = await once(stryker, "exit");
-  return code === 0 && existsSync(reportFile) ? readReport(reportFile) : null;
+  if (code !== 0 || !existsSync(files.report)) return null;
+  return { report: only(asked, readReport(files.report)), notes: files.notes };
 }
 
-function configure(part: string, tests: readonly string[], reportFile: string): object {
-  const isFile = part.endsWith(".ts");
+/** Without what is known of the other files of its part. */
+function only(asked: string, { files }: Report): Report {
+  const kept = Object.entries(files).filter(([file]) => file === asked || file.startsWith(`${asked}/`));
+  return { files: Object.fromEntries(kept) };
+}
+
+function configure(
+  asked: string,
+  nodeTest: NodeTestOptions,
+  { report, known }: { report: string; known: string },
+): object {
   return {
-    mutate: isFile ? [part] : [`${part}/**/*.ts`, `!${part}/**/*.test.ts`],
+    mutate: asked.endsWith(".ts") ? [asked] : [`${asked}/**/*.ts`, `!${asked}/**/*.test.ts`],
     testRunner: "node-test",
-    nodeTest: { testFiles: tests },
+    nodeTest,
     plugins: ["runner.ts", "words.ts"].map((file) => join(root, "tools", "mutation", file)),
     ignorers: ["words"],
     coverageAnalysis: "perTest",
@@ -109,6 +142,7 @@ function configure(part: string, tests: readonly string[], reportFile: string): 
     // Stryker would rewrite tsconfig.json through an API that TypeScript 7 does not have.
     ignorePatterns: [
       "tsconfig.json",
+      ".venv",
       ".built",
       ".cache",
       ".ci",
@@ -121,9 +155,9 @@ function configure(part: string, tests: readonly string[], reportFile: string): 
     ],
     // What was noticed stays noticed until the line or the test changes.
     incremental: true,
-    incrementalFile: `${reportFile}.known`,
+    incrementalFile: known,
     reporters: ["json", "progress-append-only"],
-    jsonReporter: { fileName: reportFile },
+    jsonReporter: { fileName: report },
     allowConsoleColors: false,
     allowEmpty: true,
     checkForUpdates: false,

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeSecrets, type Environment } from "../../src/config.ts";
+import { mutationSettings } from "./mutation.ts";
 import type { ApiAnswer, CallOptions } from "./service.ts";
 import { issueTestToken, OWNER, request } from "./service.ts";
 import { temporaryPath } from "./temporary.ts";
@@ -132,7 +133,10 @@ function launch(main: string, args: readonly string[], env: Environment) {
     env: {
       PATH: process.env["PATH"],
       // A program unpacked in a folder of its own would leave its modules there for ever.
-      ...((main === MAIN || main === SOURCES) && { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }),
+      ...((main === MAIN || main === SOURCES) && {
+        NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+        ...mutationSettings(),
+      }),
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -15,6 +15,7 @@ import type { StorageUpkeepTimes } from "../../src/storage/upkeep/storage-upkeep
 import type { UpkeepTimes } from "../../src/service/upkeep.ts";
 import { withinLimit } from "../../src/shared/time-limit.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
+import { MUTATION } from "./mutation.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { temporaryPath } from "./temporary.ts";
 import { startReceiver, type Respond, type TlsReceiver } from "./tls-receiver.ts";
@@ -170,8 +171,11 @@ type Faulty<Found> = [Extract<Found, NotYet>] extends [never]
     ? never
     : "it finds 0 too: compare the number";
 
-/** Shorter than a test's own limit, which cannot say what was waited for. */
-const WAIT_LIMIT_MS = 60_000;
+/**
+ * Shorter than a test's own limit, which cannot say what was waited for. Mutation
+ * testing sets it near the need, because a mutant that stops deliveries is waited for in vain.
+ */
+const WAIT_LIMIT_MS = Number(process.env[MUTATION.waitLimit] ?? 60_000);
 const PAUSE_MS = 20;
 
 /** Waits until the look finds something. In vain, it rejects with the text of the look and where it was called. */

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { readReport, describeSurvivors } from "./report.ts";
+import { describeNotes, describeSurvivors, readReport } from "./report.ts";
 import { relatedTests, unusedWords } from "./related.ts";
 import { runTestFile } from "./test-file.ts";
 import { reasonToSkip } from "./words.ts";
@@ -81,6 +81,19 @@ describe("a report", () => {
   });
 });
 
+it("notes of a run are counted in words", (test) => {
+  const notes = ["within-block", "within-block", "start-up-only"].map((kind) => ({ kind, mutant: "1" }));
+  const unrepeated = { kind: "unrepeated", mutant: "2", file: "src/a.test.ts" };
+  const text = [...notes, unrepeated].map((note) => `${JSON.stringify(note)}\n`).join("");
+  const folder = newFolder(test, { notes: text });
+  deepEqual(describeNotes(join(folder, "notes")), [
+    "2 open without a trial, because nothing noticed that the block around them was gone",
+    "1 open that only the start of the service reaches, tried on two files",
+    "1 failures not counted, because they did not repeat: src/a.test.ts",
+  ]);
+  deepEqual(describeNotes(join(folder, "none")), []);
+});
+
 const literal = { type: "StringLiteral" };
 const call = (object: string, name: string) => {
   const callee = {
@@ -110,6 +123,24 @@ describe("a text", () => {
   });
 });
 
+const property = (name: string, ...siblings: string[]) => {
+  const object = {
+    type: "ObjectExpression",
+    properties: [name, ...siblings].map((key) => ({ type: "ObjectProperty", key: { name: key } })),
+  };
+  const parent = { type: "ObjectProperty", key: { name } };
+  return { node: literal, parent, parentPath: { node: parent, parent: object, parentPath: null } };
+};
+
+describe("a property", () => {
+  it("that names a statement or explains a metric is left alone, another is not", () => {
+    equal(reasonToSkip(property("name", "text", "values")), "the name of a prepared statement");
+    equal(reasonToSkip(property("help", "name")), "the text of a metric");
+    equal(reasonToSkip(property("name", "help")), undefined);
+    equal(reasonToSkip(property("text", "name")), undefined);
+  });
+});
+
 const run = (test: TestContext, body: string, limitMs = 20_000) => {
   const text = `import { it } from "node:test"; it("does", async () => { ${body} }); it("goes on", () => {});`;
   return runTestFile(join(newFolder(test, { "one.test.mjs": text }), "one.test.mjs"), limitMs, {});
@@ -117,9 +148,13 @@ const run = (test: TestContext, body: string, limitMs = 20_000) => {
 
 describe("a test file", () => {
   it("that passes, fails, ends its process or hangs is told apart", async (test) => {
-    equal((await run(test, "")).kind, "passed");
+    const passed = await run(test, "await new Promise((end) => setTimeout(end, 200))");
+    ok(passed.kind === "passed" && passed.longestTestMs >= 190 && passed.longestTestMs < passed.tookMs);
     const failed = await run(test, "throw new Error('no')");
     deepEqual([failed.kind, "why" in failed && failed.why], ["failed", "does"]);
+    equal("isLate" in failed && failed.isLate, false);
+    const late = await run(test, "throw new Error('waited 4 s in vain for: x')");
+    equal("isLate" in late && late.isLate, true);
     equal((await run(test, "process.exit(3)")).kind, "failed");
     const hanging = await run(test, "await new Promise(() => setInterval(() => 0, 1000))", 1500);
     equal(hanging.kind, "overdue");

@@ -1,5 +1,5 @@
 /** What a run of StrykerJS came to: the survivors by line, and the figures of docs/testing.md. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
@@ -8,6 +8,8 @@ const NOTICED = new Set(["Killed", "Timeout", "RuntimeError"]);
 const SURVIVED = new Set(["Survived", "NoCoverage"]);
 
 const position = z.object({ line: z.number(), column: z.number() });
+const span = z.object({ start: position, end: position });
+export type Span = z.infer<typeof span>;
 const reportSchema = z.object({
   files: z.record(
     z.string(),
@@ -18,7 +20,9 @@ const reportSchema = z.object({
           mutatorName: z.string(),
           replacement: z.string().optional(),
           status: z.string(),
-          location: z.object({ start: position, end: position }),
+          /** 0 where an unnoticed block surrounds it; absent where it was never tried. */
+          testsCompleted: z.number().optional(),
+          location: span,
         }),
       ),
     }),
@@ -26,6 +30,14 @@ const reportSchema = z.object({
 });
 export type Report = z.infer<typeof reportSchema>;
 type Mutant = Report["files"][string]["mutants"][number];
+
+/** Of one mutant of a run, by the runner. */
+const noteSchema = z.object({
+  kind: z.enum(["start-up-only", "within-block", "unrepeated"]),
+  mutant: z.string(),
+  file: z.string().optional(),
+});
+export type Note = z.infer<typeof noteSchema>;
 
 type Counts = { noticed: number; accepted: number; open: number };
 export type Figures = Counts & { part: string };
@@ -43,6 +55,26 @@ export function readAccepted(): Accepted {
   return acceptedSchema.parse(JSON.parse(readFileSync(join(import.meta.dirname, "accepted.json"), "utf8")));
 }
 
+/** What a run leaves open about its own figures, in words. */
+export function describeNotes(file: string): string[] {
+  const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+  const notes = lines.map((line) => noteSchema.parse(JSON.parse(line)));
+  const countOf = (kind: Note["kind"]): number => notes.filter((note) => note.kind === kind).length;
+  const unrepeated = new Set(notes.flatMap((note) => note.file ?? []));
+  const counted: [number, string][] = [
+    [
+      countOf("within-block"),
+      "open without a trial, because nothing noticed that the block around them was gone",
+    ],
+    [countOf("start-up-only"), "open that only the start of the service reaches, tried on two files"],
+    [
+      countOf("unrepeated"),
+      `failures not counted, because they did not repeat: ${[...unrepeated].join(", ")}`,
+    ],
+  ];
+  return counted.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
+}
+
 /** Mutants that no test noticed and no entry explains, and entries that explain nothing any more. */
 export function describeSurvivors(report: Report, accepted: Accepted): { lines: string[]; figures: Counts } {
   const used = new Set<Accepted[number]>();
@@ -52,7 +84,7 @@ export function describeSurvivors(report: Report, accepted: Accepted): { lines: 
     for (const mutant of mutants) {
       if (NOTICED.has(mutant.status)) figures.noticed += 1;
       if (!SURVIVED.has(mutant.status)) continue;
-      const code = codeOf(source, mutant);
+      const code = codeOf(source, mutant.location);
       const replacement = oneLine(mutant.replacement ?? "");
       const entry = accepted.find(
         (one) => one.file === file && one.code === code && one.replacement === replacement,
@@ -72,9 +104,20 @@ export function describeSurvivors(report: Report, accepted: Accepted): { lines: 
   return { lines, figures };
 }
 
-function headOf(file: string, { location, mutatorName, status }: Mutant): string {
-  const unreached = status === "NoCoverage" ? " (no test reaches it)" : "";
-  return `${file}:${location.start.line}:${location.start.column} ${mutatorName}${unreached}`;
+function headOf(file: string, { location, mutatorName, status, testsCompleted }: Mutant): string {
+  const why = status === "NoCoverage" ? " (no test reaches it)" : testsCompleted === 0 ? " (not tried)" : "";
+  return `${file}:${location.start.line}:${location.start.column} ${mutatorName}${why}`;
+}
+
+/** Whether `outer` is around it and larger. */
+export function isWithin(inner: Span, outer: Span): boolean {
+  const startsLater = compare(outer.start, inner.start);
+  const endsEarlier = compare(inner.end, outer.end);
+  return startsLater <= 0 && endsEarlier <= 0 && (startsLater < 0 || endsEarlier < 0);
+}
+
+function compare(one: Span["start"], other: Span["start"]): number {
+  return one.line - other.line || one.column - other.column;
 }
 
 export function printFigures(all: readonly Figures[]): void {
@@ -88,7 +131,8 @@ export function printFigures(all: readonly Figures[]): void {
   }
 }
 
-function codeOf(source: string, { location: { start, end } }: Mutant): string {
+/** On one line. Lines and columns begin with 1. */
+export function codeOf(source: string, { start, end }: Span): string {
   const lines = source.split("\n").slice(start.line - 1, end.line);
   const last = lines.length - 1;
   return oneLine(

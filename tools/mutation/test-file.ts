@@ -4,12 +4,14 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 export type FileResult =
-  | { kind: "passed"; tookMs: number }
-  | { kind: "failed"; tookMs: number; why: string }
+  | { kind: "passed"; tookMs: number; longestTestMs: number }
+  /** `isLate`: by a limit of time, which a busy machine may have caused. */
+  | { kind: "failed"; tookMs: number; why: string; isLate: boolean }
   | { kind: "overdue"; tookMs: number };
 
 const HOOK = join(import.meta.dirname, "hook.mjs");
 const FAILED_TEST = /^ *not ok \d+ - (.*)$/m;
+const LATE = /in vain for|timed? ?out|time limit|no end after/i;
 // Enough for the hooks that follow a failed test to take down what they started.
 const GRACE_MS = 300;
 
@@ -55,9 +57,18 @@ export async function runTestFile(
   clearTimeout(grace);
   const tookMs = performance.now() - startedAt;
   const failed = FAILED_TEST.exec(output)?.[1];
-  if (failed !== undefined) return { kind: "failed", tookMs, why: failed };
+  const isLate = LATE.test(output);
+  if (failed !== undefined) return { kind: "failed", tookMs, why: failed, isLate };
   if (isOverdue) return { kind: "overdue", tookMs };
-  return code === 0 ? { kind: "passed", tookMs } : { kind: "failed", tookMs, why: output.slice(-2000) };
+  return code === 0
+    ? { kind: "passed", tookMs, longestTestMs: longestOf(output) }
+    : { kind: "failed", tookMs, why: output.slice(-2000), isLate };
+}
+
+/** Of the tests that wait for something; a suite is as long as all of its tests. */
+function longestOf(output: string): number {
+  const times = [...output.matchAll(/^ *duration_ms: ([\d.]+)\n *type: 'test'$/gm)];
+  return Math.max(0, ...times.map(([, ms = ""]) => Number(ms)));
 }
 
 function killGroup(pid: number): void {

@@ -1,6 +1,14 @@
 /** What mutation testing leaves alone: words for people that no program reads. */
 
-type Node = { type: string; callee?: Node; property?: { name?: string }; object?: Node; name?: string };
+type Node = {
+  type: string;
+  callee?: Node;
+  property?: { name?: string };
+  object?: Node;
+  name?: string;
+  key?: { name?: string };
+  properties?: Node[];
+};
 type Path = { node: Node; parent: Node | null; parentPath: Path | null };
 
 const LEVELS = /^(?:trace|debug|info|warn|error|fatal)$/;
@@ -8,6 +16,12 @@ const LEVELS = /^(?:trace|debug|info|warn|error|fatal)$/;
 /** A reason not to mutate the node, none for most. */
 export function reasonToSkip({ node, parent, parentPath }: Path): string | undefined {
   if (node.type !== "StringLiteral" && node.type !== "TemplateLiteral") return undefined;
+  if (parent?.type === "ObjectProperty") {
+    const { name = "" } = parent.key ?? {};
+    const siblings = parentPath?.parent?.properties?.map(({ key }) => key?.name) ?? [];
+    if (name === "name" && siblings.includes("text")) return "the name of a prepared statement";
+    if (name === "help" && siblings.includes("name")) return "the text of a metric";
+  }
   if (parent?.type === "CallExpression" && isLogCall(parent)) return "the text of a log line";
   if (parent?.type === "NewExpression" && /^(?:Range|Type)?Error$/.test(parent.callee?.name ?? "")) {
     if (parentPath?.parent?.type === "ThrowStatement") return "the text of a broken invariant";
