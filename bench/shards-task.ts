@@ -1,4 +1,4 @@
-/** What spreading costs: the same events to eight tenants that live in one database, in two and in four. */
+/** What spreading costs: events to eight tenants that live in one database, in two and in four, with as many senders for each. */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { createPool } from "../src/database/pool.ts";
@@ -10,7 +10,8 @@ import { costOf, type Program, type Stand } from "./stand.ts";
 const COUNTS = [1, 2, 4];
 const ROUNDS = 3;
 const EVENTS = 20_000;
-const SENDERS = 16;
+/** So that each database commits groups of the same size as one alone. */
+const SENDERS_PER_DATABASE = 16;
 // Four times as many connections must fit into the server.
 const POOL_SIZE = "10";
 const tenants = Array.from({ length: 8 }, (_, n) => `spread-${n}`);
@@ -73,7 +74,7 @@ async function publish(stand: Stand, { urls, program }: Installation): Promise<C
   const before = await delivered(urls);
   const target = await stand.target(program, "/api/events", producerOf("*"));
   const cost = await costOf(stand, [program], async () => {
-    const { statuses } = await sendAsFastAsAnswered(target, { senders: SENDERS, count: EVENTS, body });
+    const { statuses } = await sendAsFastAsAnswered(target, { senders: SENDERS_PER_DATABASE * urls.length, count: EVENTS, body });
     assert.deepEqual([...statuses.keys()], [202]);
     while ((await stand.receiver("look")).requests < EVENTS) await delay(20);
   });

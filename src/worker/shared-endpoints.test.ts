@@ -85,7 +85,9 @@ describe(`workers that share endpoints, seed ${SEED}`, () => {
   });
 
   it("start nothing after they stood still for 20 seconds, until they have their session again", async () => {
-    const simulation = withWorkers(3, [BUSY, { ...BUSY, tenant: "busy-too" }]);
+    // So many that each worker has some of them, before and afterwards.
+    const endpoints = Array.from({ length: 40 }, (_, n) => ({ ...BUSY, tenant: `busy-${n}`, perSecond: 3 }));
+    const simulation = withWorkers(3, endpoints);
     const { clock, workers } = simulation;
     const still = workers[1];
     assert.ok(still !== undefined);
