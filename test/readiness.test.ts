@@ -239,7 +239,7 @@ describe("/ready of a worker without room", () => {
       return found.length > 0 && found;
     });
     assert.deepEqual(warnings, [
-      "this worker has no room for more: some receivers are slow, so add workers if other tenants' events wait",
+      "this worker has no room: some receivers are slow, so add workers if other tenants' events wait",
     ]);
     assert.deepEqual(await warningsOf(api), []);
 

@@ -42,6 +42,8 @@ describe("postern tenants move", () => {
     }
     await publishArray(program, Array<string>(10).fill(one.tid));
     await delivered(program, one, 10);
+    // Then nothing writes rows between the two counts, and nothing erases.
+    await program.end("SIGKILL");
     const counts = await t.rows("eu1", "SELECT name, count FROM postern.count_tenant_rows($1, 1000)", [
       one.tid,
     ]);
@@ -52,8 +54,6 @@ describe("postern tenants move", () => {
     assert.equal(dry.code, 0, dry.errors);
     assert.match(dry.output, /can be moved from eu1 to eu2\./);
     assert.match(dry.output, new RegExp(`has ${rows} rows to copy, less than 1 MB without indexes`));
-    // Nobody erases then.
-    await program.end("SIGKILL");
     await t.rows("eu1", "INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [one.tid]);
     assert.match((await move(one.tid, "--to", "eu2")).errors, /is being erased/);
     assert.deepEqual(await leftovers("eu1"), [0, 0, 0]);

@@ -310,7 +310,7 @@ describe("a mistake of whoever runs it is told in two lines", () => {
     assert.equal(code, 1, errors);
     assert.match(
       errors,
-      /^postern cannot start:\n {2}listen EACCES: permission denied 127\.0\.0\.1:80\n {2}.*: set PORT to a higher one, for example 8080\.\n$/m,
+      /^postern:\n {2}listen EACCES: permission denied 127\.0\.0\.1:80\n {2}.*: set PORT to a higher one, for example 8080\.\n$/m,
     );
   });
 
