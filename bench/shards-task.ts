@@ -74,7 +74,11 @@ async function publish(stand: Stand, { urls, program }: Installation): Promise<C
   const before = await delivered(urls);
   const target = await stand.target(program, "/api/events", producerOf("*"));
   const cost = await costOf(stand, [program], async () => {
-    const { statuses } = await sendAsFastAsAnswered(target, { senders: SENDERS_PER_DATABASE * urls.length, count: EVENTS, body });
+    const { statuses } = await sendAsFastAsAnswered(target, {
+      senders: SENDERS_PER_DATABASE * urls.length,
+      count: EVENTS,
+      body,
+    });
     assert.deepEqual([...statuses.keys()], [202]);
     while ((await stand.receiver("look")).requests < EVENTS) await delay(20);
   });
