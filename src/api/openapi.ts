@@ -141,12 +141,15 @@ function successAnswers({ answers, headers = {}, mediaType }: RouteDescription) 
   );
 }
 
+/** Hundreds of answers refer to it, and each conversion of a schema takes as long as the next. */
+let errorSchema: JsonSchema | undefined;
+
 /** One answer a status; its description lists every text that `error` may hold. */
 function refusalAnswers(refusals: readonly RefusalCode[]) {
-  const errorSchema = jsonSchema(errorObject, "output");
+  const shared = (errorSchema ??= jsonSchema(errorObject, "output"));
   const entries = [...byStatus(refusals)].map(([status, codes]) => {
     const description = codes.map((code) => ANSWERS[code].error).join("; ");
-    const answer = describedAnswer(errorSchema, description);
+    const answer = describedAnswer(shared, description);
     return [status, { ...answer, ...headersOf(status) }];
   });
   return Object.fromEntries(entries);
