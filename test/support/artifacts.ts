@@ -191,11 +191,15 @@ async function ageFile(place: string): Promise<void> {
   await utimes(place, earlier, earlier);
 }
 
-/** Those of a folder of objects. */
+/** Those of a folder of objects, less what the running service removes meanwhile: it replaces its mark at each pass. */
 export async function ageFiles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) await ageFile(join(entry.parentPath, entry.name));
+    if (entry.isFile()) await ageFile(join(entry.parentPath, entry.name)).catch(ignoreMissing);
   }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }
 
 function factsOf(bytes: string) {
