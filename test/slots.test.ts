@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
-import { codeOf } from "../src/database/passing-errors.ts";
+import { codeOf } from "../src/shared/error-code.ts";
 import { createEndpoint, publishMany } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram, type Program } from "./support/program.ts";

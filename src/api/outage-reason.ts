@@ -1,6 +1,7 @@
 /** Why commits do not happen, in words for an operator: the cause, and what to do. */
+import { codeOf } from "../shared/error-code.ts";
 import type { LockHolder } from "../database/heartbeat-store.ts";
-import { codeOf, isConnectionLoss, isLockTimeout, isPassing } from "../database/passing-errors.ts";
+import { isConnectionLoss, isLockTimeout, isPassing } from "../database/passing-errors.ts";
 
 export const UNREACHABLE = "the database cannot be reached";
 const CAUSES: Readonly<Record<string, string>> = {

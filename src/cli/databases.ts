@@ -1,6 +1,7 @@
 /** The databases of a command: opened, migrated and checked before anything runs on them. */
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { codeOf } from "../shared/error-code.ts";
 import type { Config } from "../config.ts";
 import { requireCertificateFiles } from "../database/certificate-files.ts";
 import type { DatabasePlace } from "../database/database-name.ts";
@@ -8,7 +9,7 @@ import { keepEmbeddedPostgres } from "../database/embedded-keeper.ts";
 import { hostsOf } from "../database/hosts.ts";
 import { migrate } from "../database/migrate.ts";
 import { readMigrations, type Migration } from "../database/migration-files.ts";
-import { codeOf, isPassing } from "../database/passing-errors.ts";
+import { isPassing } from "../database/passing-errors.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import type { ServingRole } from "../database/session-settings.ts";

@@ -3,8 +3,9 @@
  * its remedy. All commands use this table; any other error is a fault of the
  * program and is printed whole.
  */
+import { codeOf } from "../shared/error-code.ts";
 import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
-import { codeOf, isPassing } from "../database/passing-errors.ts";
+import { isPassing } from "../database/passing-errors.ts";
 import { SharedConnectionsError } from "../database/pooler.ts";
 import { UnknownHostError } from "../service/listen-at.ts";
 import { ConfigError } from "../shared/config-error.ts";

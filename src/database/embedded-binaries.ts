@@ -10,7 +10,8 @@ import { existsSync } from "node:fs";
 import { readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
-import { copyFolderOnce, hasCode } from "./embedded-files.ts";
+import { hasCode } from "../shared/error-code.ts";
+import { copyFolderOnce } from "./embedded-files.ts";
 
 /** `native` is the folder with `bin`, `lib` and `share`; `version` is the npm package's. */
 export type Binaries = { native: string; version: string };

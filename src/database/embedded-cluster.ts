@@ -6,8 +6,9 @@ import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { hasCode } from "../shared/error-code.ts";
 import { type Account, canRun, commandFor, ownerOf, type Placement } from "./embedded-account.ts";
-import { chownAll, hasCode } from "./embedded-files.ts";
+import { chownAll } from "./embedded-files.ts";
 import { isServerOf } from "./embedded-process.ts";
 
 /** The server's superuser and its password; everything logs in with it. */

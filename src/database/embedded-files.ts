@@ -3,13 +3,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chown, cp, lchown, link, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-
-/** Whether a thrown value carries one of these system error codes (`ENOENT`, …). */
-export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return (
-    error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)
-  );
-}
+import { hasCode } from "../shared/error-code.ts";
 
 /**
  * The text of a file that only this user can read; made with `make()` when it

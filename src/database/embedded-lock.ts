@@ -10,7 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasCode } from "./embedded-files.ts";
+import { hasCode } from "../shared/error-code.ts";
 import { isRunning, ownMark, parseMark } from "./embedded-process.ts";
 
 const POLL_MS = 50;

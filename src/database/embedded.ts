@@ -22,6 +22,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { hasCode } from "../shared/error-code.ts";
 import { placeServer, type RootMode } from "./embedded-account.ts";
 import { findBinaries } from "./embedded-binaries.ts";
 import {
@@ -32,7 +33,7 @@ import {
   startServer,
   stopServer,
 } from "./embedded-cluster.ts";
-import { hasCode, secretFile } from "./embedded-files.ts";
+import { secretFile } from "./embedded-files.ts";
 import { withFileLock } from "./embedded-lock.ts";
 import { isRunning, ownMark, parseMark } from "./embedded-process.ts";
 import type { DatabaseLog } from "./log.ts";

@@ -9,6 +9,7 @@
  * advisory lock lets one work while the others wait and then find nothing to do.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { codeOf } from "../shared/error-code.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { applyMigration } from "./apply-migration.ts";
 import type { DatabaseLog } from "./log.ts";
@@ -26,7 +27,6 @@ import {
   type AppliedMigration,
   type FunctionTexts,
 } from "./migration-ledger.ts";
-import { codeOf } from "./passing-errors.ts";
 import type { Db, Pool, PoolClient } from "./pool.ts";
 import { ensureRoles } from "./roles.ts";
 import { requireSupported } from "./server-version.ts";

@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { hasCode } from "../shared/error-code.ts";
 
 type SqlFile = {
   name: string;
@@ -71,7 +72,7 @@ async function sqlFiles(folder: string): Promise<string[]> {
 }
 
 function noneIfMissing(error: unknown): string[] {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+  if (hasCode(error, "ENOENT")) return [];
   throw error;
 }
 

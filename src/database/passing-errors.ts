@@ -2,6 +2,7 @@
  * The one list of database errors that pass by themselves. All code that decides
  * between retrying and giving up, or between 503 and 500, uses it.
  */
+import { codeOf } from "../shared/error-code.ts";
 
 /** The connection is gone, or there never was one. */
 const LOST = new Set(
@@ -102,11 +103,6 @@ export function isLockConflict(error: unknown): boolean {
  */
 export function isOfTheServer(error: unknown): boolean {
   return anyCause(error, (one) => OF_THE_SERVER.has(codeOf(one)));
-}
-
-/** The SQLSTATE, or Node's code, of an error; empty where it has none. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
 function anyCause(error: unknown, holds: (one: Error) => boolean): boolean {

@@ -4,8 +4,8 @@
  * tenant's place is out of date does nothing in the wrong database.
  */
 import { escapeLiteral } from "pg";
+import { codeOf } from "../shared/error-code.ts";
 import type { TenantId } from "../shared/id.ts";
-import { codeOf } from "./passing-errors.ts";
 
 /** The version under which this process knows the tenant to live here; null: it does not know it here. */
 export type Residence = { versionOf(tenantId: TenantId): number | null };

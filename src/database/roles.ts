@@ -5,6 +5,7 @@
  * restored into another cluster has all its migrations and none of its roles.
  * Each start looks, makes what is missing, or says what an administrator must do.
  */
+import { codeOf } from "../shared/error-code.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { Db } from "./pool.ts";
 import type { ServingRole } from "./session-settings.ts";
@@ -44,7 +45,7 @@ export async function ensureRoles(db: Db): Promise<void> {
     try {
       for (const statement of missing) await db.query(statement);
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      const code = codeOf(error);
       if (code === INSUFFICIENT_PRIVILEGE) break;
       if (!RACE.has(code)) throw error;
     }

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "../shared/error-code.ts";
 import type { DemoCertificates } from "./demo-certificates.ts";
 import { answerOf, BEHAVIOURS, type Behaviour } from "./week.ts";
 
@@ -51,8 +52,7 @@ async function listen(server: Server, host: string, preferredPort: number): Prom
       await once(server, "listening");
       break;
     } catch (error) {
-      const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-      if (!isTaken || port === 0) throw error;
+      if (!hasCode(error, "EADDRINUSE") || port === 0) throw error;
     }
   }
   const address = server.address();

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
+import { hasCode } from "../shared/error-code.ts";
 
 const secretsSchema = z.object({ INTEGRATION_ENCRYPTION_KEY: z.string(), SESSION_JWT_SECRET: z.string() });
 
@@ -16,7 +17,7 @@ export async function keptSecrets(file: string, make: () => DemoSecrets): Promis
     // Fails where the file exists, so that two first starts at once agree on one file.
     await writeFile(file, JSON.stringify(make(), null, 2), { mode: 0o600, flag: "wx" });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!hasCode(error, "EEXIST")) throw error;
   }
   return readSecrets(file);
 }
@@ -26,7 +27,7 @@ export async function findSecrets(file: string): Promise<DemoSecrets | null> {
   try {
     return await readSecrets(file);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (hasCode(error, "ENOENT")) return null;
     throw error;
   }
 }

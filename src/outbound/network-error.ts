@@ -1,4 +1,5 @@
 /** The codes that the delivery log keeps for an attempt without an answer, and undici's and Node's errors as such. */
+import { codeOf } from "../shared/error-code.ts";
 import { DialError } from "./connect.ts";
 
 export type NetworkErrorCode =
@@ -38,7 +39,7 @@ export function networkErrorCode(error: Error, headReceived: boolean): NetworkEr
   if (error.name === "HTTPParserError") {
     return error.message.includes("Invalid EOF state") ? "reset" : "invalid_response";
   }
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error);
   if (OUR_FAULT.has(code)) return undefined;
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;

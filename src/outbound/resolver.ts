@@ -11,6 +11,7 @@
  */
 import { promises as dns, type RecordWithTtl } from "node:dns";
 import { readFile } from "node:fs/promises";
+import { codeOf } from "../shared/error-code.ts";
 
 export type Lookup =
   | { kind: "found"; addresses: readonly string[] }
@@ -156,8 +157,7 @@ async function query(resolver: dns.Resolver, name: string, limits: ResolverLimit
 }
 
 function failedAnswer(error: unknown): FamilyAnswer {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "EUNKNOWN";
-  return { records: [], code };
+  return { records: [], code: codeOf(error) || "EUNKNOWN" };
 }
 
 async function withLimit(work: Promise<unknown>, limitMs: number): Promise<void> {

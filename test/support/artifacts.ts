@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { ignoreGone } from "./gone.ts";
 import { readConfig, type Environment } from "../../src/config.ts";
 import type { Pool } from "../../src/database/pool.ts";
 import { openReconciling } from "../../src/service/service.ts";
@@ -194,12 +195,8 @@ async function ageFile(place: string): Promise<void> {
 /** Those of a folder of objects, less what the running service removes meanwhile: it replaces its mark at each pass. */
 export async function ageFiles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) await ageFile(join(entry.parentPath, entry.name)).catch(ignoreMissing);
+    if (entry.isFile()) await ageFile(join(entry.parentPath, entry.name)).catch(ignoreGone);
   }
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOENT") throw error;
 }
 
 function factsOf(bytes: string) {

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { hasCode } from "../../src/database/embedded-files.ts";
+import { hasCode } from "../../src/shared/error-code.ts";
 
 /** Below those that the system gives to whoever asks for any: nobody takes one between its choice and its use. */
 const [FIRST_PORT, LAST_PORT] = [20_000, 32_000];

@@ -11,10 +11,12 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasCode } from "../../src/shared/error-code.ts";
+import { ignoreGone } from "./gone.ts";
 import { commandFor, ownerOf, placeServer, type Placement } from "../../src/database/embedded-account.ts";
 import { findBinaries } from "../../src/database/embedded-binaries.ts";
 import { readState } from "../../src/database/embedded-cluster.ts";
-import { chownAll, hasCode } from "../../src/database/embedded-files.ts";
+import { chownAll } from "../../src/database/embedded-files.ts";
 import { createPool, type Pool } from "../../src/database/pool.ts";
 import { makeCluster } from "./new-cluster.ts";
 import { installPostgres15 } from "./postgres-15.ts";
@@ -253,13 +255,9 @@ async function copyFolder(from: string, to: string): Promise<void> {
     if (LEFT_OUT.has(entry.name)) continue;
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) await copyFolder(source, target);
+    // Files come and go while a server runs; what matters of them is in its log.
     else await copyFile(source, target).catch(ignoreGone);
   }
-}
-
-/** Files come and go while a server runs; what matters of them is in its log. */
-function ignoreGone(error: unknown): void {
-  if (!hasCode(error, "ENOENT")) throw error;
 }
 
 function childrenOf(pid: number): number[] {

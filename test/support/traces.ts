@@ -1,7 +1,7 @@
 /** Everything that a database and a folder still have of a tenant: looked for in every column of every table, and in every file. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode } from "../../src/database/embedded-files.ts";
+import { ignoreGone } from "./gone.ts";
 import type { Pool } from "../../src/database/pool.ts";
 import { eventually } from "./service.ts";
 
@@ -24,7 +24,7 @@ export async function tablesWith(pool: Pool, text: string): Promise<string[]> {
 
 /** Files below a folder whose path or content has the text. When one is moved meanwhile, as a finished upload is, it looks again. */
 export async function filesWith(folder: string, text: string): Promise<string[]> {
-  return eventually(() => lookForFiles(folder, text).catch(nullIfGone));
+  return eventually(() => lookForFiles(folder, text).catch(ignoreGone));
 }
 
 async function lookForFiles(folder: string, text: string): Promise<string[]> {
@@ -34,9 +34,4 @@ async function lookForFiles(folder: string, text: string): Promise<string[]> {
   for (const file of files)
     if (file.includes(text) || (await readFile(file)).includes(text)) found.push(file);
   return found;
-}
-
-function nullIfGone(error: unknown): null {
-  if (!hasCode(error, "ENOENT")) throw error;
-  return null;
 }

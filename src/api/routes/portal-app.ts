@@ -10,6 +10,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fastifyStatic } from "@fastify/static";
 import type { FastifyInstance } from "fastify";
+import { hasCode } from "../../shared/error-code.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { ApiServices } from "../services.ts";
 
@@ -89,7 +90,7 @@ async function readPage(basePath: string): Promise<string | null> {
     const page = await readFile(join(builtFolder(), "index.html"), "utf8");
     return page.replace(BASE, `<base href="${basePath}/portal/" />`);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (hasCode(error, "ENOENT")) return null;
     throw error;
   }
 }

@@ -4,6 +4,7 @@
 import { constants } from "node:fs";
 import { link, mkdir, open, realpath, rm, rmdir, type FileHandle } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { hasCode } from "../../shared/error-code.ts";
 import { isAbsent } from "./directory-listing.ts";
 
 /** Opens for reading; null where there is no such regular file. Symbolic links anywhere in the path are refused. */
@@ -54,7 +55,7 @@ export async function removeFile(root: string, path: string): Promise<void> {
       folder = dirname(folder);
     }
   } catch (error) {
-    if (!isAbsent(error) && !hasCode(error, "ENOTEMPTY") && !hasCode(error, "EEXIST")) throw error;
+    if (!isAbsent(error) && !hasCode(error, "ENOTEMPTY", "EEXIST")) throw error;
   }
 }
 
@@ -73,8 +74,4 @@ async function makeFolders(folder: string): Promise<void> {
   if (first === undefined) return;
   // A new folder is an entry of the one above it.
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -7,6 +7,7 @@
  */
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
+import { hasCode } from "../../shared/error-code.ts";
 import { compareBytes } from "../rules/values.ts";
 
 const NAMES_AT_ONCE = 20_000;
@@ -120,5 +121,5 @@ async function nextEntries(
 
 /** Whether a file or folder is not there, or its parent is none. */
 export function isAbsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+  return hasCode(error, "ENOENT", "ENOTDIR");
 }
