@@ -10,10 +10,11 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { createEndpoint } from "../test/support/api.ts";
 import { type Program, sharedSettings, startProgram } from "../test/support/program.ts";
-import { type Replicated, type Server, startReplicated } from "../test/support/replicated-postgres.ts";
+import { type Replicated, startReplicated } from "../test/support/replicated-postgres.ts";
 import { eventually, issueTestToken, PRODUCER } from "../test/support/service.ts";
 import { startReceiver, type TlsReceiver } from "../test/support/tls-receiver.ts";
 import { type Connection, openConnection } from "./generator.ts";
+import { StandbyPair } from "./standby-pair.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 100);
 const SENDERS = 2;
@@ -29,8 +30,7 @@ class Series {
   readonly #receiver: TlsReceiver;
   readonly #accepted: Accepted[] = [];
   readonly #backMs = { accepting: [] as number[], sending: [] as number[] };
-  #primary: Server;
-  #standby: Server;
+  readonly #pair: StandbyPair;
   #isOver = false;
   #refused = 0;
 
@@ -40,10 +40,7 @@ class Series {
     programs: Program[],
     start: () => Promise<Program>,
   ) {
-    const [primary, standby] = replicated.servers;
-    assert.ok(primary && standby);
-    this.#primary = primary;
-    this.#standby = standby;
+    this.#pair = new StandbyPair(replicated);
     this.#receiver = receiver;
     this.#programs = programs;
     this.#start = start;
@@ -51,7 +48,12 @@ class Series {
 
   async run(token: string): Promise<void> {
     const sending = Array.from({ length: SENDERS }, (_, index) => this.#send(index, token));
-    const rounds = [() => this.#killPrimary(), () => this.#pausePrimary(), () => this.#killStandby()];
+    const promotion = (promote: () => Promise<void>) => this.#timed(promote);
+    const rounds = [
+      () => this.#pair.killPrimary(promotion),
+      () => this.#pair.pausePrimary(() => this.#acceptMore(2 * BETWEEN), promotion),
+      () => this.#pair.killStandby(),
+    ];
     await this.#acceptMore(BETWEEN);
     for (let round = 0; round < ROUNDS; round++) {
       await rounds[round % rounds.length]?.();
@@ -63,51 +65,11 @@ class Series {
     await this.#settle();
   }
 
-  async #killPrimary(): Promise<void> {
-    await this.#primary.kill();
-    await this.#failOver();
-    await this.#standby.follow(this.#primary);
-  }
-
-  /** The former primary comes back as it was: it accepts writes, and must get none. */
-  async #pausePrimary(): Promise<void> {
-    this.#primary.pause();
-    await this.#failOver();
-    const former = this.#standby;
-    former.resume();
-    const session = former.openPool();
-    const next = async () => {
-      const { rows } = await session.query("SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid");
-      return rows[0]?.xid;
-    };
-    await eventually(async () => {
-      // A commit that waits for the standby doesn't notice that its client has gone; it goes no further.
-      const { rows } = await session.query(
-        `SELECT FROM pg_stat_activity WHERE application_name LIKE 'postern%'
-          AND application_name <> 'postern host check' AND wait_event IS DISTINCT FROM 'SyncRep'`,
-      );
-      return rows.length === 0;
-    });
-    const before = await next();
-    await this.#acceptMore(2 * BETWEEN);
-    assert.equal(await next(), before, "the former primary was written to");
-    await session.end();
-    await former.follow(this.#primary);
-  }
-
-  /** Commits wait for it meanwhile. */
-  async #killStandby(): Promise<void> {
-    await this.#standby.kill();
-    await delay(300);
-    await this.#standby.start();
-  }
-
-  /** Promotes the standby, and notes how soon after the order to promote it the service goes on. */
-  async #failOver(): Promise<void> {
+  /** Notes how soon after the order to promote the standby the service goes on. */
+  async #timed(promote: () => Promise<void>): Promise<void> {
     const promotedAt = performance.now();
     const before = this.#accepted.length;
-    await this.#standby.promote();
-    [this.#primary, this.#standby] = [this.#standby, this.#primary];
+    await promote();
     const next = await eventually(async () => this.#accepted[before]);
     this.#backMs.accepting.push(next.atMs - promotedAt);
     await eventually(async () => this.#received().has(next.id));
@@ -117,7 +79,7 @@ class Series {
 
   /** Each worker listens, and holds its lock, at the new primary. */
   async #sessionsAreBack(): Promise<void> {
-    const session = this.#primary.openPool();
+    const session = this.#pair.primary.openPool();
     await eventually(async () => {
       const { rows } = await session.query<{ listeners: number; locks: number }>(
         `SELECT count(*) FILTER (WHERE application_name = 'postern listener')::int AS listeners,
@@ -166,7 +128,7 @@ class Series {
     // A commit whose answer was lost leaves a dispatch leased for a minute. A dead worker's leases end sooner.
     for (const program of this.#programs) await program.end("SIGKILL");
     const last = await this.#start();
-    const session = this.#primary.openPool();
+    const session = this.#pair.primary.openPool();
     await eventually(
       async () => (await session.query("SELECT FROM postern.dispatches LIMIT 1")).rows.length === 0,
     );

@@ -1,6 +1,7 @@
 /** Moving a tenant between two shards that work. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { publishedObject } from "../src/api/schemas.ts";
 import { createEndpoint, publish, wholeLog } from "./support/api.ts";
@@ -38,7 +39,7 @@ const KILLED_AT =
     ? ["switching"]
     : ["copying what changed", "waiting for attempts", "switching", "lives in eu2"];
 
-/** Publishes one event after the other until it is told to stop, and answers the ids that were accepted. */
+/** Publishes one event after the other, without taking the processor, until it is told to stop. Answers the ids that were accepted. */
 function keepPublishing(program: Program, tid: string) {
   const accepted: string[] = [];
   const refused: number[] = [];
@@ -49,6 +50,7 @@ function keepPublishing(program: Program, tid: string) {
       const answer = await program.call("POST", "/api/events", { as: producer(tid), json });
       if (answer.status === 202) accepted.push(publishedObject.parse(answer.body).id);
       else refused.push(answer.status);
+      await setTimeout(5);
     }
   })();
   return {

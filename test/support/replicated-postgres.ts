@@ -60,11 +60,15 @@ export type Replicated = {
 };
 
 /**
- * `count` servers, the first of which is the primary and the others its synchronous
- * standbys. `settings`: other than for tests.
+ * `count` servers below a folder, the first of which is the primary and the others
+ * its synchronous standbys. `settings`: other than for tests.
  */
-export async function startReplicated(count = 2, settings: Record<string, string> = {}): Promise<Replicated> {
-  const home = await mkdtemp(join(tmpdir(), "postern-replicated-"));
+export async function startReplicated(
+  count = 2,
+  settings: Record<string, string> = {},
+  folder = tmpdir(),
+): Promise<Replicated> {
+  const home = await mkdtemp(join(folder, "postern-replicated-"));
   await chmod(home, 0o711);
   const isOldest = process.env[SERVER.major] === OLDEST;
   if (isOldest) await installPostgres15(console.error);
