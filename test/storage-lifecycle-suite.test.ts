@@ -19,6 +19,9 @@ import {
 /** A whole run takes half a minute; a machine under load takes many times as long. */
 const LIMIT_MS = 1_200_000;
 
+/** Asks production about one family, which is enough where the fault is the suite's. */
+const ONE_FAMILY = ["--families", "derive_deadline"];
+
 /** Validates a copy of the suite that must end BLOCKED, against production or another runner; gives its blockers. */
 async function blockersOfRun(
   copy: string,
@@ -78,7 +81,7 @@ describe("a storage-lifecycle suite or runner that is wrong ends BLOCKED and nam
       text.replace('"SL-011"', '"SL-0XX"').replace('"SL-012"', '"SL-011"').replace('"SL-0XX"', '"SL-012"'),
     );
     await seal(copy, ["manifest.json"]);
-    const blockers = await blockersOfRun(copy);
+    const blockers = await blockersOfRun(copy, undefined, ONE_FAMILY);
     assert.ok(
       blockers.includes('M-2 /orderedCaseIds/10: is "SL-012", must be "SL-011"'),
       blockers.join("\n"),
@@ -89,7 +92,7 @@ describe("a storage-lifecycle suite or runner that is wrong ends BLOCKED and nam
     const copy = copySuite(folder, "rule");
     edit(copy, "reference/evaluate_expiry.py", (text) => text.replace("left <= 0", "left < 0"));
     await seal(copy, ["reference/evaluate_expiry.py"]);
-    const blockers = await blockersOfRun(copy);
+    const blockers = await blockersOfRun(copy, undefined, ONE_FAMILY);
     assert.ok(blockers.some((one) => one.startsWith("C-5 SL-024 /expected/output/code")));
   });
 
@@ -97,7 +100,7 @@ describe("a storage-lifecycle suite or runner that is wrong ends BLOCKED and nam
     const copy = copySuite(folder, "pin");
     edit(copy, "README.md", (text) => `${text}\nOne more line.\n`);
     await seal(copy, ["README.md"]);
-    const blockers = await blockersOfRun(copy, undefined, ["--families", "derive_deadline"]);
+    const blockers = await blockersOfRun(copy, undefined, ONE_FAMILY);
     assert.ok(
       blockers.some((one) => one.startsWith("PRODUCTION_SUITE_ROOT the runner was made for another suite")),
       blockers.join("\n"),
@@ -130,7 +133,7 @@ describe("a storage-lifecycle suite or runner that is wrong ends BLOCKED and nam
     cpSync(join(suiteFolder, file), join(copy, file));
     edit(copy, file, (text) => text.replace('"differences": 0', '"differences": 1'));
     // One family is asked: the result speaks of all.
-    const options = ["--with-result", "--families", "derive_deadline"];
+    const options = ["--with-result", ...ONE_FAMILY];
     const blockers = await blockersOfRun(copy, undefined, options);
     assert.ok(blockers.includes("PRODUCTION_DIFFERENTIAL 1 families differ on random inputs"));
   });

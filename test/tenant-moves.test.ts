@@ -50,7 +50,7 @@ function keepPublishing(program: Program, tid: string) {
       const answer = await program.call("POST", "/api/events", { as: producer(tid), json });
       if (answer.status === 202) accepted.push(publishedObject.parse(answer.body).id);
       else refused.push(answer.status);
-      await setTimeout(5);
+      await setTimeout(25);
     }
   })();
   return {
