@@ -70,11 +70,11 @@ export async function prepareIntakeOfShards(options: { movesTenants?: boolean } 
         assert.deepEqual(sentTo(tid).toSorted(), ids.toSorted());
       }
     },
-    /** Each expected event has reached the receiver, and is in one shard, with one dispatch made of it. */
-    async allSentAndMadeOnce(): Promise<void> {
-      const ids = [...expected.values()].flat();
+    /** Each event of these tenants has reached the receiver, and is in one shard, with one dispatch made of it. */
+    async allSentAndMadeOnce(...tids: TenantId[]): Promise<void> {
+      const ids = tids.flatMap((tid) => expected.get(tid) ?? []);
       await eventually(async () => {
-        const seen = new Set([...expected.keys()].flatMap(sentTo));
+        const seen = new Set(tids.flatMap(sentTo));
         return ids.every((id) => seen.has(id));
       });
       const shards = ["eu1", "eu2"].map((name) => tests.shards().database(name));
