@@ -69,7 +69,7 @@ export function makeAccepting({ homes, clock, log }: { homes: Homes; clock: Cloc
   function enters(home: Home, { entered, bytes }: Trial): boolean {
     if (entered.has(home)) return true;
     const pace = paceOf(home);
-    if (hasSeveral && !pace.admits(clock.nowMs())) return false;
+    if (hasSeveral && pace.free(clock.nowMs()) === 0) return false;
     entered.add(home);
     pace.enter(bytes, clock.nowMs());
     return true;
@@ -105,7 +105,7 @@ export function makeAccepting({ homes, clock, log }: { homes: Homes; clock: Cloc
         () => new NoAnswerError(),
       );
       for (const result of settled) if (result.status === "rejected") throw result.reason;
-      paceOf(home).succeeded(clock.nowMs());
+      paceOf(home).succeeded();
       return { outcome: "accepted", home };
     } catch (error) {
       return outcomeOf(home, error);
@@ -116,7 +116,7 @@ export function makeAccepting({ homes, clock, log }: { homes: Homes; clock: Cloc
   async function acceptAnywhere(events: readonly NewEvent[], trial: Trial): Promise<Accepted> {
     const { keeper } = homes;
     const pace = paceOf(keeper);
-    if (!pace.admits(clock.nowMs())) return { outcome: "closed", home: keeper };
+    if (pace.free(clock.nowMs()) === 0) return { outcome: "closed", home: keeper };
     const found = new Map<TenantId, Home | null>();
     pace.enter(trial.bytes, clock.nowMs());
     try {

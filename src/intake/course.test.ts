@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { GRACE_LOOKS, GRACE_MS, makeCourse, type Step } from "./course.ts";
 
 const STORED_AT = Date.parse("2026-11-23T12:00:00Z");
-const fresh = { storedAtMs: STORED_AT, deliveries: 1 };
+const fresh = { sequence: 1, storedAtMs: STORED_AT, deliveries: 1 };
 
 /** The steps of so many tries with one outcome, up to the one that gives the message up. */
 function stepsOf(outcome: "away" | "failed", deliveries = 1): Step[] {
-  const course = makeCourse({ storedAtMs: STORED_AT, deliveries });
+  const course = makeCourse({ ...fresh, deliveries });
   const steps: Step[] = [];
   do steps.push(course.after(outcome, STORED_AT));
   while (steps.at(-1)?.kind === "try_again");
@@ -48,21 +48,37 @@ describe("the course of a message", () => {
     );
   });
 
-  it("is put back at once when its shard takes nothing, for twice as long each time, up to a minute", () => {
-    const waits = [1, 2, 3, 6, 7, 1_000_000].map((deliveries) =>
-      makeCourse({ storedAtMs: STORED_AT, deliveries }).after("closed", STORED_AT),
-    );
-    assert.deepEqual(
-      waits,
-      [1_000, 2_000, 4_000, 32_000, 60_000, 60_000].map((afterMs) => ({ kind: "put_back", afterMs })),
-    );
-  });
+  const waitWith = (message: object, outcome: "closed" | "moving"): number => {
+    const course = makeCourse({ ...fresh, ...message });
+    if (outcome === "moving")
+      assert.deepEqual(course.after(outcome, STORED_AT), { kind: "try_again", afterMs: 0 });
+    const step = course.after(outcome, STORED_AT);
+    assert.ok(step.kind === "put_back");
+    return step.afterMs;
+  };
 
-  it("is tried once more at once when its tenant moves, and then put back", () => {
-    const course = makeCourse({ ...fresh, deliveries: 2 });
-    assert.deepEqual(course.after("moving", STORED_AT), { kind: "try_again", afterMs: 0 });
-    assert.deepEqual(course.after("moving", STORED_AT), { kind: "put_back", afterMs: 2_000 });
-  });
+  for (const [outcome, text] of [
+    ["closed", "at once when its shard takes nothing"],
+    ["moving", "when its tenant moves, and was tried once more at once"],
+  ] as const) {
+    it(`is put back ${text}, for twice as long each time, up to a minute`, () => {
+      for (const [deliveries, longestMs] of [
+        [1, 1_000],
+        [2, 2_000],
+        [6, 32_000],
+        [7, 60_000],
+        [1e6, 60_000],
+      ] as const) {
+        const waits = Array.from({ length: 100 }, (_, sequence) =>
+          waitWith({ sequence, deliveries }, outcome),
+        );
+        assert.ok(Math.min(...waits) >= longestMs / 2 && Math.max(...waits) <= longestMs, waits.join(" "));
+        // As many of those that follow each other come back in each tenth of the second half.
+        const tenths = Map.groupBy(waits, (ms) => Math.floor((ms / longestMs - 0.5) * 20));
+        assert.ok(tenths.values().every(({ length }) => length >= 8 && length <= 12));
+      }
+    });
+  }
 
   it("ends when a later try succeeds", () => {
     const course = makeCourse(fresh);

@@ -36,15 +36,18 @@ const TRIES = 5;
 const FIRST_PAUSE_MS = 100;
 const AWAY_WAIT_MS = 2_000;
 /**
- * How long a message waits for a shard, or for a move, the first time; each later
- * time twice as long. So it waits about as long again as it has, and a worker
- * that must take messages to see whose they are takes each of them a few times.
+ * How long a message waits for a shard, or for a move, the first time at most;
+ * each later time twice as long. So it waits about as long again as it has, and
+ * a worker, which must take a message to see whose it is, takes it a few times.
  */
 const FIRST_SHARD_WAIT_MS = 1_000;
 const LONGEST_SHARD_WAIT_MS = 60_000;
+const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2;
 /** How long a message waits that failed and is put back for the first time; each later time twice as long. */
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 300_000;
+
+type Message = { sequence: number; storedAtMs: number; deliveries: number };
 
 export type Course = {
   /** Tries that failed since the message was taken. */
@@ -53,7 +56,7 @@ export type Course = {
   after(outcome: Outcome, nowMs: number): Step;
 };
 
-export function makeCourse(message: { storedAtMs: number; deliveries: number }): Course {
+export function makeCourse(message: Message): Course {
   let failures = 0;
   let wasMoving = false;
   let ended = false;
@@ -77,10 +80,8 @@ export function makeCourse(message: { storedAtMs: number; deliveries: number }):
       return { kind: "put_back", afterMs: leftMs <= 0 ? GRACE_LOOK_MS : Math.min(leftMs, GRACE_LOOK_MS) };
     }
     if (outcome === "closed" || (outcome === "moving" && wasMoving)) {
-      return {
-        kind: "put_back",
-        afterMs: waitMs(message.deliveries, FIRST_SHARD_WAIT_MS, LONGEST_SHARD_WAIT_MS),
-      };
+      const longestMs = waitMs(message.deliveries, FIRST_SHARD_WAIT_MS, LONGEST_SHARD_WAIT_MS);
+      return { kind: "put_back", afterMs: Math.round(longestMs * spread(message.sequence)) };
     }
     if (outcome === "moving") {
       // The directory is asked anew, and may name another shard.
@@ -98,4 +99,9 @@ export function makeCourse(message: { storedAtMs: number; deliveries: number }):
 
 function waitMs(deliveries: number, firstMs: number, longestMs: number): number {
   return Math.min(firstMs * 2 ** Math.min(deliveries - 1, 20), longestMs);
+}
+
+/** Between a half and one, even over messages that follow each other: what waits must not come back at once. */
+function spread(sequence: number): number {
+  return 0.5 + ((sequence * GOLDEN_RATIO) % 1) / 2;
 }

@@ -52,7 +52,7 @@ describe("the pace of a worker", () => {
   it("takes as before after a success", () => {
     const pace = alone();
     pace.failed(0);
-    pace.succeeded(0);
+    pace.succeeded();
     assert.equal(roomOf(none, [pace], 1), 32);
     assert.equal(pace.failed(2), true);
   });
@@ -66,92 +66,106 @@ describe("the pace of a worker", () => {
 
 describe("the paces of two shards", () => {
   it("are each their own: one that fails takes no room from the other", () => {
-    const [one, other] = [oneOfTwo(), oneOfTwo()];
-    enter(one, 200);
-    assert.equal(roomOf({ messages: 256, bytes: 256 }, [one, other], 0), 0);
-    one.failed(0);
-    assert.equal(roomOf({ messages: 256, bytes: 256 }, [one, other], 0), 32);
-    assert.deepEqual([one.admits(50), other.admits(50)], [false, true]);
+    const paces = [oneOfTwo(), oneOfTwo()] as const;
+    enter(paces[0], 100);
+    assert.equal(roomOf({ messages: 256, bytes: 256 }, paces, 0), 0);
+    paces[0].failed(0);
+    assert.equal(roomOf({ messages: 256, bytes: 256 }, paces, 0), 32);
+    assert.equal(roomOf({ messages: 1, bytes: 9 * MIB }, paces, 0), 0);
+    assert.deepEqual(
+      paces.map((pace) => pace.free(50)),
+      [0, Infinity],
+    );
   });
 
   it("let a single message into a shard that fails, once its pause is over and none is tried there", () => {
     const pace = oneOfTwo();
     enter(pace, 1);
     pace.failed(0);
-    assert.equal(pace.admits(100), false);
+    assert.equal(pace.free(100), 0);
     pace.leave(1);
-    assert.deepEqual([pace.admits(99), pace.admits(100)], [false, true]);
+    assert.deepEqual([pace.free(99), pace.free(100)], [0, 1]);
     enter(pace, 1);
-    assert.equal(pace.admits(100), false);
-    pace.succeeded(110);
-    assert.equal(pace.admits(111), true);
+    assert.equal(pace.free(100), 0);
+    pace.succeeded();
+    assert.equal(pace.free(111), Infinity);
   });
 
-  it("close a shard whose share is taken while nothing passes for a second, and open it at the first that does", () => {
-    for (const [messages, bytes] of [
-      [128, 1],
-      [2, 2 * MIB],
-    ] as const) {
-      const pace = oneOfTwo();
-      enter(pace, messages - 1, { bytes });
-      assert.equal(pace.isClosed(5000), false);
-      enter(pace, 1, { bytes });
-      assert.deepEqual([pace.isClosed(1000), pace.isClosed(1001), pace.admits(1001)], [false, true, false]);
-      const paces = [pace, oneOfTwo()];
-      // All of the room is the other's.
-      for (const [others, room] of [
-        [{ messages: 255, bytes: 1 }, 1],
-        [{ messages: 256, bytes: 1 }, 0],
-        [{ messages: 1, bytes: 8 * MIB }, 0],
-      ] as const) {
-        const held = { messages: messages + others.messages, bytes: messages * bytes + others.bytes };
-        assert.equal(roomOf(held, paces, 1001), room);
-      }
-      pace.succeeded(1500);
-      assert.deepEqual([pace.isClosed(2500), pace.isClosed(2501)], [false, true]);
-      pace.leave(bytes);
-      assert.equal(pace.isClosed(2501), false);
-    }
-  });
-
-  it("count a second of silence from the first message on, not from an earlier one", () => {
-    const pace = oneOfTwo();
-    enter(pace, 1, { at: 0 });
-    pace.leave(1);
-    enter(pace, 128, { at: 10_000 });
-    assert.deepEqual([pace.isClosed(11_000), pace.isClosed(11_001)], [false, true]);
-  });
-
-  it("admit nothing into a shard that is known to be away, also behind its pause", () => {
+  it("let nothing into a shard that is known to be away, also behind its pause", () => {
     let isAway = true;
     const pace = oneOfTwo(() => isAway);
-    assert.deepEqual([pace.isClosed(0), pace.admits(0)], [true, false]);
+    assert.deepEqual([pace.state(0), pace.free(0)], ["failing", 0]);
     assert.equal(roomOf(none, [pace, oneOfTwo(() => true)], 0), 0);
     isAway = false;
-    assert.deepEqual([pace.isClosed(0), pace.admits(0)], [false, true]);
+    assert.deepEqual([pace.state(0), pace.free(0)], ["open", Infinity]);
     pace.failed(0);
     isAway = true;
-    assert.equal(pace.admits(60_000), false);
+    assert.equal(pace.free(60_000), 0);
   });
 
   it("take one message at a time when all fail, as one database does", () => {
-    const [one, other] = [oneOfTwo(), oneOfTwo()];
-    one.failed(0);
-    other.failed(50);
-    assert.equal(roomOf(none, [one, other], 99), 0);
-    assert.equal(roomOf(none, [one, other], 100), 1);
+    const paces = [oneOfTwo(), oneOfTwo()] as const;
+    paces[0].failed(0);
+    paces[1].failed(50);
+    assert.equal(roomOf(none, paces, 99), 0);
+    assert.equal(roomOf(none, paces, 100), 1);
     // It is read, and nobody knows yet whose it is.
-    assert.equal(roomOf({ messages: 1, bytes: 1 }, [one, other], 100), 0);
-    enter(one, 1);
-    assert.equal(roomOf({ messages: 1, bytes: 1 }, [one, other], 100), 0);
-    assert.equal(roomOf({ messages: 1, bytes: 1 }, [one, other], 150), 1);
+    assert.equal(roomOf({ messages: 1, bytes: 1 }, paces, 100), 0);
+    enter(paces[0], 1);
+    assert.equal(roomOf({ messages: 1, bytes: 1 }, paces, 100), 0);
+    assert.equal(roomOf({ messages: 1, bytes: 1 }, paces, 150), 1);
+  });
+
+  for (const [what, messages, bytes] of [
+    ["messages", 128, 1],
+    ["bytes", 2, 2 * MIB],
+  ] as const) {
+    it(`fill a shard whose share of ${what} has been taken for a second, until half of it is free`, () => {
+      const pace = oneOfTwo();
+      enter(pace, messages - 1, { bytes });
+      assert.equal(pace.state(5000), "open");
+      enter(pace, 1, { bytes, at: 5000 });
+      assert.deepEqual([pace.state(6000), pace.state(6001)], ["open", "full"]);
+      assert.deepEqual([pace.free(6000), pace.free(6001)], [Infinity, 0]);
+      pace.leave(bytes);
+      assert.deepEqual([pace.state(6001), pace.free(6001)], ["full", messages === 2 ? 127 : 1]);
+      for (let left = messages - 1; left > messages / 2; left--) pace.leave(bytes);
+      assert.equal(pace.state(6001), "full");
+      pace.leave(bytes);
+      assert.equal(pace.state(6001), "open");
+    });
+  }
+
+  it("leave the room to the others when one is full", () => {
+    const [full, open] = [oneOfTwo(), oneOfTwo()];
+    enter(full, 128);
+    for (const [others, room] of [
+      [{ messages: 255, bytes: 1 }, 1],
+      [{ messages: 256, bytes: 1 }, 0],
+      [{ messages: 1, bytes: 8 * MIB }, 0],
+    ] as const) {
+      const held = { messages: 128 + others.messages, bytes: 128 + others.bytes };
+      assert.equal(roomOf(held, [full, open], 1001), room);
+      assert.equal(roomOf(held, [full, open], 1000), 0);
+    }
+  });
+
+  it("take what is free in their shares when all are full", () => {
+    const paces = [oneOfTwo(), oneOfTwo()] as const;
+    for (const pace of paces) enter(pace, 128);
+    assert.equal(roomOf({ messages: 256, bytes: 256 }, paces, 1001), 0);
+    for (let n = 0; n < 3; n++) paces[0].leave(1);
+    assert.equal(roomOf({ messages: 253, bytes: 253 }, paces, 1001), 3);
+    assert.equal(roomOf({ messages: 255, bytes: 255 }, paces, 1001), 1);
+    for (let n = 0; n < 40; n++) paces[1].leave(1);
+    assert.equal(roomOf({ messages: 213, bytes: 213 }, paces, 1001), 32);
   });
 
   it("give each of many shards a share that is worth the name", () => {
     const pace = makePace({ sharers: 100, isAway: () => false });
     enter(pace, 15);
-    assert.equal(pace.isClosed(60_000), false);
-    enter(pace, 1);
-    assert.equal(pace.isClosed(60_000), true);
+    assert.equal(pace.state(60_000), "open");
+    enter(pace, 1, { at: 60_000 });
+    assert.equal(pace.state(61_001), "full");
   });
 });
