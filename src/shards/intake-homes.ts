@@ -29,8 +29,10 @@ export type AcceptingShard = {
   isJoined(): boolean;
 };
 
+type Known = Pick<Directory, "peek" | "find" | "locate" | "forget">;
+
 /** @param shards the first keeps the directory. */
-export function makeShardedHomes(directory: Directory, shards: readonly AcceptingShard[]): Homes {
+export function makeShardedHomes(directory: Known, shards: readonly AcceptingShard[]): Homes {
   /** A fenced tenant would fail the groups of others for as long as its fence is there. */
   const refused = new LRUCache<TenantId, true>({ max: MAX_REFUSED });
   const all = shards.map((shard) => makeHome(directory, shard, refused));
@@ -49,7 +51,7 @@ export function makeShardedHomes(directory: Directory, shards: readonly Acceptin
 }
 
 /** The shard of all of these events, as far as this process knows it. It learns the others' behind the answer. */
-export function makeLaneOf(directory: Directory): LaneOf {
+export function makeLaneOf(directory: Pick<Known, "peek" | "find">): LaneOf {
   return (events) => {
     const shards = new Set<string>();
     for (const tenantId of new Set(events.map((event) => event.tenantId))) {
@@ -63,7 +65,7 @@ export function makeLaneOf(directory: Directory): LaneOf {
 }
 
 function makeHome(
-  directory: Directory,
+  directory: Known,
   { name, taken, metrics, pulse, isJoined }: AcceptingShard,
   refused: LRUCache<TenantId, true>,
 ): Home {

@@ -23,7 +23,7 @@ export type ShardOfKeys = {
 type Look = { find: FindKnownKeys; isAway: () => boolean };
 
 export function makeKeysOfShards(
-  directory: Directory,
+  directory: Pick<Directory, "peek" | "find" | "forget">,
   shards: ReadonlyMap<string, ShardOfKeys>,
   clock: Clock,
 ): FindKnownKeys {
