@@ -6,10 +6,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function shardFaults(env: Environment): string[] {
   const reasons = {
     DATABASE_URL: "SHARDS names every database: make it the first shard, and remove DATABASE_URL",
-    INTAKE_URL: "an intake works on one database: remove one of the two",
     OBJECT_STORE_URL: "a bucket belongs to one database: remove it, and each shard has a folder in DATA_DIR",
   } as const;
-  return (["DATABASE_URL", "INTAKE_URL", "OBJECT_STORE_URL"] as const)
+  return (["DATABASE_URL", "OBJECT_STORE_URL"] as const)
     .filter((name) => isSet(env, name))
     .map((name) => `SHARDS and ${name} are both set: ${reasons[name]}`);
 }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { GRACE_LOOKS, GRACE_MS, makeCourse, makePace, type Step } from "./course.ts";
+import { GRACE_LOOKS, GRACE_MS, makeCourse, type Step } from "./course.ts";
 
 const STORED_AT = Date.parse("2026-11-23T12:00:00Z");
-const fresh = { storedAtMs: STORED_AT, deliveries: 1 };
+const fresh = { sequence: 1, storedAtMs: STORED_AT, deliveries: 1 };
 
 /** The steps of so many tries with one outcome, up to the one that gives the message up. */
 function stepsOf(outcome: "away" | "failed", deliveries = 1): Step[] {
-  const course = makeCourse({ storedAtMs: STORED_AT, deliveries });
+  const course = makeCourse({ ...fresh, deliveries });
   const steps: Step[] = [];
   do steps.push(course.after(outcome, STORED_AT));
   while (steps.at(-1)?.kind === "try_again");
@@ -48,6 +48,38 @@ describe("the course of a message", () => {
     );
   });
 
+  const waitWith = (message: object, outcome: "closed" | "moving"): number => {
+    const course = makeCourse({ ...fresh, ...message });
+    if (outcome === "moving")
+      assert.deepEqual(course.after(outcome, STORED_AT), { kind: "try_again", afterMs: 0 });
+    const step = course.after(outcome, STORED_AT);
+    assert.ok(step.kind === "put_back");
+    return step.afterMs;
+  };
+
+  for (const [outcome, text] of [
+    ["closed", "at once when its shard takes nothing"],
+    ["moving", "when its tenant moves, and was tried once more at once"],
+  ] as const) {
+    it(`is put back ${text}, for twice as long each time, up to a minute`, () => {
+      for (const [deliveries, longestMs] of [
+        [1, 1_000],
+        [2, 2_000],
+        [6, 32_000],
+        [7, 60_000],
+        [1e6, 60_000],
+      ] as const) {
+        const waits = Array.from({ length: 100 }, (_, sequence) =>
+          waitWith({ sequence, deliveries }, outcome),
+        );
+        assert.ok(Math.min(...waits) >= longestMs / 2 && Math.max(...waits) <= longestMs, waits.join(" "));
+        // As many of those that follow each other come back in each tenth of the second half.
+        const tenths = Map.groupBy(waits, (ms) => Math.floor((ms / longestMs - 0.5) * 20));
+        assert.ok(tenths.values().every(({ length }) => length >= 8 && length <= 12));
+      }
+    });
+  }
+
   it("ends when a later try succeeds", () => {
     const course = makeCourse(fresh);
     course.after("away", STORED_AT);
@@ -74,53 +106,5 @@ describe("the course of a message", () => {
     );
     const again = { kind: "put_back", afterMs: 10_000 };
     assert.deepEqual(looks, [again, again, { kind: "refuse" }]);
-  });
-});
-
-describe("the pace of a worker", () => {
-  const none = { messages: 0, bytes: 0 };
-
-  it("takes some messages at once, up to its limits", () => {
-    const pace = makePace();
-    assert.equal(pace.room(none, 0), 32);
-    assert.equal(pace.room({ messages: 250, bytes: 0 }, 0), 6);
-    assert.equal(pace.room({ messages: 256, bytes: 0 }, 0), 0);
-    assert.equal(pace.room({ messages: 1, bytes: 8 * 1024 * 1024 }, 0), 0);
-  });
-
-  it("takes none for a pause when the database is away, and then one to find out", () => {
-    const pace = makePace();
-    assert.equal(pace.failed(1000), true);
-    assert.equal(pace.room(none, 1099), 0);
-    assert.equal(pace.room(none, 1100), 1);
-    assert.equal(pace.room({ messages: 1, bytes: 10 }, 1100), 0);
-  });
-
-  it("pauses twice as long after each failure, up to five seconds", () => {
-    const pace = makePace();
-    const pauses: number[] = [];
-    let now = 0;
-    for (let failure = 0; failure < 9; failure++) {
-      assert.equal(pace.failed(now), failure === 0);
-      const began = now;
-      while (pace.room(none, now) === 0) now += 100;
-      pauses.push(now - began);
-    }
-    assert.deepEqual(pauses, [100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
-  });
-
-  it("counts messages that fail together as one failure", () => {
-    const pace = makePace();
-    pace.failed(0);
-    for (let n = 0; n < 100; n++) assert.equal(pace.failed(50), false);
-    assert.equal(pace.room(none, 100), 1);
-  });
-
-  it("takes as before after a success", () => {
-    const pace = makePace();
-    pace.failed(0);
-    pace.succeeded();
-    assert.equal(pace.room(none, 1), 32);
-    assert.equal(pace.failed(2), true);
   });
 });

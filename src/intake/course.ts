@@ -1,6 +1,6 @@
 /**
  * What becomes of a message that a worker took, as a state machine without a
- * clock of its own, and how fast a worker takes messages. Pure.
+ * clock of its own. Pure.
  *
  * A message is *held* while its events are tried. It *ends* when they are
  * accepted or refused. It is *put back* when it has to wait: then it holds no
@@ -9,9 +9,12 @@
 
 /**
  * What came of a try. `unknown`: only the catalog is against it. `away`: the
- * database took nothing. `failed`: it, or something else, was against this message.
+ * database took nothing. `closed`: its shard took nothing before, so it was not
+ * tried there. `moving`: its tenant is on its way to another shard, or was found
+ * in another than this worker knew. `failed`: the database, or something else,
+ * was against this message.
  */
-export type Outcome = "accepted" | "refused" | "unknown" | "away" | "failed";
+export type Outcome = "accepted" | "refused" | "unknown" | "closed" | "moving" | "away" | "failed";
 
 export type Step =
   | { kind: "end" }
@@ -32,9 +35,19 @@ export const GRACE_LOOKS = GRACE_MS / GRACE_LOOK_MS;
 const TRIES = 5;
 const FIRST_PAUSE_MS = 100;
 const AWAY_WAIT_MS = 2_000;
+/**
+ * How long a message waits for a shard, or for a move, the first time at most;
+ * each later time twice as long. So it waits about as long again as it has, and
+ * a worker, which must take a message to see whose it is, takes it a few times.
+ */
+const FIRST_SHARD_WAIT_MS = 1_000;
+const LONGEST_SHARD_WAIT_MS = 60_000;
+const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2;
 /** How long a message waits that failed and is put back for the first time; each later time twice as long. */
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 300_000;
+
+type Message = { sequence: number; storedAtMs: number; deliveries: number };
 
 export type Course = {
   /** Tries that failed since the message was taken. */
@@ -43,8 +56,9 @@ export type Course = {
   after(outcome: Outcome, nowMs: number): Step;
 };
 
-export function makeCourse(message: { storedAtMs: number; deliveries: number }): Course {
+export function makeCourse(message: Message): Course {
   let failures = 0;
+  let wasMoving = false;
   let ended = false;
   return {
     get failures() {
@@ -65,53 +79,29 @@ export function makeCourse(message: { storedAtMs: number; deliveries: number }):
       if (leftMs <= 0 && message.deliveries > GRACE_LOOKS) return { kind: "refuse" };
       return { kind: "put_back", afterMs: leftMs <= 0 ? GRACE_LOOK_MS : Math.min(leftMs, GRACE_LOOK_MS) };
     }
+    if (outcome === "closed" || (outcome === "moving" && wasMoving)) {
+      const longestMs = waitMs(message.deliveries, FIRST_SHARD_WAIT_MS, LONGEST_SHARD_WAIT_MS);
+      return { kind: "put_back", afterMs: Math.round(longestMs * spread(message.sequence)) };
+    }
+    if (outcome === "moving") {
+      // The directory is asked anew, and may name another shard.
+      wasMoving = true;
+      return { kind: "try_again", afterMs: 0 };
+    }
     failures++;
     if (failures < TRIES) return { kind: "try_again", afterMs: FIRST_PAUSE_MS * 2 ** (failures - 1) };
-    return { kind: "put_back", afterMs: outcome === "away" ? AWAY_WAIT_MS : waitMs(message.deliveries) };
+    return {
+      kind: "put_back",
+      afterMs: outcome === "away" ? AWAY_WAIT_MS : waitMs(message.deliveries, FIRST_WAIT_MS, LONGEST_WAIT_MS),
+    };
   }
 }
 
-function waitMs(deliveries: number): number {
-  return Math.min(FIRST_WAIT_MS * 2 ** Math.min(deliveries - 1, 20), LONGEST_WAIT_MS);
+function waitMs(deliveries: number, firstMs: number, longestMs: number): number {
+  return Math.min(firstMs * 2 ** Math.min(deliveries - 1, 20), longestMs);
 }
 
-/** Messages that a worker takes at once and holds at most, and the bytes beyond which it takes no more. */
-const MOST_AT_ONCE = 32;
-const MOST_HELD = 256;
-const MOST_HELD_BYTES = 8 * 1024 * 1024;
-const LONGEST_PAUSE_MS = 5_000;
-
-/**
- * How many messages a worker may take. When the database is away it takes none for a
- * pause, which doubles with each further one, and then a single message to
- * find out; a success ends that. So an outage costs little.
- */
-export type Pace = {
-  succeeded(): void;
-  /** True when it is the first time since a success. */
-  failed(nowMs: number): boolean;
-  /** How many more may be taken now. */
-  room(held: { messages: number; bytes: number }, nowMs: number): number;
-};
-
-export function makePace(): Pace {
-  let failures = 0;
-  let resumesAtMs = 0;
-  return {
-    succeeded() {
-      failures = 0;
-    },
-    failed(nowMs) {
-      // Messages that were held together fail together: that is one failure.
-      if (failures > 0 && nowMs < resumesAtMs) return false;
-      resumesAtMs = nowMs + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 20), LONGEST_PAUSE_MS);
-      failures++;
-      return failures === 1;
-    },
-    room(held, nowMs) {
-      if (failures === 0)
-        return held.bytes < MOST_HELD_BYTES ? Math.min(MOST_HELD - held.messages, MOST_AT_ONCE) : 0;
-      return nowMs < resumesAtMs || held.messages > 0 ? 0 : 1;
-    },
-  };
+/** Between a half and one, even over messages that follow each other: what waits must not come back at once. */
+function spread(sequence: number): number {
+  return 0.5 + ((sequence * GOLDEN_RATIO) % 1) / 2;
 }

@@ -5,11 +5,12 @@
  *
  * Why nothing is lost: a message leaves the stream only by its end. A worker
  * that dies leaves its messages there, and they are handed out again after
- * {@link HOLD_MS}. Why no event passes twice: see `events/taken-events.ts`.
+ * {@link HOLD_MS}. Why no event passes twice: see `events/taken-events.ts`. Where
+ * its events are accepted: see `accepting.ts`.
  */
-import { isContention, isPassing } from "../database/passing-errors.ts";
+import { LRUCache } from "lru-cache";
 import type { LiveCatalog } from "../events/live-catalog.ts";
-import type { Taken, TakenEvents } from "../events/taken-events.ts";
+import type { Taken } from "../events/taken-events.ts";
 import type { NewEvent } from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
@@ -18,7 +19,9 @@ import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
-import { makeCourse, makePace, type Outcome } from "./course.ts";
+import { makeAccepting, type Accepting, type Trial } from "./accepting.ts";
+import { makeCourse, type Outcome } from "./course.ts";
+import type { Home, Homes } from "./homes.ts";
 import { readMessage, type RefusalReason } from "./read-message.ts";
 import { ACCEPTED_SUBJECT, HOLD_MS, type IntakeStream, type StreamMessage } from "./stream.ts";
 import { toldIssues } from "./told-issues.ts";
@@ -28,19 +31,19 @@ const HOLD_AGAIN_MS = HOLD_MS / 3;
 /** How soon the relay looks whether it may take messages again. */
 const LOOK_AGAIN_MS = 50;
 const STREAM_PAUSE_MS = 1000;
-/** A try that takes longer counts as failed; its end changes nothing, since events are accepted once. */
-const TRY_LIMIT_MS = 60_000;
 /** How long a stop waits for tries under way. */
 const STOP_LIMIT_MS = 10_000;
+/** Events whose refusal was told: their message may come again for others of its events. */
+const MAX_TOLD = 10_000;
 
 export type RelayServices = {
   stream: Pick<IntakeStream, "take">;
-  taken: TakenEvents;
+  homes: Homes;
   catalog: LiveCatalog;
   tracing: Tracing | null;
   clock: Clock;
   log: Log;
-  metrics: Pick<Metrics, "eventsAccepted" | "intakeRefused" | "intakePutBack">;
+  metrics: Pick<Metrics, "intakeRefused" | "intakePutBack">;
 };
 
 export type StreamRelay = { start(): void; stop(): Promise<void> };
@@ -49,23 +52,18 @@ export function makeStreamRelay(services: RelayServices): StreamRelay {
   return new Relay(services);
 }
 
-type Trial = { how: "grouped" | "alone"; accepted: Set<EventId> };
-type Tried = { outcome: Outcome; error?: unknown; issues?: readonly Issue[] };
+type Tried = { outcome: Outcome; home?: Home | null; error?: unknown; issues?: readonly Issue[] };
 
-class NoAnswerError extends Error {
-  constructor() {
-    super("the database does not answer");
-  }
-}
-
-/** Whether the database takes nothing at all now. */
-function isAway(error: unknown): boolean {
-  return error instanceof NoAnswerError || (isPassing(error) && !isContention(error));
-}
+/** As the metrics and the log name them. */
+const REASONS: ReadonlyMap<Outcome, string> = new Map([
+  ["unknown", "unknown_event_type"],
+  ["closed", "away"],
+]);
 
 class Relay implements StreamRelay {
   readonly #services: RelayServices;
-  readonly #pace = makePace();
+  readonly #accepting: Accepting;
+  readonly #told = new LRUCache<EventId, true>({ max: MAX_TOLD });
   readonly #held = new Map<StreamMessage, Promise<void>>();
   #heldBytes = 0;
   readonly #stopping = new AbortController();
@@ -73,6 +71,7 @@ class Relay implements StreamRelay {
 
   constructor(services: RelayServices) {
     this.#services = services;
+    this.#accepting = makeAccepting(services);
   }
 
   start(): void {
@@ -98,7 +97,7 @@ class Relay implements StreamRelay {
     let isTold = false;
     while (!signal.aborted) {
       const held = { messages: this.#held.size, bytes: this.#heldBytes };
-      const room = this.#pace.room(held, clock.nowMs());
+      const room = this.#accepting.room(held);
       if (room <= 0) {
         await sleep(clock, LOOK_AGAIN_MS, signal);
         continue;
@@ -133,10 +132,24 @@ class Relay implements StreamRelay {
 
   /** From the moment that it is taken until it has ended or is put back. */
   async #carry(message: StreamMessage): Promise<void> {
+    const trial: Trial = {
+      bytes: message.bytes.length,
+      how: "grouped",
+      accepted: new Set(),
+      entered: new Set(),
+      done: (home, event, taken) => this.#count(message, event, { home, taken }),
+    };
+    try {
+      await this.#untilGone(message, trial);
+    } finally {
+      this.#accepting.leave(trial);
+    }
+  }
+
+  async #untilGone(message: StreamMessage, trial: Trial): Promise<void> {
     const { clock } = this.#services;
     const { signal } = this.#stopping;
     const course = makeCourse(message);
-    const trial: Trial = { how: "grouped", accepted: new Set() };
     for (;;) {
       const tried = await this.#try(message, trial);
       // It would take others with it again.
@@ -154,7 +167,7 @@ class Relay implements StreamRelay {
   }
 
   async #try(message: StreamMessage, trial: Trial): Promise<Tried> {
-    const { clock, catalog, log, tracing } = this.#services;
+    const { catalog, tracing } = this.#services;
     try {
       // As the API does: a producer's header may be anything, and is stored only as what continues a trace.
       const traceparent = tracing?.continues(message.traceparent);
@@ -164,71 +177,60 @@ class Relay implements StreamRelay {
         this.#refuse(message, reading.reason, { issues: reading.issues });
         return { outcome: "refused" };
       }
-      await this.#accept(message, reading.events, trial);
-      this.#pace.succeeded();
-      return { outcome: "accepted" };
+      return await this.#accepting.accept(reading.events, trial);
     } catch (error) {
-      if (!isAway(error)) return { outcome: "failed", error };
-      if (this.#pace.failed(clock.nowMs())) {
-        log.warn({ err: error }, "the database takes no events: those of the intake wait in its stream");
-      }
-      return { outcome: "away", error };
+      return { outcome: "failed", error };
     }
   }
 
-  /** All of them, or the first one's error; finished ones go to `accepted`, and a later try skips them. */
-  async #accept(
-    message: StreamMessage,
-    events: readonly NewEvent[],
-    { how, accepted }: Trial,
-  ): Promise<void> {
-    const left = events.filter(({ id }) => !accepted.has(id));
-    const accepting = left.map(async (event) => {
-      const taken = await this.#services.taken.accept(event, how);
-      if (accepted.has(event.id)) return;
-      accepted.add(event.id);
-      this.#count(message, event, taken);
-    });
-    // All have an outcome before any is tried again, so that no event meets itself.
-    const settled = await withinLimit(Promise.allSettled(accepting), TRY_LIMIT_MS, () => new NoAnswerError());
-    for (const result of settled) if (result.status === "rejected") throw result.reason;
-  }
-
-  #count(message: StreamMessage, event: NewEvent, taken: Taken): void {
-    const { metrics, tracing } = this.#services;
+  #count(message: StreamMessage, event: NewEvent, { home, taken }: { home: Home; taken: Taken }): void {
+    const { tracing } = this.#services;
     const { id: eventId, type: eventType, tenantId, traceparent } = event;
-    if (taken === "key_reused") {
-      this.#refuse(message, "idempotency_key_reused", { eventId, eventType, tenantId });
+    if (taken === "key_reused" && !this.#told.has(eventId)) {
+      this.#told.set(eventId, true);
+      this.#refuse(message, "idempotency_key_reused", { eventId, eventType, tenantId, ...shardOf(home) });
     }
     if (taken !== "accepted") return;
-    metrics.eventsAccepted.inc();
+    home.metrics.eventsAccepted.inc();
     // Of the others, the API told when it answered them.
     if (message.subject !== ACCEPTED_SUBJECT)
       tracing?.accepted({ eventId, eventType, tenantId, traceparent }, Date.now());
   }
 
-  #putBack(message: StreamMessage, afterMs: number, { outcome, error, issues }: Tried): void {
+  #putBack(message: StreamMessage, afterMs: number, tried: Tried): void {
     const { log, metrics } = this.#services;
-    const reason = outcome === "unknown" ? "unknown_event_type" : outcome;
+    const { outcome, error, issues } = tried;
+    const shard = shardOf(tried.home);
+    const reason = REASONS.get(outcome) ?? outcome;
     const { subject, sequence, deliveries } = message;
-    const told = { reason, subject, sequence, deliveries, afterMs };
+    const told = { reason, ...shard, subject, sequence, deliveries, afterMs };
     if (outcome === "failed") log.error({ err: error, ...told }, "an event of the intake fails and waits");
     if (outcome === "unknown" && deliveries === 1)
       log.warn({ ...told, issues: toldIssues(issues) }, "an event of the intake waits for its type");
-    metrics.intakePutBack.inc({ reason });
+    metrics.intakePutBack.inc({ reason, ...shard });
     message.putBack(afterMs);
   }
 
   #refuse(
     { subject, sequence, bytes }: StreamMessage,
     reason: RefusalReason,
-    { issues = [], ...event }: { issues?: readonly Issue[] | undefined } & Record<string, unknown>,
+    {
+      issues = [],
+      ...event
+    }: { issues?: readonly Issue[] | undefined; shard?: string } & Record<string, unknown>,
   ): void {
     const { log, metrics } = this.#services;
+    const { shard } = event;
     log.error(
       { reason, subject, sequence, bytes: bytes.length, ...event, issues: toldIssues(issues) },
       "an event of the intake is refused and not sent",
     );
-    metrics.intakeRefused.inc({ reason });
+    metrics.intakeRefused.inc({ reason, ...(shard === undefined ? {} : { shard }) });
   }
+}
+
+/** A label, and a field of the log, where there are shards. */
+function shardOf(home: Home | null | undefined): { shard?: string } {
+  const shard = home?.shard ?? null;
+  return shard === null ? {} : { shard };
 }

@@ -26,16 +26,53 @@ const PATIENCE_MS = 6000;
 const PAUSE_MS = 50;
 const RETRY_AFTER_S = 2;
 
+/**
+ * Requests of one lane share messages. The events of a message wait for each
+ * other, so a lane has those that go to the same shard.
+ */
+export type LaneOf = (events: readonly NewEvent[]) => string;
+
+const ONE_LANE: LaneOf = () => "";
+
 export function makeStoring({
   stream,
   findKnownKeys,
+  laneOf = ONE_LANE,
   metrics,
 }: {
   stream: Pick<IntakeStream, "store">;
   findKnownKeys: FindKnownKeys;
+  laneOf?: LaneOf | undefined;
   metrics: Pick<Metrics, "intakeAccepted">;
 }): MakeDurable {
-  const messages = new GroupCommit(
+  const lanes = new Map<string, Lane>();
+
+  function laneFor(events: readonly NewEvent[]): Lane {
+    const name = laneOf(events);
+    const lane = lanes.get(name) ?? makeLane(stream);
+    lanes.set(name, lane);
+    return lane;
+  }
+
+  return async (events) => {
+    const known = await findKnownKeys(events);
+    if ([...known.values()].some(({ sameContent }) => !sameContent))
+      throw new Refusal("idempotency_key_reused");
+    const others = events.filter(({ id }) => !known.has(id));
+    if (others.length > 0) await laneFor(others).add(others);
+    metrics.intakeAccepted.inc(others.length);
+    return events.map((event): Published => {
+      const earlier = known.get(event.id);
+      if (earlier === undefined) return { id: event.id, dispatchCount: null, isNew: true };
+      return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
+    });
+  };
+}
+
+type Lane = GroupCommit<NewEvent[], null>;
+
+function makeLane(stream: Pick<IntakeStream, "store">): Lane {
+  return new GroupCommit(
     async (requests: NewEvent[][]): Promise<null[]> => {
       await store(stream, writeAccepted(requests.flat()));
       return requests.map(() => null);
@@ -46,19 +83,6 @@ export function makeStoring({
       weigh: { of: sizeOf, most: MAX_SHARED_BYTES },
     },
   );
-  return async (events) => {
-    const known = await findKnownKeys(events);
-    if ([...known.values()].some(({ sameContent }) => !sameContent))
-      throw new Refusal("idempotency_key_reused");
-    const others = events.filter(({ id }) => !known.has(id));
-    if (others.length > 0) await messages.add(others);
-    metrics.intakeAccepted.inc(others.length);
-    return events.map((event): Published => {
-      const earlier = known.get(event.id);
-      if (earlier === undefined) return { id: event.id, dispatchCount: null, isNew: true };
-      return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
-    });
-  };
 }
 
 async function store(stream: Pick<IntakeStream, "store">, message: Uint8Array): Promise<void> {

@@ -65,7 +65,7 @@ export function makeApiServices(
       artifacts,
     }),
     fetches: pull.fetches,
-    publisher: makePublisher(catalog, foundation.intake?.makeDurable ?? foundation.commit),
+    publisher: makePublisher(catalog, foundation.makeDurable),
     catalog,
     downloads: makeDownloads({ tenants, bucket, log }),
     artifactChanges: makeArtifactChanges(tenants, bucket),

@@ -1,5 +1,7 @@
 /** The parts that work on one database, by the roles of the process: not started. */
 import { makeHostWatch } from "../database/host-watch.ts";
+import { makeTakenEvents } from "../events/taken-events.ts";
+import { onlyHome } from "../intake/homes.ts";
 import { makePresence } from "../queue/postgres/presence.ts";
 import { makeFoundation, type DatabasePlace } from "./foundation.ts";
 import type { ProcessParts } from "./process-parts.ts";
@@ -34,7 +36,10 @@ export async function makeDatabaseParts(
     });
     lane.worker = makeAttemptWorker(options, foundation, presence);
     background.push(...workerBackground(options, foundation, { worker: lane.worker, presence }));
-    if (intake !== null) background.push(intake.relay);
+    // Several databases have one relay, which `shard-parts.ts` makes.
+    if (intake !== null && place.residence === null) {
+      background.push(intake.makeRelay(onlyHome(makeTakenEvents(foundation.acceptor), metrics)));
+    }
     const { tenants } = pools;
     const { storageTimes: times } = options;
     const work = storageWork(reconciling, { config, tenants, eraseElsewhere, times, log, metrics });
@@ -48,7 +53,6 @@ export async function makeDatabaseParts(
       storage.bucket.close();
       await pull.waits.close();
       await auditTally.close();
-      await intake?.close();
       await pools.close();
     },
   };

@@ -5,15 +5,16 @@ import type { Residence } from "../database/residence.ts";
 import { openRolePools } from "../database/role-pools.ts";
 import { Acceptor } from "../events/acceptor.ts";
 import { makeCommitting } from "../events/committing.ts";
+import { makeKnownKeys } from "../intake/known-keys.ts";
 import { makeCommitWatch } from "../queue/commit-watch.ts";
 import { makeLeaseIds } from "../queue/postgres/lease-ids.ts";
 import { makePostgresQueue } from "../queue/postgres/postgres-queue.ts";
 import type { OwnLane } from "../queue/queue.ts";
+import { systemClock } from "../shared/clock.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import type { EraseElsewhere } from "../tenants/erasure-worker.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Worker } from "../worker/worker.ts";
-import { openIntake } from "./intake-parts.ts";
 import type { ProcessParts } from "./process-parts.ts";
 import { makePullParts } from "./pull-parts.ts";
 import { CONNECTION_TIMEOUT_MS, type ServiceOptions } from "./service-options.ts";
@@ -53,14 +54,14 @@ export async function makeFoundation(options: ServiceOptions, process: ProcessPa
     residence,
   );
   const { tenants } = pools;
-  const { sender, guard, tracing } = process;
+  const { sender, guard, tracing, intake } = process;
   const commits = makeCommitWatch();
   const leaseIds = makeLeaseIds();
   const firstDelayMs = config.retryScheduleMs[0] ?? 0;
   const queue = commits.watch(makePostgresQueue(pools, firstDelayMs, { leaseIds, residence }));
   const lane: Lane = { worker: null };
   const acceptor = new Acceptor({ queue, ownLane: ownLaneOf(lane) });
-  const intake = await openIntake(config, { name, acceptor, catalog, tracing, log, metrics });
+  const commit = makeCommitting(acceptor, (count) => metrics.eventsAccepted.inc(count));
   const storage = await makeStorageParts({ config, tenants, worker: pools.worker, log, metrics });
   const { artifacts } = storage;
   return {
@@ -81,7 +82,8 @@ export async function makeFoundation(options: ServiceOptions, process: ProcessPa
     heartbeat: makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log }),
     lane,
     acceptor,
-    commit: makeCommitting(acceptor, (count) => metrics.eventsAccepted.inc(count)),
+    commit,
+    makeDurable: intake?.makeDurable(makeKnownKeys(queue, systemClock)) ?? commit,
     storage,
   };
 }

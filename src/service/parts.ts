@@ -30,7 +30,7 @@ export async function makeParts(options: ServiceOptions): Promise<Parts> {
     async close() {
       await process.stopSending();
       await parts.close();
-      await process.tracing?.close();
+      await process.close();
     },
   };
 }

@@ -2,6 +2,7 @@
 import { makeCatalogWatch } from "../events/catalog-watch.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
+import { openIntake } from "./intake-parts.ts";
 import { makeOutbound } from "./outbound-parts.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
@@ -12,15 +13,21 @@ export async function makeProcessParts(options: ServiceOptions) {
   const metrics = makeMetrics();
   const { guard, sender } = makeOutbound(options);
   const tracing = await openTracing(options);
+  const intake = await openIntake(options, { tracing, metrics });
   return {
     metrics,
     guard,
     sender,
     tracing,
+    intake,
     catalogWatch: makeCatalogWatch({ catalog, log, metrics }),
     async stopSending() {
       await sender.close();
       guard.close();
+    },
+    async close() {
+      await intake?.close();
+      await tracing?.close();
     },
   };
 }

@@ -76,7 +76,7 @@ export async function openReconciling(options: Omit<ServiceOptions, "roles" | "c
     close: async () => {
       await process.stopSending();
       await parts.close();
-      await process.tracing?.close();
+      await process.close();
     },
   };
 }

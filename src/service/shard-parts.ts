@@ -2,19 +2,22 @@
  * The parts of a process that works on several databases: those of each, and
  * before them services that bring every call to the shard of its tenant.
  */
-import { makePublisher } from "../events/publish.ts";
+import { makePublisher, type MakeDurable } from "../events/publish.ts";
 import { makeTakenEvents } from "../events/taken-events.ts";
 import { makeKnownKeys } from "../intake/known-keys.ts";
 import {
   claimHandovers,
   deleteHandovers,
   findDestinations,
+  findTenantsHere,
   redirectHandovers,
 } from "../queue/postgres/handover-store.ts";
 import { makeChooser } from "../shards/choose-shard.ts";
 import { Directory } from "../shards/directory.ts";
-import { makeHandOver } from "../shards/hand-over.ts";
-import { makeShardedDurable } from "../shards/publish-to-shards.ts";
+import { makeHandOver, type HandOverServices } from "../shards/hand-over.ts";
+import { makeLaneOf, makeShardedHomes } from "../shards/intake-homes.ts";
+import { makeKeysOfShards, type ShardOfKeys } from "../shards/keys-of-shards.ts";
+import { makeShardedDurable, type PublishingShard } from "../shards/publish-to-shards.ts";
 import { makeRouter } from "../shards/router.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { systemClock } from "../shared/clock.ts";
@@ -61,14 +64,14 @@ export async function makeShardedParts(
     router: makeRouter(directory, all),
     shards: list,
     process,
-    publisher: makePublisher(options.catalog, makeShardedDurable(directory, publishingOf(list))),
+    publisher: makePublisher(options.catalog, durableOf(process, list, directory)),
   });
   return {
     background: [
       process.catalogWatch,
       ...list.map(({ pulse }) => pulse),
       ...list.flatMap(({ name, parts }) => onceJoined(options, name, parts.background)),
-      ...(options.roles.has("worker") ? handOvers(options, list, directory) : []),
+      ...(options.roles.has("worker") ? betweenShards(options, process, { shards: list, directory }) : []),
     ],
     stores: list.map(({ parts, options: { config } }) => ({
       bucket: parts.storage.bucket,
@@ -84,7 +87,7 @@ export async function makeShardedParts(
       // While each can still pass on to the others.
       await services.auditTally.close();
       await Promise.all(list.map(({ parts }) => parts.close()));
-      await process.tracing?.close();
+      await process.close();
       await Promise.all(reached.values().map(({ db }) => db.end()));
     },
   };
@@ -100,27 +103,54 @@ function onceJoined(
   return joined === undefined ? background : [startAfter(joined, background)];
 }
 
-function publishingOf(shards: readonly ShardParts[]) {
-  return new Map(
-    shards.map(({ name, pulse, parts: { commit, queue } }) => [
+/** What producers publish goes to the intake, or to the shards. */
+function durableOf(
+  { intake }: ProcessParts,
+  shards: readonly ShardParts[],
+  directory: Directory,
+): MakeDurable {
+  if (intake !== null) {
+    const ofKeys = shards.map(({ name, pulse, parts: { queue, pools } }): [string, ShardOfKeys] => [
       name,
-      { commit, findKnownKeys: makeKnownKeys(queue, systemClock), pulse },
-    ]),
-  );
+      { queue, findHere: (tenantIds) => findTenantsHere(pools.publisher, tenantIds), pulse },
+    ]);
+    const findKnownKeys = makeKeysOfShards(directory, new Map(ofKeys), systemClock);
+    return intake.makeDurable(findKnownKeys, makeLaneOf(directory));
+  }
+  const publishing = shards.map(({ name, pulse, parts: { commit, queue } }): [string, PublishingShard] => [
+    name,
+    { commit, findKnownKeys: makeKnownKeys(queue, systemClock), pulse },
+  ]);
+  return makeShardedDurable(directory, new Map(publishing));
+}
+
+/** What a worker moves from one shard to another, and from the intake to all. */
+function betweenShards(
+  options: ServiceOptions,
+  { intake }: ProcessParts,
+  { shards, directory }: { shards: readonly ShardParts[]; directory: Directory },
+): Background[] {
+  const targets = shards.map(({ name, pulse, parts: { acceptor, metrics } }) => {
+    let isJoined = true;
+    const joined = options.absentShards?.get(name);
+    if (joined !== undefined) {
+      isJoined = false;
+      void joined.then(() => (isJoined = true));
+    }
+    return { name, taken: makeTakenEvents(acceptor), metrics, pulse, isJoined: () => isJoined };
+  });
+  return [
+    ...handOvers(options, shards, { directory, targets: new Map(targets.map((one) => [one.name, one])) }),
+    ...(intake === null ? [] : [intake.makeRelay(makeShardedHomes(directory, targets))]),
+  ];
 }
 
 /** From each shard to all. */
 function handOvers(
   options: ServiceOptions,
   shards: readonly ShardParts[],
-  directory: Directory,
+  { directory, targets }: { directory: Directory; targets: HandOverServices["shards"] },
 ): Background[] {
-  const targets = new Map(
-    shards.map(({ name, pulse, parts: { acceptor, metrics } }) => [
-      name,
-      { taken: makeTakenEvents(acceptor), metrics, pulse },
-    ]),
-  );
   return shards.flatMap(({ name, parts: { pools }, options: { log } }) => {
     const from = { name, db: pools.worker };
     return onceJoined(options, name, [

@@ -21,15 +21,11 @@ import type { Pulse } from "./pulse.ts";
 import { placeTenants, readHomes, settleTenants, type Home } from "./directory-store.ts";
 
 const MAX_KNOWN = 200_000;
-const MAX_AT_ONCE = 500;
+const AT_ONCE = { maxItems: 500, maxConcurrent: 2 };
 /** What is placed stays so, should a later statement of the same look fail. */
 const PLACED_AT_ONCE = 50;
 const PLACED = 1;
 const RETRY_AFTER_S = 2;
-
-/** `settles`: the shard itself is to have the tenant too, as a caller's work there needs. */
-type Asked = { tenantId: TenantId; settles: boolean };
-type Found = { home: Home } | { error: unknown };
 
 type Reached = { db: Db; pulse: Pick<Pulse, "guard"> };
 
@@ -44,13 +40,21 @@ export type DirectoryServices = {
 export class Directory {
   readonly #services: DirectoryServices;
   readonly #known = new LRUCache<TenantId, Home>({ max: MAX_KNOWN });
-  readonly #looks = new GroupCommit((asked: Asked[]) => this.#look(asked), {
-    maxItems: MAX_AT_ONCE,
-    maxConcurrent: 2,
-  });
+  readonly #looks = new GroupCommit((asked: TenantId[]) => this.#look(asked), AT_ONCE);
+  /** For each shard: one that is away keeps its own tenants waiting alone. */
+  readonly #settling: ReadonlyMap<string, GroupCommit<TenantId, null>>;
 
   constructor(services: DirectoryServices) {
     this.#services = services;
+    this.#settling = new Map(
+      Array.from(services.shards, ([name, { db, pulse }]) => {
+        const settle = async (tenantIds: TenantId[]) => {
+          await pulse.guard(() => settleTenants(db, name, [...new Set(tenantIds)]));
+          return tenantIds.map(() => null);
+        };
+        return [name, new GroupCommit(settle, AT_ONCE)];
+      }),
+    );
   }
 
   /** What this process knows, without asking. */
@@ -62,7 +66,10 @@ export class Directory {
   async find(tenantId: TenantId): Promise<Home> {
     const known = this.#known.get(tenantId);
     if (known !== undefined) return known;
-    return this.#ask({ tenantId, settles: true });
+    const home = await this.#looks.add(tenantId);
+    await this.#settle(tenantId, home);
+    this.#known.set(tenantId, home);
+    return home;
   }
 
   /** The name of its shard, which may be away, or one that this process does not have. */
@@ -72,7 +79,7 @@ export class Directory {
 
   /** The same, asked anew; what this process knows stays as it is. */
   async locateAnew(tenantId: TenantId): Promise<string> {
-    return (await this.#ask({ tenantId, settles: false })).shard;
+    return (await this.#looks.add(tenantId)).shard;
   }
 
   /** What is known of the tenant was wrong. */
@@ -80,37 +87,15 @@ export class Directory {
     this.#known.delete(tenantId);
   }
 
-  async #ask(asked: Asked): Promise<Home> {
-    const found = await this.#looks.add(asked);
-    if ("error" in found) throw found.error;
-    return found.home;
-  }
-
-  /** A shard that is away fails the tenants that live there alone. */
-  async #look(asked: readonly Asked[]): Promise<Found[]> {
+  async #look(asked: readonly TenantId[]): Promise<Home[]> {
     const { first, shards } = this.#services;
     const keeper = shards.get(first);
     if (keeper === undefined) throw new Error("there is no first shard");
-    const homes = await keeper.pulse.guard(() =>
-      this.#homesOf(keeper.db, [...new Set(asked.map(({ tenantId }) => tenantId))]),
-    );
-    const toSettle = new Set(asked.filter(({ settles }) => settles).map(({ tenantId }) => tenantId));
-    const settling = [...homes].filter(([tenantId]) => toSettle.has(tenantId));
-    const byShard = Map.groupBy(settling, ([, { shard }]) => shard);
-    const found = new Map<TenantId, Found>();
-    await Promise.all(
-      [...byShard].map(async ([shard, residents]) => {
-        const error = await this.#settle(shard, residents);
-        for (const [tenantId, home] of residents) {
-          if (error === null) this.#known.set(tenantId, home);
-          found.set(tenantId, error === null ? { home } : { error });
-        }
-      }),
-    );
-    return asked.map(({ tenantId, settles }) => {
+    const homes = await keeper.pulse.guard(() => this.#homesOf(keeper.db, [...new Set(asked)]));
+    return asked.map((tenantId) => {
       const home = homes.get(tenantId);
-      if (home === undefined) return { error: new Error("a tenant that was placed has no home") };
-      return (settles ? found.get(tenantId) : undefined) ?? { home };
+      if (home === undefined) throw new Error("a tenant that was placed has no home");
+      return home;
     });
   }
 
@@ -126,20 +111,14 @@ export class Directory {
     return readHomes(db, tenantIds);
   }
 
-  /** Null, or why the shard cannot be used. */
-  async #settle(shard: string, residents: readonly [TenantId, Home][]): Promise<unknown> {
-    const { shards, log } = this.#services;
-    const reached = shards.get(shard);
-    if (reached === undefined) {
+  /** The shard itself has the tenant too, as a caller's work there needs. */
+  async #settle(tenantId: TenantId, { shard, version }: Home): Promise<void> {
+    const settling = this.#settling.get(shard);
+    if (settling === undefined) {
+      const { log } = this.#services;
       log.error({ shard }, "tenants live in a shard that SHARDS does not name: add it, and restart");
-      return new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S });
+      throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S });
     }
-    const placed = residents.filter(([, { version }]) => version === PLACED).map(([tenantId]) => tenantId);
-    try {
-      if (placed.length > 0) await reached.pulse.guard(() => settleTenants(reached.db, shard, placed));
-      return null;
-    } catch (error) {
-      return error;
-    }
+    if (version === PLACED) await settling.add(tenantId);
   }
 }

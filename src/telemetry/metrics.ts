@@ -50,6 +50,28 @@ function makeProcessMetrics(registry: Registry) {
       help: "1 while the file of the event catalog has a fault and the former catalog stays in force.",
       registers,
     }),
+    intakeAccepted: new Counter({
+      name: "webhook_intake_accepted_total",
+      help: "Events that this process answered once the intake's stream had them.",
+      registers,
+    }),
+    intakeRefused: new Counter({
+      name: "webhook_intake_refused_total",
+      help: "Messages and events of the intake that are not sent, by reason (malformed, tenant, data, unknown_event_type, idempotency_key_reused).",
+      labelNames: ["reason", "shard"] as const,
+      registers,
+    }),
+    intakePutBack: new Counter({
+      name: "webhook_intake_put_back_total",
+      help: "Messages put back into the intake's stream to be taken again, by reason (away, moving, failed, unknown_event_type).",
+      labelNames: ["reason", "shard"] as const,
+      registers,
+    }),
+    intakeOldestAge: new Gauge({
+      name: "webhook_intake_oldest_age_seconds",
+      help: "Age of the oldest message in the intake's stream; 0 where there is none.",
+      registers,
+    }),
   };
 }
 
@@ -192,28 +214,6 @@ export function makeMetrics(of?: { shard: string; process: ProcessMetrics }) {
       name: "webhook_events_rejected_total",
       help: "Events published from SQL that could not be accepted, by reason.",
       labelNames: ["reason"] as const,
-      registers,
-    }),
-    intakeAccepted: new Counter({
-      name: "webhook_intake_accepted_total",
-      help: "Events that this process answered once the intake's stream had them.",
-      registers,
-    }),
-    intakeRefused: new Counter({
-      name: "webhook_intake_refused_total",
-      help: "Messages and events of the intake that are not sent, by reason (malformed, tenant, data, unknown_event_type, idempotency_key_reused).",
-      labelNames: ["reason"] as const,
-      registers,
-    }),
-    intakePutBack: new Counter({
-      name: "webhook_intake_put_back_total",
-      help: "Messages put back into the intake's stream to be taken again, by reason (away, failed, unknown_event_type).",
-      labelNames: ["reason"] as const,
-      registers,
-    }),
-    intakeOldestAge: new Gauge({
-      name: "webhook_intake_oldest_age_seconds",
-      help: "Age of the oldest message in the intake's stream; 0 where there is none.",
       registers,
     }),
     attemptsTotal: new Counter({

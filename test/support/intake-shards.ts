@@ -1,0 +1,93 @@
+/** Programs with an intake before two shards, and what was published for their tenants. */
+import assert from "node:assert/strict";
+import { z } from "zod";
+import type { TenantId } from "../../src/shared/id.ts";
+import { createEndpoint } from "./api.ts";
+import { dispatchesMade } from "./intake.ts";
+import { NatsCluster } from "./nats-cluster.ts";
+import type { Program } from "./program.ts";
+import { eventually, type ApiAnswer } from "./service.ts";
+import { BACKEND, ok, owner, prepareShardTests, producer, published } from "./shard-programs.ts";
+
+const accepted = z.object({ id: z.string(), deliveries: z.null() });
+
+export type IntakeOfShards = Awaited<ReturnType<typeof prepareIntakeOfShards>>;
+
+/** Once for a file; its programs are started with `tests.start`. */
+export async function prepareIntakeOfShards(options: { movesTenants?: boolean } = {}) {
+  const [tests, cluster] = await Promise.all([prepareShardTests(options), NatsCluster.start(1)]);
+  await tests.prepare();
+  /** What was answered 202 and is to be sent, by tenant. */
+  const expected = new Map<TenantId, string[]>();
+
+  /** An event of this tenant is to be sent. */
+  function expect(tid: TenantId, id: string): void {
+    expected.set(tid, [...(expected.get(tid) ?? []), id]);
+  }
+
+  const send = (program: Program, tid: TenantId, more: object = {}): Promise<ApiAnswer> =>
+    program.call("POST", "/api/events", {
+      as: producer(tid),
+      json: { type: "invoice.paid", data: { n: 1 }, ...more },
+    });
+
+  const sentTo = (tid: TenantId): string[] =>
+    tests.receiver.requests
+      .filter(({ path }) => path.endsWith(`/${tid}`))
+      .map(({ headers }) => String(headers["webhook-id"]));
+
+  return {
+    tests,
+    cluster,
+    expect,
+    send,
+    sentTo,
+    start: (role: "api" | "worker" | "up"): Promise<Program> =>
+      tests.start(role, (env) => ({ ...env, INTAKE_URL: cluster.url })),
+    /** A new tenant of the shard, with an endpoint. */
+    async tenantOf(program: Program, shard: string) {
+      const tid = tests.shards().newTenant(shard);
+      await createEndpoint(program, { url: `${tests.receiver.url}/${tid}` }, { as: owner(tid) });
+      return tid;
+    },
+    async publish(program: Program, tid: TenantId, more: object = {}): Promise<string> {
+      const { id } = accepted.parse((await ok(send(program, tid, more), 202)).body);
+      expect(tid, id);
+      return id;
+    },
+    /** One event for each, in one request. */
+    async publishArray(program: Program, tids: readonly TenantId[]): Promise<void> {
+      const json = tids.map((tid, n) => ({ type: "invoice.paid", data: { n }, tenant_id: tid }));
+      const answer = await ok(program.call("POST", "/api/events", { as: BACKEND, json }), 202);
+      const ids = published.parse(answer.body);
+      for (const [place, tid] of tids.entries()) expect(tid, ids[place]?.id ?? "");
+    },
+    /** Each event of these tenants has reached the receiver, once. */
+    async delivered(...tids: TenantId[]): Promise<void> {
+      for (const tid of tids) {
+        const ids = expected.get(tid) ?? [];
+        await eventually(async () => sentTo(tid).length >= ids.length);
+        assert.deepEqual(sentTo(tid).toSorted(), ids.toSorted());
+      }
+    },
+    /** Each event of these tenants has reached the receiver, and is in one shard, with one dispatch made of it. */
+    async allSentAndMadeOnce(...tids: TenantId[]): Promise<void> {
+      const ids = tids.flatMap((tid) => expected.get(tid) ?? []);
+      await eventually(async () => {
+        const seen = new Set(tids.flatMap(sentTo));
+        return ids.every((id) => seen.has(id));
+      });
+      const shards = ["eu1", "eu2"].map((name) => tests.shards().database(name));
+      const made = (await Promise.all(shards.map(dispatchesMade))).flatMap((some) => [...some]);
+      const known = new Set(ids);
+      const own = made.filter(([id]) => known.has(id));
+      assert.deepEqual(own.map(([id]) => id).toSorted(), ids.toSorted());
+      assert.ok(own.every(([, count]) => count === 1));
+    },
+    async close(): Promise<void> {
+      await tests.end();
+      await tests.close();
+      await cluster.stop();
+    },
+  };
+}
