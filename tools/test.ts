@@ -36,6 +36,7 @@ const LONGEST = [
   "storage-lifecycle-sabotage",
   "schemathesis",
   "shard-outages",
+  "test/outages",
   "export-crashes",
   "-kills",
   "shard-handovers",
@@ -83,7 +84,7 @@ async function main(): Promise<number> {
     const missing = [prepareVersitygw(console.log), prepareMoto(console.log)].filter((why) => why !== null);
     for (const why of missing) console.log(`${why}: its tests do not run.`);
   }
-  if (files.some((file) => file.includes("/intake"))) {
+  if (files.some((file) => file.includes("/intake") || file.endsWith("/outages.test.ts"))) {
     const why = prepareNats(console.log);
     if (why !== null) console.log(`${why}: the intake is not tested.`);
   }

@@ -14,7 +14,7 @@ export type Stand = {
   installation: Installation;
   load: Load;
   /** From 0 to below 1. */
-  chance(): number;
+  chance: () => number;
 };
 
 export type Fault = { name: string; run(stand: Stand): Promise<void> };

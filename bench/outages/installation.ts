@@ -59,8 +59,7 @@ export class Installation {
 
   static async start(): Promise<Installation> {
     const shards = await Promise.all(NAMES.map(startShard));
-    const stream =
-      process.env["X"] === undefined && prepareNats() === null ? await NatsCluster.start() : null;
+    const stream = prepareNats() === null ? await NatsCluster.start() : null;
     const receiver = await startReceiver();
     const { DATABASE_URL: _, ...settings } = await sharedSettings("", receiver.caPem);
     const env = {
