@@ -1,16 +1,33 @@
 /** Settings that are right alone and wrong together: a line for each fault. */
+import { ownBucket } from "./shards/own-bucket.ts";
+import type { Shard } from "./shards/shard-list.ts";
+import type { ObjectStore } from "./storage/bytes/object-store-url.ts";
+import { bucketName } from "./storage/rules/values.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What does not go with several databases. */
 export function shardFaults(env: Environment): string[] {
-  const reasons = {
-    DATABASE_URL: "SHARDS names every database: make it the first shard, and remove DATABASE_URL",
-    OBJECT_STORE_URL: "a bucket belongs to one database: remove it, and each shard has a folder in DATA_DIR",
-  } as const;
-  return (["DATABASE_URL", "OBJECT_STORE_URL"] as const)
-    .filter((name) => isSet(env, name))
-    .map((name) => `SHARDS and ${name} are both set: ${reasons[name]}`);
+  if (!isSet(env, "DATABASE_URL")) return [];
+  return [
+    "SHARDS and DATABASE_URL are both set: SHARDS names every database: make it the first shard, and remove DATABASE_URL",
+  ];
+}
+
+/** A line for each shard whose bucket can have no such name. */
+export function bucketFaults({
+  SHARDS: shards = [],
+  OBJECT_STORE_URL: store,
+}: {
+  SHARDS?: readonly Shard[] | undefined;
+  OBJECT_STORE_URL?: ObjectStore | undefined;
+}): string[] {
+  if (store?.kind !== "s3") return [];
+  return shards
+    .slice(1)
+    .map(({ name }) => ownBucket(store.bucket, name))
+    .filter((name) => !bucketName.safeParse(name).success)
+    .map((name) => `OBJECT_STORE_URL needs a shorter bucket: a shard's is ${name}, of at most 63 characters`);
 }
 
 export function sessionFaults(env: Environment): string[] {

@@ -21,7 +21,7 @@ import {
   operatorTenant,
   shardList,
 } from "./config-values.ts";
-import { isSet, sessionFaults, shardFaults } from "./config-faults.ts";
+import { bucketFaults, isSet, sessionFaults, shardFaults } from "./config-faults.ts";
 import { maskLogin, type IntakePlace } from "./intake/intake-url.ts";
 import { maskShards, type Shard } from "./shards/shard-list.ts";
 import { ConfigError } from "./shared/config-error.ts";
@@ -284,6 +284,7 @@ export function isProduction(env: Environment): boolean {
 export function readConfig(env: Environment): Config {
   const parsed = schema.safeParse(withFallbacks(env));
   const faults = [...faultsOf(parsed), ...databaseFaults(env), ...sessionFaults(env)];
+  if (parsed.success) faults.push(...bucketFaults(parsed.data));
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join("\n"));
   const values = parsed.data;
   return Object.freeze({

@@ -28,15 +28,17 @@ function entries(): [one: string, other: string] {
 }
 
 describe("settings of shards", () => {
-  it("are refused beside DATABASE_URL, INTAKE_URL and OBJECT_STORE_URL", async () => {
+  it("are refused beside DATABASE_URL", async () => {
     await t.prepare();
-    const errors = await refusal({
-      DATABASE_URL: "postgres://127.0.0.1/one",
-      INTAKE_URL: "nats://127.0.0.1:4222",
-      OBJECT_STORE_URL: "s3://bucket?region=eu-central-1",
-    });
-    for (const name of ["DATABASE_URL", "INTAKE_URL", "OBJECT_STORE_URL"])
-      assert.match(errors, new RegExp(`SHARDS and ${name} are both set: .+`));
+    const errors = await refusal({ DATABASE_URL: "postgres://127.0.0.1/one" });
+    assert.match(errors, /SHARDS and DATABASE_URL are both set: .+/);
+  });
+
+  it("are refused where a shard's bucket would have too long a name", async () => {
+    await t.prepare();
+    const bucket = "b".repeat(60);
+    const errors = await refusal({ OBJECT_STORE_URL: `s3://${bucket}?region=eu-central-1` });
+    assert.match(errors, new RegExp(`OBJECT_STORE_URL needs a shorter bucket: .*${bucket}-eu2`));
   });
 
   it("are refused where a name stands twice", async () => {

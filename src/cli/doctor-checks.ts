@@ -15,6 +15,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { NEEDED_NODE } from "../shared/version.ts";
+import { withOwnBucket } from "../shards/own-bucket.ts";
 import { checkBucket } from "../storage/bytes/bucket-check.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 import { makeLinkSigner } from "../storage/bytes/file-links.ts";
@@ -166,6 +167,14 @@ export async function checkDns(servers: readonly string[]): Promise<Finding> {
   }
 }
 
+/** Each shard's bucket, where there are several. */
+export async function checkObjectStores(config: Config): Promise<Finding[]> {
+  const { shards = [], objectStore } = config;
+  if (objectStore.kind === "directory" || shards.length === 0) return checkObjectStore(config);
+  const places = shards.map(({ name }, place) => (place === 0 ? config : withOwnBucket(config, name)));
+  return (await Promise.all(places.map(checkObjectStore))).flat();
+}
+
 export async function checkObjectStore(config: Config): Promise<Finding[]> {
   const check = "object store";
   const { objectStore, dataDir, publicUrl, host, port, basePath } = config;
@@ -180,14 +189,14 @@ export async function checkObjectStore(config: Config): Promise<Finding[]> {
     return [
       { check, status: "ok", detail: `bucket ${bucket.name} answers` },
       ...faults.map(({ rule, observed, remedy, isFatal }): Finding => {
-        const detail = `bucket rule ${rule} is ${observed}`;
+        const detail = `bucket ${bucket.name}: rule ${rule} is ${observed}`;
         return { check, status: isFatal ? "fail" : "warn", detail, fix: remedy };
       }),
     ];
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     const fix = "check OBJECT_STORE_URL, that the bucket exists, and what the credential may do";
-    return [{ check, status: "fail", detail: error.message, fix }];
+    return [{ check, status: "fail", detail: `bucket ${bucket.name}: ${error.message}`, fix }];
   } finally {
     bucket.close();
   }

@@ -5,7 +5,7 @@ import { judgeShards } from "../shards/join.ts";
 import { readLeftCopies, readServerFacts } from "../shards/copy-store.ts";
 import { readShardState } from "../shards/join-store.ts";
 import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
-import { withOwnFolder } from "../shards/own-folder.ts";
+import { withOwnBucket } from "../shards/own-bucket.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { withDatabases } from "./databases.ts";
 import { checkDatabase } from "./doctor-checks.ts";
@@ -22,7 +22,7 @@ export async function checkShards(config: Config, shards: readonly Shard[]): Pro
   const reached: Shard[] = [];
   for (const [place, shard] of shards.entries()) {
     const { name, url } = shard;
-    const own = place === 0 ? config : withOwnFolder(config, name);
+    const own = place === 0 ? config : withOwnBucket(config, name);
     const settings = { ...own, databaseUrl: url, shards: undefined };
     const found = [...(await checkHosts(settings)), ...(await checkDatabase(settings))];
     findings.push(...found.map((finding) => ({ ...finding, check: `shard ${name}: ${finding.check}` })));

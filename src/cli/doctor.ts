@@ -4,7 +4,7 @@ import { loadCatalog } from "../events/catalog.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { commandEnvironment } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import { checkDatabase, checkDataDir, checkDns, checkNode, checkObjectStore } from "./doctor-checks.ts";
+import { checkDatabase, checkDataDir, checkDns, checkNode, checkObjectStores } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
 import { checkIntake } from "./doctor-intake.ts";
 import { checkShards } from "./doctor-shards.ts";
@@ -43,7 +43,7 @@ async function examine(): Promise<Finding[]> {
     ...(await checkDatabases(config)),
     ...(await checkIntake(config)),
     await checkDns(config.outbound.dnsServers),
-    ...(await checkObjectStore(config)),
+    ...(await checkObjectStores(config)),
   ];
 }
 

@@ -2,18 +2,18 @@ import type { Config } from "../config.ts";
 import type { Db } from "../database/pool.ts";
 import { openReconciling } from "../service/service.ts";
 import { readMark } from "../shards/join-store.ts";
-import { withOwnFolder } from "../shards/own-folder.ts";
+import { withOwnBucket } from "../shards/own-bucket.ts";
 import type { Log } from "../telemetry/log.ts";
 import { openCommandDatabase } from "./command-database.ts";
 import { loadMigrations, withDatabase } from "./databases.ts";
 
 type Services = Awaited<ReturnType<typeof openReconciling>>["services"];
 
-/** Opens the database and the bucket for a command, and closes both after its work. */
+/** Opens the database and its bucket for a command, and closes both after its work. `own`: with that bucket. */
 export async function withReconciling<T>(
   config: Config,
   log: Log,
-  work: (services: Services) => Promise<T>,
+  work: (services: Services, own: Config) => Promise<T>,
 ): Promise<T> {
   const database = await openCommandDatabase(config, log);
   try {
@@ -26,7 +26,7 @@ export async function withReconciling<T>(
       log,
     });
     try {
-      return await work(opened.services);
+      return await work(opened.services, own);
     } finally {
       await opened.close();
     }
@@ -38,5 +38,5 @@ export async function withReconciling<T>(
 /** One of several databases has its objects in the folder that the service gives it. */
 async function configOf(db: Db, config: Config): Promise<Config> {
   const mark = await readMark(db);
-  return mark === null || mark.keepsDirectory ? config : withOwnFolder(config, mark.name);
+  return mark === null || mark.keepsDirectory ? config : withOwnBucket(config, mark.name);
 }

@@ -25,16 +25,13 @@ export const storageDoctor = defineCommand({
   args: { json: { type: "boolean", description: "As JSON" } },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const config = await readCommandConfig();
-      tellFindings(
-        [...(await checkObjectStore(config)), ...(await examineStorage(config))],
-        args.json === true,
-      );
+      tellFindings(await examineStorage(await readCommandConfig()), args.json === true);
     }),
 });
 
 function examineStorage(config: Config): Promise<Finding[]> {
-  return withReconciling(config, makeLog("silent"), async (services) => [
+  return withReconciling(config, makeLog("silent"), async (services, own) => [
+    ...(await checkObjectStore(own)),
     await checkOwnerMark(services),
     await checkRoundTrip(services.bucket),
     ...(await checkReconciling(services)),

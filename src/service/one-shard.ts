@@ -1,7 +1,7 @@
 /** The parts of one of several databases. */
 import { createPool, type Pool } from "../database/pool.ts";
 import type { Directory } from "../shards/directory.ts";
-import { withOwnFolder } from "../shards/own-folder.ts";
+import { withOwnBucket } from "../shards/own-bucket.ts";
 import { makePulse, type Pulse } from "../shards/pulse.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -61,7 +61,7 @@ export async function makeShardParts(
     ...options,
     databaseUrl,
     log: options.log.child({ shard: name }),
-    config: isFirst ? options.config : withOwnFolder(options.config, name),
+    config: isFirst ? options.config : withOwnBucket(options.config, name),
   };
   const parts = await makeDatabaseParts(own, process, {
     databaseUrl,

@@ -24,9 +24,7 @@ export async function startVersionedBucket(): Promise<VersionedBucket> {
   const store = await startVersitygw();
   const bucket = "artifacts-of-tests";
   const client = new S3Client({ region: "us-east-1", endpoint: store.endpoint, forcePathStyle: true });
-  await client.send(new CreateBucketCommand({ Bucket: bucket }));
-  const VersioningConfiguration = { Status: "Enabled" } as const;
-  await client.send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration }));
+  await addBucket(client, bucket);
   return {
     store,
     client,
@@ -38,6 +36,13 @@ export async function startVersionedBucket(): Promise<VersionedBucket> {
       await store.stop();
     },
   };
+}
+
+/** Another bucket that keeps versions. */
+export async function addBucket(client: S3Client, Bucket: string): Promise<void> {
+  await client.send(new CreateBucketCommand({ Bucket }));
+  const VersioningConfiguration = { Status: "Enabled" } as const;
+  await client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
 }
 
 export type OnObjectStore = Pick<VersionedBucket, "store" | "client" | "bucket"> & {
