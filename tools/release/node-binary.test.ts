@@ -42,7 +42,10 @@ describe("Node of another platform", () => {
     archive = await packageOf(["package/bin/node", "package/LICENSE", "package/package.json"]);
     sha512 = hashOf(archive);
     registry = createServer((request, response) => {
-      if (request.url?.endsWith(".tgz")) return response.end(served);
+      if (request.url?.endsWith(".tgz")) {
+        response.end(served);
+        return;
+      }
       response.setHeader("content-type", "application/json");
       // Of its own bytes: it is the lockfile that a registry cannot change.
       const integrity = `sha512-${hashOf(served).toString("base64")}`;
