@@ -249,9 +249,11 @@ function anchorsOf(text: string): Set<string> {
 /** The words behind each `postern` of a page's shell commands, up to the end of its command. */
 function callsOf(text: string): string[][] {
   const shell = [...text.matchAll(/^ *```sh\n([^]*?)^ *```/gm)].map(([, block = ""]) => block);
-  const calls = shell.join("\n").matchAll(/(?:^ *|[(;&|] *|exec |then )(?:npm run -s )?postern (.*)$/gm);
+  const calls = shell
+    .join("\n")
+    .matchAll(/(?:^ *|[(;&|] *|exec (?:postern )?)(?:npm run -s )?postern (.*)$/gm);
   return [...calls].map(([, line = ""]) => {
-    const [command = ""] = /^(?:'[^']*'|"(?:\\.|[^"\\])*"|[^'"#|;&)])*/.exec(line) ?? [];
+    const [command = ""] = /^(?:'[^']*'|"(?:\\.|[^"\\])*"|[^'"#|;&)<>])*/.exec(line) ?? [];
     const words = [...command.matchAll(/(?:'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"])+/g)].map(([word]) => word);
     return words[0] === "--" ? words.slice(1) : words;
   });
