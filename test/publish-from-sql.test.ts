@@ -206,13 +206,15 @@ describe("postern.publish", () => {
   it("takes no more than the grants of docs/operating.md, where nobody else may connect", async () => {
     const page = await readFile(join(import.meta.dirname, "..", "docs", "operating.md"), "utf8");
     const [, grants = ""] = /```sql\n(GRANT [^`]*postern_producer[^`]*)```/.exec(page) ?? [];
-    const { pool, url } = service.database;
-    const { username, pathname, password } = new URL(url);
+    const { pool } = service.database;
+    const url = new URL(service.database.url);
+    const { pathname, password } = url;
     const app = `app_${randomUUID().slice(0, 8)}`;
     await pool.query(`REVOKE CONNECT ON DATABASE ${pathname.slice(1)} FROM PUBLIC`);
     await pool.query(`CREATE ROLE ${app} LOGIN PASSWORD '${password}'`);
+    url.username = app;
     const own = createPool({
-      url: url.replace(`//${username}:`, `//${app}:`),
+      url: url.href,
       poolSize: 1,
       applicationName: "app",
       connectionTimeoutMs: 5000,
