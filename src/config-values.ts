@@ -25,7 +25,7 @@ export const list = z.string().transform((text) =>
 );
 
 export const cidr = z.union([z.cidrv4(), z.cidrv6()], {
-  error: "must be ranges such as 10.0.0.0/8 or fd00::/8",
+  error: "must be ranges such as 10.0.0.0/8 or fd00::/8; a single address is 10.0.0.1/32 or fd00::1/128",
 });
 
 // As in a content security policy; a wildcard stands for subdomains alone.

@@ -118,6 +118,10 @@ describe("readConfig", () => {
     });
   }
 
+  it("says how to write a single address where it takes ranges", () => {
+    assert.match(messageFor({ TRUSTED_PROXIES: "127.0.0.1" }), /a single address is 10\.0\.0\.1\/32 /);
+  });
+
   it("tells every mistake at once, each on its line", () => {
     const message = messageFor({ PORT: "x", LOG_LEVEL: "loud", INTEGRATION_ENCRYPTION_KEY: undefined });
     assert.deepEqual(

@@ -1,7 +1,8 @@
 #!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=100
 /** Runs the `postern` command. */
 import { enableCompileCache } from "node:module";
-import { runMain } from "citty";
+import { stripVTControlCharacters } from "node:util";
+import { renderUsage, runMain } from "citty";
 import { checkArguments, UsageError } from "./cli/arguments.ts";
 import { commands } from "./cli/commands.ts";
 
@@ -15,4 +16,10 @@ try {
   console.error(`postern: ${error.message}\nAdd --help to a command to see what it takes.`);
   process.exit(2);
 }
-await runMain(commands);
+await runMain(commands, {
+  // citty colours it for a file and a pager too.
+  showUsage: async (command, parent) => {
+    const text = await renderUsage(command, parent);
+    console.log(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
+  },
+});

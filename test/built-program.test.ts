@@ -50,7 +50,9 @@ after(async () => {
 describe("the built program", () => {
   it("tells its version and its commands", async () => {
     assert.equal((await runProgram(["--version"], {}, built)).output.trim(), VERSION);
-    assert.match((await runProgram(["--help"], {}, built)).output, /migrate/);
+    const { output: help } = await runProgram(["--help"], {}, built);
+    assert.match(help, /migrate/);
+    assert.ok(!help.includes("\u001B"), "no colours, which a file or a pager would show as signs");
   });
 
   it("says on an older Node which one it needs", (context) => {

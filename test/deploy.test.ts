@@ -73,6 +73,9 @@ describe("the files of deploy/", () => {
     for (const page of ["compose/compose.yaml", "../docs/deploy.md"]) {
       assert.match(read(page), new RegExp(`postern-${VERSION}-linux-x64-image\\.tar`), page);
     }
+    const [page = ""] = read("../docs/deploy.md").split("\n## Going back\n");
+    const named = [...page.matchAll(/\bpostern-(\d\S*?)-linux-x64/g)].map(([, version]) => version);
+    assert.deepEqual([...new Set(named)], [VERSION]);
     const heading = VERSION.endsWith("-dev") ? "\\[Unreleased\\]\n\n### " : `\\[${VERSION}\\] - `;
     assert.match(read("../CHANGELOG.md"), new RegExp(`^## ${heading}`, "m"));
     const chart: unknown = parse(read("helm/postern/Chart.yaml"));

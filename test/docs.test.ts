@@ -6,6 +6,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
+import { checkArguments } from "../src/cli/arguments.ts";
+import { commands } from "../src/cli/commands.ts";
 import { makeSessionVerifier } from "../src/api/session.ts";
 import { sampleEvent, welcomeText } from "../src/demo/welcome.ts";
 import { loadCatalog } from "../src/events/catalog.ts";
@@ -197,6 +199,14 @@ describe("tables of threats, of limits and of crashes", () => {
 });
 
 describe("the pages", () => {
+  it("call the program with commands and options that it has", async () => {
+    const calls = pages.flatMap((page) => callsOf(read(page)).map((words) => ({ page, words })));
+    assert.ok(calls.length > 50, `${calls.length} calls`);
+    for (const { page, words } of calls) {
+      await assert.doesNotReject(checkArguments(commands, words), `${page}: postern ${words.join(" ")}`);
+    }
+  });
+
   it("link only to files and headings that exist", () => {
     assert.ok(pages.includes("README.md"));
     const dead = pages.flatMap((page) =>
@@ -234,4 +244,17 @@ function anchorsOf(text: string): Set<string> {
         .replaceAll(" ", "-"),
     ),
   );
+}
+
+/** The words behind each `postern` of a page's shell commands, up to the end of its command. */
+function callsOf(text: string): string[][] {
+  const shell = [...text.matchAll(/^ *```sh\n([^]*?)^ *```/gm)].map(([, block = ""]) => block);
+  const calls = shell
+    .join("\n")
+    .matchAll(/(?:^ *|[(;&|] *|exec (?:postern )?)(?:npm run -s )?postern (.*)$/gm);
+  return [...calls].map(([, line = ""]) => {
+    const [command = ""] = /^(?:'[^']*'|"(?:\\.|[^"\\])*"|[^'"#|;&)<>])*/.exec(line) ?? [];
+    const words = [...command.matchAll(/(?:'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"])+/g)].map(([word]) => word);
+    return words[0] === "--" ? words.slice(1) : words;
+  });
 }

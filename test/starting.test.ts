@@ -70,6 +70,17 @@ describe("a slip on the command line", () => {
   });
 });
 
+describe("a command without the settings of its Postern", () => {
+  it("asks for those, because secrets that are made anew open nothing", async () => {
+    const { code, errors } = await runProgram(["token", "--tenant", "acme"], {});
+    assert.equal(code, 1);
+    assert.match(
+      errors,
+      /INTEGRATION_ENCRYPTION_KEY is required[^]*\n {2}If Postern is installed already, run this command with its settings/,
+    );
+  });
+});
+
 describe("a start", () => {
   it("tells all wrong settings at once, the catalog's too, before it changes the database", async () => {
     const catalog = join(folder, "catalog.yaml");
@@ -151,6 +162,21 @@ describe("postern health", () => {
     const { code, output } = await health();
     assert.equal(code, 1);
     assert.match(output, /^no answer from http:\S+\/health: connect ECONNREFUSED/);
+  });
+
+  it("waits with --wait for a Postern that is still starting, and no longer than that", async () => {
+    const PORT = String(await freePort());
+    const health = (wait: string) => runProgram(["health", "--ready", "--wait", wait], { PORT });
+    const tooLate = await health("1s");
+    assert.equal(tooLate.code, 1);
+    assert.match(tooLate.output, /^no answer from .*\/ready: connect ECONNREFUSED[^\n]*\n$/);
+    const early = health("60s");
+    const settings = { ...secrets, DATABASE_URL: database.url, DATA_DIR: folder, PORT };
+    const program = await startProgram(["up"], settings);
+    const { code, printed } = await early;
+    assert.equal(code, 0, printed);
+    assert.match(printed, /^\{"status":"ready",.*\}\n$/);
+    await program.end("SIGTERM");
   });
 });
 

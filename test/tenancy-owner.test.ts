@@ -55,7 +55,7 @@ function urlOf(user: string, database: string): string {
 async function refusedStart(): Promise<string[]> {
   const { code, output } = await runProgram(["migrate"], await sharedSettings(urlOf("plain", "plain"), ""));
   assert.equal(code, 1, output);
-  assert.match(output, /postern:\n {2}The user of DATABASE_URL may not make the database roles/);
+  assert.match(output, /postern:\n {2}The database's user may not make the database roles/);
   return output
     .split("\n")
     .filter((line) => line.endsWith(";"))

@@ -19,8 +19,15 @@ import { below, compress, packFiles, type ReleaseFile } from "./release/archive.
 import { commonFiles, launcherFile, nodeFiles } from "./release/contents.ts";
 import { libraryComponents, systemFiles } from "./release/image-system.ts";
 import { posternImage } from "./release/postern-image.ts";
-import { fetchedNode, installedNode, nodePackages, type NodePackage } from "./release/node-binary.ts";
+import {
+  chosenPackages,
+  fetchedNode,
+  installedNode,
+  nodePackages,
+  type NodePackage,
+} from "./release/node-binary.ts";
 import { readPackages, writeNotices } from "./release/notices.ts";
+import { ReleaseError } from "./release/release-error.ts";
 import { askNpm, writeSbom } from "./release/sbom.ts";
 
 const root = dirname(import.meta.dirname);
@@ -32,9 +39,7 @@ type ReleaseOptions = { folder: string; all: boolean; epochSeconds: number };
 
 /** Makes the release in `folder`, in place of what is there. Answers the names of its files. */
 async function makeRelease({ folder, all, epochSeconds }: ReleaseOptions): Promise<string[]> {
-  const known = await nodePackages(root);
-  const wanted = known.filter(({ platform }) => all || platform === HERE);
-  if (wanted.length === 0) throw new Error(`No Node is packaged for ${HERE}, so there is no release for it.`);
+  const wanted = chosenPackages(await nodePackages(root), { all, here: HERE });
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const program = await prepareProgram();
@@ -122,7 +127,7 @@ function sourceEpochSeconds(): number {
   const text =
     given ?? spawnSync("git", ["log", "-1", "--format=%ct"], { cwd: root, encoding: "utf8" }).stdout;
   if (!/^[0-9]{1,11}\s*$/.test(text ?? "")) {
-    throw new Error(
+    throw new ReleaseError(
       "Set SOURCE_DATE_EPOCH to the time of the sources, in seconds: git does not tell it here.",
     );
   }
@@ -136,6 +141,12 @@ if (import.meta.main) {
       folder: { type: "string", default: join(root, "release") },
     },
   });
-  const names = await makeRelease({ ...values, epochSeconds: sourceEpochSeconds() });
-  for (const name of names) console.log(join(values.folder, name));
+  try {
+    const names = await makeRelease({ ...values, epochSeconds: sourceEpochSeconds() });
+    for (const name of names) console.log(join(values.folder, name));
+  } catch (error) {
+    if (!(error instanceof ReleaseError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
 }

@@ -52,7 +52,8 @@ async function checkTogether(
     shards.map(({ name }) => name),
   );
   if (faults.length === 0) {
-    const detail = `${shards.length} databases of one installation; ${shards[0]?.name} keeps the directory`;
+    const count = shards.length === 1 ? "1 database" : `${shards.length} databases`;
+    const detail = `${count} of one installation; ${shards[0]?.name} keeps the directory`;
     return [...states.flat(), { check, status: "ok", detail }];
   }
   return [...states.flat(), ...faults.map((fault) => findingOf(check, "fail", fault))];

@@ -2,7 +2,7 @@ import { defineCommand } from "citty";
 import { dataDirOf, readConfig, type Config, type Environment } from "../config.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { commandEnvironment } from "./command-config.ts";
+import { commandEnvironment, settingsRemedy } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { checkDatabase, checkDataDir, checkDns, checkNode, checkObjectStores } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
@@ -28,7 +28,7 @@ async function examine(): Promise<Finding[]> {
     config = readConfig(env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const fix = "`postern config` lists every setting with what it is for";
+    const fix = settingsRemedy(env);
     const faults = error.message.split("\n");
     return [
       ...findings,

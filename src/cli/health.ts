@@ -1,9 +1,12 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
 import { environment, readAddress } from "../config.ts";
 import { addressOf, reasonOf, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
+import { parseWait } from "./parse-wait.ts";
 
 const PATIENCE_MS = 5000;
+const PAUSE_MS = 200;
 
 export const health = defineCommand({
   meta: {
@@ -15,12 +18,19 @@ export const health = defineCommand({
       type: "boolean",
       description: "Check that it can work now, its database included; default: that it runs",
     },
+    wait: { type: "string", default: "0s", description: "How long to wait until it is, for example 60s" },
     url: URL_ARGUMENT,
   },
   run: ({ args }) =>
     withClearErrors(async () => {
       const url = `${args.url ?? addressOf(readAddress(environment()))}${args.ready === true ? "/ready" : "/health"}`;
-      const { isWell, words } = await ask(url);
+      const end = performance.now() + parseWait(args.wait);
+      let answer = await ask(url);
+      while (!answer.isWell && performance.now() < end) {
+        await delay(PAUSE_MS);
+        answer = await ask(url);
+      }
+      const { isWell, words } = answer;
       console.log(words);
       if (!isWell) process.exitCode = 1;
     }),

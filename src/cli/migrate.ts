@@ -4,7 +4,9 @@ import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
 import { migrateDatabase, openDatabase } from "./databases.ts";
-import { parseWait, WAIT_ARGUMENT } from "./run.ts";
+import { parseWait } from "./parse-wait.ts";
+import { ofShard } from "./prepare-shards.ts";
+import { WAIT_ARGUMENT } from "./run.ts";
 
 export const migrateCommand = defineCommand({
   meta: { name: "migrate", description: "Bring the database's schema up to date" },
@@ -20,7 +22,9 @@ export const migrateCommand = defineCommand({
       // One after the other: if one fails, the earlier ones are done, and the next run continues there.
       for (const { name, url } of shards) {
         const place = { databaseUrl: url, dataDir: config.dataDir };
-        await migrateOne(place, { log, waitMs, named: `${name}: ` });
+        await migrateOne(place, { log, waitMs, named: `${name}: ` }).catch((error: unknown) => {
+          throw ofShard(name, error);
+        });
       }
     }),
 });

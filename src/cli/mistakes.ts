@@ -132,8 +132,8 @@ export const MISTAKES: readonly Mistake[] = [
   {
     is: ({ code }) => code === "42501",
     say: ({ message }) => [
-      `The user of DATABASE_URL may not do what is needed: ${message}.`,
-      "Let an administrator run: GRANT CREATE ON DATABASE <database> TO <user>; what else the user needs is in docs/operating.md, Database.",
+      `The database's user may not do what is needed: ${message}.`,
+      `Let an administrator run: GRANT CREATE ON DATABASE ${databaseIn(message)} TO <user>; what else the user needs is in docs/operating.md, Database.`,
     ],
   },
   {
@@ -166,6 +166,11 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
 ];
+
+/** PostgreSQL names the database where the right to make a schema there is missing. */
+function databaseIn(message: string): string {
+  return /^permission denied for database (\S+)$/.exec(message)?.[1] ?? "<database>";
+}
 
 /** The message for a fault that the operator can fix; null for a fault of the program. */
 export function describeMistake(error: unknown): string | null {

@@ -97,9 +97,14 @@ async function prepare(
     await migrateDatabase(url, log, waitMs);
     await checkKeys(config, url);
   } catch (error) {
-    const words = isPassing(error) ? null : describeMistake(error);
-    throw words === null ? error : new ConfigError(`Shard ${name}: ${words}`);
+    throw isPassing(error) ? error : ofShard(name, error);
   }
+}
+
+/** An operator's mistake with the shard's name; any other fault as it is. */
+export function ofShard(name: string, error: unknown): unknown {
+  const words = describeMistake(error);
+  return words === null ? error : new ConfigError(`Shard ${name}: ${words}`);
 }
 
 async function join(config: ShardedConfig, first: Shard, others: readonly Shard[]): Promise<void> {

@@ -6,10 +6,10 @@ import type { StandingCode } from "../portal/portal-sessions.ts";
 import type { Role } from "../service/service-options.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { parseDurationMs } from "../shared/duration.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
 import { loadMigrations, prepareDatabase, type RunningDatabase } from "./databases.ts";
 import { EXTRA_WORKER, startExtraWorkers } from "./extra-workers.ts";
+import { parseWait } from "./parse-wait.ts";
 import { prepareShards, type PreparedShards } from "./prepare-shards.ts";
 
 const STOP_LIMIT_MS = 25_000;
@@ -48,13 +48,6 @@ export const WAIT_ARGUMENT = {
   default: "0s",
   description: "How long to wait for the database to take connections, for example 60s",
 } as const;
-
-/** Throws ConfigError. */
-export function parseWait(text: string): number {
-  const waitMs = parseDurationMs(text);
-  if (waitMs === null) throw new ConfigError(`--wait ${text} is not a duration such as 60s or 2m`);
-  return waitMs;
-}
 
 /** Opens the database, migrates it and starts the roles; what it opened ends with the service. */
 export async function startRoles(

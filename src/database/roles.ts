@@ -24,7 +24,7 @@ const NEEDS: readonly Need[] = [
   { role: "postern_producer", as: null },
 ];
 
-const MAY_NOT = "The user of DATABASE_URL may not make the database roles that Postern's queries run under";
+const MAY_NOT = "The database's user may not make the database roles that Postern's queries run under";
 const REMEDY = "Let an administrator run this once, in any database of the server";
 const ROUNDS = 10;
 const INSUFFICIENT_PRIVILEGE = "42501";

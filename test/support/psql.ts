@@ -1,21 +1,13 @@
-/** What how-tos use of `psql` and `createdb`, which the embedded server comes without: statements, and rows without a frame. */
+/** What how-tos use of `psql`, which the embedded server comes without: statements, and rows without a frame. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createPool } from "../../src/database/pool.ts";
 
-/** Puts both commands into the folder, for the server at `PGHOST` and `PGPORT`, as `PGUSER`. */
+/** Puts the command into the folder, for the server at `PGHOST` and `PGPORT`, as `PGUSER`. */
 export async function placePsql(folder: string): Promise<void> {
-  const place = (name: string, call: string) =>
-    writeFile(
-      join(folder, name),
-      `#!/bin/sh\nexec "${process.execPath}" "${import.meta.filename}" ${call}\n`,
-      {
-        mode: 0o755,
-      },
-    );
-  await place("psql", '"$@"');
-  await place("createdb", 'postgres --command "CREATE DATABASE $1"');
+  const script = `#!/bin/sh\nexec "${process.execPath}" "${import.meta.filename}" "$@"\n`;
+  await writeFile(join(folder, "psql"), script, { mode: 0o755 });
 }
 
 async function run(): Promise<void> {

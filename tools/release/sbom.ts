@@ -8,6 +8,7 @@ import { v5 as uuidFromName } from "uuid";
 import { z } from "zod";
 import type { NodePackage } from "./node-binary.ts";
 import type { BundledPackage } from "./notices.ts";
+import { ReleaseError } from "./release-error.ts";
 
 // Any one; it keeps the serial numbers of this program's documents apart from others'.
 const NAMESPACE = "0c1f4c6e-6a53-4d0c-9a3f-5f1d3c0a7e52";
@@ -48,7 +49,9 @@ function askNpmOf(root: string): NpmDocument {
   // Not with --omit dev: npm then also leaves out packages that production and development share.
   const args = ["sbom", "--sbom-format", "cyclonedx"];
   const run = spawnSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  if (run.status !== 0) throw new Error(`npm sbom failed: ${run.error?.message ?? run.stderr.trim()}`);
+  if (run.status !== 0) {
+    throw new ReleaseError(`npm sbom failed in ${root}: ${run.error?.message ?? run.stderr.trim()}`);
+  }
   return npmDocument.parse(JSON.parse(run.stdout));
 }
 

@@ -22,7 +22,7 @@ const FATAL: ReadonlySet<BucketRuleId> = new Set(["BR-02", "BR-04", "BR-09"]);
 
 export type BucketFault = {
   rule: BucketRuleId;
-  /** What was found, as JSON. */
+  /** What was found, as JSON, or `not set`. */
   observed: string;
   remedy: string;
   /** The service must not start with it. */
@@ -55,7 +55,7 @@ function toFault({ rule, observed }: BucketFinding): BucketFault {
     observed === "unsupported" ? `; where the store cannot, add waive=${rule} to OBJECT_STORE_URL` : "";
   return {
     rule,
-    observed: JSON.stringify(observed),
+    observed: observed === null ? "not set" : JSON.stringify(observed),
     remedy: `${REMEDIES[rule]}${waiver}`,
     // A store that cannot tell whether it is public may still be private; one without versions has none.
     isFatal: FATAL.has(rule) && (observed !== "unsupported" || rule === "BR-04"),
