@@ -28,14 +28,13 @@ function entries(): [one: string, other: string] {
 }
 
 describe("settings of shards", () => {
-  it("are refused beside DATABASE_URL, INTAKE_URL and OBJECT_STORE_URL", async () => {
+  it("are refused beside DATABASE_URL and OBJECT_STORE_URL", async () => {
     await t.prepare();
     const errors = await refusal({
       DATABASE_URL: "postgres://127.0.0.1/one",
-      INTAKE_URL: "nats://127.0.0.1:4222",
       OBJECT_STORE_URL: "s3://bucket?region=eu-central-1",
     });
-    for (const name of ["DATABASE_URL", "INTAKE_URL", "OBJECT_STORE_URL"])
+    for (const name of ["DATABASE_URL", "OBJECT_STORE_URL"])
       assert.match(errors, new RegExp(`SHARDS and ${name} are both set: .+`));
   });
 
