@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import { writeAccepted } from "../src/intake/accepted-message.ts";
-import { prepareIntakeOfShards, storedEvent, type IntakeOfShards } from "./support/intake-shards.ts";
+import { prepareIntakeOfShards, sendFor, storedEvent, type IntakeOfShards } from "./support/intake-shards.ts";
 import { metric, store, untilEmpty } from "./support/intake.ts";
 import { withoutNats } from "./support/nats-cluster.ts";
 import { runProgram, type Program } from "./support/program.ts";
@@ -27,6 +27,7 @@ describe("an intake before two shards", { skip }, () => {
   });
   after(() => t.close());
 
+  const failures = () => program.output().split("the database takes no events").length - 1;
   const twoTenants = () => Promise.all([t.tenantOf(program, "eu1"), t.tenantOf(program, "eu2")]);
   const proxy = (shard: string) => t.tests.shards().proxy(shard);
   const putBack = (reason: string, shard: string): Promise<number> =>
@@ -72,9 +73,9 @@ describe("an intake before two shards", { skip }, () => {
     for (const tid of await twoTenants()) {
       const id = await t.publish(program, tid, { id: "key" });
       await t.delivered(tid);
-      const again = published.parse((await ok(t.send(program, tid, { id: "key" }), 200)).body);
+      const again = published.parse((await ok(sendFor(program, tid, { id: "key" }), 200)).body);
       assert.deepEqual(again, { id, deliveries: 1 });
-      await ok(t.send(program, tid, { id: "key", data: { n: 2 } }), 409);
+      await ok(sendFor(program, tid, { id: "key", data: { n: 2 } }), 409);
     }
   });
 
@@ -96,7 +97,7 @@ describe("an intake before two shards", { skip }, () => {
       ["during", 1],
       ["during", 1],
     ] as const) {
-      const again = await ok(t.send(program, keyed, { id, data: { n } }), 202);
+      const again = await ok(sendFor(program, keyed, { id, data: { n } }), 202);
       ids.push(published.parse(again.body).id);
     }
     // Refused in one shard, while the message waits for the other.
@@ -146,7 +147,6 @@ describe("an intake before two shards", { skip }, () => {
 
   it("delivers one shard's events while the other answers, but stores none", async () => {
     const [one, other] = await twoTenants();
-    const failures = () => program.output().split("the database takes no events").length - 1;
     const before = failures();
     await t.whileNoneIsStored("eu2", async () => {
       await t.storeMany(other, MANY);

@@ -21,6 +21,13 @@ export function storedEvent(tenantId: TenantId, idempotencyKey: string | null): 
   return { id, tenantId, type, version: 1, body, others: null, patterns: [], idempotencyKey };
 }
 
+/** Publishes an event of the tenant over HTTP. */
+export const sendFor = (program: Program, tid: TenantId, more: object = {}): Promise<ApiAnswer> =>
+  program.call("POST", "/api/events", {
+    as: producer(tid),
+    json: { type: "invoice.paid", data: { n: 1 }, ...more },
+  });
+
 export type IntakeOfShards = Awaited<ReturnType<typeof prepareIntakeOfShards>>;
 
 /** Once for a file; its programs are started with `tests.start`. */
@@ -35,12 +42,6 @@ export async function prepareIntakeOfShards(options: { movesTenants?: boolean } 
     expected.set(tid, [...(expected.get(tid) ?? []), id]);
   }
 
-  const send = (program: Program, tid: TenantId, more: object = {}): Promise<ApiAnswer> =>
-    program.call("POST", "/api/events", {
-      as: producer(tid),
-      json: { type: "invoice.paid", data: { n: 1 }, ...more },
-    });
-
   const sentTo = (tid: TenantId): string[] =>
     tests.receiver.requests
       .filter(({ path }) => path.endsWith(`/${tid}`))
@@ -50,7 +51,6 @@ export async function prepareIntakeOfShards(options: { movesTenants?: boolean } 
     tests,
     cluster,
     expect,
-    send,
     sentTo,
     start: (role: "api" | "worker" | "up"): Promise<Program> =>
       tests.start(role, (env) => ({ ...env, INTAKE_URL: cluster.url })),
@@ -61,7 +61,7 @@ export async function prepareIntakeOfShards(options: { movesTenants?: boolean } 
       return tid;
     },
     async publish(program: Program, tid: TenantId, more: object = {}): Promise<string> {
-      const { id } = accepted.parse((await ok(send(program, tid, more), 202)).body);
+      const { id } = accepted.parse((await ok(sendFor(program, tid, more), 202)).body);
       expect(tid, id);
       return id;
     },
@@ -113,7 +113,7 @@ export async function prepareIntakeOfShards(options: { movesTenants?: boolean } 
         return ids.every((id) => seen.has(id));
       });
       const shards = ["eu1", "eu2"].map((name) => tests.shards().database(name));
-      const made = (await Promise.all(shards.map(dispatchesMade))).flatMap((some) => [...some]);
+      const made = (await Promise.all(shards.map(dispatchesMade))).flatMap((some) => Array.from(some));
       const known = new Set(ids);
       const own = made.filter(([id]) => known.has(id));
       assert.deepEqual(own.map(([id]) => id).toSorted(), ids.toSorted());
