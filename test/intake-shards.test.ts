@@ -160,4 +160,20 @@ describe("an intake before two shards", { skip }, () => {
     assert.equal((await eventsOf("eu2", other)).length, MANY);
     await untilEmpty(t.cluster);
   });
+
+  it("delivers one shard's events by a process that starts while the other is silent", async () => {
+    const [one, other] = await twoTenants();
+    await t.publish(program, other);
+    await t.delivered(other);
+    await program.end("SIGTERM");
+    proxy("eu2").pause();
+    program = await t.start("up");
+    // It knows neither tenant.
+    await t.publishArray(program, [other, one]);
+    for (const tid of [other, one]) await t.publish(program, tid, { id: "key" });
+    await t.delivered(one);
+    assert.equal(t.sentTo(other).length, 1);
+    proxy("eu2").resume();
+    await t.delivered(one, other);
+  });
 });
