@@ -4,17 +4,15 @@ import { after, before, describe, it } from "node:test";
 import { nanos } from "@nats-io/transport-node";
 import { writeAccepted } from "../src/intake/accepted-message.ts";
 import { CONSUMER, STREAM } from "../src/intake/stream.ts";
-import { newEventId, type TenantId } from "../src/shared/id.ts";
-import { prepareIntakeOfShards, type IntakeOfShards } from "./support/intake-shards.ts";
+import type { TenantId } from "../src/shared/id.ts";
+import { prepareIntakeOfShards, sendFor, storedEvent, type IntakeOfShards } from "./support/intake-shards.ts";
 import { metric, store, untilEmpty } from "./support/intake.ts";
-import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { withoutNats } from "./support/nats-cluster.ts";
 import { runProgram, type Program } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
 import { ok } from "./support/shard-programs.ts";
 
 const skip = withoutNats();
-const EVENT = { type: "invoice.paid", data: { n: 1 } };
 /** More than a worker holds at once. */
 const MANY = 300;
 
@@ -43,34 +41,12 @@ describe("an intake before two shards", { skip }, () => {
     assert.equal(code, 0, output);
   }
 
-  /** Does the work while nobody can store an event in the shard, and some worker waits to. */
-  async function amidStoring(shard: string, work: () => Promise<unknown>): Promise<void> {
-    const { pool } = t.tests.shards().database(shard);
-    const client = await pool.connect();
-    await client.query("BEGIN; LOCK TABLE postern.events IN SHARE MODE");
-    const pid = await pidOf(client);
-    await eventually(async () => (await waitersFor(pool, pid)) > 0);
-    await work();
-    await client.query("COMMIT");
-    client.release();
-  }
-
-  /** Stores messages that are not answered to anybody. */
-  async function storeMany(tid: TenantId, count: number): Promise<void> {
-    const message = JSON.stringify(EVENT);
-    await t.cluster.withClient(async (stream) => {
-      await Promise.all(
-        Array.from({ length: count }, () => stream.publish(`postern.events.${tid}`, message)),
-      );
-    });
-  }
-
   it("keeps the events of a tenant that is being moved waiting, and no others of its shard", async () => {
     const [fenced, other] = [await t.tenantOf(api, "eu2"), await t.tenantOf(api, "eu2")];
     for (const tid of [fenced, other]) await t.publish(api, tid);
     await t.delivered(fenced, other);
     await fence(fenced, true);
-    await storeMany(fenced, MANY);
+    await t.storeMany(fenced, MANY);
     await t.publishArray(api, [fenced, other, fenced]);
     for (let n = 0; n < 5; n++) {
       await t.publish(api, other);
@@ -89,10 +65,7 @@ describe("an intake before two shards", { skip }, () => {
   it("sends each event once while its tenant is moved, also those whose message comes again behind it", async () => {
     const tid = await t.tenantOf(api, "eu2");
     const key = await t.publish(api, tid, { id: "key" });
-    const known = { id: newEventId(), tenantId: tid, type: "invoice.paid", version: 1 };
-    const body = JSON.stringify({ id: known.id, event: "invoice.paid", data: {} });
-    const event = { ...known, body, others: null, patterns: [], idempotencyKey: "of a message" };
-    const again = writeAccepted([event, { ...event, id: newEventId(), idempotencyKey: null }]);
+    const again = writeAccepted([storedEvent(tid, "of a message"), storedEvent(tid, null)]);
     await store(t.cluster, "postern.accepted", again);
     await eventually(async () => t.sentTo(tid).length === 3);
     const before = t.sentTo(tid);
@@ -112,9 +85,9 @@ describe("an intake before two shards", { skip }, () => {
     await eventually(async () => t.sentTo(tid).length >= all.length);
     assert.deepEqual(t.sentTo(tid).toSorted(), all.toSorted());
     const stored = await t.tests.rows("eu1", "SELECT id FROM postern.events WHERE tenant_id = $1", [tid]);
-    assert.deepEqual(stored.map(({ id }) => id).toSorted(), all.toSorted());
+    assert.deepEqual(stored.map(({ id }) => String(id)).toSorted(), all.toSorted());
     // This process has only published for it since, to the stream.
-    const repeated = await ok(t.send(api, tid, { id: "key" }), 200);
+    const repeated = await ok(sendFor(api, tid, { id: "key" }), 200);
     assert.equal(Object(repeated.body).id, key);
   });
 
@@ -127,8 +100,11 @@ describe("an intake before two shards", { skip }, () => {
     await worker.end("SIGKILL");
     const both = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? one : other));
     await Promise.all(Array.from({ length: 10 }, () => t.publishArray(api, both)));
-    const workers = await Promise.all([t.start("worker"), t.start("worker")]);
-    await amidStoring("eu2", () => Promise.all(workers.map((one) => one.end("SIGKILL"))));
+    await t.whileNoneIsStored("eu2", async (someWaits) => {
+      const workers = await Promise.all([t.start("worker"), t.start("worker")]);
+      await eventually(someWaits);
+      await Promise.all(workers.map((one) => one.end("SIGKILL")));
+    });
     const survivor = await t.start("worker");
     await Promise.all(Array.from({ length: 10 }, () => t.publishArray(api, both)));
     await survivor.end("SIGTERM");

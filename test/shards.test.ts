@@ -170,7 +170,7 @@ describe("a tenant that has moved to another shard", () => {
 });
 
 /** Counted by a process whatever its databases are. */
-const OF_PROCESS = /^(nodejs|process|http_server|webhook_catalog)_/;
+const OF_PROCESS = /^(nodejs|process|http_server|webhook_catalog|webhook_intake)_/;
 
 describe("/metrics with shards", () => {
   it("has each family once, and the shard as a label of all but the process's own", async () => {

@@ -46,6 +46,8 @@ const LONGEST = [
   "worker-simulation",
   "sessions-on-views",
   "intake-outages",
+  "intake-moves",
+  "intake-shards",
   "test/slots",
   "portal/test/log",
   "test/demo",

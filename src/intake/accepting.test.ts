@@ -70,10 +70,13 @@ function workerOf(...homes: [FakeHome, ...FakeHome[]]) {
   };
 }
 
-describe("accepting a message of two shards", () => {
-  const two = () => [fakeHome("eu1"), fakeHome("eu2")] as const;
-  const fails = (error: unknown) => () => Promise.reject(error);
+const two = () => [fakeHome("eu1"), fakeHome("eu2")] as const;
 
+const fails = (error: unknown) => async (): Promise<never> => {
+  throw error;
+};
+
+describe("accepting a message of two shards", () => {
   it("accepts each event in its tenant's shard", async () => {
     const [one, other] = two();
     const { accepting, trial } = workerOf(one, other);
@@ -187,7 +190,7 @@ describe("accepting a message of the only database", () => {
   it("tries it also behind failures, since the pace bounds what is taken", async () => {
     const only = fakeHome(null);
     const { accepting, trial } = workerOf(only);
-    only.answers = () => Promise.reject(AWAY);
+    only.answers = fails(AWAY);
     for (let n = 0; n < 3; n++)
       assert.equal((await accepting.accept([eventOf("acme")], trial())).outcome, "away");
     assert.equal(only.tried.length, 3);

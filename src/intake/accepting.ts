@@ -54,43 +54,62 @@ class NoAnswerError extends Error {
   }
 }
 
-export function makeAccepting({ homes, clock, log }: { homes: Homes; clock: Clock; log: Log }): Accepting {
-  const paces = new Map<Home, Pace>(
-    homes.all.map((home) => [home, makePace({ sharers: homes.all.length, isAway: () => home.isAway() })]),
-  );
-  const hasSeveral = homes.all.length > 1;
+type AcceptingServices = { homes: Homes; clock: Clock; log: Log };
 
-  function paceOf(home: Home): Pace {
-    const pace = paces.get(home);
+export function makeAccepting(services: AcceptingServices): Accepting {
+  return new Paced(services);
+}
+
+class Paced implements Accepting {
+  readonly #services: AcceptingServices;
+  readonly #paces: ReadonlyMap<Home, Pace>;
+
+  constructor(services: AcceptingServices) {
+    this.#services = services;
+    const { all } = services.homes;
+    this.#paces = new Map(
+      all.map((home) => [home, makePace({ sharers: all.length, isAway: () => home.isAway() })]),
+    );
+  }
+
+  async accept(events: readonly NewEvent[], trial: Trial): Promise<Accepted> {
+    const left = events.filter(({ id }) => !trial.accepted.has(id));
+    const byHome = Map.groupBy(left, ({ tenantId }) => this.#services.homes.peek(tenantId) ?? null);
+    return worst(
+      Array.from(byHome, ([home, some]) =>
+        home === null ? this.#acceptAnywhere(some, trial) : this.#acceptAt(home, some, trial),
+      ),
+    );
+  }
+
+  leave({ entered, bytes }: Trial): void {
+    for (const home of entered) this.#paceOf(home).leave(bytes);
+    entered.clear();
+  }
+
+  room(held: { messages: number; bytes: number }): number {
+    return roomOf(held, [...this.#paces.values()], this.#services.clock.nowMs());
+  }
+
+  #paceOf(home: Home): Pace {
+    const pace = this.#paces.get(home);
     if (pace === undefined) throw new Error("a home has no pace");
     return pace;
   }
 
-  function enters(home: Home, { entered, bytes }: Trial): boolean {
+  #enters(home: Home, { entered, bytes }: Trial): boolean {
     if (entered.has(home)) return true;
-    const pace = paceOf(home);
-    if (hasSeveral && pace.free(clock.nowMs()) === 0) return false;
+    const pace = this.#paceOf(home);
+    const nowMs = this.#services.clock.nowMs();
+    if (this.#paces.size > 1 && pace.free(nowMs) === 0) return false;
     entered.add(home);
-    pace.enter(bytes, clock.nowMs());
+    pace.enter(bytes, nowMs);
     return true;
   }
 
-  function outcomeOf(home: Home, error: unknown): Accepted {
-    if (error instanceof TenantMovingError) return { outcome: "moving", home, error };
-    if (!isAway(error)) return { outcome: "failed", home, error };
-    if (paceOf(home).failed(clock.nowMs())) {
-      const { shard } = home;
-      log.warn(
-        { err: error, ...(shard === null ? {} : { shard }) },
-        "the database takes no events: those of the intake wait in its stream",
-      );
-    }
-    return { outcome: "away", home, error };
-  }
-
   /** All of them, or the first one's error; finished ones go to `accepted`, and a later try skips them. */
-  async function acceptAt(home: Home, events: readonly NewEvent[], trial: Trial): Promise<Accepted> {
-    if (!enters(home, trial)) return { outcome: "closed", home };
+  async #acceptAt(home: Home, events: readonly NewEvent[], trial: Trial): Promise<Accepted> {
+    if (!this.#enters(home, trial)) return { outcome: "closed", home };
     const accepting = events.map(async (event) => {
       const taken = await home.accept(event, trial.how);
       if (trial.accepted.has(event.id)) return;
@@ -105,17 +124,18 @@ export function makeAccepting({ homes, clock, log }: { homes: Homes; clock: Cloc
         () => new NoAnswerError(),
       );
       for (const result of settled) if (result.status === "rejected") throw result.reason;
-      paceOf(home).succeeded();
+      this.#paceOf(home).succeeded();
       return { outcome: "accepted", home };
     } catch (error) {
-      return outcomeOf(home, error);
+      return this.#outcomeOf(home, error);
     }
   }
 
   /** Of tenants that this process does not know yet. */
-  async function acceptAnywhere(events: readonly NewEvent[], trial: Trial): Promise<Accepted> {
+  async #acceptAnywhere(events: readonly NewEvent[], trial: Trial): Promise<Accepted> {
+    const { homes, clock } = this.#services;
     const { keeper } = homes;
-    const pace = paceOf(keeper);
+    const pace = this.#paceOf(keeper);
     if (pace.free(clock.nowMs()) === 0) return { outcome: "closed", home: keeper };
     const found = new Map<TenantId, Home | null>();
     pace.enter(trial.bytes, clock.nowMs());
@@ -125,7 +145,7 @@ export function makeAccepting({ homes, clock, log }: { homes: Homes; clock: Cloc
         Array.from(tenants, async (tenantId) => found.set(tenantId, await homes.find(tenantId))),
       );
     } catch (error) {
-      return outcomeOf(keeper, error);
+      return this.#outcomeOf(keeper, error);
     } finally {
       // From here on it waits for its tenants' homes.
       pace.leave(trial.bytes);
@@ -133,27 +153,23 @@ export function makeAccepting({ homes, clock, log }: { homes: Homes; clock: Cloc
     const byHome = Map.groupBy(events, ({ tenantId }) => found.get(tenantId) ?? null);
     return worst(
       Array.from(byHome, async ([home, some]): Promise<Accepted> =>
-        home === null ? { outcome: "closed", home } : acceptAt(home, some, trial),
+        home === null ? { outcome: "closed", home } : this.#acceptAt(home, some, trial),
       ),
     );
   }
 
-  return {
-    async accept(events, trial) {
-      const left = events.filter(({ id }) => !trial.accepted.has(id));
-      const byHome = Map.groupBy(left, ({ tenantId }) => homes.peek(tenantId) ?? null);
-      return worst(
-        Array.from(byHome, ([home, some]) =>
-          home === null ? acceptAnywhere(some, trial) : acceptAt(home, some, trial),
-        ),
+  #outcomeOf(home: Home, error: unknown): Accepted {
+    if (error instanceof TenantMovingError) return { outcome: "moving", home, error };
+    if (!isAway(error)) return { outcome: "failed", home, error };
+    if (this.#paceOf(home).failed(this.#services.clock.nowMs())) {
+      const { shard } = home;
+      this.#services.log.warn(
+        { err: error, ...(shard === null ? {} : { shard }) },
+        "the database takes no events: those of the intake wait in its stream",
       );
-    },
-    leave({ entered, bytes }) {
-      for (const home of entered) paceOf(home).leave(bytes);
-      entered.clear();
-    },
-    room: (held) => roomOf(held, [...paces.values()], clock.nowMs()),
-  };
+    }
+    return { outcome: "away", home, error };
+  }
 }
 
 /** Whether a database takes nothing at all now. */

@@ -14,6 +14,16 @@ function stepsOf(outcome: "away" | "failed", deliveries = 1): Step[] {
   return steps;
 }
 
+/** How long a message waits that its shard, or its tenant's move, keeps from being accepted. */
+const waitWith = (message: object, outcome: "closed" | "moving"): number => {
+  const course = makeCourse({ ...fresh, ...message });
+  if (outcome === "moving")
+    assert.deepEqual(course.after(outcome, STORED_AT), { kind: "try_again", afterMs: 0 });
+  const step = course.after(outcome, STORED_AT);
+  assert.ok(step.kind === "put_back");
+  return step.afterMs;
+};
+
 describe("the course of a message", () => {
   for (const outcome of ["accepted", "refused"] as const) {
     it(`ends when its events are ${outcome}`, () => {
@@ -47,15 +57,6 @@ describe("the course of a message", () => {
       Array.from({ length: 2 }, () => ({ kind: "put_back", afterMs: 2_000 })),
     );
   });
-
-  const waitWith = (message: object, outcome: "closed" | "moving"): number => {
-    const course = makeCourse({ ...fresh, ...message });
-    if (outcome === "moving")
-      assert.deepEqual(course.after(outcome, STORED_AT), { kind: "try_again", afterMs: 0 });
-    const step = course.after(outcome, STORED_AT);
-    assert.ok(step.kind === "put_back");
-    return step.afterMs;
-  };
 
   for (const [outcome, text] of [
     ["closed", "at once when its shard takes nothing"],

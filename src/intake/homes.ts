@@ -27,6 +27,11 @@ export class TenantMovingError extends Error {
 }
 
 export function onlyHome(taken: TakenEvents, metrics: Home["metrics"]): Homes {
-  const home: Home = { shard: null, metrics, isAway: () => false, accept: taken.accept };
+  const home: Home = {
+    shard: null,
+    metrics,
+    isAway: () => false,
+    accept: (event, how) => taken.accept(event, how),
+  };
   return { all: [home], keeper: home, peek: () => home, find: async () => home };
 }

@@ -26,7 +26,7 @@ export type AcceptingShard = {
   metrics: Home["metrics"];
   pulse: Pick<Pulse, "isAway" | "guard">;
   /** Whether it is known to be the shard that SHARDS means. */
-  isJoined(): boolean;
+  isJoined: () => boolean;
 };
 
 type Known = Pick<Directory, "peek" | "find" | "locate" | "forget">;

@@ -16,9 +16,11 @@ const DIRECTORY_LIMIT_MS = 500;
 export type ShardOfKeys = {
   queue: Pick<DispatchQueue, "findEarlier">;
   /** Which of these tenants live in the shard. */
-  findHere(tenantIds: readonly TenantId[]): Promise<ReadonlySet<TenantId>>;
+  findHere: (tenantIds: readonly TenantId[]) => Promise<ReadonlySet<TenantId>>;
   pulse: Pick<Pulse, "isAway">;
 };
+
+const noAnswer = () => new Error("no answer");
 
 type Look = { find: FindKnownKeys; isAway: () => boolean };
 
@@ -42,8 +44,7 @@ export function makeKeysOfShards(
   );
 
   async function learn(tenantId: TenantId): Promise<void> {
-    const late = () => new Error("no answer");
-    await withinLimit(directory.find(tenantId), DIRECTORY_LIMIT_MS, late).catch(() => undefined);
+    await withinLimit(directory.find(tenantId), DIRECTORY_LIMIT_MS, noAnswer).catch(() => undefined);
   }
 
   async function look(events: readonly NewEvent[]): Promise<Map<EventId, EarlierEvent>> {
