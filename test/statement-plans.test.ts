@@ -78,6 +78,23 @@ const STATEMENTS: Record<string, Case> = {
       ),
     also: { endpoints: ["tenant_id"] },
   },
+  "accept in one of several databases": {
+    as: PUBLISHER,
+    run: (db, batch) =>
+      acceptEvents(
+        db,
+        batch.map((rows) => event(rows, null)),
+        {
+          leaseId: LEASE_OWNER,
+          slots: ALL_SLOTS,
+          parked: [],
+          firstDelayMs: 0,
+          // They live nowhere, and the question is a function's.
+          residents: { tenantIds: [], versions: [] },
+        },
+      ),
+    also: { endpoints: ["tenant_id"] },
+  },
   "accept versions": {
     as: PUBLISHER,
     run: (db, batch) =>

@@ -22,13 +22,21 @@ export function isMisrouted(error: unknown): boolean {
   return codeOf(error) === MISROUTED;
 }
 
-/** SQL for the beginning of a transaction. It, or this function, fails with what {@link isMisrouted} knows. */
-export function requireHere(residence: Residence, tenantIds: readonly TenantId[]): string {
+export type Residents = { tenantIds: readonly TenantId[]; versions: readonly number[] };
+
+/** Tenants that this process knows to live here, for `postern.require_here`. Fails with what {@link isMisrouted} knows. */
+export function residentsOf(residence: Residence, tenantIds: readonly TenantId[]): Residents {
   const versions = tenantIds.map((tenantId) => {
     const version = residence.versionOf(tenantId);
     if (version === null) throw new MisroutedError("the tenant is not known in this shard");
     return version;
   });
+  return { tenantIds, versions };
+}
+
+/** SQL for the beginning of a transaction. It, or this function, fails with what {@link isMisrouted} knows. */
+export function requireHere(residence: Residence, tenantIds: readonly TenantId[]): string {
+  const { versions } = residentsOf(residence, tenantIds);
   // Quoted, since a tenant may be named `null`. An id has neither quotes nor backslashes.
   const tenants = escapeLiteral(`{${tenantIds.map((tenantId) => `"${tenantId}"`).join(",")}}`);
   return `SELECT postern.require_here(${tenants}, '{${versions.join(",")}}')`;

@@ -1,5 +1,6 @@
 import { int2Array, textArray, uuidArray } from "../../database/binary-arrays.ts";
 import type { Db } from "../../database/pool.ts";
+import type { Residents } from "../../database/residence.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import {
   bodyOf,
@@ -26,21 +27,30 @@ type AcceptedRow = {
   version?: number | null;
 };
 
-/** Whether any event has an idempotency key, and whether any has versions or a traceparent. Most have neither, and a statement without those columns costs less. */
-type Kind = { areKeyed: boolean; haveExtras: boolean };
+/**
+ * Whether any event has an idempotency key, whether any has versions or a traceparent, and
+ * whether the database is one of several. Most have none of it, and a statement without costs less.
+ */
+type Kind = { areKeyed: boolean; haveExtras: boolean; mustBeHere: boolean };
 
 /** Which of the given events are accepted: all without a key, and those whose key was free. */
-function acceptedSql({ areKeyed, haveExtras }: Kind): string {
+function acceptedSql({ areKeyed, haveExtras, mustBeHere }: Kind): string {
   // Behind the parameters of keys, if there are any.
   const first = areKeyed ? 12 : 10;
+  const last = first + (haveExtras ? 3 : 0);
+  // Before the first row is read, of which everything else is made.
+  const required = mustBeHere
+    ? /* sql */ `required AS MATERIALIZED (SELECT postern.require_here($${last}::text[], $${last + 1}::bigint[])), `
+    : "";
+  const behind = mustBeHere ? "required, " : "";
   const extraArrays = haveExtras
     ? `, $${first}::smallint[], $${first + 1}::text[], $${first + 2}::text[]`
     : "";
   const extraColumns = haveExtras ? ", version, others, traceparent" : "";
   if (!areKeyed) {
-    return /* sql */ `accepted AS MATERIALIZED (
+    return /* sql */ `${required}accepted AS MATERIALIZED (
     SELECT id, tenant_id, type, body, patterns::text[] AS patterns${extraColumns}
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]${extraArrays})
+    FROM ${behind}unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]${extraArrays})
       AS given (id, tenant_id, type, body, patterns${extraColumns})
   )`;
   }
@@ -48,11 +58,11 @@ function acceptedSql({ areKeyed, haveExtras }: Kind): string {
     ? "postern.versions_fingerprint(type, body, version, others::json)"
     : "postern.content_fingerprint(type, body)";
   // The limit is in force before the first key is claimed, and ends with the transaction.
-  return /* sql */ `patience AS MATERIALIZED (
+  return /* sql */ `${required}patience AS MATERIALIZED (
     SELECT set_config('lock_timeout', coalesce($10::text, current_setting('lock_timeout')), true)
   ), given AS MATERIALIZED (
     SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns${extraColumns}
-    FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $11::text[]${extraArrays})
+    FROM ${behind}patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $11::text[]${extraArrays})
       AS given (id, tenant_id, type, body, patterns, key${extraColumns})
   ), claimed AS (
     INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
@@ -110,20 +120,26 @@ function acceptEventsSql(kind: Kind): string {
   FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
 }
 
-const ACCEPT_EVENTS = {
-  plain: acceptEventsSql({ areKeyed: false, haveExtras: false }),
-  keyed: acceptEventsSql({ areKeyed: true, haveExtras: false }),
-  extra: acceptEventsSql({ areKeyed: false, haveExtras: true }),
-  "keyed-extra": acceptEventsSql({ areKeyed: true, haveExtras: true }),
-};
+const KINDS: readonly Kind[] = [false, true].flatMap((mustBeHere) =>
+  [false, true].flatMap((areKeyed) =>
+    [false, true].map((haveExtras) => ({ areKeyed, haveExtras, mustBeHere })),
+  ),
+);
+const ACCEPT_EVENTS = new Map(KINDS.map((kind) => [nameOf(kind), acceptEventsSql(kind)]));
 
-function shapeOf(events: readonly NewEvent[]): keyof typeof ACCEPT_EVENTS {
-  const areKeyed = events.some(({ idempotencyKey }) => idempotencyKey !== null);
-  const haveExtras = events.some(
-    ({ version, others, traceparent }) => version !== 1 || others !== null || traceparent !== undefined,
-  );
-  if (haveExtras) return areKeyed ? "keyed-extra" : "extra";
-  return areKeyed ? "keyed" : "plain";
+function nameOf({ areKeyed, haveExtras, mustBeHere }: Kind): string {
+  const words = [areKeyed && "keyed", haveExtras && "extra", mustBeHere && "here"].filter(Boolean);
+  return `accept-events-${words.join("-") || "plain"}`;
+}
+
+function kindOf(events: readonly NewEvent[], residents: Residents | null): Kind {
+  return {
+    areKeyed: events.some(({ idempotencyKey }) => idempotencyKey !== null),
+    haveExtras: events.some(
+      ({ version, others, traceparent }) => version !== 1 || others !== null || traceparent !== undefined,
+    ),
+    mustBeHere: residents !== null,
+  };
 }
 
 /** Ids, tenants, types and bodies. */
@@ -162,6 +178,7 @@ export async function acceptEvents(
     parked,
     firstDelayMs,
     lockWaitMs = null,
+    residents = null,
   }: {
     leaseId: string | null;
     /** In which dispatches are leased under that id. */
@@ -169,14 +186,17 @@ export async function acceptEvents(
     parked: readonly EndpointId[];
     firstDelayMs: number;
     lockWaitMs?: number | null;
+    /** Of which the statement fails with PS001 where one lives elsewhere; null: that is known. */
+    residents?: Residents | null;
   },
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const shape = shapeOf(events);
+  const kind = kindOf(events, residents);
+  const name = nameOf(kind);
   const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, keyArray(events)];
   const { rows } = await db.query<AcceptedRow>({
-    name: `accept-events-${shape}`,
-    text: ACCEPT_EVENTS[shape],
+    name,
+    text: ACCEPT_EVENTS.get(name) ?? "",
     values: [
       ...eventArrays(events),
       textArray(events.map((event) => `{${event.patterns.join(",")}}`)),
@@ -184,10 +204,11 @@ export async function acceptEvents(
       leaseId,
       firstDelayMs,
       slots.bits,
-      ...(shape.startsWith("keyed") ? keys : []),
-      ...(shape.endsWith("extra")
+      ...(kind.areKeyed ? keys : []),
+      ...(kind.haveExtras
         ? [...versionArrays(events), textArray(events.map(({ traceparent }) => traceparent ?? null))]
         : []),
+      ...(residents === null ? [] : [textArray(residents.tenantIds), `{${residents.versions.join(",")}}`]),
     ],
   });
   return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });

@@ -1,6 +1,6 @@
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
-import { requireHere, type Residence } from "../../database/residence.ts";
+import { requireHere, residentsOf, type Residence } from "../../database/residence.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import {
   KeyReusedError,
@@ -9,6 +9,7 @@ import {
   type NewEvent,
   type OutboxEvent,
 } from "../queue.ts";
+import type { TenantId } from "../../shared/id.ts";
 import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
 import { acceptEvents, findEarlierEvents, findKnownEvents } from "./accept-store.ts";
 import { claimDispatches, findBacklogs, parkDispatches, pullDispatches } from "./claim-store.ts";
@@ -85,19 +86,22 @@ export function makePostgresQueue(
 
 /** The beginning of a transaction that accepts these events. */
 function beginFor(residence: Residence | null, events: readonly NewEvent[]): string {
-  if (residence === null) return "BEGIN";
-  return `BEGIN; ${requireHere(residence, [...new Set(events.map(({ tenantId }) => tenantId))])}`;
+  return residence === null ? "BEGIN" : `BEGIN; ${requireHere(residence, tenantsOf(events))}`;
 }
 
+/** One statement, which is a transaction of its own. */
 async function acceptGroup(
   publisher: Pool,
   residence: Residence | null,
   events: readonly NewEvent[],
   options: Parameters<typeof acceptEvents>[2],
 ): ReturnType<typeof acceptEvents> {
-  // One statement, which is a transaction of its own.
-  if (residence === null) return acceptEvents(publisher, events, options);
-  return inTransaction(publisher, (db) => acceptEvents(db, events, options), beginFor(residence, events));
+  const residents = residence === null ? null : residentsOf(residence, tenantsOf(events));
+  return acceptEvents(publisher, events, { ...options, residents });
+}
+
+function tenantsOf(events: readonly NewEvent[]): TenantId[] {
+  return [...new Set(events.map(({ tenantId }) => tenantId))];
 }
 
 /**
