@@ -1,64 +1,27 @@
 /** What every queue behind the port must do, whatever holds its rows. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import type {
-  CompletedAttempt,
-  DispatchQueue,
-  EndpointKey,
-  LeasedDispatch,
-  NewEvent,
-  OutboxEvent,
-} from "../../src/queue/queue.ts";
+import type { DispatchQueue, EndpointKey, NewEvent, OutboxEvent } from "../../src/queue/queue.ts";
 import { ALL_SLOTS, slotOf, SlotSet } from "../../src/queue/slots.ts";
-import { newEndpointId, newEventId, parseTenantId } from "../../src/shared/id.ts";
+import { describeKeys } from "./queue-contract-keys.ts";
+import { describeLocks } from "./queue-contract-locks.ts";
+import {
+  eventFor,
+  eventIds,
+  idsOf,
+  newEndpointKey,
+  outcomeOf,
+  PLENTY,
+  type QueueLocks,
+  type QueueUnderTest,
+} from "./queue-under-test.ts";
 
-export type QueueUnderTest = {
-  queue: DispatchQueue;
-  /** Subscribed to the pattern that is its own id. */
-  addEndpoint(endpoint: EndpointKey): Promise<void>;
-  /** Leaves the queue to follow. */
-  changeEndpoint(endpoint: EndpointKey, to: "enabled" | "disabled" | "deleted"): Promise<void>;
-  addToOutbox(event: Pick<OutboxEvent, "id" | "tenantId" | "type" | "body">): Promise<void>;
-  /** As if a minute had passed. */
-  endLeases(): Promise<void>;
-};
-
-const PLENTY = { dispatches: 100, bodyBytes: 1e6 };
-
-const idsOf = (events: readonly NewEvent[]) => events.map(({ id }) => id);
-const eventIds = (dispatches: readonly LeasedDispatch[]) => dispatches.map(({ eventId }) => eventId);
-
-function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): CompletedAttempt {
-  return {
-    dispatch,
-    status: nextDelayMs === null ? "delivered" : "failed",
-    sentAt: new Date(),
-    requestHeaders: {},
-    responseStatus: 200,
-    responseHeaders: {},
-    responseBody: "",
-    latencyMs: 1,
-    error: null,
-    nextDelayMs,
-    exhausted: false,
-    toKeep: null,
-  };
-}
-
-function eventFor({ tenantId, endpointId }: EndpointKey): NewEvent {
-  return {
-    id: newEventId(),
-    tenantId,
-    type: "invoice.paid",
-    patterns: [endpointId],
-    version: 1,
-    body: "x".repeat(100),
-    others: null,
-    idempotencyKey: null,
-  };
-}
-
-export function describeQueueContract(name: string, open: () => Promise<QueueUnderTest>): void {
+/** Without `locks` there is nothing that a transaction beside the queue could hold. */
+export function describeQueueContract(
+  name: string,
+  open: () => Promise<QueueUnderTest>,
+  locks: QueueLocks | null,
+): void {
   describe(`a queue ${name}`, () => {
     let test: QueueUnderTest;
     let queue: DispatchQueue;
@@ -66,9 +29,7 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
     let other: EndpointKey;
 
     async function addEndpoint(): Promise<EndpointKey> {
-      const tenantId = parseTenantId("acme");
-      assert.ok(tenantId !== null);
-      const key = { tenantId, endpointId: newEndpointId() };
+      const key = newEndpointKey();
       await test.addEndpoint(key);
       return key;
     }
@@ -384,5 +345,8 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       const { due, leased, parked, scheduled, held } = await queue.measure();
       assert.deepEqual([due, leased, parked, scheduled, held], [1, 0, 0, 0, 0]);
     });
+
+    describeKeys(open);
+    if (locks !== null) describeLocks(open, locks);
   });
 }

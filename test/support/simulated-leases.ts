@@ -36,7 +36,7 @@ export class SimulatedLeases {
     return {
       accept: (...given) => queue.accept(...given),
       acceptParts: (...given) => queue.acceptParts(...given),
-      findEarlier: () => queue.findEarlier(),
+      findEarlier: (...given) => queue.findEarlier(...given),
       findKnown: (...given) => queue.findKnown(...given),
       relay: (...given) => queue.relay(...given),
       claim: async (...given) => {
