@@ -48,6 +48,15 @@ export class DueRows {
     }
     this.#byTime = kept.concat(this.#byTime.slice(place));
   }
+
+  endpoints(nowMs: number): EndpointId[] {
+    const found = new Set<EndpointId>();
+    this.each(nowMs, ({ endpointId }) => {
+      found.add(endpointId);
+      return "keep";
+    });
+    return [...found];
+  }
 }
 
 export class ParkedRows {

@@ -55,6 +55,8 @@ export class MemoryQueue implements DispatchQueue {
   mostUpdates = 0;
   /** Outcomes that were recorded, each once. */
   readonly completed = new Map<DeliveryId, CompletedAttempt>();
+  /** When dispatches were accepted that anybody may claim. */
+  notify: () => void = () => undefined;
   readonly #clock: Clock;
   readonly #due: DueRows;
   readonly #parked = new ParkedRows();
@@ -96,7 +98,8 @@ export class MemoryQueue implements DispatchQueue {
       throw new KeyReusedError();
     }
     this.handovers.push(...handOver);
-    return { accepted: this.#insertAll(free, { lease: null, parked }).accepted, earlier };
+    const { accepted, unleased } = this.#insertAll(free, { lease: null, parked });
+    return { accepted, unleased, earlier };
   }
 
   async findEarlier(events: readonly NewEvent[]): Promise<Map<EventId, EarlierEvent>> {
@@ -168,6 +171,11 @@ export class MemoryQueue implements DispatchQueue {
         ];
       }),
     );
+  }
+
+  async findDue(slots: SlotSet): Promise<EndpointId[]> {
+    await this.#statement();
+    return this.#due.endpoints(this.#clock.nowMs()).filter((id) => slots.has(slotOf(id)));
   }
 
   async findBacklogs(): Promise<EndpointKey[]> {
@@ -276,6 +284,7 @@ export class MemoryQueue implements DispatchQueue {
     const leaseId = this.#nextLease();
     const leased: LeasedDispatch[] = [];
     const parkedAt = new Map<EndpointId, EndpointKey>();
+    const unleased = new Set<EndpointId>();
     const accepted = events.map((event) => {
       const subscribed = this.#subscribedTo(event);
       this.#dispatchCounts.set(event.id, subscribed.length);
@@ -284,12 +293,15 @@ export class MemoryQueue implements DispatchQueue {
         if (isParked.has(endpointId)) {
           this.#park(row);
           parkedAt.set(endpointId, { tenantId: event.tenantId, endpointId });
-        } else if (lease?.has(slotOf(endpointId)) !== true) this.#due.add(row);
-        else leased.push(this.#leaseTo(row, leaseId));
+        } else if (lease?.has(slotOf(endpointId)) !== true) {
+          this.#due.add(row);
+          unleased.add(endpointId);
+        } else leased.push(this.#leaseTo(row, leaseId));
       }
       return { id: event.id, dispatchCount: subscribed.length };
     });
-    return { accepted, leased, parked: [...parkedAt.values()] };
+    if (unleased.size > 0) this.notify();
+    return { accepted, leased, parked: [...parkedAt.values()], unleased: [...unleased] };
   }
 
   #subscribedTo({ tenantId, patterns }: NewEvent): MemoryEndpoint[] {

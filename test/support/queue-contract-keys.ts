@@ -98,6 +98,7 @@ export function describeKeys(open: () => Promise<QueueUnderTest>): void {
       const [again, fresh] = [repeated(first), keyed(one, {}, "order-2")];
       assert.deepEqual(await queue.acceptParts([[again], [fresh]], { parked: [] }), {
         accepted: [acceptedOf(fresh)],
+        unleased: [one.endpointId],
         earlier: new Map([[again.id, { ...acceptedOf(first), sameContent: true }]]),
       });
       assert.deepEqual(await claimedIds(), [first.id, fresh.id]);

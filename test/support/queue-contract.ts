@@ -152,6 +152,33 @@ export function describeQueueContract(
       assert.deepEqual(await queue.findBacklogs(), [one]);
     });
 
+    it("says at which endpoints nobody leased what it accepted", async () => {
+      const own = new SlotSet([slotOf(one.endpointId)]);
+      const places = [
+        { options: { lease: ALL_SLOTS, parked: [] }, unleased: [] },
+        { options: { lease: own, parked: [] }, unleased: [other.endpointId] },
+        { options: { lease: null, parked: [one.endpointId] }, unleased: [other.endpointId] },
+      ];
+      for (const { options, unleased } of places) {
+        const events = [eventFor(one), eventFor(other)];
+        assert.deepEqual((await queue.accept(events, options)).unleased, unleased);
+      }
+      const parts = [one, other, other].map((endpoint) => [eventFor(endpoint)]);
+      const { unleased } = await queue.acceptParts(parts, { parked: [one.endpointId] });
+      assert.deepEqual(unleased, [other.endpointId]);
+    });
+
+    it("finds the endpoints of some slots that have due dispatches which nobody leased", async () => {
+      await acceptIds([one, one, other]);
+      assert.deepEqual(await queue.findDue(new SlotSet([slotOf(one.endpointId)])), [one.endpointId]);
+      const { claimed } = await queue.claim(PLENTY, []);
+      assert.deepEqual(await queue.findDue(ALL_SLOTS), []);
+      await queue.release(claimed.slice(0, 1), "parked");
+      assert.deepEqual(await queue.findDue(ALL_SLOTS), []);
+      await test.endLeases();
+      assert.deepEqual(new Set(await queue.findDue(ALL_SLOTS)), new Set([one.endpointId, other.endpointId]));
+    });
+
     it("pulls what is parked, the oldest first and as much as each endpoint asks for", async () => {
       const ids = await acceptIds([one, one, one, other, other], { lease: null, parked: [one, other] });
       const asks = [

@@ -50,6 +50,7 @@ export class SimulatedLeases {
         for (const { claimed } of found.values()) this.note(workerId, claimed);
         return found;
       },
+      findDue: (...given) => queue.findDue(...given),
       findBacklogs: () => queue.findBacklogs(),
       complete: (attempts) => queue.complete(attempts),
       release: (...given) => queue.release(...given),
