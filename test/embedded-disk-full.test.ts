@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmdirSync } from "node:fs";
 import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +24,7 @@ const ROW_BYTES = 600_000;
 const unready = z.object({ reasons: z.tuple([z.string()]) });
 
 const canMount = (() => {
-  const folder = execFileSync("mktemp", ["-d"], { encoding: "utf8" }).trim();
+  const folder = mkdtempSync(join(tmpdir(), "postern-test-"));
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
     execFileSync("umount", [folder]);
@@ -31,7 +32,7 @@ const canMount = (() => {
   } catch {
     return false;
   } finally {
-    execFileSync("rmdir", [folder]);
+    rmdirSync(folder);
   }
 })();
 

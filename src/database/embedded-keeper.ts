@@ -32,45 +32,40 @@ export async function keepEmbeddedPostgres(
   let server = await startEmbeddedPostgres(options);
   const { url } = server;
   const port = Number(new URL(url).port);
-  let isDiskFull = false;
+  const tries = new Tries();
   const keeping = keep();
 
   async function keep(): Promise<void> {
-    for (let tries = 0; ;) {
+    for (;;) {
       const startedAt = performance.now();
       await Promise.race([server.ended, stopped.promise]);
       if (stopping.signal.aborted) return;
-      if (performance.now() - startedAt > STEADY_MS) tries = 0;
+      if (performance.now() - startedAt > STEADY_MS) tries.forget();
       log.warn("The embedded database ended by itself; server.log says why. It is started again.");
-      const next = await startAgain(tries);
-      if (next === null) {
+      if (!(await startAgain())) {
         if (!stopping.signal.aborted) failed("The embedded database could not be started again");
         return;
       }
-      tries = next;
       log.info("The embedded database runs again.");
     }
   }
 
-  /** Answers how many tries have been made in all, or null once they are used up. */
-  async function startAgain(already: number): Promise<number | null> {
-    for (let tries = already; tries < BACKOFF_MS.length;) {
-      await pause(isDiskFull ? DISK_FULL_PAUSE_MS : (BACKOFF_MS[tries] ?? 0), stopping.signal);
-      if (stopping.signal.aborted) return null;
+  /** False once the tries are used up. */
+  async function startAgain(): Promise<boolean> {
+    for (;;) {
+      const pauseMs = tries.pauseMs();
+      if (pauseMs === undefined) return false;
+      await pause(pauseMs, stopping.signal);
+      if (stopping.signal.aborted) return false;
       try {
         server = await startEmbeddedPostgres({ ...options, port, isRestart: true });
-        isDiskFull = false;
-        return tries + 1;
+        tries.succeeded();
+        return true;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        const wasFull = isDiskFull;
-        isDiskFull = NO_SPACE.test(reason);
-        if (!isDiskFull) tries++;
-        // Once is enough.
-        if (!isDiskFull || !wasFull) log.warn(`The embedded database could not be started again: ${reason}`);
+        if (tries.failed(reason)) log.warn(`The embedded database could not be started again: ${reason}`);
       }
     }
-    return null;
   }
 
   async function stop(): Promise<void> {
@@ -81,5 +76,33 @@ export async function keepEmbeddedPostgres(
   }
 
   let ending: Promise<void> | null = null;
-  return { url, isDiskFull: () => isDiskFull, stop: () => (ending ??= stop()) };
+  return { url, isDiskFull: () => tries.isDiskFull, stop: () => (ending ??= stop()) };
+}
+
+/** Those to start the server again since it last ran for long. A full disk uses up none. */
+class Tries {
+  #made = 0;
+  isDiskFull = false;
+
+  /** Before the next one; undefined once they are used up. */
+  pauseMs(): number | undefined {
+    return this.isDiskFull ? DISK_FULL_PAUSE_MS : BACKOFF_MS[this.#made];
+  }
+
+  succeeded(): void {
+    if (!this.isDiskFull) this.#made++;
+    this.isDiskFull = false;
+  }
+
+  /** Whether it is worth a line of the log: of a disk that stays full, one is enough. */
+  failed(reason: string): boolean {
+    const wasFull = this.isDiskFull;
+    this.isDiskFull = NO_SPACE.test(reason);
+    if (!this.isDiskFull) this.#made++;
+    return !this.isDiskFull || !wasFull;
+  }
+
+  forget(): void {
+    this.#made = 0;
+  }
 }
