@@ -55,7 +55,7 @@ async function openPublisher() {
         return result;
       },
     },
-    ownLane: { accept: (work) => work({ lease: null, parked: [] }), backlogged: () => [] },
+    ownLane: { accept: (work) => work({ lease: null, parked: [] }), acceptUnleased: (work) => work([]) },
   });
   return makePublisher(
     await openCatalog(undefined),

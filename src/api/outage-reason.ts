@@ -4,12 +4,14 @@ import type { LockHolder } from "../database/heartbeat-store.ts";
 import { isConnectionLoss, isLockTimeout, isPassing } from "../database/passing-errors.ts";
 
 export const UNREACHABLE = "the database cannot be reached";
+export const DISK_FULL =
+  "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS";
 const CAUSES: Readonly<Record<string, string>> = {
   POSTERN_NO_HOST:
     "no host of DATABASE_URL accepts writes: see this process's log for each, and promote a standby",
   "25006":
     "the database is read-only: point DATABASE_URL at the primary, or set default_transaction_read_only off",
-  "53100": "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS",
+  "53100": DISK_FULL,
   "53200": "the database is out of memory: see its log, and give it more or fewer connections",
   "53300":
     "the database has no connection left: raise max_connections, or lower DATABASE_POOL_SIZE of the processes",

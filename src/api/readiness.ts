@@ -8,7 +8,7 @@ import type { ReplicationMonitor } from "../database/replication-monitor.ts";
 import type { QueueMonitor } from "../queue/queue-monitor.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
-import { outageReason, UNREACHABLE } from "./outage-reason.ts";
+import { DISK_FULL, outageReason, UNREACHABLE } from "./outage-reason.ts";
 
 /** A database that has not answered by then is as good as away. */
 const DATABASE_LIMIT_MS = 3000;
@@ -46,6 +46,8 @@ export type Readiness = {
 
 type ReadinessServices = {
   db: Pool;
+  /** An embedded database that ended and can't say so itself. */
+  isDiskFull: () => boolean;
   migrations: Migration[];
   queueMonitor: QueueMonitor;
   /** Commits a row of this process. */
@@ -70,6 +72,7 @@ export function makeReadiness(services: ReadinessServices): Readiness {
 
   /** Waiting heals a state of the database, and nothing else: the rest is for an operator to see. */
   async function reasonOf(error: unknown): Promise<string> {
+    if (services.isDiskFull()) return DISK_FULL;
     if (error instanceof NoAnswerError) return UNREACHABLE;
     const reason = outageReason(error, isLockTimeout(error) ? await lockHolders(db) : []);
     if (reason !== null) return reason;

@@ -25,7 +25,12 @@ const MIGRATIONS_FOLDER = join(import.meta.dirname, "..", "..", "migrations");
 const CONNECTION_TIMEOUT_MS = 5000;
 const WAIT_PAUSE_MS = 500;
 
-export type RunningDatabase = { url: string; stop(): Promise<void> };
+export type RunningDatabase = {
+  url: string;
+  /** Of an embedded one: it can't run before its disk has space. */
+  isDiskFull?: () => boolean;
+  stop(): Promise<void>;
+};
 
 /** The operator's database, or an embedded one in the data folder. */
 export async function openDatabase(config: DatabasePlace, log: Log): Promise<RunningDatabase> {

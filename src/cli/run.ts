@@ -74,6 +74,7 @@ export async function startRoles(
       config,
       catalog,
       databaseUrl: database.url,
+      ...(database.isDiskFull === undefined ? {} : { isDiskFull: database.isDiskFull }),
       ...(database.absent === undefined ? {} : { absentShards: database.absent }),
       migrations: await loadMigrations(),
       roles: new Set(options.roles),

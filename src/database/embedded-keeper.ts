@@ -4,58 +4,68 @@ import { pause } from "../shared/every.ts";
 
 /** Before each try to start it again. */
 const BACKOFF_MS = [0, 1000, 2000, 4000, 8000];
+/** Between tries while its disk is full, of which there is no end: space comes back when somebody makes some. */
+const DISK_FULL_PAUSE_MS = 2000;
+/** PostgreSQL's words in its log, or Node's. */
+const NO_SPACE = /no space left on device/i;
 /** A server that ran for so long has started well: its end is a new one. */
 const STEADY_MS = 60_000;
+
+export type KeptPostgres = EmbeddedPostgres & {
+  /** It ended, and can't be started again before its disk has space. */
+  isDiskFull: () => boolean;
+};
 
 /**
  * Starts the embedded database, or joins it. Where this process owns it and it
  * ends by itself, starts it again at the same address, with growing pauses;
- * `failed` is called once when it ended or could not be started too often.
+ * `failed` is called once when it ended or could not be started too often. A
+ * full disk, for which the server ends when it can't write its log, is waited for.
  */
 export async function keepEmbeddedPostgres(
   options: EmbeddedOptions,
   failed: (reason: string) => void,
-): Promise<EmbeddedPostgres> {
+): Promise<KeptPostgres> {
   const { log } = options;
   const stopping = new AbortController();
   const stopped = Promise.withResolvers<void>();
   let server = await startEmbeddedPostgres(options);
   const { url } = server;
   const port = Number(new URL(url).port);
+  const tries = new Tries();
   const keeping = keep();
 
   async function keep(): Promise<void> {
-    for (let tries = 0; ;) {
+    for (;;) {
       const startedAt = performance.now();
       await Promise.race([server.ended, stopped.promise]);
       if (stopping.signal.aborted) return;
-      if (performance.now() - startedAt > STEADY_MS) tries = 0;
+      if (performance.now() - startedAt > STEADY_MS) tries.forget();
       log.warn("The embedded database ended by itself; server.log says why. It is started again.");
-      const next = await startAgain(tries);
-      if (next === null) {
+      if (!(await startAgain())) {
         if (!stopping.signal.aborted) failed("The embedded database could not be started again");
         return;
       }
-      tries = next;
       log.info("The embedded database runs again.");
     }
   }
 
-  /** Answers how many tries have been made in all, or null once they are used up. */
-  async function startAgain(already: number): Promise<number | null> {
-    for (const [index, pauseMs] of BACKOFF_MS.entries()) {
-      if (index < already) continue;
+  /** False once the tries are used up. */
+  async function startAgain(): Promise<boolean> {
+    for (;;) {
+      const pauseMs = tries.pauseMs();
+      if (pauseMs === undefined) return false;
       await pause(pauseMs, stopping.signal);
-      if (stopping.signal.aborted) return null;
+      if (stopping.signal.aborted) return false;
       try {
         server = await startEmbeddedPostgres({ ...options, port, isRestart: true });
-        return index + 1;
+        tries.succeeded();
+        return true;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        log.warn(`The embedded database could not be started again: ${reason}`);
+        if (tries.failed(reason)) log.warn(`The embedded database could not be started again: ${reason}`);
       }
     }
-    return null;
   }
 
   async function stop(): Promise<void> {
@@ -66,5 +76,33 @@ export async function keepEmbeddedPostgres(
   }
 
   let ending: Promise<void> | null = null;
-  return { url, stop: () => (ending ??= stop()) };
+  return { url, isDiskFull: () => tries.isDiskFull, stop: () => (ending ??= stop()) };
+}
+
+/** Those to start the server again since it last ran for long. A full disk uses up none. */
+class Tries {
+  #made = 0;
+  isDiskFull = false;
+
+  /** Before the next one; undefined once they are used up. */
+  pauseMs(): number | undefined {
+    return this.isDiskFull ? DISK_FULL_PAUSE_MS : BACKOFF_MS[this.#made];
+  }
+
+  succeeded(): void {
+    if (!this.isDiskFull) this.#made++;
+    this.isDiskFull = false;
+  }
+
+  /** Whether it is worth a line of the log: of a disk that stays full, one is enough. */
+  failed(reason: string): boolean {
+    const wasFull = this.isDiskFull;
+    this.isDiskFull = NO_SPACE.test(reason);
+    if (!this.isDiskFull) this.#made++;
+    return !this.isDiskFull || !wasFull;
+  }
+
+  forget(): void {
+    this.#made = 0;
+  }
 }

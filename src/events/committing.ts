@@ -53,8 +53,10 @@ class RequestCommits {
     given: { lockWaitMs?: number; handOver?: readonly NewEvent[] } = {},
   ): Promise<Published[]> {
     const { queue, ownLane } = this.#acceptor;
-    const options = { parked: ownLane.backlogged(), ...given };
-    const { accepted, earlier } = await queue.acceptParts(this.#acceptor.fanOut.parts(events), options);
+    const parts = this.#acceptor.fanOut.parts(events);
+    const { accepted, earlier } = await ownLane.acceptUnleased((parked) =>
+      queue.acceptParts(parts, { parked, ...given }),
+    );
     const fresh = new Map(accepted.map((event) => [event.id, event]));
     this.#acceptor.fanOut.note(events, fresh);
     return events.map((event) => {

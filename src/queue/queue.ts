@@ -112,13 +112,16 @@ export type EventAtEndpoint = Pick<LeasedDispatch, "endpointId" | "eventId">;
 export type OwnLane = {
   /** Leases to this worker what it has room for, and brings it into the lanes. */
   accept(work: (places: Pick<AcceptOptions, "lease" | "parked">) => Promise<Acceptance>): Promise<Acceptance>;
-  /** Endpoints that take only the dispatches that they pull. */
-  backlogged(): EndpointId[];
+  /** For work that leases nothing, and parks the dispatches of these endpoints. What is accepted later starts later. */
+  acceptUnleased<T extends Unleased>(work: (parked: EndpointId[]) => Promise<T>): Promise<T>;
 };
 
 export type AcceptedEvent = { id: EventId; dispatchCount: number };
 
-export type Acceptance = {
+/** Endpoints with dispatches that were neither leased nor parked, and may be claimed. */
+export type Unleased = { unleased: EndpointId[] };
+
+export type Acceptance = Unleased & {
   /** The events that now exist; one whose idempotency key was used before is not among them. */
   accepted: AcceptedEvent[];
   /** Their dispatches, if they were leased to this process; the first event's first. */
@@ -227,7 +230,7 @@ export type DispatchQueue = {
       /** Events for other databases, left here in the same step for a worker to hand over. */
       handOver?: readonly NewEvent[];
     },
-  ): Promise<{ accepted: AcceptedEvent[]; earlier: Map<EventId, EarlierEvent> }>;
+  ): Promise<Unleased & { accepted: AcceptedEvent[]; earlier: Map<EventId, EarlierEvent> }>;
   /** For events that {@link accept} did not accept: what their idempotency keys stand for, by event id. */
   findEarlier(events: readonly NewEvent[]): Promise<Map<EventId, EarlierEvent>>;
   /** Which of these events were accepted before, under the same ids. */
@@ -240,6 +243,8 @@ export type DispatchQueue = {
   park(endpoints: readonly EndpointId[]): Promise<boolean>;
   /** Leases parked dispatches of each endpoint that asks, the oldest first. One answer an ask, by endpoint. */
   pull(asks: readonly Ask[]): Promise<Map<EndpointId, Claimed>>;
+  /** The endpoints in these slots that have due dispatches which nobody leased. */
+  findDue(slots: SlotSet): Promise<EndpointId[]>;
   /** The endpoints that have parked dispatches, whichever worker parked them. */
   findBacklogs(): Promise<EndpointKey[]>;
   /**

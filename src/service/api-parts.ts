@@ -111,11 +111,12 @@ function makeSessions({ config, standingCode }: ServiceOptions, { pools }: Found
 }
 
 function makeProcessReadiness(
-  { config, migrations, roles, catalog, log }: ServiceOptions,
+  { config, migrations, roles, catalog, log, isDiskFull = () => false }: ServiceOptions,
   { databaseUrl, pools, queue, metrics, heartbeat, commits, lane, storage, intake }: Foundation,
 ): Readiness {
   return makeReadiness({
     db: pools.status,
+    isDiskFull,
     migrations,
     queueMonitor: makeQueueMonitor({ queue, metrics }),
     heartbeat,

@@ -92,6 +92,6 @@ export async function makeFoundation(options: ServiceOptions, process: ProcessPa
 function ownLaneOf(lane: Lane): OwnLane {
   return {
     accept: (work) => lane.worker?.accept(work) ?? work({ lease: null, parked: [] }),
-    backlogged: () => lane.worker?.backlogged() ?? [],
+    acceptUnleased: (work) => lane.worker?.acceptUnleased(work) ?? work([]),
   };
 }

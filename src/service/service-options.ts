@@ -15,6 +15,8 @@ export type ServiceOptions = {
   catalog: CatalogFile;
   /** The only database; with `config.shards` those are. */
   databaseUrl: string;
+  /** Whether the embedded database that this process keeps can't run before its disk has space. */
+  isDiskFull?: () => boolean;
   /** Shards that were away at the start, each until it is back and found to be this installation's. */
   absentShards?: ReadonlyMap<string, Promise<void>>;
   migrations: Migration[];

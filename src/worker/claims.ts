@@ -8,6 +8,7 @@ import { sleep, type Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { ClaimLimits, DispatchQueue, LeasedDispatch, Presence } from "../queue/queue.ts";
 import { slotOf } from "../queue/slots.ts";
+import type { CatchUp } from "./catch-up.ts";
 import type { Lanes } from "./lanes.ts";
 import type { SlotKeeper } from "./slot-keeper.ts";
 
@@ -43,6 +44,7 @@ export type ClaimsServices = {
   lanes: Lanes;
   slots: Pick<SlotKeeper, "owned">;
   presence: Presence;
+  catchUp: Pick<CatchUp, "lookBegins" | "withOlder" | "foundAll" | "leftSome">;
   clock: Clock;
   log: Log;
   /** Offers claimed dispatches to the lanes, and starts what may start. */
@@ -53,13 +55,14 @@ export type ClaimsServices = {
 };
 
 export function makeClaims(services: ClaimsServices): Claims {
-  const { lanes, presence, clock, log } = services;
+  const { lanes, presence, catchUp, clock, log } = services;
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
   let claiming: Promise<void> | null = null;
   let looking: Promise<unknown> = Promise.resolve();
   let lastLookAt = clock.nowMs();
   const steps = makeSteps(services);
+  const pulls = makePulls(services);
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -75,15 +78,17 @@ export function makeClaims(services: ClaimsServices): Claims {
   async function look(): Promise<Found> {
     // Dispatches that it may not send are left to other workers.
     if (!presence.isConfirmed()) return "nothing";
+    const number = catchUp.lookBegins();
     try {
       // The outbox comes first, so that this look claims its events too.
       const relayed = await steps.relay();
       // Without room, the queue is left to other workers. This worker is busy, not stuck.
-      const claimed = lanes.hasRoom ? await steps.claim() : "nothing";
-      const pulled = await steps.servePulls();
+      const claimed = lanes.hasRoom ? await steps.claim(number) : steps.leftSome(number);
+      const pulled = await pulls.serve();
       lastLookAt = clock.nowMs();
       return [relayed, claimed, pulled].reduce(theMore, "nothing");
     } catch (error) {
+      steps.leftSome(number);
       log.warn({ err: error }, "dispatches could not be claimed");
       return "nothing";
     }
@@ -109,8 +114,8 @@ function theMore(one: Found, other: Found): Found {
   return one === "some" ? one : other;
 }
 
-function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, withoutEvent }: ClaimsServices) {
-  const findBacklogs = makeBacklogSearch({ queue, lanes, slots, clock });
+function makeSteps(services: ClaimsServices) {
+  const { queue, outbox, lanes, slots, catchUp, clock, log, take, withoutEvent } = services;
 
   async function relay(): Promise<Found> {
     try {
@@ -121,28 +126,47 @@ function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, with
     }
   }
 
-  async function claim(): Promise<Found> {
+  async function claim(look: number): Promise<Found> {
     const own = slots.owned();
     if (own.isEmpty) return "nothing";
     const found = await queue.claim(CLAIM_LIMITS, lanes.backlogged(own), own);
     withoutEvent(found.withoutEvent);
-    take(found.claimed);
-    if (!found.isAll) return "more";
+    take(catchUp.withOlder(found.claimed));
+    if (!found.isAll) {
+      leftSome(look);
+      return "more";
+    }
+    take(catchUp.foundAll(look, own));
     return found.claimed.length > 0 ? "some" : "nothing";
   }
 
-  async function servePulls(): Promise<Found> {
+  /** What waits for older dispatches is parked, and pulled after them. */
+  function leftSome(look: number): Found {
+    const waiting = catchUp.leftSome(look);
+    for (const dispatch of waiting) lanes.foundBacklog(dispatch, clock.nowMs());
+    take(waiting);
+    return "nothing";
+  }
+
+  return { relay, claim, leftSome };
+}
+
+function makePulls(services: ClaimsServices) {
+  const { queue, lanes, slots, catchUp, clock, log, take, pulled, withoutEvent } = services;
+  const findBacklogs = makeBacklogSearch(services);
+
+  async function serve(): Promise<Found> {
     await findBacklogs();
     const backlogged = lanes.backlogged(slots.owned());
     if (backlogged.length === 0) return "nothing";
     const isParked = await queue.park(backlogged);
-    const count = await pull();
+    const count = await pull(isParked);
     if (!isParked || count >= CLAIM_LIMITS.dispatches) return "more";
     return count > 0 ? "some" : "nothing";
   }
 
-  /** How many dispatches came. */
-  async function pull(): Promise<number> {
+  /** How many dispatches came. While some due ones are not parked, no lane has all of its own. */
+  async function pull(isParked: boolean): Promise<number> {
     const asks = lanes.ask(
       slots.owned(),
       { dispatches: CLAIM_LIMITS.dispatches, weight: CLAIM_LIMITS.bodyBytes },
@@ -156,8 +180,9 @@ function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, with
     let count = 0;
     for (const { endpointId } of asks) {
       const answer = answers?.get(endpointId);
-      const dispatches = answer?.claimed ?? [];
-      const isWanted = lanes.pulled(endpointId, { dispatches, isAll: answer?.isAll ?? false }, clock.nowMs());
+      const dispatches = catchUp.withOlder(answer?.claimed ?? []);
+      const isAll = isParked && answer?.isAll === true;
+      const isWanted = lanes.pulled(endpointId, { dispatches, isAll }, clock.nowMs());
       if (!isWanted) take(dispatches);
       withoutEvent(answer?.withoutEvent ?? []);
       count += dispatches.length;
@@ -166,7 +191,7 @@ function makeSteps({ queue, outbox, lanes, slots, clock, log, take, pulled, with
     return count;
   }
 
-  return { relay, claim, servePulls };
+  return { serve };
 }
 
 /** Now and then, in this worker's slots. */

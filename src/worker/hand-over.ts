@@ -8,6 +8,7 @@ import { sleep, type Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
 import { SlotSet, slotOf, type InFlight, type Slot, type SlotStore } from "../queue/slots.ts";
+import type { CatchUp } from "./catch-up.ts";
 import type { Lanes } from "./lanes.ts";
 import type { SlotHolder } from "./slot-keeper.ts";
 
@@ -17,9 +18,10 @@ const DRAIN_LOOK_MS = 10;
 const ELSEWHERE_LOOK_MS = 500;
 
 type HandOverServices = {
-  queue: Pick<DispatchQueue, "findBacklogs">;
+  queue: Pick<DispatchQueue, "findBacklogs" | "findDue">;
   store: Pick<SlotStore, "stillInFlight">;
   lanes: Lanes;
+  catchUp: Pick<CatchUp, "arrive" | "arrived" | "note" | "leave">;
   clock: Clock;
   log: Log;
   giveBack: (dispatches: readonly LeasedDispatch[]) => void;
@@ -32,7 +34,7 @@ type HandOverServices = {
 };
 
 export function makeHandOver(services: HandOverServices): SlotHolder {
-  const { queue, lanes, clock, giveBack, settled, wake } = services;
+  const { queue, lanes, catchUp, clock, giveBack, settled, wake } = services;
   const elsewhere = makeElsewhere(services);
   return {
     async arrive(taken) {
@@ -41,6 +43,8 @@ export function makeHandOver(services: HandOverServices): SlotHolder {
         taken.map(({ slot }) => slot),
         clock.nowMs(),
       );
+      catchUp.arrive(slots);
+      catchUp.note(await queue.findDue(slots), slots);
       for (const endpoint of await queue.findBacklogs()) {
         if (slots.has(slotOf(endpoint.endpointId))) lanes.foundBacklog(endpoint, clock.nowMs());
       }
@@ -48,9 +52,13 @@ export function makeHandOver(services: HandOverServices): SlotHolder {
       const own = new Set(lanes.started((slot) => slots.has(slot)).map(({ id }) => id));
       elsewhere.add(taken.flatMap(({ inFlight }) => inFlight).filter(({ id }) => !own.has(id)));
     },
-    ready: wake,
+    ready() {
+      catchUp.arrived();
+      wake();
+    },
     async leave(isLeaving) {
       const untilMs = clock.nowMs() + DRAIN_MS;
+      giveBack(catchUp.leave(isLeaving));
       giveBack(lanes.leave(isLeaving, clock.nowMs()));
       await Promise.race([settled(), sleep(clock, DRAIN_MS)]);
       while (lanes.started(isLeaving).length > 0 && clock.nowMs() < untilMs) {

@@ -13,10 +13,13 @@ import type {
   LeasedDispatch,
   OwnLane,
   Presence,
+  Unleased,
 } from "../queue/queue.ts";
 import { slotOf, type SlotStore } from "../queue/slots.ts";
+import type { EndpointId } from "../shared/id.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CarryOut, type CarryOutServices } from "./carry-out.ts";
+import { CatchUp } from "./catch-up.ts";
 import { makeClaims, type Claims } from "./claims.ts";
 import { makeHandOver } from "./hand-over.ts";
 import { Lanes, SHARES } from "./lanes.ts";
@@ -62,6 +65,7 @@ export function makeWorker(services: WorkerServices): Worker {
 class LaneWorker implements Worker {
   readonly #services: WorkerServices;
   readonly #lanes = new Lanes(SHARES);
+  readonly #catchUp = new CatchUp();
   readonly #returns: Returns;
   readonly #outcomes: Outcomes;
   readonly #carryOut: CarryOut;
@@ -94,6 +98,7 @@ class LaneWorker implements Worker {
       ...services,
       lanes,
       slots,
+      catchUp: this.#catchUp,
       take: (dispatches) => this.#takeLeased(dispatches),
       pulled: () => this.#pump(),
       withoutEvent: (dispatches) =>
@@ -115,7 +120,10 @@ class LaneWorker implements Worker {
   }
 
   withdraw(superseded: EventAtEndpoint): void {
-    this.#giveBack(this.#lanes.withdraw(superseded, this.#services.clock.nowMs()), "withdrawn");
+    const { endpointId, eventId } = superseded;
+    const waiting = this.#catchUp.remove((one) => one.endpointId === endpointId && one.eventId === eventId);
+    const inLane = this.#lanes.withdraw(superseded, this.#services.clock.nowMs());
+    this.#giveBack([...waiting, ...inLane], "withdrawn");
   }
 
   hasRoom(): boolean {
@@ -132,8 +140,10 @@ class LaneWorker implements Worker {
     return keepIn(this.#accepting, accepting);
   }
 
-  backlogged(): ReturnType<OwnLane["backlogged"]> {
-    return this.#lanes.backlogged(this.#slots.owned());
+  async acceptUnleased<T extends Unleased>(work: (parked: EndpointId[]) => Promise<T>): Promise<T> {
+    const accepted = await work(this.#lanes.backlogged(this.#slots.owned()));
+    this.#catchUp.note(accepted.unleased, this.#slots.owned());
+    return accepted;
   }
 
   lastLookAt(): number {
@@ -172,13 +182,16 @@ class LaneWorker implements Worker {
     }
   }
 
-  #take({ leased, parked }: Acceptance): void {
+  #take({ leased, parked, unleased }: Acceptance): void {
     const { clock } = this.#services;
     const own = this.#slots.owned();
     for (const endpoint of parked) {
       if (own.has(slotOf(endpoint.endpointId))) this.#lanes.foundBacklog(endpoint, clock.nowMs());
     }
-    this.#takeLeased(leased);
+    const entering = this.#catchUp.enter(leased);
+    this.#takeLeased(entering);
+    if (entering.length < leased.length) this.#claims.wake();
+    this.#catchUp.note(unleased, own);
   }
 
   #takeLeased(dispatches: readonly LeasedDispatch[]): void {
@@ -200,6 +213,7 @@ class LaneWorker implements Worker {
       ...this.#services,
       store,
       lanes: this.#lanes,
+      catchUp: this.#catchUp,
       giveBack: (dispatches) =>
         this.#giveBack(dispatches, this.#stopping.signal.aborted ? "stopping" : "moved"),
       settled: async () => {
@@ -235,7 +249,7 @@ class LaneWorker implements Worker {
   async #giveBackAll(): Promise<void> {
     const { clock } = this.#services;
     const left = this.#lanes.leave(() => true, clock.nowMs());
-    this.#giveBack(left, "stopping");
+    this.#giveBack([...this.#catchUp.leave(() => true), ...left], "stopping");
     if (this.#running.size === 0) return;
     await Promise.all(this.#running);
     await this.#giveBackAll();

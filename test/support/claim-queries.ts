@@ -15,6 +15,7 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   findInFlight: (db) => slots.findInFlight(db, []),
   parkDispatches: (db) => claim.parkDispatches(db, []),
   findBacklogs: (db) => claim.findBacklogs(db),
+  findDue: (db) => claim.findDue(db, ALL_SLOTS),
   claimDispatches: (db) =>
     claim.claimDispatches(
       db,

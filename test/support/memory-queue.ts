@@ -14,6 +14,7 @@ import {
 } from "../../src/shared/id.ts";
 import {
   DEFER_MS,
+  KeyReusedError,
   LEASE_MS,
   type Acceptance,
   type Ask,
@@ -29,6 +30,8 @@ import {
   type Relay,
 } from "../../src/queue/queue.ts";
 import { ALL_SLOTS, slotOf, type SlotSet } from "../../src/queue/slots.ts";
+import { MemoryKeys } from "./memory-keys.ts";
+import { DueRows, ParkedRows } from "./memory-lines.ts";
 import { depthOf, withinBytes, type MemoryRow } from "./memory-rows.ts";
 
 const PARKED_AT_ONCE = 5000;
@@ -44,23 +47,29 @@ export class MemoryQueue implements DispatchQueue {
   readonly endpoints = new Map<EndpointId, MemoryEndpoint>();
   /** In the order of publishing. */
   readonly outbox: OutboxEvent[] = [];
+  /** Left for other databases. */
+  readonly handovers: NewEvent[] = [];
   /** Updates of rows: leases, releases, parking, holding. */
   updates = 0;
   /** Of one row, which is one attempt. */
   mostUpdates = 0;
   /** Outcomes that were recorded, each once. */
   readonly completed = new Map<DeliveryId, CompletedAttempt>();
+  /** When dispatches were accepted that anybody may claim. */
+  notify: () => void = () => undefined;
   readonly #clock: Clock;
-  /** Rows by the time at which they may be claimed; an entry of an earlier time of its row counts no more. */
-  #byTime: { row: MemoryRow; atMs: number }[] = [];
-  readonly #parked = new Map<EndpointId, Set<MemoryRow>>();
+  readonly #due: DueRows;
+  readonly #parked = new ParkedRows();
   readonly #ofTenant = new Map<TenantId, MemoryEndpoint[]>();
-  readonly #accepted = new Set<EventId>();
+  /** Of each accepted event. */
+  readonly #dispatchCounts = new Map<EventId, number>();
+  readonly #keys = new MemoryKeys();
   #lease = 0;
   #order = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#due = new DueRows(this.rows);
   }
 
   addEndpoint(endpoint: MemoryEndpoint): void {
@@ -70,48 +79,37 @@ export class MemoryQueue implements DispatchQueue {
 
   async accept(
     events: readonly NewEvent[],
-    { lease, parked }: { lease: SlotSet | null; parked: readonly EndpointId[] },
+    places: { lease: SlotSet | null; parked: readonly EndpointId[] },
   ): Promise<Acceptance> {
     await this.#statement();
-    const isParked = new Set(parked);
-    const leaseId = this.#nextLease();
-    const leased: LeasedDispatch[] = [];
-    const parkedAt = new Map<EndpointId, EndpointKey>();
-    const accepted = events.map((event) => {
-      this.#accepted.add(event.id);
-      const subscribed = (this.#ofTenant.get(event.tenantId) ?? []).filter(
-        ({ endpointId, enabled }) =>
-          enabled && (event.patterns.includes("*") || event.patterns.includes(endpointId)),
-      );
-      for (const { endpointId } of subscribed) {
-        const row = this.#insert(event, endpointId, { attempt: 1, delayMs: 0 });
-        if (isParked.has(endpointId)) {
-          this.#park(row);
-          parkedAt.set(endpointId, { tenantId: event.tenantId, endpointId });
-        } else if (lease?.has(slotOf(endpointId)) !== true) this.#queue(row);
-        else leased.push(this.#leaseTo(row, leaseId));
-      }
-      return { id: event.id, dispatchCount: subscribed.length };
-    });
-    return { accepted, leased, parked: [...parkedAt.values()] };
+    return this.#insertAll(this.#keys.claim(events), places);
   }
 
-  /** It keeps no idempotency keys: every event is new. */
   async acceptParts(
     parts: readonly (readonly NewEvent[])[],
-    { parked }: { parked: readonly EndpointId[] },
+    { parked, handOver = [] }: { parked: readonly EndpointId[]; handOver?: readonly NewEvent[] },
   ): ReturnType<DispatchQueue["acceptParts"]> {
-    const { accepted } = await this.accept(parts.flat(), { lease: null, parked });
-    return { accepted, earlier: new Map() };
+    await this.#statement();
+    const events = parts.flat();
+    const free = this.#keys.claim(events);
+    const earlier = this.#earlier(events.filter((event) => !free.includes(event)));
+    if ([...earlier.values()].some(({ sameContent }) => !sameContent)) {
+      this.#keys.free(free);
+      throw new KeyReusedError();
+    }
+    this.handovers.push(...handOver);
+    const { accepted, unleased } = this.#insertAll(free, { lease: null, parked });
+    return { accepted, unleased, earlier };
   }
 
-  async findEarlier(): Promise<Map<EventId, EarlierEvent>> {
-    return new Map();
+  async findEarlier(events: readonly NewEvent[]): Promise<Map<EventId, EarlierEvent>> {
+    await this.#statement();
+    return this.#earlier(events);
   }
 
   async findKnown(events: readonly Pick<NewEvent, "id">[]): Promise<Set<EventId>> {
     await this.#statement();
-    return new Set(events.map(({ id }) => id).filter((id) => this.#accepted.has(id)));
+    return new Set(events.map(({ id }) => id).filter((id) => this.#dispatchCounts.has(id)));
   }
 
   async relay({ types, limits, judge }: Relay): ReturnType<DispatchQueue["relay"]> {
@@ -127,13 +125,13 @@ export class MemoryQueue implements DispatchQueue {
     await this.#statement();
     const skipped = new Set(without);
     const due: MemoryRow[] = [];
-    this.#eachDue((row) => {
+    this.#due.each(this.#clock.nowMs(), (row) => {
       if (skipped.has(row.endpointId) || !slots.has(slotOf(row.endpointId))) return "keep";
       due.push(row);
       return due.length < limits.dispatches ? "take" : "take last";
     });
     const { taken, left } = withinBytes(due, limits.bodyBytes);
-    for (const row of left.toReversed()) this.#queue(row, "first");
+    for (const row of left.toReversed()) this.#due.add(row, "first");
     const leaseId = this.#nextLease();
     return {
       claimed: this.#update(taken, (row) => this.#leaseTo(row, leaseId)),
@@ -146,7 +144,7 @@ export class MemoryQueue implements DispatchQueue {
     await this.#statement();
     const wanted = new Set(endpoints);
     const due: MemoryRow[] = [];
-    this.#eachDue((row) => {
+    this.#due.each(this.#clock.nowMs(), (row) => {
       if (!wanted.has(row.endpointId)) return "keep";
       due.push(row);
       return due.length < PARKED_AT_ONCE ? "take" : "take last";
@@ -164,9 +162,7 @@ export class MemoryQueue implements DispatchQueue {
           Number.isInteger(ask.dispatches) && Number.isInteger(ask.bodyBytes),
           "SQL takes whole numbers",
         );
-        const line = [...(this.#parked.get(ask.endpointId) ?? [])].filter(({ held }) => !held);
-        line.sort((one, other) => one.dueMs - other.dueMs || one.order - other.order);
-        const first = line.slice(0, ask.dispatches);
+        const first = this.#parked.oldestOf(ask.endpointId).slice(0, ask.dispatches);
         const { taken, left } = withinBytes(first, ask.bodyBytes);
         const isAll = first.length < ask.dispatches && left.length === 0;
         return [
@@ -177,12 +173,14 @@ export class MemoryQueue implements DispatchQueue {
     );
   }
 
+  async findDue(slots: SlotSet): Promise<EndpointId[]> {
+    await this.#statement();
+    return this.#due.endpoints(this.#clock.nowMs()).filter((id) => slots.has(slotOf(id)));
+  }
+
   async findBacklogs(): Promise<EndpointKey[]> {
     await this.#statement();
-    return [...this.#parked.values()].flatMap((rows) => {
-      const row = [...rows].find(({ held }) => !held);
-      return row === undefined ? [] : [{ tenantId: row.tenantId, endpointId: row.endpointId }];
-    });
+    return this.#parked.endpoints();
   }
 
   async complete(attempts: readonly CompletedAttempt[]): Promise<Set<DeliveryId>> {
@@ -195,7 +193,7 @@ export class MemoryQueue implements DispatchQueue {
       this.completed.set(dispatch.id, attempt);
       if (nextDelayMs === null) continue;
       const next = { attempt: dispatch.attempt + 1, delayMs: nextDelayMs };
-      this.#queue(
+      this.#due.add(
         this.#insert(
           { ...dispatch, id: dispatch.eventId, type: dispatch.eventType },
           dispatch.endpointId,
@@ -213,7 +211,7 @@ export class MemoryQueue implements DispatchQueue {
       row.leaseId = null;
       row.claimableMs = Math.min(row.dueMs, this.#clock.nowMs());
       if (to === "parked") this.#park(row);
-      else this.#queue(row);
+      else this.#due.add(row);
     });
   }
 
@@ -223,7 +221,7 @@ export class MemoryQueue implements DispatchQueue {
       const nowMs = this.#clock.nowMs();
       row.leaseId = null;
       row.claimableMs = nowMs + Math.min(Math.max(nowMs - row.dueMs, DEFER_MS.shortest), DEFER_MS.longest);
-      this.#queue(row);
+      this.#due.add(row);
     });
   }
 
@@ -250,12 +248,12 @@ export class MemoryQueue implements DispatchQueue {
 
   async measure(): ReturnType<DispatchQueue["measure"]> {
     const depth = depthOf([...this.rows.values()], this.#clock.nowMs());
-    return { ...depth, outboxWaiting: this.outbox.length };
+    return { ...depth, outboxWaiting: this.outbox.length, handoversWaiting: this.handovers.length };
   }
 
   /** Due at once, and leased to nobody: as when an endpoint is enabled again. */
   addBacklog(events: readonly NewEvent[], endpointId: EndpointId): void {
-    for (const event of events) this.#queue(this.#insert(event, endpointId, { attempt: 1, delayMs: 0 }));
+    for (const event of events) this.#due.add(this.#insert(event, endpointId, { attempt: 1, delayMs: 0 }));
   }
 
   /** As if every lease had run its time. */
@@ -263,7 +261,7 @@ export class MemoryQueue implements DispatchQueue {
     for (const row of this.rows.values()) {
       if (row.leaseId === null) continue;
       row.claimableMs = this.#clock.nowMs();
-      this.#queue(row);
+      this.#due.add(row);
     }
   }
 
@@ -276,6 +274,50 @@ export class MemoryQueue implements DispatchQueue {
     return new Promise((resolve) => {
       this.#clock.after(STATEMENT_MS, resolve);
     });
+  }
+
+  #insertAll(
+    events: readonly NewEvent[],
+    { lease, parked }: { lease: SlotSet | null; parked: readonly EndpointId[] },
+  ): Acceptance {
+    const isParked = new Set(parked);
+    const leaseId = this.#nextLease();
+    const leased: LeasedDispatch[] = [];
+    const parkedAt = new Map<EndpointId, EndpointKey>();
+    const unleased = new Set<EndpointId>();
+    const accepted = events.map((event) => {
+      const subscribed = this.#subscribedTo(event);
+      this.#dispatchCounts.set(event.id, subscribed.length);
+      for (const { endpointId } of subscribed) {
+        const row = this.#insert(event, endpointId, { attempt: 1, delayMs: 0 });
+        if (isParked.has(endpointId)) {
+          this.#park(row);
+          parkedAt.set(endpointId, { tenantId: event.tenantId, endpointId });
+        } else if (lease?.has(slotOf(endpointId)) !== true) {
+          this.#due.add(row);
+          unleased.add(endpointId);
+        } else leased.push(this.#leaseTo(row, leaseId));
+      }
+      return { id: event.id, dispatchCount: subscribed.length };
+    });
+    if (unleased.size > 0) this.notify();
+    return { accepted, leased, parked: [...parkedAt.values()], unleased: [...unleased] };
+  }
+
+  #subscribedTo({ tenantId, patterns }: NewEvent): MemoryEndpoint[] {
+    return (this.#ofTenant.get(tenantId) ?? []).filter(
+      ({ endpointId, enabled }) => enabled && (patterns.includes("*") || patterns.includes(endpointId)),
+    );
+  }
+
+  #earlier(events: readonly NewEvent[]): Map<EventId, EarlierEvent> {
+    return new Map(
+      events.flatMap((event) => {
+        const found = this.#keys.find(event);
+        if (found === null) return [];
+        return [[event.id, { ...found, dispatchCount: this.#dispatchCounts.get(found.id) ?? 0 }]];
+      }),
+    );
   }
 
   #insert(
@@ -307,11 +349,11 @@ export class MemoryQueue implements DispatchQueue {
 
   #leaseTo(row: MemoryRow, leaseId: string): LeasedDispatch {
     const leaseEndsMs = this.#clock.nowMs() + LEASE_MS;
-    this.#unpark(row);
+    this.#parked.delete(row);
     row.leaseId = leaseId;
     row.claimableMs = this.leaseEndMs(this.#clock.nowMs());
     // Claimable again when the lease ends.
-    this.#queue(row);
+    this.#due.add(row);
     const { id, tenantId, endpointId, eventId, eventType, body, traceparent, attempt } = row;
     const of = { id, tenantId, endpointId, eventId, eventType, body, attempt, once: false };
     return { ...of, ...(traceparent === undefined ? {} : { traceparent }), leaseId, leaseEndsMs };
@@ -328,12 +370,12 @@ export class MemoryQueue implements DispatchQueue {
     if (!row.held) return;
     row.held = false;
     row.claimableMs = Math.max(row.claimableMs, this.#clock.nowMs());
-    if (!row.parked) this.#queue(row);
+    if (!row.parked) this.#due.add(row);
   }
 
   /** The log here is of attempts alone: nobody asks it for what ended without one. */
   #end(row: MemoryRow): void {
-    this.#unpark(row);
+    this.#parked.delete(row);
     this.rows.delete(row.id);
   }
 
@@ -347,54 +389,11 @@ export class MemoryQueue implements DispatchQueue {
   }
 
   #park(row: MemoryRow): void {
-    row.parked = true;
     row.leaseId = null;
-    const line = this.#parked.get(row.endpointId) ?? new Set();
-    this.#parked.set(row.endpointId, line.add(row));
-  }
-
-  #unpark(row: MemoryRow): void {
-    row.parked = false;
-    const line = this.#parked.get(row.endpointId);
-    if (line?.delete(row) === true && line.size === 0) this.#parked.delete(row.endpointId);
+    this.#parked.add(row);
   }
 
   #nextLease(): string {
     return `lease-${this.#lease++}`;
-  }
-
-  #queue(row: MemoryRow, among: "first" | "last" = "last"): void {
-    const list = this.#byTime;
-    let low = 0;
-    let high = list.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const other = list[middle];
-      const isBefore = (otherMs: number): boolean =>
-        among === "last" ? otherMs <= row.claimableMs : otherMs < row.claimableMs;
-      if (other !== undefined && isBefore(other.atMs)) low = middle + 1;
-      else high = middle;
-    }
-    list.splice(low, 0, { row, atMs: row.claimableMs });
-  }
-
-  /** The due rows in the order of their time; what is taken leaves the list. */
-  #eachDue(visit: (row: MemoryRow) => "keep" | "take" | "take last"): void {
-    const nowMs = this.#clock.nowMs();
-    const kept: { row: MemoryRow; atMs: number }[] = [];
-    let place = 0;
-    for (; place < this.#byTime.length; place++) {
-      const entry = this.#byTime[place];
-      if (entry === undefined || entry.atMs > nowMs) break;
-      const { row, atMs } = entry;
-      if (this.rows.get(row.id) !== row || row.claimableMs !== atMs || row.parked || row.held) continue;
-      const verdict = visit(row);
-      if (verdict === "keep") kept.push(entry);
-      if (verdict === "take last") {
-        place++;
-        break;
-      }
-    }
-    this.#byTime = kept.concat(this.#byTime.slice(place));
   }
 }

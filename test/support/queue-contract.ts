@@ -1,64 +1,27 @@
 /** What every queue behind the port must do, whatever holds its rows. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import type {
-  CompletedAttempt,
-  DispatchQueue,
-  EndpointKey,
-  LeasedDispatch,
-  NewEvent,
-  OutboxEvent,
-} from "../../src/queue/queue.ts";
+import type { DispatchQueue, EndpointKey, NewEvent, OutboxEvent } from "../../src/queue/queue.ts";
 import { ALL_SLOTS, slotOf, SlotSet } from "../../src/queue/slots.ts";
-import { newEndpointId, newEventId, parseTenantId } from "../../src/shared/id.ts";
+import { describeKeys } from "./queue-contract-keys.ts";
+import { describeLocks } from "./queue-contract-locks.ts";
+import {
+  eventFor,
+  eventIds,
+  idsOf,
+  newEndpointKey,
+  outcomeOf,
+  PLENTY,
+  type QueueLocks,
+  type QueueUnderTest,
+} from "./queue-under-test.ts";
 
-export type QueueUnderTest = {
-  queue: DispatchQueue;
-  /** Subscribed to the pattern that is its own id. */
-  addEndpoint(endpoint: EndpointKey): Promise<void>;
-  /** Leaves the queue to follow. */
-  changeEndpoint(endpoint: EndpointKey, to: "enabled" | "disabled" | "deleted"): Promise<void>;
-  addToOutbox(event: Pick<OutboxEvent, "id" | "tenantId" | "type" | "body">): Promise<void>;
-  /** As if a minute had passed. */
-  endLeases(): Promise<void>;
-};
-
-const PLENTY = { dispatches: 100, bodyBytes: 1e6 };
-
-const idsOf = (events: readonly NewEvent[]) => events.map(({ id }) => id);
-const eventIds = (dispatches: readonly LeasedDispatch[]) => dispatches.map(({ eventId }) => eventId);
-
-function outcomeOf(dispatch: LeasedDispatch, nextDelayMs: number | null): CompletedAttempt {
-  return {
-    dispatch,
-    status: nextDelayMs === null ? "delivered" : "failed",
-    sentAt: new Date(),
-    requestHeaders: {},
-    responseStatus: 200,
-    responseHeaders: {},
-    responseBody: "",
-    latencyMs: 1,
-    error: null,
-    nextDelayMs,
-    exhausted: false,
-    toKeep: null,
-  };
-}
-
-function eventFor({ tenantId, endpointId }: EndpointKey): NewEvent {
-  return {
-    id: newEventId(),
-    tenantId,
-    type: "invoice.paid",
-    patterns: [endpointId],
-    version: 1,
-    body: "x".repeat(100),
-    others: null,
-    idempotencyKey: null,
-  };
-}
-
-export function describeQueueContract(name: string, open: () => Promise<QueueUnderTest>): void {
+/** Without `locks` there is nothing that a transaction beside the queue could hold. */
+export function describeQueueContract(
+  name: string,
+  open: () => Promise<QueueUnderTest>,
+  locks: QueueLocks | null,
+): void {
   describe(`a queue ${name}`, () => {
     let test: QueueUnderTest;
     let queue: DispatchQueue;
@@ -66,9 +29,7 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
     let other: EndpointKey;
 
     async function addEndpoint(): Promise<EndpointKey> {
-      const tenantId = parseTenantId("acme");
-      assert.ok(tenantId !== null);
-      const key = { tenantId, endpointId: newEndpointId() };
+      const key = newEndpointKey();
       await test.addEndpoint(key);
       return key;
     }
@@ -189,6 +150,33 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       assert.deepEqual(accepted?.acceptance.leased, []);
       assert.deepEqual(accepted?.acceptance.parked, [one]);
       assert.deepEqual(await queue.findBacklogs(), [one]);
+    });
+
+    it("says at which endpoints nobody leased what it accepted", async () => {
+      const own = new SlotSet([slotOf(one.endpointId)]);
+      const places = [
+        { options: { lease: ALL_SLOTS, parked: [] }, unleased: [] },
+        { options: { lease: own, parked: [] }, unleased: [other.endpointId] },
+        { options: { lease: null, parked: [one.endpointId] }, unleased: [other.endpointId] },
+      ];
+      for (const { options, unleased } of places) {
+        const events = [eventFor(one), eventFor(other)];
+        assert.deepEqual((await queue.accept(events, options)).unleased, unleased);
+      }
+      const parts = [one, other, other].map((endpoint) => [eventFor(endpoint)]);
+      const { unleased } = await queue.acceptParts(parts, { parked: [one.endpointId] });
+      assert.deepEqual(unleased, [other.endpointId]);
+    });
+
+    it("finds the endpoints of some slots that have due dispatches which nobody leased", async () => {
+      await acceptIds([one, one, other]);
+      assert.deepEqual(await queue.findDue(new SlotSet([slotOf(one.endpointId)])), [one.endpointId]);
+      const { claimed } = await queue.claim(PLENTY, []);
+      assert.deepEqual(await queue.findDue(ALL_SLOTS), []);
+      await queue.release(claimed.slice(0, 1), "parked");
+      assert.deepEqual(await queue.findDue(ALL_SLOTS), []);
+      await test.endLeases();
+      assert.deepEqual(new Set(await queue.findDue(ALL_SLOTS)), new Set([one.endpointId, other.endpointId]));
     });
 
     it("pulls what is parked, the oldest first and as much as each endpoint asks for", async () => {
@@ -384,5 +372,8 @@ export function describeQueueContract(name: string, open: () => Promise<QueueUnd
       const { due, leased, parked, scheduled, held } = await queue.measure();
       assert.deepEqual([due, leased, parked, scheduled, held], [1, 0, 0, 0, 0]);
     });
+
+    describeKeys(open);
+    if (locks !== null) describeLocks(open, locks);
   });
 }

@@ -36,7 +36,7 @@ export class SimulatedLeases {
     return {
       accept: (...given) => queue.accept(...given),
       acceptParts: (...given) => queue.acceptParts(...given),
-      findEarlier: () => queue.findEarlier(),
+      findEarlier: (...given) => queue.findEarlier(...given),
       findKnown: (...given) => queue.findKnown(...given),
       relay: (...given) => queue.relay(...given),
       claim: async (...given) => {
@@ -50,6 +50,7 @@ export class SimulatedLeases {
         for (const { claimed } of found.values()) this.note(workerId, claimed);
         return found;
       },
+      findDue: (...given) => queue.findDue(...given),
       findBacklogs: () => queue.findBacklogs(),
       complete: (attempts) => queue.complete(attempts),
       release: (...given) => queue.release(...given),

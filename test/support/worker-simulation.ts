@@ -18,7 +18,6 @@ import {
   parseDeliveryId,
   parseTenantId,
   type EndpointId,
-  type EventId,
   type TenantId,
 } from "../../src/shared/id.ts";
 import { makeMetrics } from "../../src/telemetry/metrics.ts";
@@ -27,6 +26,7 @@ import { makeWorker, type Worker } from "../../src/worker/worker.ts";
 import { randomFrom } from "./chance.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import { MemorySlots } from "./memory-slots.ts";
+import { SimulatedOrder } from "./simulated-order.ts";
 import { SimulatedLeases } from "./simulated-leases.ts";
 import { SimulatedPresence } from "./simulated-presence.ts";
 import { PausableClock, VirtualClock } from "./virtual-clock.ts";
@@ -44,6 +44,8 @@ export type SimulatedEndpoint = {
   perSecond: number;
   bodySize?: number;
   rateLimit?: number;
+  /** The part of its events that come as the first of an array of ten, which is accepted without a lease. */
+  arrays?: number;
   /** Due at once at the beginning, as when an endpoint is enabled again. */
   backlog?: number;
   /** Nothing is published after this. */
@@ -51,6 +53,8 @@ export type SimulatedEndpoint = {
 };
 
 const TIME_LIMIT_MS = 15_000;
+const ARRAY_LENGTH = 10;
+const NOTIFIED_AFTER_MS = 1;
 /** Within which a dead worker's leases are free. */
 const FREED_AFTER_MS = 5000;
 
@@ -72,9 +76,6 @@ export const recovering =
 type SimulatedWorker = { id: string; worker: Worker; presence: SimulatedPresence; clock: PausableClock };
 
 type Known = SimulatedEndpoint & { id: EndpointId; tenantId: TenantId; starts: number[]; inFlight: number };
-
-/** Two events have an order only if one was accepted before the other was published. */
-type Published = { atMs: number; order: number; firstYounger: number };
 
 export type Report = {
   accepted: number;
@@ -102,12 +103,7 @@ export class Simulation {
   #lanes: { inFlight: number; weight: number } = { inFlight: 0, weight: 0 };
   readonly #starts: { tenant: string; workerId: string; atMs: number }[] = [];
   readonly #random: () => number;
-  readonly #published = new Map<EventId, Published>();
-  /** From publishing to the first attempt, by endpoint, in milliseconds. */
-  readonly latenciesMs = new Map<EndpointId, number[]>();
-  /** How many events had started before an older one, by endpoint, at worst: those published after it was accepted. */
-  readonly overtaken = new Map<EndpointId, number>();
-  readonly #startedOrders = new Map<EndpointId, number[]>();
+  readonly order = new SimulatedOrder();
   readonly #sending = new Set<string>();
   readonly #byId: ReadonlyMap<EndpointId, Known>;
   readonly #byUrl: ReadonlyMap<string, Known>;
@@ -126,6 +122,9 @@ export class Simulation {
       this.queue.addEndpoint({ tenantId, endpointId: id, enabled: true });
     }
     this.workers = [this.#makeWorker("worker-0")];
+    this.queue.notify = () => {
+      for (const { worker, clock } of this.workers) clock.after(NOTIFIED_AFTER_MS, () => worker.wake());
+    };
     this.#commits = new GroupCommit(
       (events) => this.#accept(events),
       { maxItems: 1000, maxConcurrent: 4 },
@@ -187,7 +186,7 @@ export class Simulation {
   }
 
   latencies(isWanted: (endpoint: SimulatedEndpoint) => boolean): number[] {
-    return this.endpoints.filter(isWanted).flatMap(({ id }) => this.latenciesMs.get(id) ?? []);
+    return this.endpoints.filter(isWanted).flatMap(({ id }) => this.order.latenciesMs.get(id) ?? []);
   }
 
   /** Events whose first attempt is over or pending: each accepted one is, once. */
@@ -204,17 +203,19 @@ export class Simulation {
     const waitMs = (-Math.log(1 - this.#random()) / endpoint.perSecond) * 1000;
     if (this.clock.nowMs() + waitMs > untilMs) return;
     this.clock.after(waitMs, () => {
-      this.#accepted++;
-      this.#publishing++;
-      void this.#commits.add(this.#newEvent(endpoint));
+      const isArray = this.#random() < (endpoint.arrays ?? 0);
+      const events = Array.from({ length: isArray ? ARRAY_LENGTH : 1 }, () => this.#newEvent(endpoint));
+      this.#accepted += events.length;
+      this.#publishing += events.length;
+      if (isArray) void this.#acceptArray(events);
+      else for (const event of events) void this.#commits.add(event);
       this.#publishLater(endpoint, untilMs);
     });
   }
 
   #newEvent(endpoint: Known): NewEvent {
     const id = newEventId();
-    const order = this.#published.size;
-    this.#published.set(id, { atMs: this.clock.nowMs(), order, firstYounger: Infinity });
+    this.order.published(id, this.clock.nowMs());
     const body = "x".repeat(endpoint.bodySize ?? 400);
     return {
       id,
@@ -228,33 +229,39 @@ export class Simulation {
     };
   }
 
-  async #accept(events: NewEvent[]): Promise<void[]> {
+  /** Nobody publishes to a process that stands still or is gone. */
+  #chooseProcess(): SimulatedWorker {
     const [first] = this.workers;
-    // Nobody publishes to a process that stands still or is gone.
     const running = this.workers.filter(({ clock }) => !clock.isPaused);
-    const { id: workerId, worker } = running[Math.floor(this.#random() * running.length)] ?? first;
+    return running[Math.floor(this.#random() * running.length)] ?? first;
+  }
+
+  async #acceptArray(events: NewEvent[]): Promise<void> {
+    await this.#chooseProcess().worker.acceptUnleased(async (parked) => {
+      const accepted = await this.queue.acceptParts([events], { parked });
+      this.#publishing -= events.length;
+      return accepted;
+    });
+    this.order.accepted(events, this.clock.nowMs());
+  }
+
+  async #accept(events: NewEvent[]): Promise<void[]> {
+    const { id: workerId, worker } = this.#chooseProcess();
     await worker.accept(async (places) => {
       const acceptance = await this.queue.accept(events, places);
       this.#leases.note(workerId, acceptance.leased);
       this.#publishing -= events.length;
       return acceptance;
     });
-    this.#noteAccepted(events);
+    this.order.accepted(events, this.clock.nowMs());
     return events.map(() => undefined);
   }
 
   /** As one of an array: the next one is younger. */
   #newAccepted(endpoint: Known): NewEvent {
     const event = this.#newEvent(endpoint);
-    this.#noteAccepted([event]);
+    this.order.accepted([event], this.clock.nowMs());
     return event;
-  }
-
-  #noteAccepted(events: readonly NewEvent[]): void {
-    for (const { id } of events) {
-      const event = this.#published.get(id);
-      if (event !== undefined) event.firstYounger = this.#published.size;
-    }
   }
 
   #makeWorker(id: string): SimulatedWorker {
@@ -354,7 +361,7 @@ export class Simulation {
     );
     this.#starts.push({ tenant: endpoint.tenant, workerId, atMs: nowMs });
     this.#keepsRate(endpoint, nowMs);
-    if (row?.attempt === 1) this.#noteFirst(endpoint, row.eventId, nowMs);
+    if (row?.attempt === 1) this.order.started(endpoint.id, row.eventId, nowMs);
   }
 
   #keepsRate({ rateLimit, starts }: Known, nowMs: number): void {
@@ -363,20 +370,6 @@ export class Simulation {
     const inSecond = starts.filter((atMs) => atMs > nowMs - 1000);
     starts.splice(0, starts.length - inSecond.length);
     this.#check(inSecond.length <= rateLimit + Math.max(1, rateLimit / 10), "a rate limit is exceeded");
-  }
-
-  #noteFirst({ id }: Known, eventId: EventId, nowMs: number): void {
-    const event = this.#published.get(eventId);
-    assert.ok(event !== undefined);
-    const latencies = this.latenciesMs.get(id) ?? [];
-    this.latenciesMs.set(id, latencies);
-    latencies.push(nowMs - event.atMs);
-    const orders = this.#startedOrders.get(id) ?? [];
-    this.#startedOrders.set(id, orders);
-    const younger = orders.filter((order) => order >= event.firstYounger).length;
-    this.overtaken.set(id, Math.max(this.overtaken.get(id) ?? 0, younger));
-    orders.push(event.order);
-    if (orders.length > 2000) orders.splice(0, 1000);
   }
 
   #check(holds: boolean, otherwise: string): void {

@@ -223,6 +223,7 @@ function toAcceptance(
   const dispatchCounts = new Map<EventId, number>();
   const leased: LeasedDispatch[] = [];
   const parked = new Map<EndpointId, EndpointKey>();
+  const unleased = new Set<EndpointId>();
   for (const { event_id, dispatch_id, endpoint_id, parked: isParked, leased: isLeased, version } of rows) {
     const event = given.get(event_id);
     if (event === undefined) continue;
@@ -243,7 +244,7 @@ function toAcceptance(
         ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
         ...lease,
       });
-    }
+    } else unleased.add(endpoint_id);
   }
   // In the order of publishing: event ids of a process are made one after another.
   leased.sort((one, other) => (one.eventId < other.eventId ? -1 : 1));
@@ -251,6 +252,7 @@ function toAcceptance(
     accepted: [...dispatchCounts].map(([id, dispatchCount]) => ({ id, dispatchCount })),
     leased,
     parked: [...parked.values()],
+    unleased: [...unleased],
   };
 }
 

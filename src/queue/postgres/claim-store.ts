@@ -155,6 +155,15 @@ export async function pullDispatches(
   );
 }
 
+/** Reads past everything due, so only for slots that arrive. */
+export async function findDue(db: Db, slots: SlotSet): Promise<EndpointId[]> {
+  const { rows } = await db.query<{ id: EndpointId }>(
+    /* sql */ `SELECT DISTINCT endpoint_id AS id FROM postern.dispatches WHERE ${DUE} AND ${inSlots("endpoint_id", "$1")}`,
+    [slots.bits],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** One index look-up for each endpoint that has parked dispatches, however many it has. */
 export async function findBacklogs(db: Db): Promise<EndpointKey[]> {
   const { rows } = await db.query<EndpointKey>({

@@ -1,5 +1,6 @@
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
+import type { EndpointId, TenantId } from "../../shared/id.ts";
 import { requireHere, residentsOf, type Residence } from "../../database/residence.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import {
@@ -9,10 +10,9 @@ import {
   type NewEvent,
   type OutboxEvent,
 } from "../queue.ts";
-import type { TenantId } from "../../shared/id.ts";
 import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
 import { acceptEvents, findEarlierEvents, findKnownEvents } from "./accept-store.ts";
-import { claimDispatches, findBacklogs, parkDispatches, pullDispatches } from "./claim-store.ts";
+import { claimDispatches, findBacklogs, findDue, parkDispatches, pullDispatches } from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 import { measureQueue } from "./depth-store.ts";
 import { followFirst } from "./follow.ts";
@@ -73,6 +73,7 @@ export function makePostgresQueue(
       claimDispatches(worker, nextLeaseId(), limits, { slots, without }),
     park: (endpoints) => parkDispatches(worker, endpoints),
     pull: (asks) => pullDispatches(worker, nextLeaseId(), asks),
+    findDue: (slots) => findDue(worker, slots),
     findBacklogs: () => findBacklogs(worker),
     complete: (attempts, whenLocked) => completeAttempts(worker, attempts, whenLocked),
     release: (dispatches, to) => releaseDispatches(worker, dispatches, to),
@@ -130,11 +131,17 @@ async function acceptParts(
   options: Parameters<typeof acceptEvents>[2],
 ): ReturnType<DispatchQueue["acceptParts"]> {
   const accepted: AcceptedEvent[] = [];
-  for (const part of parts) accepted.push(...(await acceptEvents(transaction, part, options)).accepted);
+  const endpoints = new Set<EndpointId>();
+  for (const part of parts) {
+    const acceptance = await acceptEvents(transaction, part, options);
+    accepted.push(...acceptance.accepted);
+    for (const id of acceptance.unleased) endpoints.add(id);
+  }
+  const unleased = [...endpoints];
   const isNew = new Set(accepted.map(({ id }) => id));
   const others = parts.flat().filter(({ id }) => !isNew.has(id));
-  if (others.length === 0) return { accepted, earlier: new Map() };
+  if (others.length === 0) return { accepted, unleased, earlier: new Map() };
   const earlier = await findEarlierEvents(transaction, others);
   if (others.some(({ id }) => earlier.get(id)?.sameContent !== true)) throw new KeyReusedError();
-  return { accepted, earlier };
+  return { accepted, unleased, earlier };
 }

@@ -20,13 +20,13 @@ export async function dropOldPartitions(
     log,
     metrics,
     signal,
-    retryMs = RETRY_MS,
+    wait = pause,
   }: {
     retentionDays: number;
     log: Pick<Log, "info" | "warn">;
     metrics: Pick<Metrics, "retentionBlocked" | "oldestDay">;
     signal: AbortSignal;
-    retryMs?: number;
+    wait?: (ms: number, signal: AbortSignal) => Promise<void>;
   },
 ): Promise<void> {
   while (!signal.aborted) {
@@ -44,6 +44,6 @@ export async function dropOldPartitions(
       metrics.retentionBlocked.inc();
       log.warn({ partition, holders }, "a partition past its retention can't be dropped: it is locked");
     }
-    await pause(retryMs, signal);
+    await wait(RETRY_MS, signal);
   }
 }

@@ -1,0 +1,117 @@
+/** What waits behind older dispatches in the table, and until when. */
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import type { LeasedDispatch } from "../queue/queue.ts";
+import { ALL_SLOTS, NO_SLOTS, slotOf, SlotSet } from "../queue/slots.ts";
+import { newDeliveryId, newEndpointId, newEventId, parseTenantId, type EndpointId } from "../shared/id.ts";
+import { CatchUp } from "./catch-up.ts";
+
+function dispatchOf(endpointId: EndpointId, attempt = 1): LeasedDispatch {
+  const tenantId = parseTenantId("acme");
+  assert.ok(tenantId !== null);
+  const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt, once: false };
+  return { id: newDeliveryId(), tenantId, endpointId, ...event, leaseId: "lease", leaseEndsMs: 60_000 };
+}
+
+describe("catching up with the table", () => {
+  const behind = newEndpointId();
+  let level = newEndpointId();
+  while (slotOf(level) === slotOf(behind)) level = newEndpointId();
+  let catchUp: CatchUp;
+
+  beforeEach(() => {
+    catchUp = new CatchUp();
+    catchUp.note([behind], ALL_SLOTS);
+  });
+
+  it("lets only those wait whose endpoint is behind", () => {
+    const [waiting, entering] = [dispatchOf(behind), dispatchOf(level)];
+    assert.deepEqual(catchUp.enter([waiting, entering]), [entering]);
+    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS), [waiting]);
+    const later = dispatchOf(behind);
+    assert.deepEqual(catchUp.enter([later]), [later]);
+  });
+
+  it("does not trust a look that had begun before", () => {
+    const look = catchUp.lookBegins();
+    catchUp.note([behind], ALL_SLOTS);
+    const waiting = dispatchOf(behind);
+    assert.deepEqual(catchUp.enter([waiting]), []);
+    assert.deepEqual(catchUp.foundAll(look, ALL_SLOTS), []);
+    assert.deepEqual(catchUp.leftSome(look), []);
+    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS), [waiting]);
+  });
+
+  it("lets those go that waited before the endpoint fell behind again, and keeps the others", () => {
+    const [first, second] = [dispatchOf(behind), dispatchOf(behind)];
+    catchUp.enter([first]);
+    const look = catchUp.lookBegins();
+    catchUp.note([behind], ALL_SLOTS);
+    catchUp.enter([second]);
+    assert.deepEqual(catchUp.foundAll(look, ALL_SLOTS), [first]);
+    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS), [second]);
+  });
+
+  it("trusts a look for the slots that it claimed in, and for no others", () => {
+    const waiting = dispatchOf(behind);
+    catchUp.enter([waiting]);
+    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), new SlotSet([slotOf(level)])), []);
+    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), new SlotSet([slotOf(behind)])), [waiting]);
+  });
+
+  it("after a look that left some, gives up those that waited, whose lane parks what follows", () => {
+    const waiting = dispatchOf(behind);
+    catchUp.enter([waiting]);
+    assert.deepEqual(catchUp.leftSome(catchUp.lookBegins()), [waiting]);
+    const later = dispatchOf(behind);
+    assert.deepEqual(catchUp.enter([later]), [later]);
+  });
+
+  it("stays behind after a look that left some, if nothing waited", () => {
+    catchUp.leftSome(catchUp.lookBegins());
+    assert.deepEqual(catchUp.enter([dispatchOf(behind)]), []);
+  });
+
+  it("puts waiting ones in front of younger first attempts of their endpoint that a look brings", () => {
+    const older = dispatchOf(behind);
+    const [first, second] = [dispatchOf(behind), dispatchOf(behind)];
+    catchUp.enter([first, second]);
+    const [retry, ofOther, younger] = [dispatchOf(behind, 2), dispatchOf(level), dispatchOf(behind)];
+    assert.deepEqual(catchUp.withOlder([older, retry, ofOther]), [older, retry, ofOther]);
+    assert.deepEqual(catchUp.withOlder([younger]), [first, second, younger]);
+    assert.deepEqual(catchUp.withOlder([younger]), [younger]);
+  });
+
+  it("notes endpoints of slots that this worker has, or that arrive", () => {
+    const other = new CatchUp();
+    other.note([behind], NO_SLOTS);
+    assert.equal(other.enter([dispatchOf(behind)]).length, 1);
+    other.arrive(new SlotSet([slotOf(behind)]));
+    other.note([behind, level], NO_SLOTS);
+    assert.equal(other.enter([dispatchOf(behind)]).length, 0);
+    assert.equal(other.enter([dispatchOf(level)]).length, 1);
+    other.arrived();
+    other.leave(() => true);
+    other.note([behind], NO_SLOTS);
+    assert.equal(other.enter([dispatchOf(behind)]).length, 1);
+  });
+
+  it("takes out what is withdrawn, and forgets slots that leave", () => {
+    const [withdrawn, leaving] = [dispatchOf(behind), dispatchOf(behind)];
+    catchUp.enter([withdrawn, leaving]);
+    assert.deepEqual(
+      catchUp.remove(({ id }) => id === withdrawn.id),
+      [withdrawn],
+    );
+    assert.deepEqual(
+      catchUp.leave((slot) => slot !== slotOf(behind)),
+      [],
+    );
+    assert.deepEqual(
+      catchUp.leave((slot) => slot === slotOf(behind)),
+      [leaving],
+    );
+    const later = dispatchOf(behind);
+    assert.deepEqual(catchUp.enter([later]), [later]);
+  });
+});
