@@ -57,42 +57,27 @@ const WORKER = "postern_worker";
 const TENANT = "postern_tenant";
 const PUBLISHER = "postern_publisher";
 
+const unkeyed = (batch: Batch) => batch.map((rows) => event(rows, null));
+const halfKeyed = (batch: Batch) => batch.map((rows, n) => event(rows, n % 2 === 0 ? null : `new ${n}`));
+const ACCEPTING = { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 };
+
 const STATEMENTS: Record<string, Case> = {
   "accept without keys": {
     as: PUBLISHER,
-    run: (db, batch) =>
-      acceptEvents(
-        db,
-        batch.map((rows) => event(rows, null)),
-        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 },
-      ),
+    run: (db, batch) => acceptEvents(db, unkeyed(batch), ACCEPTING),
     also: { endpoints: ["tenant_id"] },
   },
   accept: {
     as: PUBLISHER,
     run: (db, batch) =>
-      acceptEvents(
-        db,
-        batch.map((rows, n) => event(rows, n % 2 === 0 ? null : `new ${n}`)),
-        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [endpointOf(batch).endpointId], firstDelayMs: 0 },
-      ),
+      acceptEvents(db, halfKeyed(batch), { ...ACCEPTING, parked: [endpointOf(batch).endpointId] }),
     also: { endpoints: ["tenant_id"] },
   },
   "accept in one of several databases": {
     as: PUBLISHER,
+    // They live nowhere, and the question is a function's.
     run: (db, batch) =>
-      acceptEvents(
-        db,
-        batch.map((rows) => event(rows, null)),
-        {
-          leaseId: LEASE_OWNER,
-          slots: ALL_SLOTS,
-          parked: [],
-          firstDelayMs: 0,
-          // They live nowhere, and the question is a function's.
-          residents: { tenantIds: [], versions: [] },
-        },
-      ),
+      acceptEvents(db, unkeyed(batch), { ...ACCEPTING, residents: { tenantIds: [], versions: [] } }),
     also: { endpoints: ["tenant_id"] },
   },
   "accept versions": {
@@ -100,12 +85,8 @@ const STATEMENTS: Record<string, Case> = {
     run: (db, batch) =>
       acceptEvents(
         db,
-        batch.map((rows, n) => ({
-          ...event(rows, n % 2 === 0 ? null : `new ${n}`),
-          version: 2,
-          others: { "1": "{}" },
-        })),
-        { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 },
+        halfKeyed(batch).map((one) => ({ ...one, version: 2, others: { "1": "{}" } })),
+        ACCEPTING,
       ),
     also: { endpoints: ["tenant_id"] },
   },

@@ -18,7 +18,7 @@
  * older than both.
  *
  * Of the dispatches of other processes it knows nothing before a look finds them
- * ([ADR 0035](../../docs/adr/0036-first-attempts-start-in-order.md)). Pure: it
+ * ([ADR 0036](../../docs/adr/0036-first-attempts-start-in-order.md)). Pure: it
  * answers what may enter the lanes.
  */
 import type { LeasedDispatch } from "../queue/queue.ts";
