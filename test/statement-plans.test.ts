@@ -85,7 +85,7 @@ const STATEMENTS: Record<string, Case> = {
     run: (db, batch) =>
       acceptEvents(
         db,
-        halfKeyed(batch).map((one) => ({ ...one, version: 2, others: { "1": "{}" } })),
+        halfKeyed(batch).map((one) => Object.assign(one, { version: 2, others: { "1": "{}" } })),
         ACCEPTING,
       ),
     also: { endpoints: ["tenant_id"] },
