@@ -32,6 +32,7 @@ const LIMITS = { concurrency: CONCURRENCY, testMs: TEST_LIMIT_MS, endMs: TEST_LI
 /** Words in the paths of the files that take longest. They begin first: one that began last would end long after all others. */
 const LONGEST = [
   "tenant-moves",
+  "moves-beside-work",
   "storage-lifecycle-suite",
   "storage-lifecycle-sabotage",
   "schemathesis",
