@@ -87,14 +87,14 @@ async function seed(tid: string, endpointId: string): Promise<void> {
 
 /** One event after the other. An answer other than 202 is counted, and the next event is sent. */
 function publish(target: Target) {
-  let isOver = false;
+  const over = new AbortController();
   let accepted = 0;
   let refused = 0;
   let longestMs = 0;
   const work = (async () => {
     const connection = await openConnection(target);
     let acceptedAt = performance.now();
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const { status } = await connection.post('{"type":"invoice.paid","data":{"n":1}}');
       if (status === 202) {
         longestMs = Math.max(longestMs, performance.now() - acceptedAt);
@@ -107,7 +107,7 @@ function publish(target: Target) {
   })();
   return {
     async stop() {
-      isOver = true;
+      over.abort();
       await work;
       return { accepted, refused, longestMs };
     },
