@@ -119,6 +119,9 @@ describe("the built program", () => {
     const settings = { ...env, ...credentials, DATA_DIR: folder, OBJECT_STORE_URL: store };
     const { code, output } = await runProgram(["doctor"], settings, built);
     assert.equal(code, 1);
-    assert.match(output, /^fail {2}object store: the object store cannot list its objects .*ECONNREFUSED/m);
+    assert.match(
+      output,
+      /^fail {2}object store: bucket bucket: the object store cannot list its objects .*ECONNREFUSED/m,
+    );
   });
 });
