@@ -19,7 +19,7 @@ import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 const DISK_FULL = /^the database's disk is full: free space there or enlarge it/;
 const ROW_BYTES = 600_000;
 
-const unready = z.object({ reasons: z.tuple([z.string()]) });
+const unready = z.object({ reasons: z.array(z.string()) });
 
 const disk = await mountSmallDisk(192);
 
@@ -57,25 +57,10 @@ describe(
       return status;
     }
 
-    /** Uses up the space that the server has reserved for its log, at which it ends. */
-    async function endServer(): Promise<void> {
-      const postgres = join(small().folder, "postgres");
-      const [, , , port] = (await readFile(join(postgres, "data", "postmaster.pid"), "utf8")).split("\n");
-      const password = (await readFile(join(postgres, "password"), "utf8")).trim();
-      const login = { host: "127.0.0.1", port: Number(port), user: "postern", database: "postern", password };
-      const client = new Client(login);
-      client.on("error", () => undefined);
-      await client.connect();
-      await assert.rejects(async () => {
-        for (;;) await client.query("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))");
-      });
-      await client.end().catch(() => undefined);
-    }
-
     async function untilReason(reason: RegExp): Promise<void> {
       await eventually(async () => {
         const { status, body } = await program.call("GET", "/ready", { as: null });
-        return status === 503 && reason.test(unready.parse(body).reasons[0]);
+        return status === 503 && unready.parse(body).reasons.some((one) => reason.test(one));
       });
       assert.equal((await program.call("GET", "/health", { as: null })).status, 200);
     }
@@ -109,11 +94,28 @@ describe(
       await untilReason(DISK_FULL);
       await heals();
     });
-
-    const serverLog = () => readFile(join(small().folder, "postgres", "server.log"), "utf8");
   },
 );
 
 function triesIn(log: string): number {
   return log.split("starting PostgreSQL").length - 1;
+}
+
+/** Uses up the space that the server has reserved for its log, at which it ends. */
+async function endServer(): Promise<void> {
+  const postgres = join(small().folder, "postgres");
+  const [, , , port] = (await readFile(join(postgres, "data", "postmaster.pid"), "utf8")).split("\n");
+  const password = (await readFile(join(postgres, "password"), "utf8")).trim();
+  const login = { host: "127.0.0.1", port: Number(port), user: "postern", database: "postern", password };
+  const client = new Client(login);
+  client.on("error", () => undefined);
+  await client.connect();
+  await assert.rejects(async () => {
+    for (;;) await client.query("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))");
+  });
+  await client.end().catch(() => undefined);
+}
+
+function serverLog(): Promise<string> {
+  return readFile(join(small().folder, "postgres", "server.log"), "utf8");
 }
