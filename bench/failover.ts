@@ -13,8 +13,11 @@ import { type Program, sharedSettings, startProgram } from "../test/support/prog
 import { type Replicated, startReplicated } from "../test/support/replicated-postgres.ts";
 import { eventually, issueTestToken, PRODUCER } from "../test/support/service.ts";
 import { startReceiver, type TlsReceiver } from "../test/support/tls-receiver.ts";
+import { exitOnSignal } from "./exit-on-signal.ts";
 import { type Connection, openConnection } from "./generator.ts";
 import { StandbyPair } from "./standby-pair.ts";
+
+exitOnSignal();
 
 const ROUNDS = Number(process.argv[2] ?? 100);
 const SENDERS = 2;

@@ -12,10 +12,13 @@ import assert from "node:assert/strict";
 import { issueTestToken } from "../test/support/service.ts";
 import { BACKEND } from "../test/support/shard-programs.ts";
 import { randomFrom } from "../test/support/chance.ts";
+import { exitOnSignal } from "./exit-on-signal.ts";
 import { check, settle } from "./outages/check.ts";
 import { BETWEEN, faultsOf } from "./outages/faults.ts";
 import { Installation } from "./outages/installation.ts";
 import { Load } from "./outages/load.ts";
+
+exitOnSignal();
 
 const ROUNDS = Number(process.argv[2] ?? 100);
 const seed = Number(process.env["OUTAGES_SEED"] ?? Date.now() % 1_000_000);

@@ -4,11 +4,8 @@
  * is a small file system in memory, which only root may mount.
  */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmdirSync } from "node:fs";
-import { mkdtemp, open, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Client } from "pg";
@@ -16,126 +13,109 @@ import { z } from "zod";
 import { createEndpoint } from "./support/api.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { eventually, PRODUCER } from "./support/service.ts";
+import { mountSmallDisk } from "./support/small-disk.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const DISK_FULL = /^the database's disk is full: free space there or enlarge it/;
 const ROW_BYTES = 600_000;
 
-const unready = z.object({ reasons: z.tuple([z.string()]) });
+const unready = z.object({ reasons: z.array(z.string()) });
 
-const canMount = (() => {
-  const folder = mkdtempSync(join(tmpdir(), "postern-test-"));
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
-    execFileSync("umount", [folder]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    rmdirSync(folder);
-  }
-})();
+const disk = await mountSmallDisk(192);
 
-describe("a full disk", { skip: canMount ? false : "only root may mount the small disk" }, () => {
-  let disk: string;
-  let receiver: TlsReceiver;
-  let program: Program;
-  const accepted: string[] = [];
+function small() {
+  assert.ok(disk !== null);
+  return disk;
+}
 
-  before(async () => {
-    disk = await mkdtemp(join(tmpdir(), "postern-test-"));
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=192m,mode=0711", "tmpfs", disk]);
-    receiver = await startReceiver();
-    const { DATABASE_URL: _, ...settings } = await sharedSettings("", receiver.caPem);
-    program = await startProgram(["up"], { ...settings, DATA_DIR: disk });
-    await createEndpoint(program, { url: receiver.url });
-  });
-  after(async () => {
-    await program.end("SIGTERM");
-    await receiver.close();
-    execFileSync("umount", [disk]);
-    await rm(disk, { recursive: true });
-  });
+describe(
+  "postern up on a full disk",
+  { skip: disk === null ? "only root may mount the small disk" : false },
+  () => {
+    let receiver: TlsReceiver;
+    let program: Program;
+    const accepted: string[] = [];
 
-  const ballast = () => join(disk, "ballast");
-
-  async function fill(): Promise<void> {
-    const file = await open(ballast(), "a");
-    const block = Buffer.alloc(16_384);
-    await assert.rejects(
-      async () => {
-        for (;;) await file.write(block);
-      },
-      { code: "ENOSPC" },
-    );
-    await file.close();
-  }
-
-  /** Its status; what is accepted is noted. */
-  async function publishLarge(): Promise<number> {
-    const filling = randomBytes(ROW_BYTES / 2).toString("hex");
-    const json = { type: "invoice.paid", data: { filling } };
-    const { status, body } = await program.call("POST", "/api/events", { as: PRODUCER, json });
-    if (status === 202) accepted.push(z.object({ id: z.string() }).parse(body).id);
-    return status;
-  }
-
-  /** Uses up the space that the server has reserved for its log, at which it ends. */
-  async function endServer(): Promise<void> {
-    const postgres = join(disk, "postgres");
-    const [, , , port] = (await readFile(join(postgres, "data", "postmaster.pid"), "utf8")).split("\n");
-    const password = (await readFile(join(postgres, "password"), "utf8")).trim();
-    const login = { host: "127.0.0.1", port: Number(port), user: "postern", database: "postern", password };
-    const client = new Client(login);
-    client.on("error", () => undefined);
-    await client.connect();
-    await assert.rejects(async () => {
-      for (;;) await client.query("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))");
+    before(async () => {
+      receiver = await startReceiver();
+      const { DATABASE_URL: _, ...settings } = await sharedSettings("", receiver.caPem);
+      program = await startProgram(["up"], { ...settings, DATA_DIR: small().folder });
+      await createEndpoint(program, { url: receiver.url });
     });
-    await client.end().catch(() => undefined);
-  }
-
-  async function untilReason(reason: RegExp): Promise<void> {
-    await eventually(async () => {
-      const { status, body } = await program.call("GET", "/ready", { as: null });
-      return status === 503 && reason.test(unready.parse(body).reasons[0]);
+    after(async () => {
+      await program?.end("SIGTERM");
+      await receiver?.close();
+      await disk?.unmount();
     });
-    assert.equal((await program.call("GET", "/health", { as: null })).status, 200);
-  }
 
-  async function heals(): Promise<void> {
-    await rm(ballast());
-    await eventually(async () => (await publishLarge()) === 202);
-    await eventually(async () => (await program.call("GET", "/ready", { as: null })).status === 200);
-    await eventually(async () => {
-      const received = new Set(receiver.requests.map(({ headers }) => headers["webhook-id"]));
-      return accepted.every((id) => received.has(id));
+    /** Its status; what is accepted is noted. */
+    async function publishLarge(): Promise<number> {
+      const filling = randomBytes(ROW_BYTES / 2).toString("hex");
+      const json = { type: "invoice.paid", data: { filling } };
+      const { status, body } = await program.call("POST", "/api/events", { as: PRODUCER, json });
+      if (status === 202) accepted.push(z.object({ id: z.string() }).parse(body).id);
+      return status;
+    }
+
+    async function untilReason(reason: RegExp): Promise<void> {
+      await eventually(async () => {
+        const { status, body } = await program.call("GET", "/ready", { as: null });
+        return status === 503 && unready.parse(body).reasons.some((one) => reason.test(one));
+      });
+      assert.equal((await program.call("GET", "/health", { as: null })).status, 200);
+    }
+
+    async function heals(): Promise<void> {
+      await small().free();
+      await eventually(async () => (await publishLarge()) === 202);
+      await eventually(async () => (await program.call("GET", "/ready", { as: null })).status === 200);
+      await eventually(async () => {
+        const received = new Set(receiver.requests.map(({ headers }) => headers["webhook-id"]));
+        return accepted.every((id) => received.has(id));
+      });
+    }
+
+    it("refuses events while it has no space for them, names the full disk, and goes on when it has", async () => {
+      assert.equal(await publishLarge(), 202);
+      await small().fill();
+      await eventually(async () => (await publishLarge()) === 503);
+      await untilReason(DISK_FULL);
+      await heals();
     });
-  }
 
-  it("refuses events while it has no space for them, says so, and goes on when it has", async () => {
-    assert.equal(await publishLarge(), 202);
-    await fill();
-    await eventually(async () => (await publishLarge()) === 503);
-    await untilReason(DISK_FULL);
-    await heals();
-  });
-
-  it("says so too while the server can't run, for as long as it takes, and loses nothing accepted", async () => {
-    await fill();
-    await endServer();
-    await eventually(async () => program.output().includes("No space left on device"));
-    await untilReason(DISK_FULL);
-    assert.equal(await publishLarge(), 503);
-    // More tries than any other failure has.
-    await eventually(async () => triesIn(await serverLog()) > 6);
-    await untilReason(DISK_FULL);
-    await heals();
-  });
-
-  const serverLog = () => readFile(join(disk, "postgres", "server.log"), "utf8");
-});
+    it("names the full disk while the server can't run, however long that is, and loses nothing accepted", async () => {
+      await small().fill();
+      await endServer();
+      await eventually(async () => program.output().includes("No space left on device"));
+      await untilReason(DISK_FULL);
+      assert.equal(await publishLarge(), 503);
+      // More tries than any other failure has.
+      await eventually(async () => triesIn(await serverLog()) > 6);
+      await untilReason(DISK_FULL);
+      await heals();
+    });
+  },
+);
 
 function triesIn(log: string): number {
   return log.split("starting PostgreSQL").length - 1;
+}
+
+/** Uses up the space that the server has reserved for its log, at which it ends. */
+async function endServer(): Promise<void> {
+  const postgres = join(small().folder, "postgres");
+  const [, , , port] = (await readFile(join(postgres, "data", "postmaster.pid"), "utf8")).split("\n");
+  const password = (await readFile(join(postgres, "password"), "utf8")).trim();
+  const login = { host: "127.0.0.1", port: Number(port), user: "postern", database: "postern", password };
+  const client = new Client(login);
+  client.on("error", () => undefined);
+  await client.connect();
+  await assert.rejects(async () => {
+    for (;;) await client.query("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))");
+  });
+  await client.end().catch(() => undefined);
+}
+
+function serverLog(): Promise<string> {
+  return readFile(join(small().folder, "postgres", "server.log"), "utf8");
 }

@@ -10,6 +10,7 @@ import { endDispatches, holdDispatches } from "../src/queue/postgres/follow-stor
 import type { LeasedDispatch } from "../src/queue/queue.ts";
 import { newDeliveryId, newEndpointId, newEventId } from "../src/shared/id.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { outcomeOf } from "./support/queue-under-test.ts";
 import { tenant } from "./support/two-tenants.ts";
 
 const ROUNDS = 12;
@@ -60,20 +61,7 @@ async function lease(): Promise<LeasedDispatch[]> {
 const record = (db: Db, dispatches: readonly LeasedDispatch[]) =>
   completeAttempts(
     db,
-    dispatches.map((dispatch) => ({
-      dispatch,
-      status: "delivered",
-      sentAt: new Date(),
-      requestHeaders: {},
-      responseStatus: 200,
-      responseHeaders: {},
-      responseBody: "",
-      latencyMs: 1,
-      error: null,
-      nextDelayMs: null,
-      exhausted: false,
-      toKeep: null,
-    })),
+    dispatches.map((dispatch) => outcomeOf(dispatch, null)),
     "wait",
   );
 

@@ -150,10 +150,13 @@ describe("a change that is rolled back as it commits leaves no", () => {
       const [already, before] = [await countOwn(event), await refusals()];
       await sql(`CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON postern.${table} DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION postern.refuse()`);
-      await change(id);
-      await eventually(async () => (await refusals()) > before);
-      assert.equal(await countOwn(event), already);
-      await sql(`DROP TRIGGER refuse ON postern.${table}`);
+      try {
+        await change(id);
+        await eventually(async () => (await refusals()) > before);
+        assert.equal(await countOwn(event), already);
+      } finally {
+        await sql(`DROP TRIGGER refuse ON postern.${table}`);
+      }
       await again?.(id);
       await eventually(async () => (await countOwn(event)) === already + 1);
       await service.call("DELETE", `/api/webhooks/${id}`);

@@ -1,3 +1,4 @@
+/** Shards with an object store: a bucket for each. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { addBucket, startVersionedBucket, type VersionedBucket } from "./support/object-store.ts";

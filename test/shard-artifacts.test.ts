@@ -1,3 +1,4 @@
+/** Shards without an object store: a folder of artifacts for each. */
 import { after, afterEach, before, describe, it } from "node:test";
 import { requireOwnBuckets } from "./support/shard-exports.ts";
 import { prepareShardTests, type ShardTests } from "./support/shard-programs.ts";

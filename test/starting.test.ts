@@ -174,9 +174,9 @@ describe("postern health", () => {
     const settings = { ...secrets, DATABASE_URL: database.url, DATA_DIR: folder, PORT };
     const program = await startProgram(["up"], settings);
     const { code, printed } = await early;
+    await program.end("SIGTERM");
     assert.equal(code, 0, printed);
     assert.match(printed, /^\{"status":"ready",.*\}\n$/);
-    await program.end("SIGTERM");
   });
 });
 

@@ -39,27 +39,8 @@ export function faultsOf({ stream, shards }: Installation): Fault[] {
 }
 
 const FAULTS_OF_THE_STREAM: Fault[] = [
-  {
-    name: "the leader of the stream is killed",
-    async run(stand) {
-      const stream = streamOf(stand);
-      const leader = await stream.leader();
-      await stream.kill(leader);
-      await stand.load.acceptMore(BETWEEN);
-      stream.restart(leader);
-    },
-  },
-  {
-    name: "a minority of the stream is killed",
-    async run(stand) {
-      const stream = streamOf(stand);
-      const leader = await stream.leader();
-      const follower = stream.names().find((name) => name !== leader) ?? "";
-      await stream.kill(follower);
-      await stand.load.acceptMore(BETWEEN);
-      stream.restart(follower);
-    },
-  },
+  { name: "the leader of the stream is killed", run: (stand) => killServer(stand, "leader") },
+  { name: "a minority of the stream is killed", run: (stand) => killServer(stand, "follower") },
   {
     name: "the whole stream is killed",
     async run(stand) {
@@ -71,6 +52,16 @@ const FAULTS_OF_THE_STREAM: Fault[] = [
     },
   },
 ];
+
+async function killServer(stand: Stand, which: "leader" | "follower"): Promise<void> {
+  const stream = streamOf(stand);
+  const leader = await stream.leader();
+  const killed = which === "leader" ? leader : stream.names().find((name) => name !== leader);
+  assert.ok(killed !== undefined);
+  await stream.kill(killed);
+  await stand.load.acceptMore(BETWEEN);
+  stream.restart(killed);
+}
 
 function streamOf({ installation: { stream } }: Stand) {
   assert.ok(stream !== null);

@@ -18,7 +18,11 @@ export const health = defineCommand({
       type: "boolean",
       description: "Check that it can work now, its database included; default: that it runs",
     },
-    wait: { type: "string", default: "0s", description: "How long to wait until it is, for example 60s" },
+    wait: {
+      type: "string",
+      default: "0s",
+      description: "How long to wait for a Postern that is still starting, for example 60s",
+    },
     url: URL_ARGUMENT,
   },
   run: ({ args }) =>

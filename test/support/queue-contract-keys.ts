@@ -18,10 +18,10 @@ import {
   idsOf,
   newEndpointKey,
   PLENTY,
+  UNLEASED,
   type QueueUnderTest,
 } from "./queue-under-test.ts";
 
-const UNLEASED = { lease: null, parked: [] };
 const KEY = "order-1";
 
 export function keyed(endpoint: EndpointKey, data: unknown, idempotencyKey = KEY): NewEvent {

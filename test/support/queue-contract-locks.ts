@@ -16,12 +16,11 @@ import {
   newEndpointKey,
   outcomeOf,
   PLENTY,
+  UNLEASED,
   type HeldLock,
   type QueueLocks,
   type QueueUnderTest,
 } from "./queue-under-test.ts";
-
-const UNLEASED = { lease: null, parked: [] };
 
 /** Another transaction holds the lock meanwhile. */
 async function whileHeld(held: Promise<HeldLock>, work: (lock: HeldLock) => Promise<void>): Promise<void> {
@@ -57,8 +56,8 @@ export function describeLocks(open: () => Promise<QueueUnderTest>, locks: QueueL
       return [first, second];
     }
 
-    // Two connections' own limits would be ten seconds.
-    const limit = { timeout: 9000 };
+    // By the connections' own limit, six waits would take thirty seconds.
+    const limit = { timeout: 29_000 };
     it(
       "waits only as long as it is told for a key that an open transaction holds, and accepts nothing then",
       limit,
@@ -66,11 +65,13 @@ export function describeLocks(open: () => Promise<QueueUnderTest>, locks: QueueL
         const [event, unkeyed] = [keyed(one, {}), eventFor(one)];
         await whileHeld(locks.claimKey(event), async () => {
           const options = { parked: [], lockWaitMs: 20 };
-          await assert.rejects(
-            queue.accept([unkeyed, event], { lease: null, ...options }),
-            locks.isLockWaitOver,
-          );
-          await assert.rejects(queue.acceptParts([[unkeyed], [event]], options), locks.isLockWaitOver);
+          for (let n = 0; n < 3; n++) {
+            await assert.rejects(
+              queue.accept([unkeyed, event], { lease: null, ...options }),
+              locks.isLockWaitOver,
+            );
+            await assert.rejects(queue.acceptParts([[unkeyed], [event]], options), locks.isLockWaitOver);
+          }
         });
         assert.deepEqual(await queue.findKnown([unkeyed, event]), new Set());
         const { accepted } = await queue.accept([unkeyed, event], UNLEASED);

@@ -39,6 +39,8 @@ export type HeldLock = {
 };
 
 export const PLENTY = { dispatches: 100, bodyBytes: 1e6 };
+/** Accepts, and leaves every dispatch to be claimed. */
+export const UNLEASED = { lease: null, parked: [] };
 
 export const idsOf = (events: readonly NewEvent[]) => events.map(({ id }) => id);
 export const eventIds = (dispatches: readonly LeasedDispatch[]) => dispatches.map(({ eventId }) => eventId);

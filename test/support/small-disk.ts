@@ -1,5 +1,6 @@
 /** A disk of a few hundred megabytes that a test fills: a file system in memory, which only root may mount. */
 import { execFile, execFileSync } from "node:child_process";
+import { rmdirSync } from "node:fs";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +22,10 @@ const run = promisify(execFile);
 const mounted = new Set<string>();
 // A test that fails must not leave its disks behind.
 process.once("exit", () => {
-  for (const folder of mounted) execFileSync("umount", ["--lazy", folder]);
+  for (const folder of mounted) {
+    execFileSync("umount", ["--lazy", folder]);
+    rmdirSync(folder);
+  }
 });
 
 /** Null where this user may not mount one. */
