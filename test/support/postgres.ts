@@ -143,16 +143,24 @@ async function ensureTemplate(adminUrl: string): Promise<string> {
 }
 
 async function administer<T>(adminUrl: string, work: (admin: Pool) => Promise<T>): Promise<T> {
-  const admin = openPool(adminUrl, 1);
+  // On a busy machine the template takes longer than a service would wait for anything.
+  const admin = openPool(adminUrl, 1, 0);
   try {
+    await admin.query("SET lock_timeout = 0");
     return await work(admin);
   } finally {
     await admin.end();
   }
 }
 
-function openPool(url: string, poolSize: number): Pool {
-  return createPool({ url, poolSize, applicationName: "postern test", connectionTimeoutMs: 20_000 });
+function openPool(url: string, poolSize: number, statementTimeoutMs?: number): Pool {
+  return createPool({
+    url,
+    poolSize,
+    applicationName: "postern test",
+    connectionTimeoutMs: 20_000,
+    ...(statementTimeoutMs === undefined ? {} : { statementTimeoutMs }),
+  });
 }
 
 function urlOf(adminUrl: string, database: string): string {
