@@ -88,7 +88,10 @@ describe("an event that a producer sent", () => {
 
   it("names its tenant in a session of all", () => {
     const events = checkEvents(
-      ["globex", "acme"].map((tenant_id) => ({ ...SENT, tenant_id })),
+      [
+        { ...SENT, tenant_id: "globex" },
+        { ...SENT, tenant_id: "acme" },
+      ],
       null,
       catalog,
     );

@@ -89,9 +89,9 @@ describe("an event to publish", () => {
 });
 
 it("a request has from one to 1,000 events", () => {
-  const events = (count: number) => Array.from({ length: count }, () => ({ type: TYPE }));
-  for (const count of [1, 1000]) assert.deepEqual(faultsOf(events(count), publishManySchema), []);
-  for (const count of [0, 1001]) assert.equal(faultsOf(events(count), publishManySchema).length, 1);
+  const events = Array.from({ length: 1001 }, () => ({ type: TYPE }));
+  for (const count of [1, 1000]) assert.deepEqual(faultsOf(events.slice(0, count), publishManySchema), []);
+  for (const count of [0, 1001]) assert.equal(faultsOf(events.slice(0, count), publishManySchema).length, 1);
 });
 
 it("an event to publish is what the API document says", async () => {

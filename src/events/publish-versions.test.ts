@@ -30,6 +30,8 @@ const required = (version: string) => ({
 });
 const noData = { path: ["data"], message: "must be an object", code: "required" };
 
+const digits = (text: string) => ({ lines: JSON.rawJSON(text) });
+
 describe("the versions of an event", () => {
   it("are the newest that is no preview, which data is, and the others", () => {
     assert.deepEqual(judge({ data: { a: 2 }, versions: { "1": { a: 1 } } }), {
@@ -100,7 +102,6 @@ describe("the versions of an event", () => {
   });
 
   it("are written with every digit, and judged so, where a double does not hold a number", () => {
-    const digits = (text: string) => ({ lines: JSON.rawJSON(text) });
     const exact = { data: digits("9007199254740993"), versions: { "1": digits("9007199254740995") } };
     const input = { data: { lines: 9007199254740992 }, versions: { "1": { lines: 9007199254740996 } } };
     assert.deepEqual(judge({ ...input, exact }), {
