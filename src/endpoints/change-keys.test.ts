@@ -123,6 +123,16 @@ describe("a change of keys", () => {
     assert.deepEqual((await audited()).length, 4);
   });
 
+  it("stops at a value that opens and is none of Postern's", async () => {
+    const { endpointId } = await create(oldBox);
+    const sealed = oldBox.seal("no JSON", ["static-headers", tenantId, endpointId]);
+    await database.pool.query("UPDATE postern.endpoints SET sealed_headers = $1", [sealed]);
+    await assert.rejects(
+      changeKeys(database.pool, ring, () => undefined),
+      SyntaxError,
+    );
+  });
+
   it("goes on behind the first 500 endpoints, and tells how many are done", async () => {
     for (let n = 0; n < 501; n++) {
       const endpoint = newEndpoint({ tenantId });
