@@ -40,8 +40,8 @@ describe("a number in an event's data", () => {
 });
 
 /** Lists within lists, so many of them. */
-function nested(depth: number): unknown {
-  let data: unknown = 1;
+function nested(depth: number, inmost: unknown = 1): unknown {
+  let data = inmost;
   for (let n = 0; n < depth; n++) data = [data];
   return data;
 }
@@ -58,6 +58,7 @@ describe("an event's data", () => {
     ["a number beyond a double's range", { a: [Infinity] }, "number_out_of_range"],
     ["no number", [NaN], "number_out_of_range"],
     ["64 levels", nested(MAX_DATA_DEPTH), null],
+    ["64 levels around true", nested(MAX_DATA_DEPTH, true), null],
     ["65 levels", nested(MAX_DATA_DEPTH + 1), "too_deep"],
     ["two faults, of which the first counts", ["\u0000", Infinity], "nul_character"],
     ["a fault behind much else", { a: 1, b: [2, { c: 3 }], d: "\u0000" }, "nul_character"],
