@@ -89,22 +89,20 @@ describe("a bundled schema", () => {
   it("gives schemas of one name different ones, without characters that a pointer escapes", () => {
     const document = {
       a: { "x~y z": { type: "null" } },
-      b: { x_y_z: { type: "string" } },
-      c: { x_y_z: { type: "array" } },
+      b: { n: { type: "string" } },
+      c: { n: { type: "array" } },
+      d: { n: { type: "object" } },
     };
-    const schema = { anyOf: [ref("#/a/x~0y%20z"), ref("#/b/x_y_z"), ref("#/c/x_y_z"), ref("#/b/x_y_z")] };
-    const bundled = bundleSchema(document, schema);
-    assert.deepEqual(Object.values(bundled["$defs"] ?? {}), [
-      { type: "null" },
-      { type: "string" },
-      { type: "array" },
-    ]);
-    const names = Object.keys(bundled["$defs"] ?? {});
-    assert.deepEqual(
-      bundled["anyOf"],
-      [0, 1, 2, 1].map((index) => ref(`#/$defs/${names[index]}`)),
-    );
-    assert.deepEqual(names, ["x_0y_20z", "x_y_z", "x_y_z_2"]);
+    const references = ["#/a/x~0y%20z", "#/b/n", "#/c/n", "#/b/n", "#/d/n"];
+    assert.deepEqual(bundleSchema(document, { anyOf: references.map(ref) }), {
+      anyOf: ["x_0y_20z", "n", "n_2", "n", "n_3"].map((name) => ref(`#/$defs/${name}`)),
+      $defs: {
+        x_0y_20z: { type: "null" },
+        n: { type: "string" },
+        n_2: { type: "array" },
+        n_3: { type: "object" },
+      },
+    });
   });
 
   it("keeps what looks like a reference and is data, and members that are named as keywords", () => {
@@ -135,6 +133,8 @@ describe("a bundled schema", () => {
       not: ref("#/$defs/a"),
       $defs: { a: { type: "null" } },
     });
+    const inner = (to: string) => ({ not: { $defs: { enum: ref(to) } } });
+    assert.deepEqual(bundleSchema({ x: true }, inner("#/x")), { ...inner("#/$defs/x"), $defs: { x: true } });
     const kept = { definitions: { enum: ref("#/x") } };
     assert.deepEqual(bundleSchema({ x: true }, kept), {
       definitions: { enum: ref("#/$defs/x") },
