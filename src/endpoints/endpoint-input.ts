@@ -130,12 +130,12 @@ export const rotateInputSchema = z
   .nullable();
 
 function refuseHeaders(headers: Record<string, string>, context: z.RefinementCtx): void {
-  const names = Object.keys(headers);
-  if (names.length > MAX_STATIC_HEADERS) {
+  const given = Object.entries(headers);
+  if (given.length > MAX_STATIC_HEADERS) {
     context.addIssue({ code: "custom", message: `must be at most ${MAX_STATIC_HEADERS} headers` });
   }
   refuseEach(
-    names.map((name) => [name, headers[name] ?? "", name]),
+    given.map(([name, value]) => [name, value, name]),
     context,
   );
 }

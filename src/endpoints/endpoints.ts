@@ -163,14 +163,22 @@ export class Endpoints {
   /** The URL as it is kept: as sent, less a fragment. */
   async #requireSafeUrl(caller: Caller, id: EndpointId | null, text: string): Promise<string> {
     const { guard, refusals } = this.#services;
-    const parsed = guard.parse(text);
-    const verdict = parsed.ok ? await guard.checkUrl(text) : { unsafe: parsed.rule };
-    if (parsed.ok && verdict === "safe") return parsed.url.href;
+    const verdict = await judgeUrl(guard, text);
+    if ("href" in verdict) return verdict.href;
     const operation = id === null ? "create" : "update";
-    const rule = verdict === "safe" ? "" : verdict.unsafe;
-    await refusals.refused(caller, { endpointId: id, operation, url: text, rule });
+    await refusals.refused(caller, { endpointId: id, operation, url: text, rule: verdict.rule });
     throw new Refusal("unsafe_url");
   }
+}
+
+async function judgeUrl(
+  guard: EndpointServices["guard"],
+  text: string,
+): Promise<{ href: string } | { rule: string }> {
+  const parsed = guard.parse(text);
+  if (!parsed.ok) return { rule: parsed.rule };
+  const verdict = await guard.checkUrl(text);
+  return verdict === "safe" ? { href: parsed.url.href } : { rule: verdict.unsafe };
 }
 
 /** It is temporary from its creation on, or never. */

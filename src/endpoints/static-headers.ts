@@ -33,10 +33,7 @@ export function openHeaders(
   if (sealedHeaders === null) return headers;
   const values = openValues(box, sealedHeaders, owner);
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      value === MASK ? (values.get(name.toLowerCase()) ?? value) : value,
-    ]),
+    Object.entries(headers).map(([name, value]) => [name, values.get(name.toLowerCase()) ?? value]),
   );
 }
 

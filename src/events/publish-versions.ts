@@ -13,7 +13,7 @@ export type JudgedVersions = { issues: Issue[]; newest: number; versions: Map<nu
  * miss the event unnoticed.
  */
 export function judgeVersions(input: PublishInput, catalog: Catalog): JudgedVersions {
-  const { type, data, versions: others = {}, exact = { data, versions: others } } = input;
+  const { type, data, versions: others = {}, exact = {} } = input;
   const known = catalog.types.get(type);
   const versions = new Map<number, unknown>();
   if (known === undefined) return { issues: [unknown(["type"], "event_type")], newest: 1, versions };

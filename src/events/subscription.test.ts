@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { isEventTypeName, isPattern, patternsMatching, versionFor } from "./subscription.ts";
+import {
+  isEventTypeName,
+  isPattern,
+  parseVersionedType,
+  patternsMatching,
+  typesWithTwoVersions,
+  versionFor,
+} from "./subscription.ts";
 
 const isSubscribed = (subscription: string[], type: string): boolean =>
   versionFor(subscription, { type, newest: 1, versions: [1] }) === 1;
@@ -82,4 +89,36 @@ describe("an event type name", () => {
     for (const pattern of ["*", "a.*", "a.b.*"]) assert.ok(!isEventTypeName(pattern) && isPattern(pattern));
     for (const text of ["**", "*.*", ".*", "a.*.b", "a.**"]) assert.ok(!isPattern(text), text);
   });
+});
+
+it("a type's patterns are its prefixes, itself, and itself at each of its versions", () => {
+  assert.deepEqual(patternsMatching("a.b.c", [1, 3]), ["*", "a.*", "a.b.*", "a.b.c", "a.b.c@1", "a.b.c@3"]);
+  assert.deepEqual(patternsMatching("a"), ["*", "a", "a@1"]);
+  assert.deepEqual(patternsMatching("a.b", []), ["*", "a.*", "a.b"]);
+});
+
+it("a name has a type, and a version where it names one", () => {
+  assert.deepEqual(parseVersionedType("a.b"), { type: "a.b", version: null });
+  assert.deepEqual(parseVersionedType("a.b@12"), { type: "a.b", version: 12 });
+  for (const text of ["", "*", "a.*", "a@0", "a@1000", "a@", "@1", "a@1@2", " a", "a@1 "])
+    assert.equal(parseVersionedType(text), null, text);
+});
+
+describe("the types of which a subscription names two versions", () => {
+  const cases: [string[], string[]][] = [
+    [[], []],
+    [["a@1", "b@1", "a", "a.*", "*"], []],
+    [["a", "a"], []],
+    [["a@1", "a@1"], []],
+    [["a@1", "a@2"], ["a"]],
+    [
+      ["b.c@2", "a@1", "a@2", "a@3", "b.c@1"],
+      ["a", "b.c"],
+    ],
+  ];
+  for (const [subscription, expected] of cases) {
+    it(`are ${expected.join(" and ") || "none"} of [${subscription.join(", ")}]`, () => {
+      assert.deepEqual(typesWithTwoVersions(subscription), expected);
+    });
+  }
 });

@@ -28,7 +28,7 @@ export const logged = ({ tenantId, endpointId, eventId }: Rows) => ({
   sentAt: null,
 });
 
-export const newEndpoint = ({ tenantId }: Rows) => ({
+export const newEndpoint = ({ tenantId }: Pick<Rows, "tenantId">) => ({
   tenantId,
   id: newEndpointId(),
   url: "https://example.org/",

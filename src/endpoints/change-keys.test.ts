@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
+import { changeKeys, readKeyUse } from "./change-keys.ts";
+import { insertEndpoint } from "./endpoint-store.ts";
+import { readSendTarget, type TargetKey } from "./send-target.ts";
+import { sealSigningSecret } from "./signing-secret.ts";
+import { changeHeaders, NO_HEADERS } from "./static-headers.ts";
+
+const SECRET = "a-secret-of-the-tenants-own";
+const tenantId = tenant("acme");
+const [newKey, oldKey, lostKey] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+const ring = makeSecretBox([newKey, oldKey]);
+const newBox = makeSecretBox([newKey]);
+const oldBox = makeSecretBox([oldKey]);
+const lostBox = makeSecretBox([lostKey]);
+const idOf = (box: SecretBox) => box.keyIds[0];
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(() => database.pool.query("DELETE FROM postern.endpoints; DELETE FROM postern.audit_log"));
+after(() => database.drop());
+
+/** An endpoint with all three kinds of sealed values, under one key. */
+async function create(box: SecretBox): Promise<TargetKey> {
+  const endpoint = newEndpoint({ tenantId });
+  const key = { tenantId, endpointId: endpoint.id };
+  const stored = changeHeaders(box, key, NO_HEADERS, { headers: { Authorization: "Bearer 1" } });
+  await insertEndpoint(database.pool, { ...endpoint, secret: sealSigningSecret(box, SECRET, key), stored });
+  await database.pool.query(
+    `UPDATE postern.endpoints SET previous_secret = $2, previous_secret_until = now() + interval '1 hour' WHERE id = $1`,
+    [endpoint.id, sealSigningSecret(box, `former-${SECRET}`, key)],
+  );
+  return key;
+}
+
+async function secretsUnder(box: SecretBox, key: TargetKey) {
+  const target = await readSendTarget(database.pool, box, key);
+  return [...(target?.signingKeys.map(({ whole }) => whole.export().toString()) ?? []), target?.headers];
+}
+const ALL = [SECRET, `former-${SECRET}`, { Authorization: "Bearer 1" }];
+
+async function audited(): Promise<unknown[]> {
+  const { rows } = await database.pool.query(
+    `SELECT tenant_id, actor_type, actor_sub, action, endpoint_id, outcome, details, request_id, address
+      FROM postern.audit_log ORDER BY id`,
+  );
+  return rows;
+}
+
+const byOperator = (action: string, details: unknown) => ({
+  tenant_id: null,
+  actor_type: "operator",
+  actor_sub: null,
+  action,
+  endpoint_id: null,
+  outcome: "done",
+  details,
+  request_id: null,
+  address: null,
+});
+
+it("the use of keys is told in the ring's order, and then of missing ones", async () => {
+  for (const box of [oldBox, oldBox, lostBox]) await create(box);
+  assert.deepEqual(await readKeyUse(database.pool, ring), [
+    { keyId: idOf(newBox), place: "first", secrets: 0 },
+    { keyId: idOf(oldBox), place: "former", secrets: 6 },
+    { keyId: idOf(lostBox), place: "missing", secrets: 3 },
+  ]);
+});
+
+describe("a change of keys", () => {
+  it("seals every value under the first key, and the audit log says so before and after", async () => {
+    const keys = [await create(oldBox), await create(newBox), await create(oldBox)];
+    const progress: number[] = [];
+    const change = await changeKeys(database.pool, ring, (endpoints) => progress.push(endpoints));
+    const use = [
+      { keyId: idOf(newBox), place: "first", secrets: 9 },
+      { keyId: idOf(oldBox), place: "former", secrets: 0 },
+    ];
+    assert.deepEqual([change, progress], [{ endpoints: 2, failures: [], keys: use }, [2]]);
+    for (const key of keys) assert.deepEqual(await secretsUnder(newBox, key), ALL);
+    assert.deepEqual(await audited(), [
+      byOperator("keys.rotation_started", { secrets_by_key: { [idOf(newBox)]: 3, [idOf(oldBox)]: 6 } }),
+      byOperator("keys.rotated", {
+        endpoints: 2,
+        failures: 0,
+        secrets_by_key: { [idOf(newBox)]: 9, [idOf(oldBox)]: 0 },
+      }),
+    ]);
+  });
+
+  it("says nothing where nothing is to be changed", async () => {
+    await create(newBox);
+    const use = [
+      { keyId: idOf(newBox), place: "first", secrets: 3 },
+      { keyId: idOf(oldBox), place: "former", secrets: 0 },
+    ];
+    const change = await changeKeys(database.pool, ring, () => assert.fail());
+    assert.deepEqual(change, { endpoints: 0, failures: [], keys: use });
+    assert.deepEqual(await audited(), []);
+  });
+
+  it("names each endpoint whose secret does not open, leaves it, and does the others", async () => {
+    const [lost, opened] = [await create(lostBox), await create(oldBox)];
+    const { endpoints, failures, keys } = await changeKeys(database.pool, ring, () => undefined);
+    assert.deepEqual([endpoints, failures.length, keys.at(-1)?.place], [1, 1, "missing"]);
+    assert.match(
+      failures[0] ?? "",
+      new RegExp(`/acme/${lost.endpointId}: encrypted with key ${idOf(lostBox)}`),
+    );
+    assert.deepEqual(await secretsUnder(newBox, opened), ALL);
+    assert.deepEqual(await secretsUnder(lostBox, lost), ALL);
+    assert.deepEqual((await audited()).length, 2);
+    // Those that do not open are told again, though no endpoint is changed.
+    await changeKeys(database.pool, ring, () => undefined);
+    assert.deepEqual((await audited()).length, 4);
+  });
+
+  it("stops at a value that opens and is none of Postern's", async () => {
+    const { endpointId } = await create(oldBox);
+    const sealed = oldBox.seal("no JSON", ["static-headers", tenantId, endpointId]);
+    await database.pool.query("UPDATE postern.endpoints SET sealed_headers = $1", [sealed]);
+    await assert.rejects(
+      changeKeys(database.pool, ring, () => undefined),
+      SyntaxError,
+    );
+  });
+
+  it("goes on behind the first 500 endpoints, and tells how many are done", async () => {
+    for (let n = 0; n < 501; n++) {
+      const endpoint = newEndpoint({ tenantId });
+      const secret = sealSigningSecret(oldBox, SECRET, { tenantId, endpointId: endpoint.id });
+      await insertEndpoint(database.pool, { ...endpoint, secret });
+    }
+    const progress: number[] = [];
+    const { endpoints } = await changeKeys(database.pool, ring, (done) => progress.push(done));
+    assert.deepEqual([endpoints, progress], [501, [500, 501]]);
+  });
+
+  it("comes back for a locked one, and forgets the failure of one that opens meanwhile", async () => {
+    const [spoilt, locked] = [await create(lostBox), await create(oldBox)];
+    const client = await database.pool.connect();
+    const progress: number[] = [];
+    const freed: Promise<unknown>[] = [];
+    try {
+      await client.query("BEGIN");
+      await client.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [locked.endpointId]);
+      const { endpoints, failures } = await changeKeys(database.pool, ring, (done) => {
+        progress.push(done);
+        if (progress.length > 1) return;
+        freed.push(
+          client
+            .query(
+              "UPDATE postern.endpoints SET secret = $2, previous_secret = NULL, previous_secret_until = NULL, sealed_headers = NULL WHERE id = $1",
+              [spoilt.endpointId, sealSigningSecret(oldBox, SECRET, spoilt)],
+            )
+            .then(() => client.query("COMMIT")),
+        );
+      });
+      await Promise.all(freed);
+      assert.deepEqual([endpoints, failures], [2, []]);
+      assert.deepEqual([progress[0], progress.at(-1)], [0, 2]);
+    } finally {
+      client.release();
+    }
+    assert.deepEqual(await secretsUnder(newBox, locked), ALL);
+  });
+});

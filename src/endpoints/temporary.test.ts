@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { eventually } from "../../test/support/service.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { insertEndpoint } from "./endpoint-store.ts";
+import type { TargetKey } from "./send-target.ts";
+import { keepTemporary, removeAbandoned } from "./temporary.ts";
+
+const tenantId = tenant("acme");
+const MINUTE_MS = 60_000;
+
+let database: TestDatabase;
+let tenants: TenantPool;
+let followed: unknown[];
+before(async () => {
+  database = await createTestDatabase();
+  tenants = createTenantPool({
+    url: database.url,
+    poolSize: 2,
+    applicationName: "temporary endpoints test",
+    connectionTimeoutMs: 5000,
+  });
+});
+beforeEach(async () => {
+  followed = [];
+  await database.pool.query("DELETE FROM postern.endpoints; DELETE FROM postern.audit_log");
+});
+after(async () => {
+  await tenants.end();
+  await database.drop();
+});
+
+/** A temporary endpoint whose hour ends in so many minutes. */
+async function create(minutes: number): Promise<TargetKey> {
+  const endpoint = { ...newEndpoint({ tenantId }), mode: "pull" as const, temporary: true };
+  await insertEndpoint(database.pool, endpoint);
+  await database.pool.query(
+    "UPDATE postern.endpoints SET temporary_until = now() + $2 * interval '1 min' WHERE id = $1",
+    [endpoint.id, minutes],
+  );
+  return { tenantId, endpointId: endpoint.id };
+}
+
+/** Of the only endpoint. */
+async function minutesLeft(): Promise<number | undefined> {
+  const { rows } = await database.pool.query<{ left: number }>(
+    "SELECT round(extract(epoch FROM temporary_until - now()) / 60)::int AS left FROM postern.endpoints",
+  );
+  return rows[0]?.left;
+}
+
+const remove = () =>
+  removeAbandoned({
+    db: database.pool,
+    tenants,
+    queue: {
+      async endpointChanged(endpoint) {
+        followed.push(endpoint);
+      },
+    },
+    log: makeLog("silent"),
+  });
+
+async function isDeleted({ endpointId }: TargetKey): Promise<unknown> {
+  const { rows } = await database.pool.query(
+    "SELECT deleted_at IS NOT NULL AS deleted FROM postern.endpoints WHERE id = $1",
+    [endpointId],
+  );
+  return rows[0]?.deleted;
+}
+
+async function audited(): Promise<unknown[]> {
+  const { rows } = await database.pool.query(
+    `SELECT tenant_id, actor_type, actor_sub, action, endpoint_id, outcome, details, request_id, address
+      FROM postern.audit_log`,
+  );
+  return rows;
+}
+
+describe("a call for a temporary endpoint", () => {
+  it("gives it another hour, once a minute", async (test) => {
+    const endpoint = await create(5);
+    const now = Date.now();
+    test.mock.timers.enable({ apis: ["Date"], now });
+    const callWith = (leftMs: number) =>
+      keepTemporary(database.pool, { ...endpoint, temporaryUntil: new Date(now + leftMs) });
+    await callWith(59 * MINUTE_MS + 1);
+    assert.equal(await minutesLeft(), 5);
+    await callWith(59 * MINUTE_MS);
+    assert.equal(await minutesLeft(), 60);
+  });
+
+  it("changes nothing of one that stays", async () => {
+    const endpoint = await create(5);
+    await database.pool.query("UPDATE postern.endpoints SET temporary_until = NULL");
+    await keepTemporary(database.pool, { ...endpoint, temporaryUntil: null });
+    await keepTemporary(database.pool, { ...endpoint, temporaryUntil: new Date() });
+    const { rows } = await database.pool.query("SELECT temporary_until FROM postern.endpoints");
+    assert.deepEqual(rows, [{ temporary_until: null }]);
+  });
+});
+
+describe("an abandoned endpoint", () => {
+  it("is deleted with an entry in the audit log, and its dispatches follow", async () => {
+    const [abandoned, called] = [await create(-1), await create(1)];
+    await remove();
+    assert.deepEqual([await isDeleted(abandoned), await isDeleted(called)], [true, false]);
+    assert.deepEqual(followed, [abandoned]);
+    const entry = {
+      tenant_id: "acme",
+      actor_type: "postern",
+      actor_sub: null,
+      action: "endpoint.deleted",
+      endpoint_id: abandoned.endpointId,
+      outcome: "done",
+      details: { reason: "abandoned" },
+      request_id: null,
+      address: null,
+    };
+    assert.deepEqual(await audited(), [entry]);
+    await remove();
+    assert.equal((await audited()).length, 1);
+  });
+
+  it("stays when its client calls just before it would go, and the next one goes", async () => {
+    const [called, abandoned] = [await create(-2), await create(-1)];
+    const client = await database.pool.connect();
+    try {
+      await client.query("BEGIN");
+      await keepTemporary(client, { ...called, temporaryUntil: new Date() });
+      const removing = remove();
+      const pid = await pidOf(client);
+      await eventually(async () => (await waitersFor(database.pool, pid)) === 1);
+      await client.query("COMMIT");
+      await removing;
+    } finally {
+      client.release();
+    }
+    assert.deepEqual([await isDeleted(called), await isDeleted(abandoned)], [false, true]);
+    assert.deepEqual([followed, (await audited()).length], [[abandoned], 1]);
+  });
+});
