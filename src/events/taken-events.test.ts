@@ -33,7 +33,10 @@ beforeEach(async () => {
         return queue.accept(events, options);
       },
     },
-    ownLane: { accept: (work) => work({ lease: null, parked: [] }), backlogged: () => [] },
+    ownLane: {
+      accept: (work) => work({ lease: null, parked: [] }),
+      acceptUnleased: (work) => work([]),
+    },
   });
   taken = makeTakenEvents(acceptor);
 });
