@@ -6,10 +6,10 @@ import { ALL_SLOTS, NO_SLOTS, slotOf, SlotSet } from "../queue/slots.ts";
 import { newDeliveryId, newEndpointId, newEventId, parseTenantId, type EndpointId } from "../shared/id.ts";
 import { CatchUp } from "./catch-up.ts";
 
-function dispatchOf(endpointId: EndpointId, attempt = 1): LeasedDispatch {
+function dispatchOf(endpointId: EndpointId, attempt = 1, body = "{}"): LeasedDispatch {
   const tenantId = parseTenantId("acme");
   assert.ok(tenantId !== null);
-  const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt, once: false };
+  const event = { eventId: newEventId(), eventType: "a.b", body, attempt, once: false };
   return { id: newDeliveryId(), tenantId, endpointId, ...event, leaseId: "lease", leaseEndsMs: 60_000 };
 }
 
@@ -26,17 +26,17 @@ describe("catching up with the table", () => {
 
   it("lets only those wait whose endpoint is behind", () => {
     const [waiting, entering] = [dispatchOf(behind), dispatchOf(level)];
-    assert.deepEqual(catchUp.enter([waiting, entering]), [entering]);
+    assert.deepEqual(catchUp.enter([waiting, entering]), { entering: [entering], refused: [] });
     assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS), [waiting]);
     const later = dispatchOf(behind);
-    assert.deepEqual(catchUp.enter([later]), [later]);
+    assert.deepEqual(catchUp.enter([later]), { entering: [later], refused: [] });
   });
 
   it("does not trust a look that had begun before", () => {
     const look = catchUp.lookBegins();
     catchUp.note([behind], ALL_SLOTS);
     const waiting = dispatchOf(behind);
-    assert.deepEqual(catchUp.enter([waiting]), []);
+    assert.deepEqual(catchUp.enter([waiting]), { entering: [], refused: [] });
     assert.deepEqual(catchUp.foundAll(look, ALL_SLOTS), []);
     assert.deepEqual(catchUp.leftSome(look), []);
     assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS), [waiting]);
@@ -64,12 +64,38 @@ describe("catching up with the table", () => {
     catchUp.enter([waiting]);
     assert.deepEqual(catchUp.leftSome(catchUp.lookBegins()), [waiting]);
     const later = dispatchOf(behind);
-    assert.deepEqual(catchUp.enter([later]), [later]);
+    assert.deepEqual(catchUp.enter([later]), { entering: [later], refused: [] });
+  });
+
+  it("after a look that left some, also gives up those of the same endpoint that came during the look", () => {
+    const [first, second] = [dispatchOf(behind), dispatchOf(behind)];
+    catchUp.enter([first]);
+    const look = catchUp.lookBegins();
+    catchUp.note([behind], ALL_SLOTS);
+    catchUp.enter([second]);
+    // Its lane may be empty again before the next look, and then takes what follows at once.
+    assert.deepEqual(catchUp.leftSome(look), [first, second]);
+    const later = dispatchOf(behind);
+    assert.deepEqual(catchUp.enter([later]), { entering: [later], refused: [] });
+  });
+
+  it("lets so much wait as memory allows, and then lanes park what follows, in a second round too", () => {
+    const large = () => dispatchOf(behind, 1, "x".repeat(3 * 1024 * 1024));
+    for (const round of [1, 2]) {
+      const [first, second, third, later] = [large(), large(), large(), large()];
+      assert.deepEqual(catchUp.enter([first, second]), { entering: [], refused: [] }, `round ${round}`);
+      assert.deepEqual(catchUp.enter([third, later]), { entering: [later], refused: [first, second, third] });
+      catchUp.note([behind], ALL_SLOTS);
+    }
+    catchUp.enter([large(), large()]);
+    catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS);
+    catchUp.note([behind], ALL_SLOTS);
+    assert.deepEqual(catchUp.enter([large(), large()]).refused, []);
   });
 
   it("stays behind after a look that left some, if nothing waited", () => {
     catchUp.leftSome(catchUp.lookBegins());
-    assert.deepEqual(catchUp.enter([dispatchOf(behind)]), []);
+    assert.deepEqual(catchUp.enter([dispatchOf(behind)]).entering, []);
   });
 
   it("puts waiting ones in front of younger first attempts of their endpoint that a look brings", () => {
@@ -85,24 +111,21 @@ describe("catching up with the table", () => {
   it("notes endpoints of slots that this worker has, or that arrive", () => {
     const other = new CatchUp();
     other.note([behind], NO_SLOTS);
-    assert.equal(other.enter([dispatchOf(behind)]).length, 1);
+    assert.equal(other.enter([dispatchOf(behind)]).entering.length, 1);
     other.arrive(new SlotSet([slotOf(behind)]));
     other.note([behind, level], NO_SLOTS);
-    assert.equal(other.enter([dispatchOf(behind)]).length, 0);
-    assert.equal(other.enter([dispatchOf(level)]).length, 1);
+    assert.equal(other.enter([dispatchOf(behind)]).entering.length, 0);
+    assert.equal(other.enter([dispatchOf(level)]).entering.length, 1);
     other.arrived();
     other.leave(() => true);
     other.note([behind], NO_SLOTS);
-    assert.equal(other.enter([dispatchOf(behind)]).length, 1);
+    assert.equal(other.enter([dispatchOf(behind)]).entering.length, 1);
   });
 
   it("takes out what is withdrawn, and forgets slots that leave", () => {
     const [withdrawn, leaving] = [dispatchOf(behind), dispatchOf(behind)];
     catchUp.enter([withdrawn, leaving]);
-    assert.deepEqual(
-      catchUp.remove(({ id }) => id === withdrawn.id),
-      [withdrawn],
-    );
+    assert.deepEqual(catchUp.withdraw(withdrawn), [withdrawn]);
     assert.deepEqual(
       catchUp.leave((slot) => slot !== slotOf(behind)),
       [],
@@ -112,6 +135,6 @@ describe("catching up with the table", () => {
       [leaving],
     );
     const later = dispatchOf(behind);
-    assert.deepEqual(catchUp.enter([later]), [later]);
+    assert.deepEqual(catchUp.enter([later]), { entering: [later], refused: [] });
   });
 });

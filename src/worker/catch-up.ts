@@ -11,7 +11,9 @@
  * that is due, makes it level again. Meanwhile accepted dispatches are still
  * leased, but wait here. After a look that left some due they wait no longer:
  * the endpoint's lane becomes backlogged, parks them, and pulls the oldest first.
- * So an endpoint never waits for another's backlog.
+ * So an endpoint never waits for another's backlog. The same becomes of an
+ * endpoint whose dispatches would make this take too much memory, because a look
+ * may take as long as a statement may.
  *
  * A look may also bring younger dispatches than those that wait. The waiting ones
  * enter their lane in front of them, because that look has found all that is
@@ -21,9 +23,13 @@
  * ([ADR 0036](../../docs/adr/0036-first-attempts-start-in-order.md)). Pure: it
  * answers what may enter the lanes.
  */
-import type { LeasedDispatch } from "../queue/queue.ts";
+import type { EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
 import { NO_SLOTS, slotOf, type Slot, type SlotSet } from "../queue/slots.ts";
 import type { EndpointId } from "../shared/id.ts";
+import { weightOf } from "./shares.ts";
+
+/** {@link weightOf} all that waits: a quarter of what the lanes hold. */
+const MOST_WEIGHT = 8 * 1024 * 1024;
 
 type Waiting = { dispatch: LeasedDispatch; afterLook: number };
 
@@ -32,7 +38,8 @@ export class CatchUp {
   #looks = 0;
   /** Endpoints that are behind, with the last look that may have missed something of theirs. */
   readonly #behind = new Map<EndpointId, number>();
-  #waiting: Waiting[] = [];
+  readonly #waiting = new Map<EndpointId, Waiting[]>();
+  #weight = 0;
   #arriving: SlotSet = NO_SLOTS;
 
   /** What comes into the table for these slots is noted from now on, until they are owned. */
@@ -52,13 +59,21 @@ export class CatchUp {
     }
   }
 
-  /** Newly accepted dispatches. Answers those that enter their lanes now; the others wait. */
-  enter(dispatches: readonly LeasedDispatch[]): LeasedDispatch[] {
-    return dispatches.filter((dispatch) => {
-      const afterLook = this.#behind.get(dispatch.endpointId);
-      if (afterLook !== undefined) this.#waiting.push({ dispatch, afterLook });
-      return afterLook === undefined;
-    });
+  /** Newly accepted dispatches: those that enter their lanes now, and those whose lanes must be backlogged, and refuse them. The others wait. */
+  enter(dispatches: readonly LeasedDispatch[]): { entering: LeasedDispatch[]; refused: LeasedDispatch[] } {
+    const entering: LeasedDispatch[] = [];
+    const refused: LeasedDispatch[] = [];
+    for (const dispatch of dispatches) {
+      const { endpointId } = dispatch;
+      const afterLook = this.#behind.get(endpointId);
+      if (afterLook === undefined) {
+        entering.push(dispatch);
+        continue;
+      }
+      this.#wait({ dispatch, afterLook });
+      if (this.#weight > MOST_WEIGHT) refused.push(...this.#giveUp(endpointId));
+    }
+    return { entering, refused };
   }
 
   lookBegins(): number {
@@ -68,49 +83,71 @@ export class CatchUp {
   /** What a look brings, each dispatch behind the older ones of its endpoint that wait. */
   withOlder(found: readonly LeasedDispatch[]): LeasedDispatch[] {
     return found.flatMap((younger) =>
-      this.#waiting.length === 0 || younger.attempt > 1
-        ? [younger]
-        : [...this.remove((one) => isOlder(one, younger)), younger],
+      younger.attempt > 1 ? [younger] : [...this.#takeOlder(younger), younger],
     );
   }
 
   /** The look has claimed all that was due in these slots. Answers what enters the lanes. */
   foundAll(look: number, slots: SlotSet): LeasedDispatch[] {
-    const isFound = (endpointId: EndpointId, afterLook: number) =>
-      afterLook < look && slots.has(slotOf(endpointId));
-    for (const [id, afterLook] of this.#behind) if (isFound(id, afterLook)) this.#behind.delete(id);
-    return this.#take(({ dispatch, afterLook }) => isFound(dispatch.endpointId, afterLook));
+    for (const [id, afterLook] of this.#behind) {
+      if (afterLook < look && slots.has(slotOf(id))) this.#behind.delete(id);
+    }
+    return this.#endpoints((slot) => slots.has(slot)).flatMap((id) =>
+      this.#take(id, ({ afterLook }) => afterLook < look),
+    );
   }
 
-  /** The look left some due. Answers the dispatches whose lanes must be backlogged, and refuse them. */
+  /**
+   * The look left some due. Answers the dispatches whose lanes must be
+   * backlogged, and refuse them: also younger ones, since such a lane may be
+   * open again before the next look.
+   */
   leftSome(look: number): LeasedDispatch[] {
-    const taken = this.#take(({ afterLook }) => afterLook < look);
-    for (const { endpointId } of taken) this.#behind.delete(endpointId);
-    return taken;
+    return [...this.#waiting].flatMap(([id, waiting]) =>
+      waiting.some(({ afterLook }) => afterLook < look) ? this.#giveUp(id) : [],
+    );
   }
 
-  /** Takes out those that this worker must not send. */
-  remove(isWanted: (dispatch: LeasedDispatch) => boolean): LeasedDispatch[] {
-    return this.#take(({ dispatch }) => isWanted(dispatch));
+  /** Takes out what this worker must not send. */
+  withdraw({ endpointId, eventId }: EventAtEndpoint): LeasedDispatch[] {
+    return this.#take(endpointId, ({ dispatch }) => dispatch.eventId === eventId);
   }
 
   /** The same of slots that it gives back. */
   leave(isLeaving: (slot: Slot) => boolean): LeasedDispatch[] {
     for (const id of this.#behind.keys()) if (isLeaving(slotOf(id))) this.#behind.delete(id);
-    return this.remove(({ endpointId }) => isLeaving(slotOf(endpointId)));
+    return this.#endpoints(isLeaving).flatMap((id) => this.#take(id, () => true));
   }
 
-  #take(isWanted: (one: Waiting) => boolean): LeasedDispatch[] {
-    if (this.#waiting.length === 0) return [];
-    const { taken = [], left = [] } = Object.groupBy(this.#waiting, (one) =>
-      isWanted(one) ? "taken" : "left",
-    );
-    this.#waiting = left;
+  #endpoints(isWanted: (slot: Slot) => boolean): EndpointId[] {
+    return [...this.#waiting.keys()].filter((id) => isWanted(slotOf(id)));
+  }
+
+  #wait(one: Waiting): void {
+    const { endpointId } = one.dispatch;
+    const waiting = this.#waiting.get(endpointId) ?? [];
+    waiting.push(one);
+    this.#waiting.set(endpointId, waiting);
+    this.#weight += weightOf(one.dispatch);
+  }
+
+  #giveUp(endpointId: EndpointId): LeasedDispatch[] {
+    this.#behind.delete(endpointId);
+    return this.#take(endpointId, () => true);
+  }
+
+  /** Events of one process have ids in the order of publishing. */
+  #takeOlder({ endpointId, eventId }: LeasedDispatch): LeasedDispatch[] {
+    return this.#take(endpointId, ({ dispatch }) => dispatch.eventId < eventId);
+  }
+
+  #take(endpointId: EndpointId, isWanted: (one: Waiting) => boolean): LeasedDispatch[] {
+    const waiting = this.#waiting.get(endpointId);
+    if (waiting === undefined) return [];
+    const { taken = [], left = [] } = Object.groupBy(waiting, (one) => (isWanted(one) ? "taken" : "left"));
+    if (left.length > 0) this.#waiting.set(endpointId, left);
+    else this.#waiting.delete(endpointId);
+    for (const { dispatch } of taken) this.#weight -= weightOf(dispatch);
     return taken.map(({ dispatch }) => dispatch);
   }
-}
-
-/** Events of one process have ids in the order of publishing. */
-function isOlder(one: LeasedDispatch, other: LeasedDispatch): boolean {
-  return one.endpointId === other.endpointId && one.eventId < other.eventId;
 }

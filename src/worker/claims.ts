@@ -49,6 +49,8 @@ export type ClaimsServices = {
   log: Log;
   /** Offers claimed dispatches to the lanes, and starts what may start. */
   take: (claimed: readonly LeasedDispatch[]) => void;
+  /** The lanes refuse these, which are parked, and pulled behind the older ones of their endpoints. */
+  park: (leased: readonly LeasedDispatch[]) => void;
   /** The lanes were filled by a pull. */
   pulled: () => void;
   withoutEvent: (claimed: readonly LeasedDispatch[]) => void;
@@ -115,7 +117,7 @@ function theMore(one: Found, other: Found): Found {
 }
 
 function makeSteps(services: ClaimsServices) {
-  const { queue, outbox, lanes, slots, catchUp, clock, log, take, withoutEvent } = services;
+  const { queue, outbox, lanes, slots, catchUp, log, take, park, withoutEvent } = services;
 
   async function relay(): Promise<Found> {
     try {
@@ -140,11 +142,8 @@ function makeSteps(services: ClaimsServices) {
     return found.claimed.length > 0 ? "some" : "nothing";
   }
 
-  /** What waits for older dispatches is parked, and pulled after them. */
   function leftSome(look: number): Found {
-    const waiting = catchUp.leftSome(look);
-    for (const dispatch of waiting) lanes.foundBacklog(dispatch, clock.nowMs());
-    take(waiting);
+    park(catchUp.leftSome(look));
     return "nothing";
   }
 

@@ -100,6 +100,7 @@ class LaneWorker implements Worker {
       slots,
       catchUp: this.#catchUp,
       take: (dispatches) => this.#takeLeased(dispatches),
+      park: (dispatches) => this.#park(dispatches),
       pulled: () => this.#pump(),
       withoutEvent: (dispatches) =>
         dispatches.forEach((dispatch) => void this.#track(this.#carryOut.endWithoutEvent(dispatch))),
@@ -120,8 +121,7 @@ class LaneWorker implements Worker {
   }
 
   withdraw(superseded: EventAtEndpoint): void {
-    const { endpointId, eventId } = superseded;
-    const waiting = this.#catchUp.remove((one) => one.endpointId === endpointId && one.eventId === eventId);
+    const waiting = this.#catchUp.withdraw(superseded);
     const inLane = this.#lanes.withdraw(superseded, this.#services.clock.nowMs());
     this.#giveBack([...waiting, ...inLane], "withdrawn");
   }
@@ -188,10 +188,16 @@ class LaneWorker implements Worker {
     for (const endpoint of parked) {
       if (own.has(slotOf(endpoint.endpointId))) this.#lanes.foundBacklog(endpoint, clock.nowMs());
     }
-    const entering = this.#catchUp.enter(leased);
+    const { entering, refused } = this.#catchUp.enter(leased);
+    this.#park(refused);
     this.#takeLeased(entering);
     if (entering.length < leased.length) this.#claims.wake();
     this.#catchUp.note(unleased, own);
+  }
+
+  #park(dispatches: readonly LeasedDispatch[]): void {
+    for (const dispatch of dispatches) this.#lanes.foundBacklog(dispatch, this.#services.clock.nowMs());
+    this.#takeLeased(dispatches);
   }
 
   #takeLeased(dispatches: readonly LeasedDispatch[]): void {

@@ -280,7 +280,8 @@ export const BREAKAGES: Record<string, Breakage> = {
   },
   "nothing waits for older dispatches in the table": {
     noticedBy: keepsOrder,
-    breakIt: () => replace(CatchUp.prototype, "enter", () => (dispatches: LeasedDispatch[]) => dispatches),
+    breakIt: () =>
+      replace(CatchUp.prototype, "enter", () => (entering: LeasedDispatch[]) => ({ entering, refused: [] })),
   },
   "a lane opens before all that is due is parked": {
     noticedBy: keepsOrder,

@@ -127,6 +127,13 @@ const KINDS: readonly Kind[] = [false, true].flatMap((mustBeHere) =>
 );
 const ACCEPT_EVENTS = new Map(KINDS.map((kind) => [nameOf(kind), acceptEventsSql(kind)]));
 
+function statementOf(kind: Kind): { name: string; text: string } {
+  const name = nameOf(kind);
+  const text = ACCEPT_EVENTS.get(name);
+  if (text === undefined) throw new Error("a kind of events has no statement");
+  return { name, text };
+}
+
 function nameOf({ areKeyed, haveExtras, mustBeHere }: Kind): string {
   const words = [areKeyed && "keyed", haveExtras && "extra", mustBeHere && "here"].filter(Boolean);
   return `accept-events-${words.join("-") || "plain"}`;
@@ -192,11 +199,9 @@ export async function acceptEvents(
 ): Promise<Acceptance> {
   const leaseEndsMs = performance.now() + LEASE_MS;
   const kind = kindOf(events, residents);
-  const name = nameOf(kind);
   const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, keyArray(events)];
   const { rows } = await db.query<AcceptedRow>({
-    name,
-    text: ACCEPT_EVENTS.get(name) ?? "",
+    ...statementOf(kind),
     values: [
       ...eventArrays(events),
       textArray(events.map((event) => `{${event.patterns.join(",")}}`)),

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../arriving-slots.test.ts";
