@@ -121,6 +121,36 @@ describe("the homes of the intake's events", () => {
     );
   });
 
+  it("ask a shard once about a tenant that it refuses, however many of its events wait", async () => {
+    const directory = directoryOf(new Map([[acme, { shard: "eu1", version: 1 }]]));
+    const { homes, tries } = homesOver(directory, async () => {
+      throw misrouted();
+    });
+    const results = await Promise.allSettled(
+      Array.from({ length: 5 }, () => homes.keeper.accept(eventOf(acme), "grouped")),
+    );
+    for (const result of results) {
+      assert.ok(result.status === "rejected" && result.reason instanceof TenantMovingError);
+    }
+    assert.equal(tries.filter((one) => one === "eu1 acme alone").length, 1);
+  });
+
+  it("try each event of a tenant alone where one of them is refused for itself", async () => {
+    const directory = directoryOf(new Map([[acme, { shard: "eu1", version: 1 }]]));
+    let count = 0;
+    const { homes } = homesOver(directory, async () => {
+      if (count++ === 0) throw new Error("a value that no column takes");
+      return "accepted";
+    });
+    const results = await Promise.allSettled(
+      Array.from({ length: 3 }, () => homes.keeper.accept(eventOf(acme), "alone")),
+    );
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ["rejected", "fulfilled", "fulfilled"],
+    );
+  });
+
   it("accept nothing for a tenant that the directory has elsewhere by now", async () => {
     const directory = directoryOf(new Map(), new Map([[acme, { shard: "eu2", version: 2 }]]));
     const { homes, tries } = homesOver(directory, async () => "accepted");
