@@ -14,6 +14,7 @@ import {
 } from "../queue/postgres/handover-store.ts";
 import { makeChooser } from "../shards/choose-shard.ts";
 import { Directory } from "../shards/directory.ts";
+import { apartByTenant } from "../shards/apart-by-tenant.ts";
 import { makeHandOver, type HandOverServices } from "../shards/hand-over.ts";
 import { makeLaneOf, makeShardedHomes } from "../shards/intake-homes.ts";
 import { makeKeysOfShards, type ShardOfKeys } from "../shards/keys-of-shards.ts";
@@ -137,7 +138,8 @@ function betweenShards(
       isJoined = false;
       void joined.then(() => (isJoined = true));
     }
-    return { name, taken: makeTakenEvents(acceptor), metrics, pulse, isJoined: () => isJoined };
+    const taken = apartByTenant(makeTakenEvents(acceptor));
+    return { name, taken, metrics, pulse, isJoined: () => isJoined };
   });
   return [
     ...handOvers(options, shards, { directory, targets: new Map(targets.map((one) => [one.name, one])) }),

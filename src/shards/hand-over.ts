@@ -8,10 +8,9 @@
  * no others.
  */
 import type { Pool } from "../database/pool.ts";
-import { isPassing } from "../database/passing-errors.ts";
 import { isMisrouted } from "../database/residence.ts";
 import { patternsMatching } from "../events/subscription.ts";
-import type { Taken, TakenEvents } from "../events/taken-events.ts";
+import type { TakenEvents } from "../events/taken-events.ts";
 import type { NewEvent } from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
 import { makeRepeated, type Repeated } from "../shared/every.ts";
@@ -157,7 +156,7 @@ async function handOver(
   if (home.shard !== shard) return "elsewhere";
   const event = toAccept(waiting, { isAtHome: from.name === shard });
   try {
-    const taken = await to.pulse.guard(() => accept(to.taken, event));
+    const taken = await to.pulse.guard(() => to.taken.accept(event, "grouped"));
     if (taken === "accepted") to.metrics.eventsAccepted.inc();
     if (taken === "key_reused") {
       log.error(
@@ -171,16 +170,6 @@ async function handOver(
     if (!isMisrouted(error)) throw error;
     directory.forget(tenantId);
     return "refused";
-  }
-}
-
-/** One that the database refuses, or whose tenant it refuses, fails its group; then each is tried alone. */
-async function accept(taken: TakenEvents, event: NewEvent): Promise<Taken> {
-  try {
-    return await taken.accept(event, "grouped");
-  } catch (error) {
-    if (isPassing(error) && !isMisrouted(error)) throw error;
-    return taken.accept(event, "alone");
   }
 }
 

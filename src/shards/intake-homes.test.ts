@@ -7,6 +7,7 @@ import { TenantMovingError } from "../intake/homes.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import type { Home } from "./directory-store.ts";
+import { apartByTenant } from "./apart-by-tenant.ts";
 import { makeLaneOf, makeShardedHomes } from "./intake-homes.ts";
 
 const catalog = (await openCatalog(undefined)).current();
@@ -56,12 +57,12 @@ function homesOver(
   const tries: string[] = [];
   const shards = ["eu1", "eu2"].map((name) => ({
     name,
-    taken: {
+    taken: apartByTenant({
       accept: ({ tenantId }: { tenantId: TenantId }, how: string) => {
         tries.push(`${name} ${tenantId} ${how}`);
         return accept(tenantId, how);
       },
-    },
+    }),
     metrics,
     pulse: { isAway: () => false, guard: <T>(work: () => Promise<T>) => work() },
     isJoined: () => name === "eu1",

@@ -9,9 +9,8 @@
  * finds what the source had accepted, and one in the source is refused.
  */
 import { LRUCache } from "lru-cache";
-import { isPassing } from "../database/passing-errors.ts";
 import { isMisrouted } from "../database/residence.ts";
-import type { Taken, TakenEvents } from "../events/taken-events.ts";
+import type { TakenEvents } from "../events/taken-events.ts";
 import { TenantMovingError, type Home, type Homes } from "../intake/homes.ts";
 import type { LaneOf } from "../intake/store-events.ts";
 import type { TenantId } from "../shared/id.ts";
@@ -69,7 +68,6 @@ function makeHome(
   { name, taken, metrics, pulse, isJoined }: AcceptingShard,
   refused: LRUCache<TenantId, true>,
 ): Home {
-  const alone = makeAlone();
   return {
     shard: name,
     metrics,
@@ -79,10 +77,9 @@ function makeHome(
       // The tenant may be new to the shard too.
       const home = await directory.find(tenantId);
       if (home.shard !== name) throw new TenantMovingError("the tenant lives in another shard");
-      const take = (one: "grouped" | "alone") => pulse.guard(() => taken.accept(event, one));
       try {
-        const first = how === "alone" || refused.has(tenantId) ? null : await inGroup(() => take("grouped"));
-        const outcome = first ?? (await alone(tenantId, () => take("alone")));
+        const one = refused.has(tenantId) ? "alone" : how;
+        const outcome = await pulse.guard(() => taken.accept(event, one));
         refused.delete(tenantId);
         return outcome;
       } catch (error) {
@@ -92,34 +89,5 @@ function makeHome(
         throw new TenantMovingError("the tenant's shard refuses it", { cause: error });
       }
     },
-  };
-}
-
-/** Null where the group failed by one of its events or tenants, which may be another's. */
-async function inGroup(take: () => Promise<Taken>): Promise<Taken | null> {
-  try {
-    return await take();
-  } catch (error) {
-    if (isPassing(error) && !isMisrouted(error)) throw error;
-    return null;
-  }
-}
-
-/**
- * One event of a tenant at a time: a shard that refuses the tenant to the first
- * refuses it to all that wait. So hundreds of a fenced tenant take one turn, and
- * keep no other tenant's waiting.
- */
-function makeAlone(): (tenantId: TenantId, take: () => Promise<Taken>) => Promise<Taken> {
-  const trying = new Map<TenantId, Promise<Taken>>();
-  return async (tenantId, take) => {
-    for (let earlier = trying.get(tenantId); earlier !== undefined; earlier = trying.get(tenantId)) {
-      await earlier.catch((error: unknown) => {
-        if (isMisrouted(error)) throw error;
-      });
-    }
-    const taking = take().finally(() => trying.delete(tenantId));
-    trying.set(tenantId, taking);
-    return taking;
   };
 }
