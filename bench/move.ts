@@ -5,12 +5,12 @@
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { makeChooser } from "../src/shards/choose-shard.ts";
 import { createEndpoint } from "../test/support/api.ts";
 import { runProgram, sharedSettings, startProgram } from "../test/support/program.ts";
 import { startReplicated } from "../test/support/replicated-postgres.ts";
 import { eventually, issueTestToken } from "../test/support/service.ts";
 import { owner, producer } from "../test/support/shard-programs.ts";
+import { newTenants } from "../test/support/shards.ts";
 import { startReceiver } from "../test/support/tls-receiver.ts";
 import { POSTGRES_SETTINGS } from "./database.ts";
 import { openConnection, type Target } from "./generator.ts";
@@ -29,9 +29,7 @@ try {
   const { DATABASE_URL: _, ...shared } = await sharedSettings("", receiver.caPem);
   const env = { ...shared, SHARDS: clusters.map(({ url }, n) => `${NAMES[n]}=${url}`).join("|") };
   const program = await startProgram(["up"], env);
-  const choose = makeChooser(NAMES.map((name) => ({ name, weight: 1 })));
-  const tid = Array.from({ length: 100 }, (_none, n) => `tenant-${n}`).find((id) => choose(id) === "eu1");
-  assert.ok(tid !== undefined);
+  const tid = newTenants(NAMES, "tenant")("eu1");
   const { endpoint } = await createEndpoint(program, { url: receiver.url }, { as: owner(tid) });
   await seed(tid, endpoint.id);
 

@@ -1,10 +1,10 @@
 /**
- * `npm run bench:outages [-- rounds]` (default 100): everything that an
- * installation of several machines consists of fails by turns, under a steady
- * load: primaries, standbys, disks, the servers of the stream, APIs, workers and
- * the way to a shard; and a tenant moves to and fro. Afterwards nothing that was
- * accepted may be missing, doubled, unlogged or with somebody else. Without root
- * no disk fills, and without Go there is no stream: it says so.
+ * `npm run bench:outages [-- rounds]` (default 100): under a steady load, each
+ * part of an installation of several machines fails by turns: primaries,
+ * standbys, disks, the stream's servers, APIs, workers and the way to a shard.
+ * A tenant moves to and fro. Afterwards no accepted event may be lost, stored
+ * twice, missing in the log or at another tenant. Without root no disk fills,
+ * and without Go there is no stream: it says so.
  *
  * `OUTAGES_SEED` repeats the choice of the shards that fail.
  */

@@ -8,9 +8,10 @@ import type { TenantId } from "../src/shared/id.ts";
 import { prepareIntakeOfShards, sendFor, storedEvent, type IntakeOfShards } from "./support/intake-shards.ts";
 import { metric, store, untilEmpty } from "./support/intake.ts";
 import { withoutNats } from "./support/nats-cluster.ts";
-import { runProgram, type Program } from "./support/program.ts";
+import type { Program } from "./support/program.ts";
 import { eventually } from "./support/service.ts";
 import { ok } from "./support/shard-programs.ts";
+import { moveTenant } from "./support/tenant-moves.ts";
 
 const skip = withoutNats();
 /** More than a worker holds at once. */
@@ -37,7 +38,7 @@ describe("an intake before two shards", { skip }, () => {
   }
 
   async function move(tid: TenantId, shard: string): Promise<void> {
-    const { code, output } = await runProgram(["tenants", "move", tid, "--to", shard], t.tests.settings());
+    const { code, output } = await moveTenant(t.tests, tid, "--to", shard);
     assert.equal(code, 0, output);
   }
 

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import type { Pool } from "../src/database/pool.ts";
 import { createEndpoint, publish } from "./support/api.ts";
-import { runProgram, startTask } from "./support/program.ts";
+import { startTask } from "./support/program.ts";
 import { startReplicated, type Replicated, type Server } from "./support/replicated-postgres.ts";
 import { eventually } from "./support/service.ts";
 import { delivered, owner, prepareShardTests, producer, type ShardTests } from "./support/shard-programs.ts";
+import { moveTenant } from "./support/tenant-moves.ts";
 
 let t: ShardTests;
 let replicated: Replicated;
@@ -26,7 +27,7 @@ after(async () => {
   await t.close();
 });
 
-const move = (...words: string[]) => runProgram(["tenants", "move", ...words], t.settings());
+const move = (...words: string[]) => moveTenant(t, ...words);
 
 /** The second of the two shards is the replicated one, and its standby is named first. */
 async function begin(database: string) {

@@ -1,9 +1,9 @@
 /** What else is asked of a tenant in the moment in which it is moved to another shard. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { runProgram } from "./support/program.ts";
 import { eventually, type Claims } from "./support/service.ts";
 import { BACKEND, ok, prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
+import { moveTenant } from "./support/tenant-moves.ts";
 
 let t: ShardTests;
 
@@ -13,7 +13,7 @@ before(async () => {
 afterEach(() => t.end());
 after(() => t.close());
 
-const move = (tid: string) => runProgram(["tenants", "move", tid, "--to", "eu2"], t.settings());
+const move = (tid: string) => moveTenant(t, tid, "--to", "eu2");
 
 /** Work that needs this table of the first shard waits until it is let go. */
 async function holdTable(

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { BROUGHT } from "../src/shards/move-tables.ts";
 import { publish } from "./support/api.ts";
-import { runProgram } from "./support/program.ts";
 import {
   delivered,
   leftoversOf,
@@ -12,6 +11,7 @@ import {
   publishArray,
   type ShardTests,
 } from "./support/shard-programs.ts";
+import { moveTenant } from "./support/tenant-moves.ts";
 
 let t: ShardTests;
 before(async () => {
@@ -20,7 +20,7 @@ before(async () => {
 afterEach(() => t.end());
 after(() => t.close());
 
-const move = (...words: string[]) => runProgram(["tenants", "move", ...words], t.settings());
+const move = (...words: string[]) => moveTenant(t, ...words);
 const leftovers = (shard: string) => leftoversOf(t, shard);
 
 describe("postern tenants move", () => {

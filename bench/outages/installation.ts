@@ -5,13 +5,13 @@
  * database passes a way that can be made silent.
  */
 import assert from "node:assert/strict";
-import { makeChooser } from "../../src/shards/choose-shard.ts";
 import type { Environment } from "../../src/config.ts";
 import { createEndpoint } from "../../test/support/api.ts";
 import { NatsCluster, prepareNats } from "../../test/support/nats-cluster.ts";
 import { sharedSettings, startProgram, type Program } from "../../test/support/program.ts";
 import { startReplicated, type Replicated, type Server } from "../../test/support/replicated-postgres.ts";
 import { owner } from "../../test/support/shard-programs.ts";
+import { newTenants } from "../../test/support/shards.ts";
 import { mountSmallDisk, type SmallDisk } from "../../test/support/small-disk.ts";
 import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
 import { startReceiver, type TlsReceiver } from "../../test/support/tls-receiver.ts";
@@ -117,13 +117,8 @@ function settingOf({ name, replicated, ways }: Shard): string {
   return `${name}=postgres://${url.username}@${Array.from(hosts).join(",")}${url.pathname}`;
 }
 
-/** Tenants that the program places in each of the shards. */
+/** Of both shards by turns. */
 function tenantsOf(names: readonly string[]): string[] {
-  const choose = makeChooser(names.map((name) => ({ name, weight: 1 })));
-  const found = names.map(() => [] as string[]);
-  for (let n = 0; found.some(({ length }) => length < TENANTS_PER_SHARD); n++) {
-    const ids = found[names.indexOf(choose(`tenant-${n}`))];
-    if (ids !== undefined && ids.length < TENANTS_PER_SHARD) ids.push(`tenant-${n}`);
-  }
-  return Array.from({ length: TENANTS_PER_SHARD }, (_, n) => found.map((ids) => ids[n] ?? "")).flat();
+  const newTenant = newTenants(names, "tenant");
+  return Array.from({ length: TENANTS_PER_SHARD }, () => names.map(newTenant)).flat();
 }

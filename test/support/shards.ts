@@ -29,25 +29,18 @@ export async function createShards(names: readonly string[], { migrated = true }
       return { name, database, proxy, url: url.href };
     }),
   );
-  const choose = makeChooser(names.map((name) => ({ name, weight: 1 })));
   const find = (name: string) => {
     const found = made.find((one) => one.name === name);
     assert.ok(found !== undefined);
     return found;
   };
-  let count = 0;
   // A receiver serves several tests.
-  const prefix = randomUUID().slice(0, 8);
+  const newTenant = newTenants(names, randomUUID().slice(0, 8));
   return {
     setting: made.map(({ name, url }) => `${name}=${url}`).join("|"),
     database: (name) => find(name).database,
     proxy: (name) => find(name).proxy,
-    newTenant(name) {
-      for (;;) {
-        const id = `${prefix}-${count++}`;
-        if (choose(id) === name) return tenant(id);
-      }
-    },
+    newTenant,
     async drop() {
       await Promise.all(
         made.map(async ({ database, proxy }) => {
@@ -56,5 +49,18 @@ export async function createShards(names: readonly string[], { migrated = true }
         }),
       );
     },
+  };
+}
+
+/** Makes tenants that a program places in the shard that is asked for, of shards of one weight. */
+export function newTenants(names: readonly string[], prefix: string): (shard: string) => TenantId {
+  const choose = makeChooser(names.map((name) => ({ name, weight: 1 })));
+  let count = 0;
+  return (shard) => {
+    assert.ok(names.includes(shard));
+    for (;;) {
+      const id = `${prefix}-${count++}`;
+      if (choose(id) === shard) return tenant(id);
+    }
   };
 }
