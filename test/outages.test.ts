@@ -4,7 +4,7 @@ import { it } from "node:test";
 import { z } from "zod";
 import { runSeries } from "./support/bench-series.ts";
 
-const ROUNDS = 12;
+const ROUNDS = 14;
 
 const found = z.object({
   rounds: z.literal(ROUNDS),

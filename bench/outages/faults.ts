@@ -9,6 +9,10 @@ import type { Load } from "./load.ts";
 export const BETWEEN = 20;
 /** Longer than a process waits before it calls a database silent. */
 const SILENCE_MS = 3000;
+/** Longer than the others need to take a worker for dead and to take its endpoints over. */
+const STANDSTILL_MS = 20_000;
+const END_SESSIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE application_name LIKE 'postern%' AND datname = current_database()`;
 
 export type Stand = {
   installation: Installation;
@@ -24,6 +28,7 @@ export function faultsOf({ stream, shards }: Installation): Fault[] {
   return [
     { name: "a primary is killed", run: (stand) => shardOf(stand).pair.killPrimary() },
     { name: "a worker is killed", run: (stand) => killOne(stand, "worker") },
+    { name: "a worker stands still, and goes on", run: suspendWorker },
     { name: "a tenant moves", run: moveTenant },
     {
       name: "a primary stands still, and comes back",
@@ -32,6 +37,7 @@ export function faultsOf({ stream, shards }: Installation): Fault[] {
     ...(stream === null ? [] : FAULTS_OF_THE_STREAM),
     { name: "a standby is killed", run: (stand) => shardOf(stand).pair.killStandby() },
     { name: "an API is killed", run: (stand) => killOne(stand, "api") },
+    { name: "a shard ends every session", run: endSessions },
     { name: "a shard is cut off", run: cutOff },
     ...(shards.some(({ disk }) => disk === null) ? [] : [{ name: "a disk is full", run: fillDisk }]),
     { name: "a tenant moves back", run: moveTenant },
@@ -76,6 +82,19 @@ function shardOf({ installation: { shards }, chance }: Stand) {
 
 async function killOne({ installation, chance }: Stand, role: Role): Promise<void> {
   await installation.restart(role, chance() < 0.5 ? 0 : 1);
+}
+
+async function suspendWorker({ installation, load, chance }: Stand): Promise<void> {
+  await installation.suspend("worker", chance() < 0.5 ? 0 : 1, async () => {
+    await delay(STANDSTILL_MS);
+    await load.acceptMore(BETWEEN);
+  });
+}
+
+/** Those by which workers show that they live are among them. */
+async function endSessions(stand: Stand): Promise<void> {
+  const ended = await shardOf(stand).pair.primary.sql(END_SESSIONS);
+  assert.ok(ended.length > 0);
 }
 
 /** The first tenant, to where it is not. */

@@ -90,6 +90,14 @@ export class Installation {
     this.#programs[role][place] = await startProgram([role], this.env);
   }
 
+  /** Lets one of the processes of a role stand still meanwhile. */
+  async suspend(role: Role, place: number, meanwhile: () => Promise<void>): Promise<void> {
+    const program = this.#programs[role][place];
+    program?.signal("SIGSTOP");
+    await meanwhile();
+    program?.signal("SIGCONT");
+  }
+
   async close(): Promise<void> {
     const programs = Object.values(this.#programs).flat();
     await Promise.all(programs.map((program) => program.end("SIGKILL")));

@@ -1,19 +1,31 @@
 /** Work that a process does again and again until it stops. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Does the work, and again `ms` after each end, until the signal; a failure is told and ends nothing. */
+/** Rare work that failed is not left until its next turn, which may be half an hour away. */
+const RETRY_MS = 60_000;
+
+/**
+ * Does the work, and again `ms` after each end, until the signal. A failure is
+ * told and ends nothing; behind it the work is done again within a minute.
+ */
 export async function every(
   ms: number,
   work: () => Promise<void>,
-  { signal, failed }: { signal: AbortSignal; failed: (error: unknown) => void },
+  {
+    signal,
+    failed,
+    wait = pause,
+  }: { signal: AbortSignal; failed: (error: unknown) => void; wait?: typeof pause },
 ): Promise<void> {
   while (!signal.aborted) {
+    let waitMs = ms;
     try {
       await work();
     } catch (error) {
       failed(error);
+      waitMs = Math.min(ms, RETRY_MS);
     }
-    await pause(ms, signal);
+    await wait(waitMs, signal);
   }
 }
 

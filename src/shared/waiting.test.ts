@@ -74,6 +74,31 @@ describe("repeated work", () => {
     assert.equal(rounds, 3);
   });
 
+  it("is done again within a minute after a failure, however rare it is, and else in its own time", async () => {
+    const stopping = new AbortController();
+    const waits: number[] = [];
+    const wait = async (ms: number) => {
+      if (waits.push(ms) === 3) stopping.abort();
+    };
+    const work = async () => {
+      if (waits.length === 0) throw new Error("the database was away");
+    };
+    await every(1_800_000, work, { signal: stopping.signal, failed: () => undefined, wait });
+    assert.deepEqual(waits, [60_000, 1_800_000, 1_800_000]);
+  });
+
+  it("is not done sooner after a failure than it would be otherwise", async () => {
+    const stopping = new AbortController();
+    const waits: number[] = [];
+    const wait = async (ms: number) => {
+      waits.push(ms);
+      stopping.abort();
+    };
+    const work = () => Promise.reject(new Error("the database is away"));
+    await every(500, work, { signal: stopping.signal, failed: () => undefined, wait });
+    assert.deepEqual(waits, [500]);
+  });
+
   it("is started once, told of the stop, and waited for", async () => {
     const entered = Promise.withResolvers<AbortSignal>();
     const gate = Promise.withResolvers<void>();
