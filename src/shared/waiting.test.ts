@@ -94,8 +94,8 @@ describe("repeated work", () => {
       waits.push(ms);
       stopping.abort();
     };
-    const work = () => Promise.reject(new Error("the database is away"));
-    await every(500, work, { signal: stopping.signal, failed: () => undefined, wait });
+    const options = { signal: stopping.signal, failed: () => undefined, wait };
+    await every(500, () => Promise.reject(new Error("the database is away")), options);
     assert.deepEqual(waits, [500]);
   });
 
