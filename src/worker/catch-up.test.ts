@@ -98,6 +98,25 @@ describe("catching up with the table", () => {
     assert.deepEqual(catchUp.enter([dispatchOf(behind)]).entering, []);
   });
 
+  it("names the endpoints that it gave up until what is older is parked, and none of slots that leave", () => {
+    const given = [dispatchOf(behind), dispatchOf(behind)];
+    catchUp.enter(given);
+    assert.deepEqual(catchUp.givenUp(), []);
+    catchUp.leftSome(catchUp.lookBegins());
+    const keys = [{ tenantId: given[0]?.tenantId, endpointId: behind }];
+    assert.deepEqual(catchUp.givenUp(), keys);
+    assert.deepEqual(catchUp.givenUp(), keys);
+    catchUp.oldestParked(catchUp.givenUp());
+    assert.deepEqual(catchUp.givenUp(), []);
+    catchUp.note([behind], ALL_SLOTS);
+    catchUp.enter([dispatchOf(behind)]);
+    catchUp.leftSome(catchUp.lookBegins());
+    catchUp.leave((slot) => slot !== slotOf(behind));
+    assert.deepEqual(catchUp.givenUp(), keys);
+    catchUp.leave((slot) => slot === slotOf(behind));
+    assert.deepEqual(catchUp.givenUp(), []);
+  });
+
   it("puts waiting ones in front of younger first attempts of their endpoint that a look brings", () => {
     const older = dispatchOf(behind);
     const [first, second] = [dispatchOf(behind), dispatchOf(behind)];

@@ -13,7 +13,8 @@
  * the endpoint's lane becomes backlogged, parks them, and pulls the oldest first.
  * So an endpoint never waits for another's backlog. The same becomes of an
  * endpoint whose dispatches would make this take too much memory, because a look
- * may take as long as a statement may.
+ * may take as long as a statement may. Such endpoints are *given up*: what is
+ * older than what their lanes refuse is parked before anything of theirs is pulled.
  *
  * A look may also bring younger dispatches than those that wait. The waiting ones
  * enter their lane in front of them, because that look has found all that is
@@ -23,7 +24,7 @@
  * ([ADR 0036](../../docs/adr/0036-first-attempts-start-in-order.md)). Pure: it
  * answers what may enter the lanes.
  */
-import type { EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
+import type { EndpointKey, EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
 import { NO_SLOTS, slotOf, type Slot, type SlotSet } from "../queue/slots.ts";
 import type { EndpointId } from "../shared/id.ts";
 import { weightOf } from "./shares.ts";
@@ -39,6 +40,7 @@ export class CatchUp {
   /** Endpoints that are behind, with the last look that may have missed something of theirs. */
   readonly #behind = new Map<EndpointId, number>();
   readonly #waiting = new Map<EndpointId, Waiting[]>();
+  readonly #givenUp = new Map<EndpointId, EndpointKey>();
   #weight = 0;
   #arriving: SlotSet = NO_SLOTS;
 
@@ -108,6 +110,16 @@ export class CatchUp {
     );
   }
 
+  /** Endpoints with dispatches in the table that are older than what their lanes refused. */
+  givenUp(): EndpointKey[] {
+    return [...this.#givenUp.values()];
+  }
+
+  /** What was due of these endpoints is parked. */
+  oldestParked(endpoints: readonly EndpointKey[]): void {
+    for (const { endpointId } of endpoints) this.#givenUp.delete(endpointId);
+  }
+
   /** Takes out what this worker must not send. */
   withdraw({ endpointId, eventId }: EventAtEndpoint): LeasedDispatch[] {
     return this.#take(endpointId, ({ dispatch }) => dispatch.eventId === eventId);
@@ -115,7 +127,8 @@ export class CatchUp {
 
   /** The same of slots that it gives back. */
   leave(isLeaving: (slot: Slot) => boolean): LeasedDispatch[] {
-    for (const id of this.#behind.keys()) if (isLeaving(slotOf(id))) this.#behind.delete(id);
+    for (const endpoints of [this.#behind, this.#givenUp])
+      for (const id of endpoints.keys()) if (isLeaving(slotOf(id))) endpoints.delete(id);
     return this.#endpoints(isLeaving).flatMap((id) => this.#take(id, () => true));
   }
 
@@ -133,7 +146,9 @@ export class CatchUp {
 
   #giveUp(endpointId: EndpointId): LeasedDispatch[] {
     this.#behind.delete(endpointId);
-    return this.#take(endpointId, () => true);
+    const taken = this.#take(endpointId, () => true);
+    for (const { tenantId } of taken) this.#givenUp.set(endpointId, { tenantId, endpointId });
+    return taken;
   }
 
   /** Events of one process have ids in the order of publishing. */

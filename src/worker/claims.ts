@@ -39,12 +39,12 @@ export type Claims = {
 type Found = "nothing" | "some" | "more";
 
 export type ClaimsServices = {
-  queue: Pick<DispatchQueue, "claim" | "park" | "pull" | "findBacklogs">;
+  queue: Pick<DispatchQueue, "claim" | "park" | "parkOldest" | "pull" | "findBacklogs">;
   outbox: Outbox;
   lanes: Lanes;
   slots: Pick<SlotKeeper, "owned">;
   presence: Presence;
-  catchUp: Pick<CatchUp, "lookBegins" | "withOlder" | "foundAll" | "leftSome">;
+  catchUp: Pick<CatchUp, "lookBegins" | "withOlder" | "foundAll" | "leftSome" | "givenUp" | "oldestParked">;
   clock: Clock;
   log: Log;
   /** Offers claimed dispatches to the lanes, and starts what may start. */
@@ -159,9 +159,18 @@ function makePulls(services: ClaimsServices) {
     const backlogged = lanes.backlogged(slots.owned());
     if (backlogged.length === 0) return "nothing";
     const isParked = await queue.park(backlogged);
+    await parkOldest();
     const count = await pull(isParked);
     if (!isParked || count >= CLAIM_LIMITS.dispatches) return "more";
     return count > 0 ? "some" : "nothing";
+  }
+
+  /** Also of endpoints that are given up meanwhile: what their lanes refused is younger, and may be pulled next. */
+  async function parkOldest(): Promise<void> {
+    for (let endpoints = catchUp.givenUp(); endpoints.length > 0; endpoints = catchUp.givenUp()) {
+      await queue.parkOldest(endpoints);
+      catchUp.oldestParked(endpoints);
+    }
   }
 
   /** How many dispatches came. While some due ones are not parked, no lane has all of its own. */

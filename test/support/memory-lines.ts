@@ -49,6 +49,16 @@ export class DueRows {
     this.#byTime = kept.concat(this.#byTime.slice(place));
   }
 
+  /** The first due rows that are wanted, which leave. */
+  take(nowMs: number, isWanted: (row: MemoryRow) => boolean, most: number): MemoryRow[] {
+    const taken: MemoryRow[] = [];
+    this.each(nowMs, (row) => {
+      if (!isWanted(row)) return "keep";
+      return taken.push(row) < most ? "take" : "take last";
+    });
+    return taken;
+  }
+
   endpoints(nowMs: number): EndpointId[] {
     const found = new Set<EndpointId>();
     this.each(nowMs, ({ endpointId }) => {

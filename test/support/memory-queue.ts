@@ -32,9 +32,7 @@ import {
 import { ALL_SLOTS, slotOf, type SlotSet } from "../../src/queue/slots.ts";
 import { MemoryKeys } from "./memory-keys.ts";
 import { DueRows, ParkedRows } from "./memory-lines.ts";
-import { depthOf, withinBytes, type MemoryRow } from "./memory-rows.ts";
-
-const PARKED_AT_ONCE = 5000;
+import { depthOf, OLDEST_AT_ONCE, PARKED_AT_ONCE, withinBytes, type MemoryRow } from "./memory-rows.ts";
 
 type Lease = Pick<LeasedDispatch, "id" | "leaseId">;
 export type MemoryEndpoint = EndpointKey & { enabled: boolean; deleted?: boolean };
@@ -124,12 +122,9 @@ export class MemoryQueue implements DispatchQueue {
   async claim(limits: ClaimLimits, without: readonly EndpointId[], slots = ALL_SLOTS): Promise<Claimed> {
     await this.#statement();
     const skipped = new Set(without);
-    const due: MemoryRow[] = [];
-    this.#due.each(this.#clock.nowMs(), (row) => {
-      if (skipped.has(row.endpointId) || !slots.has(slotOf(row.endpointId))) return "keep";
-      due.push(row);
-      return due.length < limits.dispatches ? "take" : "take last";
-    });
+    const isWanted = ({ endpointId }: MemoryRow): boolean =>
+      !skipped.has(endpointId) && slots.has(slotOf(endpointId));
+    const due = this.#due.take(this.#clock.nowMs(), isWanted, limits.dispatches);
     const { taken, left } = withinBytes(due, limits.bodyBytes);
     for (const row of left.toReversed()) this.#due.add(row, "first");
     const leaseId = this.#nextLease();
@@ -143,14 +138,18 @@ export class MemoryQueue implements DispatchQueue {
   async park(endpoints: readonly EndpointId[]): Promise<boolean> {
     await this.#statement();
     const wanted = new Set(endpoints);
-    const due: MemoryRow[] = [];
-    this.#due.each(this.#clock.nowMs(), (row) => {
-      if (!wanted.has(row.endpointId)) return "keep";
-      due.push(row);
-      return due.length < PARKED_AT_ONCE ? "take" : "take last";
-    });
+    const isWanted = ({ endpointId }: MemoryRow): boolean => wanted.has(endpointId);
+    const due = this.#due.take(this.#clock.nowMs(), isWanted, PARKED_AT_ONCE);
     this.#update(due, (row) => this.#park(row));
     return due.length < PARKED_AT_ONCE;
+  }
+
+  async parkOldest(endpoints: readonly EndpointKey[]): Promise<void> {
+    await this.#statement();
+    for (const { endpointId } of endpoints) {
+      const due = this.#due.take(this.#clock.nowMs(), (row) => row.endpointId === endpointId, OLDEST_AT_ONCE);
+      this.#update(due, (row) => this.#park(row));
+    }
   }
 
   async pull(asks: readonly Ask[]): Promise<Map<EndpointId, Claimed>> {

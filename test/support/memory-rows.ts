@@ -2,6 +2,10 @@
 import type { QueueDepth } from "../../src/queue/queue-troubles.ts";
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../src/shared/id.ts";
 
+/** As many as the statements in `claim-store.ts` park of all endpoints, and of one. */
+export const PARKED_AT_ONCE = 5000;
+export const OLDEST_AT_ONCE = 500;
+
 export type MemoryRow = {
   id: DeliveryId;
   tenantId: TenantId;

@@ -139,6 +139,18 @@ export function describeQueueContract(
       );
     });
 
+    it("parks what is due of an endpoint by itself, and nothing of others or that is leased", async () => {
+      const ids = await acceptIds([one, other, one]);
+      await accept([one], { lease: ALL_SLOTS, parked: [] });
+      await queue.parkOldest([one]);
+      const found = await queue.claim(PLENTY, []);
+      assert.deepEqual(eventIds(found.claimed), [ids[1]]);
+      const pulled = (await queue.pull([{ ...one, dispatches: 10, bodyBytes: 1_000_000 }])).get(
+        one.endpointId,
+      );
+      assert.deepEqual([eventIds(pulled?.claimed ?? []), pulled?.isAll], [[ids[0], ids[2]], true]);
+    });
+
     it("parks nothing that is leased", async () => {
       await accept([one], { lease: ALL_SLOTS, parked: [] });
       await queue.park([one.endpointId]);

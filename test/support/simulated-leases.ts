@@ -45,6 +45,7 @@ export class SimulatedLeases {
         return found;
       },
       park: (...given) => queue.park(...given),
+      parkOldest: (...given) => queue.parkOldest(...given),
       pull: async (...given) => {
         const found = await queue.pull(...given);
         for (const { claimed } of found.values()) this.note(workerId, claimed);

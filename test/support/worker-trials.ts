@@ -110,6 +110,17 @@ async function keepsOrder(seed: number): Promise<void> {
   await assertPromises(simulation, 20_000);
 }
 
+/** What comes while the table is full of another's, and before that is parked. */
+async function keepsOrderBeside(seed: number): Promise<void> {
+  for (let n = 0; n < 3; n++) {
+    const simulation = new Simulation(seed + n, [
+      { tenant: "sick", behaviour: hanging, perSecond: 0, backlog: 20_000 },
+      ...beside({ tenants: 50, endpoints: 1, behaviour: healthy, perSecond: 50, backlog: 3 }),
+    ]);
+    await assertPromises(simulation, 300);
+  }
+}
+
 async function drains(seed: number): Promise<void> {
   const backlog = 20_000;
   const endpoint = { tenant: "sick", behaviour: recovering(30_000), perSecond: 0, backlog };
@@ -213,6 +224,7 @@ export const TRIALS: Record<string, Trial> = {
   "an endpoint drains its backlog at its own pace once it has recovered": drains,
   ...Object.fromEntries(RATES),
   "first attempts start in the order in which events were accepted": keepsOrder,
+  "first attempts keep that order while another endpoint's backlog is parked": keepsOrderBeside,
   "a healthy tenant waits no longer beside endpoints that flap": flaps,
   "a healthy tenant waits no longer beside endpoints that are rate-limited": areLimited,
   "2,000 tenants wait no longer beside sick ones": areMany,
@@ -286,6 +298,10 @@ export const BREAKAGES: Record<string, Breakage> = {
   "a lane opens before all that is due is parked": {
     noticedBy: keepsOrder,
     breakIt: () => replace(MemoryQueue.prototype, "park", () => async () => true),
+  },
+  "what is older than a lane's refused ones is parked when its turn comes": {
+    noticedBy: keepsOrderBeside,
+    breakIt: () => replace(MemoryQueue.prototype, "parkOldest", () => async () => undefined),
   },
   "tenants share nothing": {
     noticedBy: besideHanging,

@@ -104,6 +104,28 @@ export async function parkDispatches(db: Db, endpoints: readonly EndpointId[]): 
   return (rowCount ?? 0) < PARKED_AT_ONCE;
 }
 
+/**
+ * Parks the oldest due dispatches of each endpoint. Reads only that endpoint's
+ * rows: in the order of claims they may lie behind a million of another's.
+ */
+export async function parkOldest(db: Db, endpoints: readonly EndpointKey[]): Promise<void> {
+  await db.query({
+    name: "park-oldest",
+    text: /* sql */ `WITH due AS MATERIALIZED (
+        SELECT oldest.* FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, endpoint_id)
+        CROSS JOIN LATERAL (
+          SELECT tenant_id, endpoint_id, id FROM postern.dispatches d
+          WHERE d.tenant_id = wanted.tenant_id AND d.endpoint_id = wanted.endpoint_id AND ${DUE}
+          ORDER BY id LIMIT ${FIRST_ROWS}
+          FOR UPDATE SKIP LOCKED
+        ) AS oldest
+      )
+      UPDATE postern.dispatches d SET parked = true, lease_owner = NULL FROM due
+      WHERE ${isRowOf("due")}`,
+    values: [endpoints.map(({ tenantId }) => tenantId), endpoints.map(({ endpointId }) => endpointId)],
+  });
+}
+
 /** Leases parked dispatches for each ask, the oldest of its endpoint, and replayed ones last, within its own limits. */
 export async function pullDispatches(
   db: Db,

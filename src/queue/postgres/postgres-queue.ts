@@ -12,7 +12,14 @@ import {
 } from "../queue.ts";
 import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
 import { acceptEvents, findEarlierEvents, findKnownEvents } from "./accept-store.ts";
-import { claimDispatches, findBacklogs, findDue, parkDispatches, pullDispatches } from "./claim-store.ts";
+import {
+  claimDispatches,
+  findBacklogs,
+  findDue,
+  parkDispatches,
+  parkOldest,
+  pullDispatches,
+} from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 import { measureQueue } from "./depth-store.ts";
 import { followFirst } from "./follow.ts";
@@ -72,6 +79,7 @@ export function makePostgresQueue(
     claim: (limits, without, slots = ALL_SLOTS) =>
       claimDispatches(worker, nextLeaseId(), limits, { slots, without }),
     park: (endpoints) => parkDispatches(worker, endpoints),
+    parkOldest: (endpoints) => parkOldest(worker, endpoints),
     pull: (asks) => pullDispatches(worker, nextLeaseId(), asks),
     findDue: (slots) => findDue(worker, slots),
     findBacklogs: () => findBacklogs(worker),
