@@ -126,6 +126,8 @@ const SETTINGS = {
   LOG_LEVEL: { about: "trace, debug, info, warn, error or silent", fallback: "info" },
 } as const satisfies Record<string, Setting>;
 
+export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
+
 export type SharedSecret = {
   secret: string;
   /** Absent: any `iss`. */
@@ -343,13 +345,8 @@ export function describeSettings(
 ): { name: string; value: string; isDefault: boolean; about: string }[] {
   return Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
     const given = env[name];
-    const value = given ?? setting.fallback ?? "";
-    return {
-      name,
-      value: shown(setting, value),
-      isDefault: given === undefined,
-      about: setting.about,
-    };
+    const value = shown(setting, given ?? setting.fallback ?? "");
+    return { name, value, isDefault: given === undefined, about: setting.about };
   });
 }
 

@@ -75,6 +75,16 @@ describe("postern doctor", () => {
     await database.pool.query("DELETE FROM postern.workers");
   });
 
+  it("warns of a variable that was meant to be a setting", async () => {
+    const { code, lines } = await examine({ OUTBOUND_ALLOWED_CIDR: "10.0.0.0/8" });
+    assert.deepEqual([code, faults(lines)], [0, [["settings", "warn"]]]);
+    const details = lines.map(({ detail }) => detail);
+    assert.ok(
+      details.includes("OUTBOUND_ALLOWED_CIDR is no setting: did you mean OUTBOUND_ALLOWED_CIDRS?"),
+      details.join("\n"),
+    );
+  });
+
   it("tells every wrong setting, and looks no further without them", async () => {
     const { code, lines } = await examine({ PORT: "x", SESSION_JWT_SECRET: "short" });
     assert.equal(code, 1);
