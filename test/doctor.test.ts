@@ -85,6 +85,15 @@ describe("postern doctor", () => {
     );
   });
 
+  it("warns of it as a start does, in the log", async () => {
+    const noDatabase = `postgres://postern@127.0.0.1:${await freePort()}/postern`;
+    const { output } = await runProgram(["worker"], { ...env, DATABASE_URL: noDatabase, RETENTION_DAY: "3" });
+    assert.match(
+      output,
+      /"level":"warn".*"msg":"RETENTION_DAY is no setting: did you mean RETENTION_DAYS\?"/,
+    );
+  });
+
   it("tells every wrong setting, and looks no further without them", async () => {
     const { code, lines } = await examine({ PORT: "x", SESSION_JWT_SECRET: "short" });
     assert.equal(code, 1);

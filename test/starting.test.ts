@@ -340,19 +340,6 @@ describe("a mistake of whoever runs it is told in two lines", () => {
     );
   });
 
-  it("a misspelled setting, by a warning in the log", async () => {
-    const { output } = await runProgram(["worker"], {
-      ...secrets,
-      DATABASE_URL: `postgres://postern@127.0.0.1:${await freePort()}/postern`,
-      DATA_DIR: folder,
-      RETENTION_DAY: "3",
-    });
-    assert.match(
-      output,
-      /"level":"warn".*"msg":"RETENTION_DAY is no setting: did you mean RETENTION_DAYS\?"/,
-    );
-  });
-
   it("TLS asked of a server without it", async () => {
     const tls = changed((url) => url.searchParams.set("sslmode", "require"));
     await told(["migrate"], tls, /asks for TLS/, /Turn on TLS there/);
