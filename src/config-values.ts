@@ -25,6 +25,10 @@ export const list = z.string().transform((text) =>
     .filter((part) => part !== ""),
 );
 
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, { error: `must be one of ${words.join(", ")}` });
+}
+
 export const cidr = z.union([z.cidrv4(), z.cidrv6()], {
   error: "must be ranges such as 10.0.0.0/8 or fd00::/8; a single address is 10.0.0.1/32 or fd00::1/128",
 });

@@ -18,6 +18,7 @@ import {
   list,
   nameServer,
   objectStore,
+  oneOf,
   operatorTenant,
   shardList,
 } from "./config-values.ts";
@@ -206,8 +207,8 @@ const schema = z.object({
   DATABASE_URL: databaseUrl.optional(),
   SHARDS: shardList.optional(),
   INTAKE_URL: intakePlace.optional(),
-  DURABILITY: z.enum(["local", "standby"]),
-  EMBEDDED_DATABASE: z.enum(["yes", "no"]),
+  DURABILITY: oneOf(["local", "standby"]),
+  EMBEDDED_DATABASE: oneOf(["yes", "no"]),
   DATA_DIR: z.string().min(1),
   DATABASE_POOL_SIZE: integer(3, 1000),
   OBJECT_STORE_URL: objectStore.optional(),
@@ -245,7 +246,7 @@ const schema = z.object({
   TRUSTED_PROXIES: list.pipe(z.array(cidr)),
   METRICS_TOKEN: z.string().min(1).optional(),
   ...tracingFields,
-  LOG_LEVEL: z.enum(LOG_LEVELS),
+  LOG_LEVEL: oneOf(LOG_LEVELS),
 });
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -94,6 +94,13 @@ describe("postern doctor", () => {
     );
   });
 
+  it("warns of a NODE_EXTRA_CA_CERTS that can't be read, which Node ignores", async () => {
+    const { code, lines } = await examine({ NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" });
+    assert.deepEqual([code, faults(lines)], [0, [["trusted authorities", "warn"]]]);
+    const { detail } = lines.find(({ status }) => status === "warn") ?? {};
+    assert.match(detail ?? "", /^NODE_EXTRA_CA_CERTS can't be read: ENOENT.*\/nowhere\/ca\.pem/);
+  });
+
   it("tells every wrong setting, and looks no further without them", async () => {
     const { code, lines } = await examine({ PORT: "x", SESSION_JWT_SECRET: "short" });
     assert.equal(code, 1);

@@ -5,7 +5,14 @@ import { misspelledSettings } from "../misspelled-settings.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { commandEnvironment, settingsRemedy } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import { checkDatabase, checkDataDir, checkDns, checkNode, checkObjectStores } from "./doctor-checks.ts";
+import {
+  checkAuthorities,
+  checkDatabase,
+  checkDataDir,
+  checkDns,
+  checkNode,
+  checkObjectStores,
+} from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
 import { checkIntake } from "./doctor-intake.ts";
 import { checkShards } from "./doctor-shards.ts";
@@ -42,6 +49,7 @@ async function examine(): Promise<Finding[]> {
   return [
     ...findings,
     ...checkNames(env),
+    ...(await checkAuthorities(env["NODE_EXTRA_CA_CERTS"])),
     ...(await checkCatalog(env)),
     ...(await checkDatabases(config)),
     ...(await checkIntake(config)),
