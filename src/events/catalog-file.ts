@@ -27,7 +27,8 @@ export function readCatalogFile(file: string): CatalogSource {
   const slips = slipsIn(value, placeOf);
   if (parsed.success && slips.length === 0) return { entries: parsed.data, placeOf };
   const faults = (parsed.error?.issues ?? []).map(
-    (issue) => `${placeOf(issue.path)}: ${issue.path.join(".")} ${issue.message}`,
+    ({ path, message }) =>
+      `${placeOf(path)}: ${path.join(".")} ${message.endsWith(", received undefined") ? "is missing" : message}`,
   );
   throw new ConfigError([...slips, ...faults].join("\n"));
 }

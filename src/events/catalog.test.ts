@@ -35,10 +35,12 @@ const ENTRY = `- type: order.placed
 
 describe("a catalog with a misspelled member", () => {
   it("is refused, because a misspelled schema would let any data through", async () => {
-    const text = `${ENTRY}  x-type: team\n  Schema: { type: object, required: [id] }\n  depricated: true\n`;
+    const text = `${ENTRY.replace("group", "grop")}  x-type: team\n  Schema: { type: object, required: [id] }\n  depricated: true\n`;
     assert.deepEqual((await faultOf(text)).split("\n"), [
+      "FILE:4: did you mean group by grop?",
       "FILE:7: did you mean schema by Schema?",
       "FILE:8: did you mean deprecated by depricated?",
+      "FILE:1: 0.group is missing",
     ]);
   });
 });
