@@ -5,8 +5,8 @@ import { nearName } from "./shared/near-name.ts";
 const MIN_LETTERS = 6;
 
 /**
- * A sentence for each of the variables that are most likely settings, misspelled. Not where the setting itself is given too:
- * then the other variable is somebody else's, such as DATABASE_URL_2.
+ * A sentence for each variable that is most likely a setting, misspelled. None where that
+ * setting is given too: then the other is somebody else's, such as DATABASE_URL_2.
  */
 export function misspelledSettings(
   env: Readonly<Record<string, string | undefined>>,
