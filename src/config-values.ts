@@ -1,6 +1,7 @@
 /** How the texts of settings are read that are more than a number or a list. */
 import { z } from "zod";
 import { parseHostList } from "./database/host-list.ts";
+import { tlsParameterFault } from "./database/tls-parameters.ts";
 import { parseIntakeUrl, type IntakePlace } from "./intake/intake-url.ts";
 import { parseShardList, type Shard } from "./shards/shard-list.ts";
 import { parseDurationMs } from "./shared/duration.ts";
@@ -24,6 +25,10 @@ export const list = z.string().transform((text) =>
     .filter((part) => part !== ""),
 );
 
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, { error: `must be one of ${words.join(", ")}` });
+}
+
 export const cidr = z.union([z.cidrv4(), z.cidrv6()], {
   error: "must be ranges such as 10.0.0.0/8 or fd00::/8; a single address is 10.0.0.1/32 or fd00::1/128",
 });
@@ -44,13 +49,14 @@ export const nameServer = z
     "must be addresses with ports, such as 10.0.0.2:53 or [fd00::2]:53",
   );
 
-/** Only what a list of hosts adds is checked here: the rest is for `pg` to refuse. */
+/** Checked here is what a list of hosts adds, and what `pg` would silently ignore: it refuses the rest. */
 export const databaseUrl = z
   .string()
   .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
   .superRefine((url, context) => {
     const parsed = parseHostList(url);
-    if (parsed.kind === "fault") context.addIssue({ code: "custom", message: parsed.fault });
+    const fault = parsed.kind === "fault" ? parsed.fault : tlsParameterFault(url);
+    if (fault !== null) context.addIssue({ code: "custom", message: fault });
   });
 
 export const durationMs = z.string().transform((text, context) => {

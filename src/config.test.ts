@@ -57,6 +57,21 @@ describe("readConfig", () => {
     });
   });
 
+  it("refuses a misspelled parameter of TLS, which would mean plain text", () => {
+    const url = "postgres://postern@db.example/postern?ssl_mode=verify-full";
+    const fault = "has a misspelled parameter: did you mean sslmode?";
+    assert.equal(messageFor({ DATABASE_URL: url }), `DATABASE_URL ${fault}`);
+    assert.equal(messageFor({ SHARDS: `eu1=${url}` }), `SHARDS has a database for eu1 that ${fault}`);
+  });
+
+  it("lists the words that a setting may be", () => {
+    assert.equal(
+      messageFor({ LOG_LEVEL: "warning", DURABILITY: "full" }),
+      "DURABILITY must be one of local, standby\n" +
+        "LOG_LEVEL must be one of trace, debug, info, warn, error, silent",
+    );
+  });
+
   it("takes an empty variable as not set", () => {
     const empty = Object.fromEntries(describeSettings({}).map(({ name }) => [name, ""]));
     assert.deepEqual(readConfig({ ...empty, ...GOOD }), readConfig(GOOD));

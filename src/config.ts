@@ -18,6 +18,7 @@ import {
   list,
   nameServer,
   objectStore,
+  oneOf,
   operatorTenant,
   shardList,
 } from "./config-values.ts";
@@ -126,6 +127,8 @@ const SETTINGS = {
   LOG_LEVEL: { about: "trace, debug, info, warn, error or silent", fallback: "info" },
 } as const satisfies Record<string, Setting>;
 
+export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
+
 export type SharedSecret = {
   secret: string;
   /** Absent: any `iss`. */
@@ -204,8 +207,8 @@ const schema = z.object({
   DATABASE_URL: databaseUrl.optional(),
   SHARDS: shardList.optional(),
   INTAKE_URL: intakePlace.optional(),
-  DURABILITY: z.enum(["local", "standby"]),
-  EMBEDDED_DATABASE: z.enum(["yes", "no"]),
+  DURABILITY: oneOf(["local", "standby"]),
+  EMBEDDED_DATABASE: oneOf(["yes", "no"]),
   DATA_DIR: z.string().min(1),
   DATABASE_POOL_SIZE: integer(3, 1000),
   OBJECT_STORE_URL: objectStore.optional(),
@@ -243,7 +246,7 @@ const schema = z.object({
   TRUSTED_PROXIES: list.pipe(z.array(cidr)),
   METRICS_TOKEN: z.string().min(1).optional(),
   ...tracingFields,
-  LOG_LEVEL: z.enum(LOG_LEVELS),
+  LOG_LEVEL: oneOf(LOG_LEVELS),
 });
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -343,13 +346,8 @@ export function describeSettings(
 ): { name: string; value: string; isDefault: boolean; about: string }[] {
   return Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
     const given = env[name];
-    const value = given ?? setting.fallback ?? "";
-    return {
-      name,
-      value: shown(setting, value),
-      isDefault: given === undefined,
-      about: setting.about,
-    };
+    const value = shown(setting, given ?? setting.fallback ?? "");
+    return { name, value, isDefault: given === undefined, about: setting.about };
   });
 }
 

@@ -40,6 +40,15 @@ describe("postern catalog check", () => {
     assert.deepEqual(await catalog(["check"], { EVENT_CATALOG: file }), named);
   });
 
+  it("names a file that is not there, and no setting that was not used", async () => {
+    const why = "cannot read none.yaml: ENOENT: no such file or directory, open 'none.yaml'\n";
+    const file = join(folder, "none.yaml");
+    const named = await catalog(["check", file]);
+    assert.deepEqual([named.code, named.errors], [1, why]);
+    const set = await catalog(["check"], { EVENT_CATALOG: file });
+    assert.deepEqual([set.code, set.errors], [1, `EVENT_CATALOG: ${why}`]);
+  });
+
   it("prints every fault with file and line, and exits with 1", async () => {
     const file = await write("bad.yaml", entry("a.b") + entry("a.b", schema("7")) + entry("a.c"));
     const { code, errors } = await catalog(["check", file]);

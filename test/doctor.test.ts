@@ -75,6 +75,32 @@ describe("postern doctor", () => {
     await database.pool.query("DELETE FROM postern.workers");
   });
 
+  it("warns of a variable that was meant to be a setting", async () => {
+    const { code, lines } = await examine({ OUTBOUND_ALLOWED_CIDR: "10.0.0.0/8" });
+    assert.deepEqual([code, faults(lines)], [0, [["settings", "warn"]]]);
+    const details = lines.map(({ detail }) => detail);
+    assert.ok(
+      details.includes("OUTBOUND_ALLOWED_CIDR is no setting: did you mean OUTBOUND_ALLOWED_CIDRS?"),
+      details.join("\n"),
+    );
+  });
+
+  it("warns of it as a start does, in the log", async () => {
+    const noDatabase = `postgres://postern@127.0.0.1:${await freePort()}/postern`;
+    const { output } = await runProgram(["worker"], { ...env, DATABASE_URL: noDatabase, RETENTION_DAY: "3" });
+    assert.match(
+      output,
+      /"level":"warn".*"msg":"RETENTION_DAY is no setting: did you mean RETENTION_DAYS\?"/,
+    );
+  });
+
+  it("warns of a NODE_EXTRA_CA_CERTS that can't be read, which Node ignores", async () => {
+    const { code, lines } = await examine({ NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" });
+    assert.deepEqual([code, faults(lines)], [0, [["trusted authorities", "warn"]]]);
+    const { detail } = lines.find(({ status }) => status === "warn") ?? {};
+    assert.match(detail ?? "", /^NODE_EXTRA_CA_CERTS can't be read: ENOENT.*\/nowhere\/ca\.pem/);
+  });
+
   it("tells every wrong setting, and looks no further without them", async () => {
     const { code, lines } = await examine({ PORT: "x", SESSION_JWT_SECRET: "short" });
     assert.equal(code, 1);

@@ -265,6 +265,9 @@ describe("numbers with more digits than a double has", () => {
     const refused = await runProgram([...args, "range", "--data", '{"n":1e400}'], service.env);
     assert.equal(refused.code, 1);
     assert.match(refused.output, /number_out_of_range/);
+    const unknown = await runProgram(["publish", "invoice.payed", ...args.slice(2), "type"], service.env);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.errors, /no type invoice\.payed: .*EVENT_CATALOG.*GET \/api\/webhooks\/events/);
     for (const text of ["{} , {}", '{},"id":"other"', "{n: 1}"]) {
       const { code, output } = await runProgram([...args, "text", "--data", text], service.env);
       assert.deepEqual([code, /--data is not JSON/.test(output)], [1, true], output);

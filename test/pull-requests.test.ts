@@ -76,8 +76,10 @@ describe("POST /api/webhooks/:id/leases", () => {
 
   it("takes nothing without a body, or with one that is no JSON", async () => {
     const earlier = await state();
-    for (const raw of ["", "{"])
-      issuesOf(await webhooks.call("POST", `/${client.endpointId}/leases`, { raw }));
+    for (const raw of ["", "{"]) {
+      const answer = await webhooks.call("POST", `/${client.endpointId}/leases`, { raw });
+      assert.deepEqual(issuesOf(answer), { "": "the body is missing, or is not JSON" });
+    }
     assert.deepEqual(await state(), earlier);
   });
 

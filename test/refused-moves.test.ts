@@ -11,6 +11,7 @@ import {
   publishArray,
   type ShardTests,
 } from "./support/shard-programs.ts";
+import { runProgram } from "./support/program.ts";
 import { moveTenant } from "./support/tenant-moves.ts";
 
 let t: ShardTests;
@@ -39,6 +40,12 @@ describe("postern tenants move", () => {
       const { code, errors } = await move(...words);
       assert.equal(code, 1, errors);
       assert.match(errors, reason);
+    }
+    for (const name of ["MOVE_FROM_URL", "MOVE_TO_URL"]) {
+      const env = { ...t.settings(), [name]: "postgres://postgres@127.0.0.1/postern?ssl_mode=require" };
+      const { code, errors } = await runProgram(["tenants", "move", one.tid, "--to", "eu2"], env);
+      assert.equal(code, 1, errors);
+      assert.match(errors, new RegExp(`${name} has a misspelled parameter: did you mean sslmode\\?`));
     }
     await publishArray(program, Array<string>(10).fill(one.tid));
     await delivered(program, one, 10);

@@ -361,7 +361,9 @@ describe("a refused caller", () => {
       await why({ type: "user", tid: "acme", exp }),
       lacking(`${needed}: the token has no role`),
     );
-    assert.deepEqual(await why({ type: "user", tid: "acme", role: "guest", exp }), lacking(needed));
+    const unknownRole = `${needed}: the token's role is none of owner, admin and member`;
+    assert.deepEqual(await why({ type: "user", tid: "acme", role: "guest", exp }), lacking(unknownRole));
+    assert.deepEqual(await why({ ...USER, permissions: [], exp }), lacking(needed));
     assert.deepEqual(
       await why({ ...USER, role: "member", exp }, { method: "POST" }),
       lacking("the permission settings:write is needed"),

@@ -6,7 +6,7 @@ import type { NamedSession } from "../portal/portal-session.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { callerAddress } from "./caller-address.ts";
-import { isOwner, type Permission, type Session, type SessionVerifier } from "./session.ts";
+import { givesPermissions, isOwner, type Permission, type Session, type SessionVerifier } from "./session.ts";
 
 export type UserSession = Session & { tenantId: TenantId };
 
@@ -73,11 +73,17 @@ export function requireEither(verifier: SessionVerifier) {
   };
 }
 
+/** Why a token without permissions of its own has none by its role either. */
+function roleFault({ role, permissions }: Session): string {
+  if (permissions.size > 0) return "";
+  if (role === null) return ": the token has no role";
+  return givesPermissions(role) ? "" : ": the token's role is none of owner, admin and member";
+}
+
 function requirePermission(request: FastifyRequest, session: Session): void {
   const { permission, ownersOnly } = request.routeOptions.config;
   if (permission !== undefined && !session.permissions.has(permission)) {
-    const gives = session.role === null && session.permissions.size === 0 ? ": the token has no role" : "";
-    throw new Refusal("forbidden", { reason: `the permission ${permission} is needed${gives}` });
+    throw new Refusal("forbidden", { reason: `the permission ${permission} is needed${roleFault(session)}` });
   }
   if (permission?.startsWith("tenants:") === true && !session.allTenants)
     throw new Refusal("forbidden", { reason: "tid * is needed" });

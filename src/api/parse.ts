@@ -8,6 +8,9 @@ import { knowNames, slipOf, type KnownNames } from "./slips.ts";
 /** As many as an answer names. */
 const MAX_SLIPS = 100;
 
+/** Of a body that is `null` too: it has none of what the schema asks for. */
+const NO_JSON = "the body is missing, or is not JSON";
+
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads every body as JSON; one that is absent or not parsable becomes null, for the route's schema to judge. */
@@ -81,6 +84,8 @@ function read<Schema extends z.ZodType>(
   if (parsed.success && members?.isStrict === true) return parsed.data;
   const slips = members === null ? [] : slipsIn(given, members, answered);
   if (parsed.success && slips.length === 0) return parsed.data;
+  if (given === null && code === "validation_failed")
+    throw new Refusal(code, { issues: [{ path: [], message: NO_JSON, code: "invalid_type" }] });
   const faults = parsed.error?.issues.flatMap((issue) => toIssue(issue, slips) ?? []) ?? [];
   throw new Refusal(code, { issues: [...slips, ...faults] });
 }

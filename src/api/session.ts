@@ -227,6 +227,10 @@ function permissionsOfRole(role: string | undefined): Permission[] {
   return role === "member" || role === "MEMBER" ? ["settings:read"] : [];
 }
 
+export function givesPermissions(role: string): boolean {
+  return permissionsOfRole(role).length > 0;
+}
+
 /** The two spellings that the role check of rotate-secret accepts. */
 export function isOwner(role: string | null): boolean {
   return role === "owner" || role === "OWNER";

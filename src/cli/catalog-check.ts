@@ -21,7 +21,9 @@ export const checkCommand = defineCommand({
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         // As compilers print faults, so that editors find their way.
-        console.error(error.message);
+        console.error(
+          args.file === undefined ? error.message : error.message.replace(/^EVENT_CATALOG: /, ""),
+        );
         process.exitCode = 1;
       }
     }),

@@ -1,6 +1,6 @@
 /** What can be wrong around the program: each check looks at one thing and says what to do about it. */
 import { randomUUID } from "node:crypto";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { nameDatabase } from "../database/database-name.ts";
@@ -54,6 +54,20 @@ export async function checkDataDir(dataDir: string): Promise<Finding> {
   } catch (error) {
     const fix = "make the folder, owned by the user that runs Postern, or set DATA_DIR to another";
     return { check, status: "fail", detail: messageOf(error), fix };
+  }
+}
+
+/** Node ignores a file that it can't read, with one line that is lost in a service's log. */
+export async function checkAuthorities(file: string | undefined): Promise<Finding[]> {
+  if (file === undefined) return [];
+  const check = "trusted authorities";
+  try {
+    await access(file, constants.R_OK);
+    return [];
+  } catch (error) {
+    const detail = `NODE_EXTRA_CA_CERTS can't be read: ${messageOf(error)}`;
+    const fix = "correct the path, let this user read the file, and restart Postern";
+    return [{ check, status: "warn", detail, fix }];
   }
 }
 

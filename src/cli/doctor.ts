@@ -1,10 +1,18 @@
 import { defineCommand } from "citty";
-import { dataDirOf, readConfig, type Config, type Environment } from "../config.ts";
+import { dataDirOf, readConfig, SETTING_NAMES, type Config, type Environment } from "../config.ts";
 import { loadCatalog } from "../events/catalog.ts";
+import { misspelledSettings } from "../misspelled-settings.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { commandEnvironment, settingsRemedy } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import { checkDatabase, checkDataDir, checkDns, checkNode, checkObjectStores } from "./doctor-checks.ts";
+import {
+  checkAuthorities,
+  checkDatabase,
+  checkDataDir,
+  checkDns,
+  checkNode,
+  checkObjectStores,
+} from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
 import { checkIntake } from "./doctor-intake.ts";
 import { checkShards } from "./doctor-shards.ts";
@@ -33,18 +41,31 @@ async function examine(): Promise<Finding[]> {
     return [
       ...findings,
       ...faults.map((detail): Finding => ({ check: "settings", status: "fail", detail, fix })),
+      ...checkNames(env),
       ...(await checkCatalog(env)),
     ];
   }
   findings.push({ check: "settings", status: "ok", detail: "complete" });
   return [
     ...findings,
+    ...checkNames(env),
+    ...(await checkAuthorities(env["NODE_EXTRA_CA_CERTS"])),
     ...(await checkCatalog(env)),
     ...(await checkDatabases(config)),
     ...(await checkIntake(config)),
     await checkDns(config.outbound.dnsServers),
     ...(await checkObjectStores(config)),
   ];
+}
+
+/** A line for each variable that was most likely meant to be a setting. */
+function checkNames(env: Environment): Finding[] {
+  return misspelledSettings(env, SETTING_NAMES).map((detail) => ({
+    check: "settings",
+    status: "warn",
+    detail,
+    fix: "correct its name, and restart Postern",
+  }));
 }
 
 /** A line for each fault of its file, which would keep a start from its work. */

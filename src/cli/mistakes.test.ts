@@ -54,6 +54,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Renew/,
   ],
   [
+    "a URL without the password that the database asks for",
+    new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string"),
+    /asks for a password/,
+    /^Write it behind the user, .*MOVE_FROM_URL/,
+  ],
+  [
     "a server without TLS",
     new Error("The server does not support SSL connections"),
     /asks for TLS/,

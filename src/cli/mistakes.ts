@@ -39,6 +39,8 @@ const UNTRUSTED = new Set([
 const NOT_VALID_NOW = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
 // invalid_authorization_specification, invalid_password, invalid_catalog_name
 const REFUSED_LOGIN = new Set(["28000", "28P01", "3D000"]);
+// Of `pg`, with "be a string" or "be a non-empty string" behind it.
+const NO_PASSWORD = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must";
 
 /** The first that fits counts. */
 export const MISTAKES: readonly Mistake[] = [
@@ -142,6 +144,13 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `The database does not let Postern in: ${message}.`,
       "Add ?sslmode=verify-full to DATABASE_URL (docs/operating.md, TLS to the database), or a line for this host to pg_hba.conf.",
+    ],
+  },
+  {
+    is: ({ message }) => message.startsWith(NO_PASSWORD),
+    say: () => [
+      "The database asks for a password, and its URL has none.",
+      "Write it behind the user, postgres://user:password@host/database, in DATABASE_URL or SHARDS, or for a move in MOVE_FROM_URL and MOVE_TO_URL.",
     ],
   },
   {

@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { ConfigError } from "../shared/config-error.ts";
-import { openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
+import { ApiRefusalError, openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 
 export const publish = defineCommand({
@@ -19,10 +19,19 @@ export const publish = defineCommand({
         const session = { type: "service", tid: args.tenant, permissions: ["events:write"] };
         const event = eventText(args);
         const api = await openApiClient(session, args.url);
-        console.log(await api.call("POST", "/api/events", event));
+        console.log(await api.call("POST", "/api/events", event).catch(withHint(args.type)));
       }),
     ),
 });
+
+/** The answer says only unknown_event_type, which programs read. */
+function withHint(type: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ApiRefusalError) || !error.message.includes('"unknown_event_type"')) throw error;
+    const hint = `That Postern's event catalog has no type ${type}: add it to the file of EVENT_CATALOG, or see what there is with GET /api/webhooks/events.`;
+    throw new ApiRefusalError(error.message, error.status, hint);
+  };
+}
 
 /** The data go along as they were written: parsed and written again, long numbers would lose digits. */
 function eventText(args: {

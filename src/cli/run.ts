@@ -1,9 +1,10 @@
 /** What the long-running commands share: from settings to a service that runs until it is told to stop. */
-import { environment, readConfig, type Config, type Environment } from "../config.ts";
+import { environment, readConfig, SETTING_NAMES, type Config, type Environment } from "../config.ts";
 import { nameDatabase } from "../database/database-name.ts";
 import { openCatalog, type CatalogFile } from "../events/live-catalog.ts";
 import type { StandingCode } from "../portal/portal-sessions.ts";
 import type { Role } from "../service/service-options.ts";
+import { misspelledSettings } from "../misspelled-settings.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
@@ -145,6 +146,7 @@ export async function runRoles(
   const env = environment();
   const read = await readStartConfig(env);
   const log = makeLog(read.config.logLevel);
+  for (const sentence of misspelledSettings(env, SETTING_NAMES)) log.warn(sentence);
   const parts: Stoppable[] = [];
   stopOnSignal(parts, log);
   const beside = (databaseUrl: string): Stoppable =>

@@ -20,6 +20,7 @@ import {
 } from "../shards/move-store.ts";
 import { BROUGHT, STORED } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
+import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
@@ -89,6 +90,8 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
   const target = shardOf(shards, to);
   if (source === target) throw new ConfigError(`${tenantId} lives in ${to} already.\nName another shard.`);
   const { MOVE_FROM_URL: sourceUrl = source.url, MOVE_TO_URL: targetUrl = target.url } = environment();
+  requireTls("MOVE_FROM_URL", sourceUrl);
+  requireTls("MOVE_TO_URL", targetUrl);
   const progress = makeProgress(false);
   await withPool({ name: source.name, url: sourceUrl }, (from) =>
     withPool({ name: target.name, url: targetUrl }, async (into) => {
@@ -102,6 +105,12 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
       await act(services, { move, asked, names: shards.map(({ name }) => name) });
     }),
   ).finally(() => progress.end());
+}
+
+/** These are no settings of the service, which are checked at its start. */
+function requireTls(name: string, url: string): void {
+  const fault = tlsParameterFault(url);
+  if (fault !== null) throw new ConfigError(`${name} ${fault}`);
 }
 
 async function act(

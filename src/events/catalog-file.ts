@@ -4,7 +4,12 @@ import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
-import { catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
+import { nearName } from "../shared/near-name.ts";
+import { catalogEntryMembers, catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
+
+/** As in OpenAPI: members for the operator's own tools. */
+const OWN_PREFIX = "x-";
+const MEMBERS = Object.keys(catalogEntryMembers.shape);
 
 export type CatalogSource = {
   entries: readonly CatalogEntry[];
@@ -19,11 +24,24 @@ export type LinedFile = { value: unknown; placeOf: CatalogSource["placeOf"] };
 export function readCatalogFile(file: string): CatalogSource {
   const { value, placeOf } = readLinedFile(file, "EVENT_CATALOG");
   const parsed = z.array(catalogEntrySchema).safeParse(value);
-  if (parsed.success) return { entries: parsed.data, placeOf };
-  const faults = parsed.error.issues.map(
-    (issue) => `${placeOf(issue.path)}: ${issue.path.join(".")} ${issue.message}`,
+  const slips = slipsIn(value, placeOf);
+  if (parsed.success && slips.length === 0) return { entries: parsed.data, placeOf };
+  const faults = (parsed.error?.issues ?? []).map(
+    ({ path, message }) =>
+      `${placeOf(path)}: ${path.join(".")} ${message.endsWith(", received undefined") ? "is missing" : message}`,
   );
-  throw new ConfigError(faults.join("\n"));
+  throw new ConfigError([...slips, ...faults].join("\n"));
+}
+
+/** Ignored, a misspelled `schema` would let any data through. */
+function slipsIn(value: unknown, placeOf: CatalogSource["placeOf"]): string[] {
+  const entries = z.array(z.record(z.string(), z.unknown())).safeParse(value).data ?? [];
+  return entries.flatMap((entry, index) =>
+    Object.keys(entry).flatMap((name) => {
+      const meant = name.startsWith(OWN_PREFIX) ? null : nearName(name, MEMBERS);
+      return meant === null ? [] : [`${placeOf([index, name])}: did you mean ${meant} by ${name}?`];
+    }),
+  );
 }
 
 /**

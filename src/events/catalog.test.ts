@@ -33,6 +33,18 @@ const ENTRY = `- type: order.placed
   payloadShape: {id: o1}
 `;
 
+describe("a catalog with a misspelled member", () => {
+  it("is refused, because a misspelled schema would let any data through", async () => {
+    const text = `${ENTRY.replace("group", "grop")}  x-type: team\n  Schema: { type: object, required: [id] }\n  depricated: true\n`;
+    assert.deepEqual((await faultOf(text)).split("\n"), [
+      "FILE:4: did you mean group by grop?",
+      "FILE:7: did you mean schema by Schema?",
+      "FILE:8: did you mean deprecated by depricated?",
+      "FILE:1: 0.group is missing",
+    ]);
+  });
+});
+
 describe("the built-in catalog", () => {
   it("has ten types at least, and examples that keep to their own schemas", async () => {
     const catalog = await loadCatalog(undefined);

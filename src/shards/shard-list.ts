@@ -1,5 +1,6 @@
 /** Reads `SHARDS`: names and databases, `eu1=postgres://…|eu2*2=postgres://…`. */
 import { parseHostList } from "../database/host-list.ts";
+import { tlsParameterFault } from "../database/tls-parameters.ts";
 
 /** `weight`: its part of new tenants, beside the others'; 0 takes none. */
 export type Shard = { name: string; url: string; weight: number };
@@ -19,7 +20,8 @@ export function parseShardList(text: string): { shards: Shard[] } | { fault: str
       return { fault: `${FORM}: entry ${shards.length + 1} is not` };
     if (Number(weight) > MAX_WEIGHT) return { fault: `gives ${name} a weight above ${MAX_WEIGHT}` };
     const hosts = parseHostList(url);
-    if (hosts.kind === "fault") return { fault: `has a database for ${name} that ${hosts.fault}` };
+    const fault = hosts.kind === "fault" ? hosts.fault : tlsParameterFault(url);
+    if (fault !== null) return { fault: `has a database for ${name} that ${fault}` };
     shards.push({ name, url, weight: Number(weight) });
   }
   const fault = faultOf(shards);
