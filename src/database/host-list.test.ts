@@ -112,6 +112,10 @@ describe("parseHostList", () => {
       assert.equal(hostsOf(`postgres://a,b/postern?target_session_attrs=${wanted}`).length, 2);
   });
 
+  it("reads parameters after a question mark alone: a database may be named like one", () => {
+    assert.equal(hostsOf("postgres://a,b/x&host=c").length, 2);
+  });
+
   it("takes ports from 1 to 65535, of at most five digits, and writes them without zeros", () => {
     assert.deepEqual(
       hostsOf("postgres://a:1,b:65535,c:00080,d:/postern").map(({ name }) => name),
@@ -156,6 +160,8 @@ describe("forLibpq", () => {
       forLibpq("postgres://a,b/x?sslmode=require"),
       `postgres://a,b/x?sslmode=require&${attributes}`,
     );
+    const other = "postgres://a,b/x?my_target_session_attrs=1";
+    assert.equal(forLibpq(other), `${other}&${attributes}`);
     for (const same of ["postgres://a/x", "postgres://a,b/x?target_session_attrs=primary"])
       assert.equal(forLibpq(same), same);
   });
