@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { forLibpq, parseHostList } from "./host-list.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { forLibpq, parseHostList, requireHosts } from "./host-list.ts";
 
 function hostsOf(databaseUrl: string) {
   const list = parseHostList(databaseUrl);
@@ -100,13 +101,54 @@ describe("parseHostList", () => {
   });
 
   it("refuses parameters that name other hosts or want a standby", () => {
-    assert.match(faultOf("postgres://a,b/postern?host=c"), /parameter host/);
+    for (const name of ["host", "port", "hostaddr"]) {
+      assert.equal(
+        faultOf(`postgres://a,b/postern?${name}=c`),
+        `lists hosts and has the parameter ${name}: name every host in the list`,
+      );
+    }
     assert.match(faultOf("postgres://a,b/postern?target_session_attrs=standby"), /target_session_attrs/);
-    assert.equal(hostsOf("postgres://a,b/postern?target_session_attrs=read-write").length, 2);
+    for (const wanted of ["read-write", "primary"])
+      assert.equal(hostsOf(`postgres://a,b/postern?target_session_attrs=${wanted}`).length, 2);
+  });
+
+  it("reads parameters after a question mark alone: a database may be named like one", () => {
+    assert.equal(hostsOf("postgres://a,b/x&host=c").length, 2);
+  });
+
+  it("takes ports from 1 to 65535, of at most five digits, and writes them without zeros", () => {
+    assert.deepEqual(
+      hostsOf("postgres://a:1,b:65535,c:00080,d:/postern").map(({ name }) => name),
+      ["a:1", "b:65535", "c:80", "d:5432"],
+    );
+    for (const port of ["0", "65536", "000080"]) {
+      assert.match(
+        faultOf(`postgres://a,b:${port}/postern`),
+        /^has no valid host at place 2 of its list: write host or host:port between commas/,
+      );
+    }
+  });
+
+  it("says which characters to encode where a user or password can't be read", () => {
+    assert.match(
+      faultOf("postgres://user:se%zzcret@a b,c/postern"),
+      /^can't be read. Percent-encode reserved characters of the user and password: @ as %40/,
+    );
   });
 
   it("shows no password in a fault", () => {
     assert.doesNotMatch(faultOf("postgres://user:se%zzcret@a b,c/postern"), /cret/);
+  });
+});
+
+describe("requireHosts", () => {
+  it("answers the hosts, or refuses the setting by its name", () => {
+    assert.deepEqual(requireHosts("postgres://a,b/x"), hostsOf("postgres://a,b/x"));
+    assert.throws(
+      () => requireHosts("postgres://a,A/x"),
+      (error: unknown) =>
+        error instanceof ConfigError && error.message === "DATABASE_URL names the host a:5432 twice",
+    );
   });
 });
 
@@ -118,6 +160,8 @@ describe("forLibpq", () => {
       forLibpq("postgres://a,b/x?sslmode=require"),
       `postgres://a,b/x?sslmode=require&${attributes}`,
     );
+    const other = "postgres://a,b/x?my_target_session_attrs=1";
+    assert.equal(forLibpq(other), `${other}&${attributes}`);
     for (const same of ["postgres://a/x", "postgres://a,b/x?target_session_attrs=primary"])
       assert.equal(forLibpq(same), same);
   });

@@ -24,9 +24,9 @@ describe("queueTroubles", () => {
     ["a due dispatch that a worker is about to claim", { due: 1, longestWaitS: 0.2, oldestDueAgeS: 0.2 }],
     ["a slow endpoint: due for hours, put back again and again", { scheduled: 900, oldestDueAgeS: 7200 }],
     ["held dispatches of a disabled endpoint", { held: 5000 }],
-    ["a backlog that workers are taking", { due: 100_000, leased: 5000, longestWaitS: 299 }],
-    ["what a long transaction published", { outboxWaiting: 500, outboxOldestAgeS: 299 }],
-    ["a pause as short as a worker's start", { due: 10, longestWaitS: 29 }],
+    ["a backlog that workers are taking", { due: 100_000, leased: 5000, longestWaitS: 300 }],
+    ["what a long transaction published", { outboxWaiting: 500, outboxOldestAgeS: 300 }],
+    ["a pause as short as a worker's start", { due: 10, longestWaitS: 30 }],
   ];
   for (const [name, depth] of healthy) {
     it(`finds none in ${name}`, () =>
