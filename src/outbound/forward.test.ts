@@ -9,7 +9,10 @@ import { makeForwarder, parseLoopbackUrl, type Forwarder } from "./forward.ts";
 /** No busy machine takes so long. */
 const PATIENT_MS = 30_000;
 
-async function serverFor(test: TestContext, answer: RequestListener): Promise<{ server: Server; port: number }> {
+async function serverFor(
+  test: TestContext,
+  answer: RequestListener,
+): Promise<{ server: Server; port: number }> {
   const server = createServer(answer);
   const port = await listen(server);
   test.after(() => {
@@ -61,9 +64,11 @@ describe("a URL to pass requests on to", () => {
 describe("a request that is passed on", () => {
   it("arrives as it is, by its address and by the name localhost, and its answer comes back", async (test) => {
     const seen: [IncomingMessage, string][] = [];
-    const { port } = await serverFor(test, async (request, response) => {
-      seen.push([request, (await buffer(request)).toString("utf8")]);
-      response.writeHead(202).end("thänks");
+    const { port } = await serverFor(test, (request, response) => {
+      void buffer(request).then((body) => {
+        seen.push([request, body.toString("utf8")]);
+        return response.writeHead(202).end("thänks");
+      });
     });
     for (const host of ["127.0.0.1", "localhost"]) {
       const forwarder = forwarderFor(test, `http://${host}:${port}/hook?a=b`);

@@ -224,8 +224,11 @@ describe("what is asked before a request is sent", () => {
   it("lets nothing be sent where it fails, and leaves nothing in flight", async (test) => {
     const receiver = await receiverFor(test);
     const sender = senderFor(test, receiver.caPem);
-    const onAllowed = () => Promise.reject(new Error("not now"));
-    await rejects(sender.send({ url: receiver.url, headers: {}, body: "", onAllowed }), /not now/);
+    const request = { url: receiver.url, headers: {}, body: "" };
+    await rejects(
+      sender.send({ ...request, onAllowed: () => Promise.reject(new Error("not now")) }),
+      /not now/,
+    );
     deepEqual([receiver.requests.length, sender.stats().inFlight], [0, 0]);
     await sender.close();
   });

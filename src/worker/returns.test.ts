@@ -68,10 +68,13 @@ describe("leases that are given back", () => {
         returns.release([newDispatch()], "parked", "no_room"),
       ]),
     );
-    assert.deepEqual(statements.toSorted(), [
-      ["release", 1, "parked"],
-      ["release", 3, "claimable"],
-    ]);
+    assert.deepEqual(
+      statements.toSorted(([, one], [, other]) => one - other),
+      [
+        ["release", 1, "parked"],
+        ["release", 3, "claimable"],
+      ],
+    );
     assert.deepEqual(await counts(), { stopping: 2, late: 1, no_room: 1 });
   });
 

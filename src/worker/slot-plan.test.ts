@@ -15,6 +15,11 @@ function tableOf(...workers: [id: string, slots: number][]): SlotTable {
   };
 }
 
+/** Slots after one another, round the end. */
+function from(first: number, length: number): Slot[] {
+  return Array.from({ length }, (_, n) => (first + n) % SLOT_COUNT);
+}
+
 function heldBy(id: string, { slots }: SlotTable): Set<Slot> {
   return new Set(slots.filter(({ owner }) => owner === id).map(({ slot }) => slot));
 }
@@ -43,8 +48,6 @@ describe("the plan of a worker's slots", () => {
   it("begins elsewhere for each worker, and goes round, so that those that look at once take others", () => {
     const table = tableOf(["a", 0], ["b", 0], ["c", 0]);
     const takenBy = (id: string) => planOf(id, table).take.map(({ slot }) => slot);
-    const from = (first: number, length: number) =>
-      Array.from({ length }, (_, n) => (first + n) % SLOT_COUNT);
     assert.deepEqual(takenBy("a"), from(0, 86));
     assert.deepEqual(takenBy("b"), from(85, 85));
     assert.deepEqual(takenBy("c"), from(170, 85));

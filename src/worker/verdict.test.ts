@@ -70,7 +70,10 @@ describe("no answer", () => {
   });
 
   it("is blocked_target where the target is not public", () => {
-    const verdict = judgeAttempt({ kind: "unsafe", rule: "not_public" }, 1, { ...circumstances, random: 0.5 });
+    const verdict = judgeAttempt({ kind: "unsafe", rule: "not_public" }, 1, {
+      ...circumstances,
+      random: 0.5,
+    });
     assert.deepEqual(
       [verdict.status, verdict.error, verdict.latencyMs, verdict.nextDelayMs],
       ["failed", "blocked_target", 0, 5250],
