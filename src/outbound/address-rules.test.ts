@@ -2,7 +2,7 @@ import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { Address4, Address6 } from "ip-address";
-import { judgeAddress, makeAddressPolicy, METADATA_ADDRESSES } from "./address-rules.ts";
+import { inRanges, judgeAddress, makeAddressPolicy, METADATA_ADDRESSES } from "./address-rules.ts";
 import {
   IANA_IPV4_BLOCKS,
   IANA_IPV6_BLOCKS,
@@ -219,6 +219,11 @@ describe("metadata addresses", () => {
     });
   }
 
+  it("say so where the operator denied them too", () => {
+    const denied = makeAddressPolicy({ allowedCidrs: [], deniedCidrs: METADATA_ADDRESSES });
+    for (const ip of METADATA_ADDRESSES) equal(judge(ip, denied), "metadata_address");
+  });
+
   it("of IPv6 stay closed in any spelling", () => {
     equal(judge("FD00:0EC2:0:0:0:0:0:0254", opened("fd00::/8")), "metadata_address");
   });
@@ -264,6 +269,23 @@ describe("the operator's ranges", () => {
         (error: Error) => error.message.includes(`"${bad}" is not an address range`),
       );
     });
+  }
+});
+
+describe("an address in given ranges", () => {
+  const isInside = inRanges(["10.0.0.0/8", "fd00::/8", "1.1.1.1"]);
+  for (const [ip, expected] of [
+    ["10.255.255.255", true],
+    ["11.0.0.0", false],
+    ["1.1.1.1", true],
+    ["1.1.1.2", false],
+    ["fdff::1", true],
+    ["fe00::1", false],
+    ["::ffff:10.0.0.1", false],
+    ["ten.example.com", false],
+    ["", false],
+  ] as const) {
+    it(`${JSON.stringify(ip)} is ${expected ? "found" : "not found"}`, () => equal(isInside(ip), expected));
   }
 });
 

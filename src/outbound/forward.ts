@@ -42,7 +42,8 @@ export function makeForwarder(url: URL, timeoutMs: number): Forwarder {
           );
         });
         sent.once("error", (error) => resolve(failed(error)));
-        sent.end(body);
+        // As bytes: Node would write a text together with the headers, whose Latin-1 then becomes UTF-8.
+        sent.end(Buffer.from(body));
       }),
     close: () => agent.destroy(),
   };

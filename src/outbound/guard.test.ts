@@ -1,5 +1,5 @@
 /** The guard with a real DNS server, and the sender behind it: what is judged is what is dialled. */
-import { deepEqual, equal, notEqual } from "node:assert/strict";
+import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { describe, it, type TestContext } from "node:test";
 import { makeTestCa } from "../../test/support/certificates.ts";
@@ -127,6 +127,23 @@ describe("what a guard remembers", () => {
   });
 });
 
+describe("a guard's verdict of a URL whose host is an address", () => {
+  it("is made once, as long as the URL is remembered", async (test) => {
+    const guard = await guardFor(test, answersFrom({}));
+    const { url } = targetOf(guard, "https://1.1.1.1/");
+    const pin = await guard.pin(url);
+    deepEqual(pin, { kind: "pinned", addresses: ["1.1.1.1"] });
+    equal(guard.pinCached(url), pin);
+    deepEqual(guard.pinCached({ host: "10.0.0.1", isIp: true }), { kind: "unsafe", rule: "not_public" });
+  });
+});
+
+function targetOf(guard: Guard, text: string) {
+  const verdict = guard.parse(text);
+  ok(verdict.ok);
+  return verdict;
+}
+
 describe("names that DNS does not have", () => {
   it("are those of the hosts file, where private targets are allowed", async (test) => {
     const hostsFile = temporaryPath("hosts");
@@ -164,7 +181,8 @@ describe("a guard that is closed", () => {
     const pin = guard.pin({ host: "a.dev", isIp: false });
     await asked.promise;
     guard.close();
-    equal((await pin).kind, "unresolved");
+    // By a time limit, its code would be another.
+    deepEqual(await pin, { kind: "unresolved", code: "ECANCELLED" });
   });
 });
 

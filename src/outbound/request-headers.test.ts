@@ -6,7 +6,10 @@ import {
   maskedNames,
   maskHeaders,
   refuseStaticHeader,
+  withDerived,
+  withoutDerived,
   type HeaderInput,
+  type HeaderSource,
 } from "./request-headers.ts";
 import { generateSigningSecret, makeSigningKey, sign } from "./signature.ts";
 
@@ -57,6 +60,16 @@ describe("the headers of a request", () => {
         deepEqual(buildRequestHeaders(input({ [form]: "evil" })), buildRequestHeaders(input()));
       }
     }
+  });
+
+  it("have the trace of the attempt, unless the endpoint has a traceparent of its own", () => {
+    const traced = (own: Record<string, string>) => {
+      const headers = buildRequestHeaders({ ...input(own), traceparent: "00-1-2-01" });
+      return Object.entries(headers).filter(([name]) => name.toLowerCase() === "traceparent");
+    };
+    deepEqual(traced({ "X-Team": "billing" }), [["traceparent", "00-1-2-01"]]);
+    deepEqual(traced({ TraceParent: "00-own-3-00" }), [["TraceParent", "00-own-3-00"]]);
+    ok(!("traceparent" in buildRequestHeaders(input())));
   });
 
   it("are logged with the values of authorization and of the named ones masked", () => {
@@ -110,7 +123,15 @@ describe("an endpoint's own header", () => {
   }
 
   it("may be any other, authorization too", () => {
-    for (const name of ["Authorization", "X-Api-Key", "X-Team", "Cookie", "Forwarded", "constructor"]) {
+    for (const name of [
+      "Authorization",
+      "X-Api-Key",
+      "X-Team",
+      "Cookie",
+      "Forwarded",
+      "constructor",
+      "a".repeat(128),
+    ]) {
       equal(refuseStaticHeader(name, "v"), null);
     }
   });
@@ -131,5 +152,41 @@ describe("an endpoint's own header", () => {
         if (refuseStaticHeader(name, value) === null) ok(new Headers([[name, value]]).has(name));
       }),
     );
+  });
+});
+
+describe("the headers that the log derives from a delivery's columns", () => {
+  const of: HeaderSource = {
+    trigger: "event",
+    event_type: "invoice.paid",
+    id: "test-1700000000123",
+    event_id: "018f",
+  };
+  const sent = buildRequestHeaders(input({ "X-Team": "billing" }));
+
+  it("are not kept, and come back as they were sent, of each automatic attempt", () => {
+    const kept = withoutDerived(sent);
+    deepEqual(Object.keys(kept), [
+      "User-Agent",
+      "X-Service-Signature",
+      "X-Service-Timestamp",
+      "webhook-signature",
+      "X-Team",
+    ]);
+    for (const trigger of ["event", "auto_retry"]) deepEqual(withDerived(kept, { ...of, trigger }), sent);
+  });
+
+  it("are what was kept where something else was sent", () => {
+    const kept = { ...withoutDerived(sent), "Content-Type": "application/other" };
+    equal(withDerived(kept, of)["Content-Type"], "application/other");
+  });
+
+  it("are none where nothing was sent, or where its headers were kept whole", () => {
+    equal(withDerived(null, of), null);
+    deepEqual(withDerived({}, of), {});
+    const kept = withoutDerived(sent);
+    equal(withDerived(kept, { ...of, trigger: "manual_retry" }), kept);
+    equal(withDerived(kept, { ...of, trigger: "test" }), kept);
+    equal(withDerived(kept, { ...of, event_id: null }), kept);
   });
 });

@@ -26,6 +26,18 @@ async function setUp(
   return { dns, resolver };
 }
 
+/** Moves the clock that answers are kept by, from now on. */
+function clockOf(test: TestContext): (ms: number) => void {
+  const startMs = performance.now();
+  let movedMs = 0;
+  test.mock.method(performance, "now", () => startMs + movedMs);
+  return (ms) => void (movedMs += ms);
+}
+
+function countTimers(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+}
+
 function brief(lookup: Lookup): string {
   return lookup.kind === "found" ? lookup.addresses.toSorted().join() : lookup.code;
 }
@@ -99,6 +111,18 @@ describe("the resolver", () => {
     equal(brief(await resolver.resolve("a.dev")), "ETIMEOUT");
   });
 
+  it("leaves no timer behind once the answers are there", async (test) => {
+    const { resolver } = await setUp(test, () => ({ kind: "addresses", addresses: BOTH }));
+    const before = countTimers();
+    await resolver.resolve("a.dev");
+    equal(countTimers(), before);
+  });
+
+  it("names an address once, however often the answer has it", async (test) => {
+    const { resolver } = await setUp(test, () => ({ kind: "addresses", addresses: [...BOTH, ...BOTH] }));
+    equal(brief(await resolver.resolve("a.dev")), BOTH.join());
+  });
+
   it("refuses a name server that is no address", () => {
     throws(() => makeResolver({ servers: ["dns.example.com"] }));
   });
@@ -142,6 +166,47 @@ describe("the resolver's cache", () => {
     equal(dns.questionCount("a.dev", "A"), 1);
   });
 
+  it("keeps an answer until the shortest of its TTLs has passed, and then asks again", async (test) => {
+    const moveClock = clockOf(test);
+    const { dns, resolver } = await setUp(test, (_name, type) => ({
+      kind: "addresses",
+      addresses: BOTH,
+      ttlSeconds: type === "A" ? 20 : 10,
+    }));
+    const found = await resolver.resolve("a.dev");
+    moveClock(9_999);
+    equal(resolver.peek("a.dev"), found);
+    moveClock(1);
+    equal(resolver.peek("a.dev"), undefined);
+    await resolver.resolve("a.dev");
+    equal(dns.questionCount("a.dev", "A"), 2);
+  });
+
+  for (const [what, ttlSeconds, keptMs] of [
+    ["a TTL of 0 for a second", 0, 1_000],
+    ["a TTL of a day for half a minute", 86_400, 30_000],
+  ] as const) {
+    it(`keeps an answer with ${what}`, async (test) => {
+      const moveClock = clockOf(test);
+      const { resolver } = await setUp(test, () => ({ kind: "addresses", addresses: BOTH, ttlSeconds }));
+      const found = await resolver.resolve("a.dev");
+      moveClock(keptMs - 1);
+      equal(resolver.peek("a.dev"), found);
+      moveClock(1);
+      equal(resolver.peek("a.dev"), undefined);
+    });
+  }
+
+  it("keeps a failure for a second", async (test) => {
+    const moveClock = clockOf(test);
+    const { resolver } = await setUp(test, () => ({ kind: "nxdomain" }));
+    const failure = await resolver.resolve("a.dev");
+    moveClock(999);
+    equal(resolver.peek("a.dev"), failure);
+    moveClock(1);
+    equal(resolver.peek("a.dev"), undefined);
+  });
+
   it("does not keep failures where told so", async (test) => {
     const { resolver } = await setUp(
       test,
@@ -162,6 +227,26 @@ describe("the resolver's cache", () => {
   });
 });
 
+describe("a full cache", () => {
+  it("counts a name as new when it was asked for again", async (test) => {
+    const moveClock = clockOf(test);
+    const { resolver } = await setUp(
+      test,
+      (name) => ({ kind: "addresses", addresses: BOTH, ttlSeconds: name === "a.dev" ? 5 : 25 }),
+      { limits: { maxCachedNames: 2 } },
+    );
+    for (const name of ["b.dev", "a.dev"]) await resolver.resolve(name);
+    moveClock(5_000);
+    await resolver.resolve("a.dev");
+    ok(resolver.peek("b.dev") !== undefined, "it takes no other's place");
+    await resolver.resolve("b.dev");
+    moveClock(5_000);
+    for (const name of ["a.dev", "c.dev"]) await resolver.resolve(name);
+    equal(resolver.peek("b.dev"), undefined);
+    ok(resolver.peek("a.dev") !== undefined && resolver.peek("c.dev") !== undefined);
+  });
+});
+
 describe("names for development", () => {
   it("come from the fixed ones and the hosts file before DNS", async (test) => {
     const folder = await mkdtemp(join(tmpdir(), "postern-hosts-"));
@@ -169,7 +254,7 @@ describe("names for development", () => {
     const hostsFile = join(folder, "hosts");
     await writeFile(
       hostsFile,
-      "# a comment\n10.0.0.9\tReceiver other # here\r\n::9 receiver\n10.0.0.8 localhost\n",
+      "# a comment\n10.0.0.9\tReceiver other # here\r\n::9 receiver\n10.0.0.8 localhost\n  10.0.0.7 \t spaced\n",
     );
     const { dns, resolver } = await setUp(test, () => ({ kind: "addresses", addresses: BOTH }), {
       hostsFile,
@@ -179,7 +264,23 @@ describe("names for development", () => {
     equal(brief(await resolver.resolve("receiver")), "10.0.0.9,::9");
     equal(brief(await resolver.resolve("other")), "10.0.0.9");
     equal(dns.questionCount("receiver", "A"), 0);
+    equal(brief(await resolver.resolve("spaced")), "10.0.0.7");
     equal(brief(await resolver.resolve("here")), BOTH.join());
+  });
+
+  it("are read again from the hosts file a second later", async (test) => {
+    const moveClock = clockOf(test);
+    const folder = await mkdtemp(join(tmpdir(), "postern-hosts-"));
+    test.after(() => rm(folder, { recursive: true }));
+    const hostsFile = join(folder, "hosts");
+    await writeFile(hostsFile, "10.0.0.9 receiver\n");
+    const { resolver } = await setUp(test, () => ({ kind: "nxdomain" }), { hostsFile });
+    equal(brief(await resolver.resolve("receiver")), "10.0.0.9");
+    await writeFile(hostsFile, "10.0.0.8 receiver\n");
+    moveClock(999);
+    equal(brief(await resolver.resolve("receiver")), "10.0.0.9");
+    moveClock(1);
+    equal(brief(await resolver.resolve("receiver")), "10.0.0.8");
   });
 
   it("come from DNS where there is no hosts file", async (test) => {

@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { brief, post, senderFor } from "../../test/support/sender.ts";
 import {
+  startRawReceiver,
   startReceiver,
   type Answer,
   type ReceiverOptions,
@@ -162,6 +163,74 @@ describe("connections", () => {
     equal(brief(await underWay), "200");
     equal(sender.stats().inFlight, 0);
     await rejects(post(sender, receiver.url), /closed/);
+  });
+});
+
+describe("a sender that closes", () => {
+  it("waits for all that is under way, not for the first to end", async (test) => {
+    const [arrived, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<Answer>()];
+    const receiver = await receiverFor(test, {
+      respond(_request, index) {
+        arrived.resolve();
+        return index === 0 ? slow.promise : {};
+      },
+    });
+    const sender = senderFor(test, receiver.caPem);
+    const first = post(sender, receiver.url);
+    await arrived.promise;
+    const second = post(sender, receiver.url);
+    equal(sender.stats().inFlight, 2);
+    let closed = false;
+    const closing = sender.close().then(() => (closed = true));
+    equal(brief(await second), "200");
+    await rejects(post(sender, receiver.url), /The sender is closed\./);
+    deepEqual([sender.stats().inFlight, closed], [1, false]);
+    slow.resolve({ status: 204 });
+    equal(brief(await first), "204");
+    await closing;
+  });
+
+  it("ends its idle connections", async (test) => {
+    const ended = Promise.withResolvers<void>();
+    const receiver = await startRawReceiver((socket) => {
+      socket.on("close", () => ended.resolve());
+      socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+    });
+    test.after(() => receiver.close());
+    const sender = senderFor(test, receiver.caPem, {
+      limits: { keepAliveTimeoutMs: 600_000, keepAliveMaxTimeoutMs: 600_000 },
+    });
+    equal(brief(await post(sender, receiver.url)), "200");
+    await sender.close();
+    await ended.promise;
+  });
+});
+
+describe("what is asked before a request is sent", () => {
+  it("is awaited, once the target has been found public", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem);
+    const steps: string[] = [];
+    const onAllowed = async (): Promise<void> => {
+      await new Promise((resolve) => setImmediate(resolve));
+      steps.push(`allowed after ${receiver.requests.length}`);
+    };
+    const request = { headers: {}, body: "{}", onAllowed };
+    equal(brief(await sender.send({ ...request, url: receiver.url })), "200");
+    equal(brief(await sender.send({ ...request, url: "https://10.0.0.1/" })), "unsafe:not_public");
+    deepEqual(steps, ["allowed after 0"]);
+  });
+
+  it("lets nothing be sent where it fails, and leaves nothing in flight", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem);
+    const request = { url: receiver.url, headers: {}, body: "" };
+    await rejects(
+      sender.send({ ...request, onAllowed: () => Promise.reject(new Error("not now")) }),
+      /not now/,
+    );
+    deepEqual([receiver.requests.length, sender.stats().inFlight], [0, 0]);
+    await sender.close();
   });
 });
 

@@ -68,6 +68,7 @@ const REFUSED: Record<string, string> = {
   "https://shop.dev/\0": "control_character",
   "https://shop.dev/\u007f": "control_character",
   "https://shop.dev/\u0085": "control_character",
+  "https://shop.dev/\u009f": "control_character",
   "https://shop.dev/\ud800": "control_character",
   "https://shop.dev/a b": "white_space",
   "https://shop.dev/a\u00a0b": "white_space",
@@ -183,6 +184,20 @@ describe("a webhook URL", () => {
     const start = "https://shop.dev/";
     equal(judge(start + "a".repeat(2048 - start.length)), "shop.dev 443");
     equal(judge(start + "a".repeat(2049 - start.length)), "too_long");
+  });
+
+  it("may have a name of 253 characters and no more", () => {
+    const labels = `${"a".repeat(63)}.`.repeat(3);
+    equal(judge(`https://${labels}${"b".repeat(57)}.dev/`), `${labels}${"b".repeat(57)}.dev 443`);
+    equal(judge(`https://${labels}${"b".repeat(58)}.dev/`), "host_name");
+  });
+
+  it("has its origin without the port that is https' own", () => {
+    for (const text of ["https://Shop.dev/a", "https://shop.dev.:443", "https://shop.dev:0443/"]) {
+      const verdict = parseWebhookUrl(text, POLICY);
+      ok(verdict.ok);
+      equal(verdict.url.origin, "https://shop.dev");
+    }
   });
 
   it("keeps its text but for the fragment", () => {

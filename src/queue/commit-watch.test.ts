@@ -1,27 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
+import { QUIET } from "../../test/support/quiet-queue.ts";
 import { makeCommitWatch } from "./commit-watch.ts";
 import type { DispatchQueue } from "./queue.ts";
-import type { QueueDepth } from "./queue-troubles.ts";
 
 const DISK_FULL = Object.assign(new Error("no space left on device"), { code: "53100" });
 const OUT_OF_MEMORY = Object.assign(new Error("out of memory"), { code: "53200" });
 const LOCKED = Object.assign(new Error("a lock is held"), { code: "55P03" });
-const DEPTH: QueueDepth = {
-  due: 0,
-  leased: 0,
-  parked: 0,
-  scheduled: 0,
-  held: 0,
-  unfetched: 0,
-  oldestDueAgeS: 0,
-  longestWaitS: 0,
-  deadLeases: 0,
-  outboxWaiting: 0,
-  outboxOldestAgeS: 0,
-  handoversWaiting: 0,
-  handoversOldestAgeS: 0,
-};
 const NO_PLACES = { lease: null, parked: [] };
 
 /** A watched queue whose calls all fail with what `faults.now` is. */
@@ -46,6 +31,7 @@ function watched(t: TestContext) {
     relay: answering({ relayed: 0, mayHaveMore: false }),
     claim: answering({ claimed: [], withoutEvent: [], isAll: true }),
     park: answering(false),
+    parkOldest: answering(undefined),
     pull: answering(new Map()),
     findDue: answering([]),
     findBacklogs: answering([]),
@@ -53,7 +39,7 @@ function watched(t: TestContext) {
     defer: answering(undefined),
     hold: answering(new Set()),
     endpointChanged: answering(undefined),
-    measure: answering(DEPTH),
+    measure: answering(QUIET),
   };
   const watch = makeCommitWatch();
   return { clock, faults, given, watch, queue: watch.watch(queue) };
@@ -94,7 +80,7 @@ describe("the watch over commits", () => {
       { accepted: [], unleased: [], leased: [], parked: [] },
       { accepted: [], unleased: [], earlier: new Map() },
       new Set(),
-      DEPTH,
+      QUIET,
     ]);
     assert.deepEqual(given, [[[], NO_PLACES], [[[]], { parked: [] }], [[], "wait"], []]);
   });

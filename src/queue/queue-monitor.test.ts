@@ -1,24 +1,10 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it, type TestContext } from "node:test";
+import { QUIET } from "../../test/support/quiet-queue.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { makeQueueMonitor } from "./queue-monitor.ts";
 import type { QueueDepth } from "./queue-troubles.ts";
 
-const QUIET: QueueDepth = {
-  due: 0,
-  leased: 0,
-  parked: 0,
-  scheduled: 0,
-  held: 0,
-  unfetched: 0,
-  oldestDueAgeS: 0,
-  longestWaitS: 0,
-  deadLeases: 0,
-  outboxWaiting: 0,
-  outboxOldestAgeS: 0,
-  handoversWaiting: 0,
-  handoversOldestAgeS: 0,
-};
 const NONE = { reasons: [], warnings: [] };
 
 let nowMs: number;

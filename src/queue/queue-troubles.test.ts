@@ -1,22 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { QUIET } from "../../test/support/quiet-queue.ts";
 import { queueTroubles } from "./queue-troubles.ts";
-
-const QUIET = {
-  due: 0,
-  leased: 0,
-  parked: 0,
-  scheduled: 0,
-  held: 0,
-  unfetched: 0,
-  oldestDueAgeS: 0,
-  longestWaitS: 0,
-  deadLeases: 0,
-  outboxWaiting: 0,
-  outboxOldestAgeS: 0,
-  handoversWaiting: 0,
-  handoversOldestAgeS: 0,
-};
 
 describe("queueTroubles", () => {
   const healthy: [string, Partial<typeof QUIET>][] = [

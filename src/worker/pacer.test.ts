@@ -46,6 +46,19 @@ describe("an endpoint's rate limit", () => {
     );
   });
 
+  it("lets a quiet endpoint catch up on a tenth of a second, or on one attempt", () => {
+    for (const [perSecond, atOnce, waitMs] of [
+      [50, 5, 20],
+      [20, 2, 50],
+      [10, 1, 100],
+      [4, 1, 250],
+    ] as const) {
+      const turn = { nextMs: -Infinity, sinceMs: -Infinity };
+      const waits = Array.from({ length: atOnce + 1 }, () => takeTurn(turn, perSecond, 5000));
+      assert.deepEqual(waits, [...Array.from({ length: atOnce }, () => 0), waitMs], `${perSecond} a second`);
+    }
+  });
+
   it("returns the wait for the next turn", () => {
     const turn = { nextMs: -Infinity, sinceMs: -Infinity };
     assert.equal(takeTurn(turn, 1, 0), 0);
@@ -62,5 +75,16 @@ describe("the rate limit of an endpoint whose slot has just arrived", () => {
     assert.equal(takeTurn(turn, 50, 1500), 20);
     assert.equal(takeTurn(turn, 50, 2500), 0);
     assert.equal(takeTurn(turn, 50, 2500), 0);
+  });
+
+  it("waits so even after a second, and then is like any other", () => {
+    for (const [nowMs, waitMs] of [
+      [1999, 20],
+      [2000, 0],
+    ] as const) {
+      const turn = { nextMs: -Infinity, sinceMs: 1000 };
+      assert.equal(takeTurn(turn, 50, nowMs), 0);
+      assert.equal(takeTurn(turn, 50, nowMs), waitMs);
+    }
   });
 });

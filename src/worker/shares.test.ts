@@ -37,8 +37,26 @@ describe("memory", () => {
     assert.ok(roomIn(LIMITS, { weight: 47_999_999, inFlight: 0 }, NOTHING, NOTHING) > 0);
   });
 
+  it("is half of what is free beside the tenant's for its first lane, and a third beside both for others", () => {
+    const all = { weight: 12_000_000, inFlight: 0 };
+    const tenant = { weight: 3_000_001, inFlight: 0 };
+    const lane = { weight: 2_000_000, inFlight: 0 };
+    assert.equal(roomIn(LIMITS, all, tenant, NOTHING), 8_499_999);
+    assert.equal(roomIn(LIMITS, all, tenant, lane), 4_999_999);
+  });
+
+  it("is 64 KiB less what it holds for a tenant that holds little, beyond the pool too", () => {
+    const all = { weight: 40_000_000, inFlight: 0 };
+    assert.equal(roomIn(LIMITS, all, NOTHING, NOTHING), 65_536);
+    const little = { weight: 65_535, inFlight: 0 };
+    assert.equal(roomIn(LIMITS, all, little, little), 1);
+    const enough = { weight: 65_537, inFlight: 0 };
+    assert.equal(roomIn(LIMITS, all, enough, enough), 0);
+  });
+
   it("is refused long before 300,000 dispatches of 10 bytes: each weighs a kilobyte beside its body", () => {
     const weight = weightOf({ body: "x".repeat(10) });
+    assert.equal(weight, 1034);
     const all = { weight: 0, inFlight: 0 };
     let count = 0;
     // Each of a tenant of its own, which holds nothing else: nobody is refused later.
@@ -58,6 +76,8 @@ describe("memory", () => {
   it("is taken back only while less than one more part is free", () => {
     assert.equal(fairWeight(LIMITS, { weight: 16_000_000, inFlight: 0 }, 3), null);
     assert.equal(fairWeight(LIMITS, { weight: 30_000_000, inFlight: 0 }, 3), 8_000_000);
+    assert.equal(fairWeight(LIMITS, { weight: 24_000_000, inFlight: 0 }, 3), null);
+    assert.equal(fairWeight(LIMITS, { weight: 24_000_001, inFlight: 0 }, 3), 8_000_000);
   });
 });
 

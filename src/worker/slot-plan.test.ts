@@ -15,6 +15,11 @@ function tableOf(...workers: [id: string, slots: number][]): SlotTable {
   };
 }
 
+/** Slots after one another, round the end. */
+function from(first: number, length: number): Slot[] {
+  return Array.from({ length }, (_, n) => (first + n) % SLOT_COUNT);
+}
+
 function heldBy(id: string, { slots }: SlotTable): Set<Slot> {
   return new Set(slots.filter(({ owner }) => owner === id).map(({ slot }) => slot));
 }
@@ -38,6 +43,41 @@ describe("the plan of a worker's slots", () => {
     assert.equal(planOf("a", table).leave.length, 128);
     assert.deepEqual(planOf("b", table), { take: [], leave: [], isShort: true });
     assert.equal(planOf("b", tableOf(["a", 128], ["b", 0])).take.length, 128);
+  });
+
+  it("begins elsewhere for each worker, and goes round, so that those that look at once take others", () => {
+    const table = tableOf(["a", 0], ["b", 0], ["c", 0]);
+    const takenBy = (id: string) => planOf(id, table).take.map(({ slot }) => slot);
+    assert.deepEqual(takenBy("a"), from(0, 86));
+    assert.deepEqual(takenBy("b"), from(85, 85));
+    assert.deepEqual(takenBy("c"), from(170, 85));
+    // With the others' slots gone, the last one finds its own behind the end.
+    const rest = { ...table, slots: table.slots.filter(({ slot }) => slot < 20 || slot >= 250) };
+    assert.deepEqual(
+      planOf("c", rest).take.map(({ slot }) => slot),
+      from(250, 26),
+    );
+  });
+
+  it("gives back the lowest of what it has too many of, in whatever order it took them", () => {
+    const table = tableOf(["a", 256], ["b", 0]);
+    const held = new Set([...heldBy("a", table)].toReversed());
+    const { leave } = planSlots(table, "a", { held, silent: NOBODY });
+    assert.deepEqual(
+      leave,
+      Array.from({ length: 128 }, (_, slot) => slot),
+    );
+  });
+
+  it("is short by one slot, and is not with all of its part", () => {
+    assert.ok(planOf("a", tableOf(["a", 127], ["b", 129])).isShort);
+    assert.deepEqual(planOf("a", tableOf(["a", 128], ["b", 128])), { take: [], leave: [], isShort: false });
+  });
+
+  it("ranks by id, in whatever order the workers are read", () => {
+    const table = tableOf(["a", 0], ["b", 0]);
+    const turned = { ...table, workers: table.workers.toReversed() };
+    assert.deepEqual(planOf("b", turned), planOf("b", table));
   });
 
   it("adds up to all slots, whatever the number of workers", () => {

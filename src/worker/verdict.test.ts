@@ -29,6 +29,20 @@ describe("an answer", () => {
     );
   });
 
+  it("is recorded whole, and tried again a little later than the schedule says", () => {
+    const verdict = judgeAttempt(answered(500, { "x-a": "b" }), 1, { ...circumstances, random: 0.5 });
+    assert.deepEqual(verdict, {
+      status: "failed",
+      responseStatus: 500,
+      responseHeaders: { "x-a": "b" },
+      responseBody: "body",
+      latencyMs: 7,
+      error: null,
+      nextDelayMs: 5250,
+      isGone: false,
+    });
+  });
+
   it("may ask to wait with 429 and 503, and with no other status", () => {
     assert.equal(waits(429, "3600"), 3_600_000);
     assert.equal(waits(503, "Sat, 31 Jan 2026 13:00:00 GMT"), 3_600_000);
@@ -56,7 +70,13 @@ describe("no answer", () => {
   });
 
   it("is blocked_target where the target is not public", () => {
-    const verdict = judgeAttempt({ kind: "unsafe", rule: "not_public" }, 1, circumstances);
-    assert.deepEqual([verdict.status, verdict.error, verdict.latencyMs], ["failed", "blocked_target", 0]);
+    const verdict = judgeAttempt({ kind: "unsafe", rule: "not_public" }, 1, {
+      ...circumstances,
+      random: 0.5,
+    });
+    assert.deepEqual(
+      [verdict.status, verdict.error, verdict.latencyMs, verdict.nextDelayMs],
+      ["failed", "blocked_target", 0, 5250],
+    );
   });
 });

@@ -1,0 +1,122 @@
+/** How long a worker believes what it read of an endpoint, and how often it reads. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { beforeEach, describe, it, type TestContext } from "node:test";
+import type { EndpointTarget } from "../endpoints/endpoint.ts";
+import type { TargetKey } from "../endpoints/send-target.ts";
+import { sealSigningSecret } from "../endpoints/signing-secret.ts";
+import { generateSigningSecret } from "../outbound/signature.ts";
+import { newEndpointId, parseTenantId } from "../shared/id.ts";
+import { makeSecretBox, SecretBoxError } from "../shared/secret-box.ts";
+import { makeTargetCache, type TargetCache } from "./target-cache.ts";
+
+const box = makeSecretBox([randomBytes(32)]);
+const SECRET = generateSigningSecret();
+
+function newKey(): TargetKey {
+  const tenantId = parseTenantId("acme");
+  assert.ok(tenantId !== null);
+  return { tenantId, endpointId: newEndpointId() };
+}
+
+function stored(key: TargetKey, secret = sealSigningSecret(box, SECRET, key)): EndpointTarget {
+  return {
+    ...key,
+    url: "https://hooks.example.com/",
+    events: ["*"],
+    enabled: true,
+    mode: "push",
+    temporaryUntil: null,
+    rateLimit: null,
+    headers: {},
+    maskedHeaders: [],
+    sealedHeaders: null,
+    failingSince: null,
+    secret,
+    previousSecret: null,
+    keeps: null,
+  };
+}
+
+describe("a worker's targets", () => {
+  let reads: TargetKey[][];
+  let table: Map<string, EndpointTarget>;
+  let cache: TargetCache;
+  const key = newKey();
+
+  beforeEach(() => {
+    reads = [];
+    table = new Map([[key.endpointId, stored(key)]]);
+    cache = makeTargetCache(async (keys) => {
+      reads.push([...keys]);
+      // In an order of its own, as a database answers.
+      return keys.toReversed().flatMap(({ endpointId }) => table.get(endpointId) ?? []);
+    }, box);
+  });
+
+  it("are read together when asked for together, and each once", async () => {
+    const other = newKey();
+    table.set(other.endpointId, { ...stored(other), url: "https://other.example.com/" });
+    const targets = await Promise.all([key, other, key, newKey()].map((one) => cache.get(one)));
+    assert.deepEqual(
+      targets.map((target) => target?.url),
+      ["https://hooks.example.com/", "https://other.example.com/", "https://hooks.example.com/", undefined],
+    );
+    assert.deepEqual(
+      reads.map((keys) => keys.length),
+      [3],
+    );
+  });
+
+  it("are used again without a read for half a second, and read again after it", async (test) => {
+    const moveClock = clockOf(test);
+    assert.equal(cache.fresh(key), undefined);
+    const target = await cache.get(key);
+    assert.ok(target !== null);
+    moveClock(500);
+    assert.equal(cache.fresh(key), target);
+    assert.equal(await cache.get(key), target);
+    moveClock(1);
+    assert.equal(cache.fresh(key), undefined);
+    assert.notEqual(await cache.get(key), target);
+    assert.equal(reads.length, 2);
+  });
+
+  it("of a deleted endpoint are remembered as none", async () => {
+    table.clear();
+    assert.equal(await cache.get(key), null);
+    assert.equal(cache.fresh(key), null);
+    assert.equal(await cache.get(key), null);
+    assert.equal(reads.length, 1);
+  });
+
+  it("are read again once this process has changed the endpoint", async () => {
+    await cache.get(key);
+    table.set(key.endpointId, { ...stored(key), enabled: false });
+    cache.forget(key);
+    assert.equal(cache.fresh(key), undefined);
+    assert.equal((await cache.get(key))?.enabled, false);
+  });
+
+  it("that cannot be opened are read again at the next attempt", async () => {
+    table.set(key.endpointId, stored(key, sealSigningSecret(box, SECRET, newKey())));
+    for (const round of [1, 2]) {
+      await assert.rejects(cache.get(key), SecretBoxError);
+      assert.deepEqual([cache.fresh(key), reads.length], [undefined, round]);
+    }
+    table.set(key.endpointId, stored(key));
+    assert.equal((await cache.get(key))?.url, "https://hooks.example.com/");
+  });
+});
+
+/** Moves the clock that entries are kept by, which the cache reads once a millisecond. */
+function clockOf(test: TestContext): (ms: number) => void {
+  const startMs = performance.now();
+  let movedMs = 0;
+  test.mock.method(performance, "now", () => startMs + movedMs);
+  test.mock.timers.enable({ apis: ["setTimeout"] });
+  return (ms) => {
+    movedMs += ms;
+    test.mock.timers.tick(1);
+  };
+}
