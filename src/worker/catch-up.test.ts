@@ -106,6 +106,12 @@ describe("catching up with the table", () => {
     const keys = [{ tenantId: given[0]?.tenantId, endpointId: behind }];
     assert.deepEqual(catchUp.givenUp(), keys);
     assert.deepEqual(catchUp.givenUp(), keys);
+    const before = catchUp.givenUp();
+    catchUp.note([behind], ALL_SLOTS);
+    catchUp.enter([dispatchOf(behind)]);
+    catchUp.leftSome(catchUp.lookBegins());
+    catchUp.oldestParked(before);
+    assert.deepEqual(catchUp.givenUp(), keys);
     catchUp.oldestParked(catchUp.givenUp());
     assert.deepEqual(catchUp.givenUp(), []);
     catchUp.note([behind], ALL_SLOTS);

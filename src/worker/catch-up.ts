@@ -115,9 +115,12 @@ export class CatchUp {
     return [...this.#givenUp.values()];
   }
 
-  /** What was due of these endpoints is parked. */
+  /** What was due of these endpoints is parked. One that was given up again since stays. */
   oldestParked(endpoints: readonly EndpointKey[]): void {
-    for (const { endpointId } of endpoints) this.#givenUp.delete(endpointId);
+    for (const endpoint of endpoints) {
+      const { endpointId } = endpoint;
+      if (this.#givenUp.get(endpointId) === endpoint) this.#givenUp.delete(endpointId);
+    }
   }
 
   /** Takes out what this worker must not send. */
