@@ -14,6 +14,7 @@ import {
   claimDispatches,
   findBacklogs,
   parkDispatches,
+  parkOldest,
   pullDispatches,
 } from "../src/queue/postgres/claim-store.ts";
 import { completeAttempts } from "../src/queue/postgres/complete-store.ts";
@@ -133,6 +134,7 @@ const STATEMENTS: Record<string, Case> = {
       ),
     also: { dispatches: ["claimable_at"] },
   },
+  parkOldest: { as: WORKER, run: (db, batch) => parkOldest(db, [endpointOf(batch)]), also: ofEndpoint },
   park: {
     as: WORKER,
     run: (db, batch) => parkDispatches(db, [endpointOf(batch).endpointId]),

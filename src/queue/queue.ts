@@ -241,7 +241,7 @@ export type DispatchQueue = {
   claim(limits: ClaimLimits, without: readonly EndpointId[], slots?: SlotSet): Promise<Claimed>;
   /** Parks due dispatches of these endpoints, some thousands at most; true when no more are due. */
   park(endpoints: readonly EndpointId[]): Promise<boolean>;
-  /** The same of each of these endpoints by itself, some hundreds of its oldest, however much is due elsewhere. */
+  /** The same of each of these endpoints by itself, among some hundreds of its oldest, however much is due elsewhere. */
   parkOldest(endpoints: readonly EndpointKey[]): Promise<void>;
   /** Leases parked dispatches of each endpoint that asks, the oldest first. One answer an ask, by endpoint. */
   pull(asks: readonly Ask[]): Promise<Map<EndpointId, Claimed>>;

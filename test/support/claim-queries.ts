@@ -14,6 +14,7 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   askForSlots: (db) => slots.askForSlots(db),
   findInFlight: (db) => slots.findInFlight(db, []),
   parkDispatches: (db) => claim.parkDispatches(db, []),
+  parkOldest: (db) => claim.parkOldest(db, []),
   findBacklogs: (db) => claim.findBacklogs(db),
   findDue: (db) => claim.findDue(db, ALL_SLOTS),
   claimDispatches: (db) =>

@@ -105,21 +105,29 @@ export async function parkDispatches(db: Db, endpoints: readonly EndpointId[]): 
 }
 
 /**
- * Parks the oldest due dispatches of each endpoint. Reads only that endpoint's
- * rows: in the order of claims they may lie behind a million of another's.
+ * Parks what is due among the first dispatches of each endpoint. They are found by
+ * key alone, so no subquery is restricted to what is due: in the order of claims
+ * they may lie behind a million of another's.
  */
 export async function parkOldest(db: Db, endpoints: readonly EndpointKey[]): Promise<void> {
   await db.query({
     name: "park-oldest",
-    text: /* sql */ `WITH due AS MATERIALIZED (
-        SELECT oldest.* FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, endpoint_id)
+    text: /* sql */ `WITH first AS MATERIALIZED (
+        SELECT line.* FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, endpoint_id)
         CROSS JOIN LATERAL (
-          SELECT tenant_id, endpoint_id, id FROM postern.dispatches d
-          WHERE d.tenant_id = wanted.tenant_id AND d.endpoint_id = wanted.endpoint_id AND ${DUE}
+          SELECT tenant_id, endpoint_id, id, ${DUE} AS is_due FROM postern.dispatches d
+          WHERE d.tenant_id = wanted.tenant_id AND d.endpoint_id = wanted.endpoint_id
           ORDER BY id LIMIT ${FIRST_ROWS}
+        ) AS line
+      ), locked AS MATERIALIZED (
+        SELECT first.tenant_id, first.endpoint_id, first.id, ${DUE} AS is_due
+        FROM first CROSS JOIN LATERAL (
+          SELECT held, parked, superseded, claimable_at FROM postern.dispatches d
+          WHERE ${isRowOf("first")}
           FOR UPDATE SKIP LOCKED
-        ) AS oldest
-      )
+        ) AS d
+        WHERE first.is_due
+      ), due AS MATERIALIZED (SELECT * FROM locked WHERE is_due)
       UPDATE postern.dispatches d SET parked = true, lease_owner = NULL FROM due
       WHERE ${isRowOf("due")}`,
     values: [endpoints.map(({ tenantId }) => tenantId), endpoints.map(({ endpointId }) => endpointId)],
