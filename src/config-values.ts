@@ -1,7 +1,6 @@
 /** How the texts of settings are read that are more than a number or a list. */
 import { z } from "zod";
-import { parseHostList } from "./database/host-list.ts";
-import { tlsParameterFault } from "./database/tls-parameters.ts";
+import { databaseUrlFault } from "./database/host-list.ts";
 import { parseIntakeUrl, type IntakePlace } from "./intake/intake-url.ts";
 import { parseShardList, type Shard } from "./shards/shard-list.ts";
 import { parseDurationMs } from "./shared/duration.ts";
@@ -54,8 +53,7 @@ export const databaseUrl = z
   .string()
   .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
   .superRefine((url, context) => {
-    const parsed = parseHostList(url);
-    const fault = parsed.kind === "fault" ? parsed.fault : tlsParameterFault(url);
+    const fault = databaseUrlFault(url);
     if (fault !== null) context.addIssue({ code: "custom", message: fault });
   });
 

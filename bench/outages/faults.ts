@@ -81,14 +81,19 @@ function shardOf({ installation: { shards }, chance }: Stand) {
 }
 
 async function killOne({ installation, chance }: Stand, role: Role): Promise<void> {
-  await installation.restart(role, chance() < 0.5 ? 0 : 1);
+  await installation.restart(role, placeOf(chance));
 }
 
 async function suspendWorker({ installation, load, chance }: Stand): Promise<void> {
-  await installation.suspend("worker", chance() < 0.5 ? 0 : 1, async () => {
+  await installation.suspend("worker", placeOf(chance), async () => {
     await delay(STANDSTILL_MS);
     await load.acceptMore(BETWEEN);
   });
+}
+
+/** Of one of the two processes of a role. */
+function placeOf(chance: Stand["chance"]): number {
+  return chance() < 0.5 ? 0 : 1;
 }
 
 /** Those by which workers show that they live are among them. */

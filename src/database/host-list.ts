@@ -4,6 +4,8 @@
  * all with the same user, database and parameters.
  */
 import { ConfigError } from "../shared/config-error.ts";
+import { tlsParameterFault } from "./tls-parameters.ts";
+import { queryOf } from "./url-query.ts";
 
 /** `name` is for people: host and port, without user or password. */
 export type Host = { name: string; url: string };
@@ -38,6 +40,12 @@ export function parseHostList(databaseUrl: string): HostList {
   return parameterFault(rest) ?? { kind: "hosts", hosts };
 }
 
+/** What `pg` would not refuse by itself: faults of the list, and what it would silently ignore. Completes the sentence "DATABASE_URL …". */
+export function databaseUrlFault(databaseUrl: string): string | null {
+  const list = parseHostList(databaseUrl);
+  return list.kind === "fault" ? list.fault : tlsParameterFault(databaseUrl);
+}
+
 /** Throws ConfigError. */
 export function requireHosts(databaseUrl: string): readonly Host[] {
   const list = parseHostList(databaseUrl);
@@ -65,8 +73,7 @@ function parseHost(text: string): string | null {
 
 /** Parameters that would mean another host, or another kind of host, than the list. */
 function parameterFault(rest: string): HostList | null {
-  const queryAt = rest.indexOf("?");
-  const query = new URLSearchParams(queryAt === -1 ? "" : rest.slice(queryAt + 1));
+  const query = queryOf(rest);
   for (const name of ["host", "port", "hostaddr"]) {
     if (query.has(name))
       return fault(`lists hosts and has the parameter ${name}: name every host in the list`);

@@ -3,6 +3,7 @@
  * doesn't know, so `?ssl_mode=verify-full` would connect in plain text.
  */
 import { nearName } from "../shared/near-name.ts";
+import { queryOf } from "./url-query.ts";
 
 /** Those of `pg`, and those of libpq: `psql` and `pg_dump` are given the same string. */
 const KNOWN = [
@@ -28,8 +29,7 @@ const MODES = ["disable", "no-verify", "prefer", "require", "verify-ca", "verify
 
 /** What completes the sentence "DATABASE_URL …", or null. Never a value: a password may be read as one. */
 export function tlsParameterFault(databaseUrl: string): string | null {
-  const queryAt = databaseUrl.indexOf("?");
-  const query = new URLSearchParams(queryAt === -1 ? "" : databaseUrl.slice(queryAt + 1));
+  const query = queryOf(databaseUrl);
   for (const name of query.keys()) {
     const meant = nearName(name, KNOWN);
     if (meant !== null) return `has a misspelled parameter: did you mean ${meant}?`;

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { moveClockOf } from "../../test/support/moved-clock.ts";
 import { startDnsServer, type AnswerQuestion, type DnsServer } from "../../test/support/dns-server.ts";
 import { makeResolver, type Lookup, type NameResolver, type ResolverOptions } from "./resolver.ts";
 
@@ -24,15 +25,6 @@ async function setUp(
     await dns.close();
   });
   return { dns, resolver };
-}
-
-/** Moves the clock that answers are kept by, from now on. */
-function clockOf(test: TestContext): (ms: number) => void {
-  // Whole, or the sum of the two may be a little more than it is.
-  const startMs = Math.ceil(performance.now());
-  let movedMs = 0;
-  test.mock.method(performance, "now", () => startMs + movedMs);
-  return (ms) => void (movedMs += ms);
 }
 
 function countTimers(): number {
@@ -168,7 +160,7 @@ describe("the resolver's cache", () => {
   });
 
   it("keeps an answer until the shortest of its TTLs has passed, and then asks again", async (test) => {
-    const moveClock = clockOf(test);
+    const moveClock = moveClockOf(test);
     const { dns, resolver } = await setUp(test, (_name, type) => ({
       kind: "addresses",
       addresses: BOTH,
@@ -188,7 +180,7 @@ describe("the resolver's cache", () => {
     ["a TTL of a day for half a minute", 86_400, 30_000],
   ] as const) {
     it(`keeps an answer with ${what}`, async (test) => {
-      const moveClock = clockOf(test);
+      const moveClock = moveClockOf(test);
       const { resolver } = await setUp(test, () => ({ kind: "addresses", addresses: BOTH, ttlSeconds }));
       const found = await resolver.resolve("a.dev");
       moveClock(keptMs - 1);
@@ -199,7 +191,7 @@ describe("the resolver's cache", () => {
   }
 
   it("keeps a failure for a second", async (test) => {
-    const moveClock = clockOf(test);
+    const moveClock = moveClockOf(test);
     const { resolver } = await setUp(test, () => ({ kind: "nxdomain" }));
     const failure = await resolver.resolve("a.dev");
     moveClock(999);
@@ -230,7 +222,7 @@ describe("the resolver's cache", () => {
 
 describe("a full cache", () => {
   it("counts a name as new when it was asked for again", async (test) => {
-    const moveClock = clockOf(test);
+    const moveClock = moveClockOf(test);
     const { resolver } = await setUp(
       test,
       (name) => ({ kind: "addresses", addresses: BOTH, ttlSeconds: name === "a.dev" ? 5 : 25 }),
@@ -270,7 +262,7 @@ describe("names for development", () => {
   });
 
   it("are read again from the hosts file a second later", async (test) => {
-    const moveClock = clockOf(test);
+    const moveClock = moveClockOf(test);
     const folder = await mkdtemp(join(tmpdir(), "postern-hosts-"));
     test.after(() => rm(folder, { recursive: true }));
     const hostsFile = join(folder, "hosts");

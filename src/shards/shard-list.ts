@@ -1,6 +1,5 @@
 /** Reads `SHARDS`: names and databases, `eu1=postgres://…|eu2*2=postgres://…`. */
-import { parseHostList } from "../database/host-list.ts";
-import { tlsParameterFault } from "../database/tls-parameters.ts";
+import { databaseUrlFault } from "../database/host-list.ts";
 
 /** `weight`: its part of new tenants, beside the others'; 0 takes none. */
 export type Shard = { name: string; url: string; weight: number };
@@ -19,8 +18,7 @@ export function parseShardList(text: string): { shards: Shard[] } | { fault: str
     if (name === undefined || url === undefined)
       return { fault: `${FORM}: entry ${shards.length + 1} is not` };
     if (Number(weight) > MAX_WEIGHT) return { fault: `gives ${name} a weight above ${MAX_WEIGHT}` };
-    const hosts = parseHostList(url);
-    const fault = hosts.kind === "fault" ? hosts.fault : tlsParameterFault(url);
+    const fault = databaseUrlFault(url);
     if (fault !== null) return { fault: `has a database for ${name} that ${fault}` };
     shards.push({ name, url, weight: Number(weight) });
   }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, it, type TestContext } from "node:test";
+import { moveClockOf } from "../../test/support/moved-clock.ts";
 import type { EndpointTarget } from "../endpoints/endpoint.ts";
 import type { TargetKey } from "../endpoints/send-target.ts";
 import { sealSigningSecret } from "../endpoints/signing-secret.ts";
@@ -111,13 +112,10 @@ describe("a worker's targets", () => {
 
 /** Moves the clock that entries are kept by, which the cache reads once a millisecond. */
 function clockOf(test: TestContext): (ms: number) => void {
-  // Whole, or the sum of the two may be a little more than it is.
-  const startMs = Math.ceil(performance.now());
-  let movedMs = 0;
-  test.mock.method(performance, "now", () => startMs + movedMs);
+  const move = moveClockOf(test);
   test.mock.timers.enable({ apis: ["setTimeout"] });
   return (ms) => {
-    movedMs += ms;
+    move(ms);
     test.mock.timers.tick(1);
   };
 }
