@@ -2,26 +2,29 @@
  * `npm run mutate -- src/outbound`: changes that folder in many small ways, one
  * at a time, and prints each change that no related test notices. Without a
  * folder it goes through every part of `src`, which takes a night. With
- * --thorough, every test that reaches a change is tried on it. What it says and
- * what it costs: docs/testing.md.
+ * --thorough, every test that reaches a change is tried on it; with
+ * --sample=100, so many of a part's changes are tried, chosen by chance. What it
+ * says and what it costs: docs/testing.md.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { parseArgs } from "node:util";
 import { installOwnPackages } from "../test/support/own-packages.ts";
 import { SERVER, startTestServer } from "../test/support/postgres.ts";
+import { printFigures, type Figures } from "./mutation/figures.ts";
 import {
   describeNotes,
   describeSurvivors,
-  printFigures,
   readAccepted,
+  readNotes,
   readReport,
-  type Figures,
   type Report,
 } from "./mutation/report.ts";
 import { relatedTests } from "./mutation/related.ts";
 import type { NodeTestOptions } from "./mutation/runner.ts";
+import { forgetLeftOut, onlySample, readChosen, type SampleSize } from "./mutation/sample.ts";
 
 const root = dirname(import.meta.dirname);
 const packages = join(root, "test", "mutation");
@@ -29,13 +32,21 @@ const cache = join(root, ".cache", "mutation");
 // Each mutant's tests keep one core busy.
 const CONCURRENCY = 2;
 
-const THOROUGH = "--thorough";
+type How = { isThorough: boolean; sample: SampleSize | null };
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(words: string[]): Promise<number> {
-  const isThorough = words.includes(THOROUGH);
-  const asked = words.filter((word) => word !== THOROUGH).map((path) => path.replace(/\/$/, ""));
+  const { values, positionals } = parseArgs({
+    args: words,
+    allowPositionals: true,
+    options: {
+      thorough: { type: "boolean", default: false },
+      sample: { type: "string" },
+      seed: { type: "string", default: "1" },
+    },
+  });
+  const asked = positionals.map((path) => path.replace(/\/$/, ""));
   const missing = asked.find((path) => !path.startsWith("src/") || !existsSync(join(root, path)));
   if (missing !== undefined) {
     console.error(
@@ -43,18 +54,23 @@ async function main(words: string[]): Promise<number> {
     );
     return 1;
   }
+  const size = Number(values.sample ?? 1);
+  if (!Number.isInteger(size) || size < 1) {
+    console.error(`--sample=${values.sample} is not a number of mutants, as in: --sample=100`);
+    return 1;
+  }
+  const how = {
+    isThorough: values.thorough,
+    sample: values.sample === undefined ? null : { size, seed: values.seed },
+  };
   await installOwnPackages(packages, () => console.log("Installing StrykerJS (once, 50 MB) …"));
-  const parts = asked.length > 0 ? asked : allParts();
   const server = await startTestServer();
-  const accepted = readAccepted();
   const figures: Figures[] = [];
   try {
-    for (const part of parts) {
-      const run = await mutate(part, { databaseUrl: server.url, isThorough });
-      if (run === null) return 1;
-      const found = describeSurvivors(run.report, accepted);
-      console.log([...found.lines, "", ...describeNotes(run.notes)].join("\n"));
-      figures.push({ part, ...found.figures });
+    for (const part of asked.length > 0 ? asked : allParts()) {
+      const figure = await mutate(part, server.url, how);
+      if (figure === null) return 1;
+      figures.push(figure);
     }
   } finally {
     await server.stop();
@@ -77,11 +93,8 @@ function wholePartOf(asked: string): string {
   return asked.split("/", depth).join("/");
 }
 
-/** Null when it could not be done; Stryker has said why. */
-async function mutate(
-  asked: string,
-  { databaseUrl, isThorough }: { databaseUrl: string; isThorough: boolean },
-): Promise<{ report: Report; notes: string } | null> {
+/** Prints the survivors. Null when it could not be done; Stryker has said why. */
+async function mutate(asked: string, databaseUrl: string, how: How): Promise<Figures | null> {
   const part = wholePartOf(asked);
   // Of the part, also for a file: a test may reach the file over several others.
   const testFiles = relatedTests(root, part);
@@ -89,12 +102,35 @@ async function mutate(
   mkdirSync(cache, { recursive: true });
   const name = join(cache, part.replaceAll("/", "-"));
   // What some tests did not notice is open for all of them.
-  const known = isThorough ? `${name}.thorough.known` : `${name}.known`;
-  const files = { report: `${name}.json`, notes: `${name}.notes`, known };
-  for (const file of [files.report, files.notes]) rmSync(file, { force: true });
+  const known = how.isThorough ? `${name}.thorough.known` : `${name}.known`;
+  const files = { report: `${name}.json`, notes: `${name}.notes`, known, chosen: `${name}.chosen` };
+  for (const file of [files.report, files.notes, files.chosen]) rmSync(file, { force: true });
   const config = `${name}.config.json`;
-  const nodeTest = { testFiles, isThorough, knownRuns: `${name}.dry-runs`, notes: files.notes };
+  const nodeTest = {
+    ...how,
+    testFiles,
+    knownRuns: `${name}.dry-runs`,
+    notes: files.notes,
+    chosen: files.chosen,
+  };
   writeFileSync(config, JSON.stringify(configure(asked, nodeTest, files)));
+  const code = await runStryker(config, databaseUrl);
+  const notes = readNotes(files.notes);
+  if (existsSync(files.known)) {
+    const leftOut = notes.filter(({ kind }) => kind === "left-out").map(({ mutant }) => mutant);
+    forgetLeftOut(files.known, new Set(leftOut));
+  }
+  if (code !== 0 || !existsSync(files.report)) return null;
+  const whole = only(asked, readReport(files.report));
+  const isSample = how.sample !== null;
+  const report = isSample ? onlySample(whole, readChosen(files.chosen)) : whole;
+  const found = describeSurvivors(report, readAccepted(), { isSample });
+  console.log([...found.lines, "", ...describeNotes(notes)].join("\n"));
+  const all = describeSurvivors(whole, [], { isSample }).figures;
+  return { part: asked, of: isSample ? all.noticed + all.open : null, ...found.figures };
+}
+
+async function runStryker(config: string, databaseUrl: string): Promise<number | null> {
   const stryker = spawn(
     process.execPath,
     [join(packages, "node_modules", "@stryker-mutator", "core", "bin", "stryker.js"), "run", config],
@@ -111,8 +147,7 @@ async function mutate(
     },
   );
   const [code] = await once(stryker, "exit");
-  if (code !== 0 || !existsSync(files.report)) return null;
-  return { report: only(asked, readReport(files.report)), notes: files.notes };
+  return code;
 }
 
 /** Without what is known of the other files of its part. */

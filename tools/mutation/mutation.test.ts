@@ -4,8 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { describeNotes, describeSurvivors, readReport } from "./report.ts";
+import { describeNotes, describeSurvivors, readNotes, readReport } from "./report.ts";
 import { relatedTests, unusedWords } from "./related.ts";
+import { boundsOf } from "./figures.ts";
+import { chooseSample, forgetLeftOut, onlySample } from "./sample.ts";
 import { runTestFile } from "./test-file.ts";
 import { reasonToSkip } from "./words.ts";
 
@@ -36,6 +38,7 @@ describe("the related tests", () => {
 });
 
 const mutant = (line: number, status: string) => ({
+  id: String(line),
   mutatorName: "ConditionalExpression",
   replacement: "false",
   status,
@@ -55,7 +58,9 @@ describe("a report", () => {
 
   it("lists what no test noticed, each with its line and change, and counts the rest", (test) => {
     const folder = newFolder(test, { "report.json": JSON.stringify(report) });
-    const { lines, figures } = describeSurvivors(readReport(join(folder, "report.json")), []);
+    const { lines, figures } = describeSurvivors(readReport(join(folder, "report.json")), [], {
+      isSample: false,
+    });
     deepEqual(figures, { noticed: 3, accepted: 0, open: 2 });
     deepEqual(lines, [
       "src/a.ts:4:5 ConditionalExpression",
@@ -75,9 +80,46 @@ describe("a report", () => {
       replacement: "false",
       why,
     }));
-    const { lines, figures } = describeSurvivors(report, accepted);
+    const { lines, figures } = describeSurvivors(report, accepted, { isSample: false });
     deepEqual(figures, { noticed: 3, accepted: 2, open: 0 });
     deepEqual(lines, ["tools/mutation/accepted.json: a test notices this, or it is gone: src/a.ts a < 0"]);
+  });
+});
+
+describe("a sample", () => {
+  const numbering = new Map([
+    ["src/a.ts", ["1", "2", "3"]],
+    ["src/b.ts", ["4", "5", "6"]],
+  ]);
+
+  it("is the same for the same seed, however the mutants are numbered", () => {
+    const chosen = chooseSample(numbering, { size: 3, seed: "1" });
+    equal(new Set(chosen).size, 3);
+    const numberedAnew = new Map([...numbering].map(([file, ids]) => [file, ids.map((id) => `1${id}`)]));
+    deepEqual(
+      chooseSample(numberedAnew, { size: 3, seed: "1" }),
+      chosen.map((id) => `1${id}`),
+    );
+    const seeds = ["1", "2", "3", "4", "5", "6"];
+    ok(new Set(seeds.map((seed) => chooseSample(numbering, { size: 3, seed }).join())).size > 1);
+    deepEqual(chooseSample(numbering, { size: 9, seed: "1" }).toSorted(), ["1", "2", "3", "4", "5", "6"]);
+  });
+
+  it("leaves others out of the report, and a later run tries them", (test) => {
+    const all = {
+      files: { "src/a.ts": { source: "a;\nb;", mutants: [mutant(1, "Killed"), mutant(2, "Survived")] } },
+    };
+    deepEqual(onlySample(all, new Set(["1"])).files["src/a.ts"]?.mutants, [mutant(1, "Killed")]);
+    const known = join(newFolder(test, { known: JSON.stringify(all) }), "known");
+    forgetLeftOut(known, new Set(["2"]));
+    deepEqual(readReport(known).files["src/a.ts"]?.mutants, [mutant(1, "Killed")]);
+  });
+
+  it("says between which bounds the share of the whole lies", () => {
+    // As tables of Wilson's interval have it for 95 %.
+    const { low, high } = boundsOf(90, 100);
+    deepEqual([low.toFixed(3), high.toFixed(3)], ["0.826", "0.945"]);
+    equal(boundsOf(20, 20).low.toFixed(3), "0.839");
   });
 });
 
@@ -86,12 +128,12 @@ it("notes of a run are counted in words", (test) => {
   const unrepeated = { kind: "unrepeated", mutant: "2", file: "src/a.test.ts" };
   const text = [...notes, unrepeated].map((note) => `${JSON.stringify(note)}\n`).join("");
   const folder = newFolder(test, { notes: text });
-  deepEqual(describeNotes(join(folder, "notes")), [
+  deepEqual(describeNotes(readNotes(join(folder, "notes"))), [
     "2 open without a trial, because nothing noticed that the block around them was gone",
     "1 open that only the start of the service reaches, tried on two files",
     "1 failures not counted, because they did not repeat: src/a.test.ts",
   ]);
-  deepEqual(describeNotes(join(folder, "none")), []);
+  deepEqual(describeNotes(readNotes(join(folder, "none"))), []);
 });
 
 const literal = { type: "StringLiteral" };

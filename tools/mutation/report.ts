@@ -17,6 +17,7 @@ const reportSchema = z.object({
       source: z.string(),
       mutants: z.array(
         z.object({
+          id: z.string(),
           mutatorName: z.string(),
           replacement: z.string().optional(),
           status: z.string(),
@@ -33,14 +34,13 @@ type Mutant = Report["files"][string]["mutants"][number];
 
 /** Of one mutant of a run, by the runner. */
 const noteSchema = z.object({
-  kind: z.enum(["start-up-only", "within-block", "unrepeated"]),
+  kind: z.enum(["start-up-only", "within-block", "unrepeated", "left-out"]),
   mutant: z.string(),
   file: z.string().optional(),
 });
 export type Note = z.infer<typeof noteSchema>;
 
-type Counts = { noticed: number; accepted: number; open: number };
-export type Figures = Counts & { part: string };
+export type Counts = { noticed: number; accepted: number; open: number };
 
 const acceptedSchema = z.array(
   z.object({ file: z.string(), code: z.string(), replacement: z.string(), why: z.string().min(10) }),
@@ -55,10 +55,13 @@ export function readAccepted(): Accepted {
   return acceptedSchema.parse(JSON.parse(readFileSync(join(import.meta.dirname, "accepted.json"), "utf8")));
 }
 
-/** What a run leaves open about its own figures, in words. */
-export function describeNotes(file: string): string[] {
+export function readNotes(file: string): Note[] {
   const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
-  const notes = lines.map((line) => noteSchema.parse(JSON.parse(line)));
+  return lines.map((line) => noteSchema.parse(JSON.parse(line)));
+}
+
+/** What a run leaves open about its own figures, in words. */
+export function describeNotes(notes: readonly Note[]): string[] {
   const countOf = (kind: Note["kind"]): number => notes.filter((note) => note.kind === kind).length;
   const unrepeated = new Set(notes.flatMap((note) => note.file ?? []));
   const counted: [number, string][] = [
@@ -76,7 +79,11 @@ export function describeNotes(file: string): string[] {
 }
 
 /** Mutants that no test noticed and no entry explains, and entries that explain nothing any more. */
-export function describeSurvivors(report: Report, accepted: Accepted): { lines: string[]; figures: Counts } {
+export function describeSurvivors(
+  report: Report,
+  accepted: Accepted,
+  { isSample }: { isSample: boolean },
+): { lines: string[]; figures: Counts } {
   const used = new Set<Accepted[number]>();
   const figures: Counts = { noticed: 0, accepted: 0, open: 0 };
   const lines: string[] = [];
@@ -98,7 +105,8 @@ export function describeSurvivors(report: Report, accepted: Accepted): { lines: 
       }
     }
   }
-  const stale = accepted.filter((entry) => entry.file in report.files && !used.has(entry));
+  // Of a sample, the mutant that an entry explains may not be chosen.
+  const stale = accepted.filter((entry) => !isSample && entry.file in report.files && !used.has(entry));
   for (const { file, code } of stale)
     lines.push(`tools/mutation/accepted.json: a test notices this, or it is gone: ${file} ${code}`);
   return { lines, figures };
@@ -118,17 +126,6 @@ export function isWithin(inner: Span, outer: Span): boolean {
 
 function compare(one: Span["start"], other: Span["start"]): number {
   return one.line - other.line || one.column - other.column;
-}
-
-export function printFigures(all: readonly Figures[]): void {
-  console.log("\n| part | mutants | noticed | explained | open | noticed of the rest |");
-  console.log("|---|---|---|---|---|---|");
-  for (const { part, noticed, accepted, open } of all) {
-    const share = noticed + open === 0 ? "–" : `${Math.floor((100 * noticed) / (noticed + open))} %`;
-    console.log(
-      `| \`${part}\` | ${noticed + accepted + open} | ${noticed} | ${accepted} | ${open} | ${share} |`,
-    );
-  }
 }
 
 /** On one line. Lines and columns begin with 1. */

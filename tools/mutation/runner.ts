@@ -18,6 +18,7 @@ import { chooseFiles, type DryRuns } from "./choice.ts";
 import { recordCoverage, type Coverage } from "./coverage.ts";
 import { KnownRuns, readNumbering } from "./known-runs.ts";
 import type { Note } from "./report.ts";
+import { chooseSample, readChosen, type SampleSize } from "./sample.ts";
 import { runTestFile, type FileResult } from "./test-file.ts";
 import { tryMutant } from "./trial.ts";
 import { Turns } from "./turns.ts";
@@ -38,8 +39,12 @@ export type NodeTestOptions = {
   testFiles: readonly string[];
   /** Every file that reaches a mutant is tried on it. */
   isThorough: boolean;
+  /** Null where all are tried. */
+  sample: SampleSize | null;
   /** Keeps the dry runs. */
   knownRuns: string;
+  /** The mutants that are tried are written there, where not all are. */
+  chosen: string;
   /** A line for each note. */
   notes: string;
 };
@@ -60,6 +65,7 @@ class NodeTestRunner {
   readonly #blocks = new UnnoticedBlocks(process.cwd(), ROOT);
   #runs = 0;
   #dryRuns: Promise<DryRuns> | undefined;
+  #chosen: ReadonlySet<string> | undefined;
 
   constructor(options: { nodeTest: NodeTestOptions }) {
     this.#options = options.nodeTest;
@@ -70,7 +76,7 @@ class NodeTestRunner {
   }
 
   async dryRun(): Promise<DryRun> {
-    const { testFiles, knownRuns } = this.#options;
+    const { testFiles, knownRuns, sample, chosen } = this.#options;
     const numbering = readNumbering(process.cwd());
     const known = new KnownRuns(ROOT, knownRuns, numbering);
     const result: DryRun = { status: "complete", tests: [], mutantCoverage: { static: {}, perTest: {} } };
@@ -92,6 +98,7 @@ class NodeTestRunner {
     };
     await Promise.all(Array.from({ length: DRY_RUNS_AT_ONCE }, work));
     result.mutantCoverage.perTest = dryRuns.reached;
+    if (sample !== null) await writeFile(chosen, JSON.stringify(chooseSample(numbering, sample)));
     await writeFile(DRY_RUNS, JSON.stringify(dryRuns));
     return result;
   }
@@ -99,6 +106,10 @@ class NodeTestRunner {
   async mutantRun({ activeMutant, testFilter }: MutantRunOptions): Promise<MutantRun> {
     const { isThorough, testFiles } = this.#options;
     const mutant = activeMutant.id;
+    if (!this.#isChosen(mutant)) {
+      this.#note({ kind: "left-out", mutant });
+      return { status: "survived", nrOfTests: 0 };
+    }
     if (!isThorough && this.#blocks.surround(activeMutant)) {
       this.#note({ kind: "within-block", mutant });
       return { status: "survived", nrOfTests: 0 };
@@ -124,6 +135,13 @@ class NodeTestRunner {
     if (result.result.kind === "overdue") return { status: "timeout", reason: result.file };
     const { why } = result.result;
     return { status: "killed", killedBy: [result.file], failureMessage: why, nrOfTests: result.tried };
+  }
+
+  #isChosen(mutant: string): boolean {
+    const { sample, chosen } = this.#options;
+    if (sample === null) return true;
+    this.#chosen ??= readChosen(chosen);
+    return this.#chosen.has(mutant);
   }
 
   /** `fault` null: it passed. */
