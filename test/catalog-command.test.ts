@@ -26,18 +26,28 @@ async function catalog(args: string[], env: Record<string, string | undefined> =
   return { code, output: output.replaceAll(`${folder}/`, ""), errors: errors.replaceAll(`${folder}/`, "") };
 }
 
-const entry = (type: string, more = ""): string =>
-  `- type: ${type}\n  title: T\n  description: D\n  group: G\n  payloadShape: {}\n${more}`;
+const entry = (type: string, more = "", example = "{}"): string =>
+  `- type: ${type}\n  title: T\n  description: D\n  group: G\n  payloadShape: ${example}\n${more}`;
 const schema = (count: string): string =>
   `  schema: { required: [count], properties: { count: { type: ${count} } } }\n`;
 
 describe("postern catalog check", () => {
   it("counts the types of a file without faults, named or that of EVENT_CATALOG", async () => {
-    const file = await write("good.yaml", entry("a.b") + entry("a.c", schema("integer")));
+    const file = await write("good.yaml", entry("a.b") + entry("a.c", schema("integer"), "{ count: 1 }"));
     const named = await catalog(["check", file]);
     assert.deepEqual([named.code, named.errors], [0, ""]);
     assert.match(named.output, /^good\.yaml: [0-9]+ types/);
     assert.deepEqual(await catalog(["check"], { EVENT_CATALOG: file }), named);
+  });
+
+  it("finds an example that no event can be like", async () => {
+    const text = entry("a.b", schema("integer"), "{ count: one }") + entry("a.c", schema("integer"));
+    const { code, errors } = await catalog(["check", await write("examples.yaml", text)]);
+    assert.equal(code, 1);
+    assert.deepEqual(errors.trim().split("\n"), [
+      "examples.yaml:5: the example of a.b breaks its own schema: data.count must be integer",
+      "examples.yaml:11: the example of a.c breaks its own schema: data must have required property 'count'",
+    ]);
   });
 
   it("names a file that is not there, and no setting that was not used", async () => {

@@ -97,6 +97,7 @@ describe("a slip is refused", () => {
     "token --tenant acme --tenant globex": /--tenant is given twice/,
     token: /--tenant is missing: Tenant id/,
     "publish --tenant acme": /TYPE is missing/,
+    "tenants move --tenant acme --to eu2": /TENANT is given without --tenant/,
     "publish invoice.paid surplus --tenant acme": /"surplus" is one argument too many/,
     "up --demo=no": /--demo takes no value/,
     "up --no-demo": /no option --no-demo; it takes --demo/,

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import type { ArgDef, ArgsDef, CommandDef, Resolvable } from "citty";
-import { closest, distance } from "fastest-levenshtein";
+import { nearName } from "../shared/near-name.ts";
 
 type Given = { options: Map<string, string | undefined>; positionals: string[] };
 
@@ -71,6 +71,8 @@ function readWords(args: ArgsDef, words: readonly string[]): Given {
     if (token.kind !== "option") continue;
     const { name, rawName, value, inlineValue } = token;
     if (!names.includes(name)) {
+      if (args[name]?.type === "positional")
+        throw new UsageError(`${name.toUpperCase()} is given without ${rawName}`);
       throw new UsageError(`there is no option ${rawName}${orNearest(name, names, "--")}`);
     }
     if (given.has(name)) throw new UsageError(`${rawName} is given twice`);
@@ -96,11 +98,10 @@ function checkValue(name: string, arg: ArgDef, value: string | undefined): void 
 /** The name that was most likely meant, or all there are. */
 function orNearest(typed: string, names: readonly string[], prefix = ""): string {
   if (names.length === 0) return ": the command takes none";
-  const nearest = closest(typed, names);
-  const isNear = distance(typed, nearest) <= Math.max(2, nearest.length / 3);
-  return isNear
-    ? `: did you mean ${prefix}${nearest}?`
-    : `; it takes ${names.map((name) => `${prefix}${name}`).join(", ")}`;
+  const meant = nearName(typed, names);
+  return meant === null
+    ? `; it takes ${names.map((name) => `${prefix}${name}`).join(", ")}`
+    : `: did you mean ${prefix}${meant}?`;
 }
 
 async function resolve<T extends object>(value: Resolvable<T> | undefined): Promise<T | undefined> {

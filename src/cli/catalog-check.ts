@@ -13,7 +13,13 @@ export const checkCommand = defineCommand({
     withClearErrors(async () => {
       const file = args.file ?? environment()["EVENT_CATALOG"];
       try {
-        const { entries, types } = await loadCatalog(file);
+        const { entries, types, findFaultyExamples } = await loadCatalog(file);
+        const faultyExamples = findFaultyExamples();
+        if (faultyExamples.length > 0) {
+          console.error(faultyExamples.join("\n"));
+          process.exitCode = 1;
+          return;
+        }
         const versions = entries.length === types.size ? "" : ` in ${entries.length} versions`;
         console.log(
           `${file ?? "the built-in catalog"}: ${types.size} types${versions}, Postern's own included`,

@@ -26,6 +26,8 @@ export type Catalog = {
   knowsPattern(pattern: string): boolean;
   /** Faults of the data against the schema of a version; empty when it has none or the data satisfy it. */
   faultsOf(entry: Pick<CatalogEntry, "type" | "version">, data: unknown): DataFault[];
+  /** Examples that do not satisfy their own schema, each with file and line: no event can be as a test dispatch shows it. */
+  findFaultyExamples(): string[];
 };
 
 /**
@@ -61,6 +63,7 @@ async function makeCatalog(source: CatalogSource): Promise<Catalog> {
   }
   const checks = await compileChecks(source, faults);
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+  const faultsOf: Catalog["faultsOf"] = (entry, data) => checks.get(nameOf(entry))?.(data) ?? [];
   return {
     entries,
     types,
@@ -70,7 +73,14 @@ async function makeCatalog(source: CatalogSource): Promise<Catalog> {
       return version === null ? found?.newest : found?.versions.get(version);
     },
     knowsPattern: (pattern) => patterns.has(pattern),
-    faultsOf: (entry, data) => checks.get(nameOf(entry))?.(data) ?? [],
+    faultsOf,
+    findFaultyExamples: () =>
+      source.entries.flatMap((entry, index) =>
+        faultsOf(entry, entry.payloadShape).map(
+          ({ path, message }) =>
+            `${source.placeOf([index, "payloadShape"])}: the example of ${entry.type} breaks its own schema: ${["data", ...path].join(".")} ${message}`,
+        ),
+      ),
   };
 }
 
