@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { after, before, it } from "node:test";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
-import { beat, findLockHolders, removeOldHeartbeats } from "./heartbeat-store.ts";
+import { findLockHolders } from "./heartbeat-store.ts";
 import type { PoolClient } from "./pool.ts";
 
 let database: TestDatabase;
@@ -14,7 +14,6 @@ before(async () => {
   [database, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
 });
 after(() => Promise.all([database.drop(), other.drop()]));
-beforeEach(() => database.pool.query("DELETE FROM postern.heartbeats"));
 
 /** Runs the statements in a transaction of its own, and rolls back when `work` is over. */
 async function during<T>(
@@ -62,16 +61,4 @@ it("names nobody for a lock in another database of the server", async () => {
     assert.equal((await findLockHolders(other.pool)).length, 1);
     assert.deepEqual(await findLockHolders(database.pool), []);
   });
-});
-
-it("forgets processes that ended a day ago, and no others", async () => {
-  const [ended, alive] = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"];
-  for (const id of [ended, alive]) await beat(database.pool, { id, name: "a process" });
-  const age =
-    "UPDATE postern.heartbeats SET seen_at = now() - $2 * interval '1 minute' WHERE process_id = $1";
-  await database.pool.query(age, [ended, 24 * 60 + 1]);
-  await database.pool.query(age, [alive, 24 * 60 - 1]);
-  await removeOldHeartbeats(database.pool);
-  const { rows } = await database.pool.query("SELECT process_id AS id FROM postern.heartbeats");
-  assert.deepEqual(rows, [{ id: alive }]);
 });
