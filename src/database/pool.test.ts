@@ -249,4 +249,14 @@ describe("inTransaction", () => {
     assert.equal(isConnectionLoss(thrown), true);
     assert.equal((await pool.query("SELECT 1")).rowCount, 1);
   });
+
+  it("throws away a connection to a server that takes no writes any more", async () => {
+    const pool = open(database.url, 1);
+    const statement = "SET TRANSACTION READ ONLY; CREATE TABLE refused (n int)";
+    await assert.rejects(
+      inTransaction(pool, (client) => client.query(statement)),
+      { code: "25006" },
+    );
+    assert.equal(pool.totalCount, 0);
+  });
 });
