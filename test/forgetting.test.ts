@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { removeOldHeartbeats } from "../src/database/heartbeat-store.ts";
 import { removeOldWatches } from "../src/deliveries/tail-store.ts";
 import { forgetPortalSessions } from "../src/portal/portal-session-store.ts";
-import { dropOldPartition, forgetHeaderSets } from "../src/queue/postgres/retention-store.ts";
+import { dropOldPartition, forgetHeaderSets, readOldestDays } from "../src/queue/postgres/retention-store.ts";
 import { deleteOldIdempotencyKeys } from "../src/queue/postgres/upkeep-store.ts";
 import { forgetReplays } from "../src/replays/replay-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -105,6 +105,26 @@ describe("upkeep forgets", () => {
     for (let round = 0; round < 2; round++) results.push(await deleteOldIdempotencyKeys(database.pool));
     assert.deepEqual(results, [true, false]);
   });
+
+  it("as many sets of headers as it does at once, and says that there may be more", async () => {
+    await sql(
+      `INSERT INTO postern.header_sets
+        SELECT 'acme', gen_random_uuid(), '{}', current_date - 9 FROM generate_series(1, 10001)`,
+    );
+    const results = [];
+    for (let round = 0; round < 2; round++) results.push(await forgetHeaderSets(database.pool, 3));
+    assert.deepEqual(results, [true, false]);
+  });
+
+  it("an idempotency key of one tenant, and not the same key of another", async () => {
+    await sql("DELETE FROM postern.idempotency_keys");
+    await sql(`INSERT INTO postern.idempotency_keys SELECT tenant, 'one', gen_random_uuid(), '', now() - age
+      FROM (VALUES ('acme', interval '26 hours'), ('globex', interval '24 hours')) AS given (tenant, age)`);
+    await deleteOldIdempotencyKeys(database.pool);
+    assert.deepEqual((await sql("SELECT tenant_id FROM postern.idempotency_keys")).rows, [
+      { tenant_id: "globex" },
+    ]);
+  });
 });
 
 /** The ages of a table's partitions in days, the oldest first. */
@@ -128,5 +148,14 @@ describe("a day of the log", () => {
     // The third day back may hold a delivery of less than three days ago until its end.
     assert.deepEqual(await days("deliveries"), [3, 2, 1]);
     assert.deepEqual(await days("events"), [8, 7, 6, 5, 4, 3, 2, 1]);
+    const oldest = await readOldestDays(database.pool);
+    const today = Date.parse(new Date().toISOString().slice(0, 10));
+    assert.deepEqual(
+      oldest.map(({ table, day }) => [table, Math.round((today - Number(day)) / 86_400_000)]),
+      [
+        ["events", 8],
+        ["deliveries", 3],
+      ],
+    );
   });
 });

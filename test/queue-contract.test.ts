@@ -65,8 +65,8 @@ async function openInPostgres(): Promise<QueueUnderTest> {
     async changeEndpoint({ tenantId, endpointId }, to) {
       await database.pool.query(
         `UPDATE postern.endpoints
-          SET enabled = $3 = 'enabled', deleted_at = CASE WHEN $3 = 'deleted' THEN now() END, unsettled = true,
-            disabled_reason = CASE WHEN $3 = 'enabled' THEN NULL ELSE 'manual' END
+          SET enabled = $3 <> 'disabled', deleted_at = CASE WHEN $3 = 'deleted' THEN now() END, unsettled = true,
+            disabled_reason = CASE WHEN $3 = 'disabled' THEN 'manual' END
           WHERE tenant_id = $1 AND id = $2`,
         [tenantId, endpointId, to],
       );
@@ -88,7 +88,7 @@ async function openInMemory(): Promise<QueueUnderTest> {
     async changeEndpoint({ endpointId }, to) {
       const endpoint = queue.endpoints.get(endpointId);
       if (endpoint !== undefined)
-        Object.assign(endpoint, { enabled: to === "enabled", deleted: to === "deleted" });
+        Object.assign(endpoint, { enabled: to !== "disabled", deleted: to === "deleted" });
     },
     addToOutbox: async (event) => void queue.outbox.push({ ...event, version: 1, others: null }),
     endLeases: async () => queue.endLeases(),

@@ -1,7 +1,9 @@
 /** The copy of a tenant that a move makes, while nothing but PostgreSQL works on it. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Db } from "../src/database/pool.ts";
 import { createTenantPool } from "../src/database/tenant-pool.ts";
+import { inTransaction } from "../src/database/transaction.ts";
 import { compareLog } from "../src/shards/compare-copy.ts";
 import {
   addPending,
@@ -30,6 +32,8 @@ const copy = { name: "postern_move_test", tenantId: acme };
 let server: Awaited<ReturnType<typeof startLogicalServer>>;
 let source: TestDatabase;
 let target: TestDatabase;
+/** What the server logs of statements while a subscription is made. */
+let settings: unknown;
 
 before(async () => {
   server = await startLogicalServer();
@@ -38,7 +42,13 @@ before(async () => {
     await seedStatistics(tenantId, endpointId, deliveryId);
   for (const day of await readDays(source.pool)) await ensureDay(target.pool, day);
   await publish(source.pool, copy);
-  await subscribe(target.pool, copy, source.url);
+  await inTransaction(target.pool, async (db) => {
+    await db.query(
+      "SET LOCAL log_statement = 'all'; SET LOCAL log_min_error_statement = 'error'; SET LOCAL log_min_duration_statement = 0",
+    );
+    await subscribe(db, copy, source.url);
+    settings = await readLogSettings(db);
+  });
   await addPending(source.pool, target.pool, copy);
   await eventually(async () => (await readCopyState(target.pool, copy)).unready === 0);
 });
@@ -48,6 +58,12 @@ after(async () => {
   await Promise.all([source.drop(), target.drop()]);
   await server.stop();
 });
+
+async function readLogSettings(db: Db): Promise<unknown> {
+  const { rows } = await db.query(`SELECT current_setting('log_statement') AS statement,
+    current_setting('log_min_error_statement') AS error, current_setting('log_min_duration_statement') AS slow`);
+  return rows[0];
+}
 
 async function seedStatistics(...ids: [TenantId, EndpointId, DeliveryId]): Promise<void> {
   await source.pool.query("INSERT INTO postern.newest_attempts VALUES ($1, $2, true, $3)", ids);
@@ -60,6 +76,10 @@ async function seedStatistics(...ids: [TenantId, EndpointId, DeliveryId]): Promi
     ids.slice(0, 2),
   );
 }
+
+it("the copy is begun by a statement with a password, which the server's log never shows", () => {
+  assert.deepEqual(settings, { statement: "none", error: "panic", slow: "-1" });
+});
 
 describe("a copied row", () => {
   it("is seen in the target by its own tenant alone", async () => {

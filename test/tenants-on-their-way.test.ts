@@ -134,6 +134,10 @@ describe("a tenant that is being moved", () => {
       const before = await snapshot(database.pool, moving.tenantId);
       assert.deepEqual(tenantsOf(await work()), [staying.tenantId]);
       assert.equal(await snapshot(database.pool, moving.tenantId), before);
+      // Before the fence its shard goes on as ever.
+      await sql("UPDATE postern.shard_tenants SET fenced = false");
+      await sql(due);
+      assert.ok(tenantsOf(await work()).includes(moving.tenantId));
     });
   }
 

@@ -51,6 +51,23 @@ describe("createPool", () => {
     assert.ok(rows[0].at instanceof Date);
   });
 
+  it("bounds what a statement, a wait for a lock and an idle transaction take, or nothing where that is off", async () => {
+    const limits = `SELECT name, setting::int FROM pg_settings WHERE name = ANY (ARRAY['statement_timeout',
+      'lock_timeout', 'idle_in_transaction_session_timeout']) ORDER BY name`;
+    const options = {
+      url: database.url,
+      poolSize: 1,
+      connectionTimeoutMs: 5000,
+      applicationName: "pool test",
+    };
+    const unlimited = createPool({ ...options, statementTimeoutMs: 0 });
+    pools.push(unlimited);
+    const limitsOf = async (pool: Pool) =>
+      (await pool.query<{ setting: number }>(limits)).rows.map(({ setting }) => setting);
+    assert.deepEqual(await limitsOf(open(database.url)), [60_000, 5000, 30_000]);
+    assert.deepEqual(await limitsOf(unlimited), [60_000, 0, 0]);
+  });
+
   it("cancels a statement that runs past its limit, which is no connection loss", async () => {
     const pool = createPool({
       url: database.url,
@@ -231,5 +248,15 @@ describe("inTransaction", () => {
     );
     assert.equal(isConnectionLoss(thrown), true);
     assert.equal((await pool.query("SELECT 1")).rowCount, 1);
+  });
+
+  it("throws away a connection to a server that takes no writes any more", async () => {
+    const pool = open(database.url, 1);
+    const statement = "SET TRANSACTION READ ONLY; CREATE TABLE refused (n int)";
+    await assert.rejects(
+      inTransaction(pool, (client) => client.query(statement)),
+      { code: "25006" },
+    );
+    assert.equal(pool.totalCount, 0);
   });
 });

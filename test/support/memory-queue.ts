@@ -305,7 +305,8 @@ export class MemoryQueue implements DispatchQueue {
 
   #subscribedTo({ tenantId, patterns }: NewEvent): MemoryEndpoint[] {
     return (this.#ofTenant.get(tenantId) ?? []).filter(
-      ({ endpointId, enabled }) => enabled && (patterns.includes("*") || patterns.includes(endpointId)),
+      ({ endpointId, enabled, deleted }) =>
+        enabled && deleted !== true && (patterns.includes("*") || patterns.includes(endpointId)),
     );
   }
 

@@ -147,10 +147,13 @@ export function describeLocks(open: () => Promise<QueueUnderTest>, locks: QueueL
       });
     });
 
-    it("claims and pulls past a dispatch that is locked", async () => {
+    it("claims, parks and pulls past a dispatch that is locked", async () => {
       const both = await leaseBoth();
       await queue.release(both, "claimable");
       await whileHeld(locks.lockDispatch(both[0]), async () => {
+        await queue.park([one.endpointId]);
+        await queue.parkOldest([one]);
+        assert.deepEqual(await queue.findBacklogs(), []);
         const { claimed } = await queue.claim(PLENTY, []);
         assert.deepEqual(eventIds(claimed), [both[1].eventId]);
         await queue.release(claimed, "parked");

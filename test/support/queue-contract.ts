@@ -385,6 +385,14 @@ export function describeQueueContract(
       assert.deepEqual([due, leased, parked, scheduled, held], [1, 0, 0, 0, 0]);
     });
 
+    for (const change of ["disabled", "deleted"] as const) {
+      it(`accepts nothing for an endpoint that is ${change}`, async () => {
+        await test.changeEndpoint(one, change);
+        const [accepted] = await accept([one]);
+        assert.deepEqual(accepted?.acceptance.accepted, [{ id: accepted?.event.id, dispatchCount: 0 }]);
+      });
+    }
+
     describeKeys(open);
     if (locks !== null) describeLocks(open, locks);
   });

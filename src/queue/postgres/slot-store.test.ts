@@ -40,6 +40,22 @@ it("names a slot's attempts in flight to the next owner, and to no other after i
   ]);
 });
 
+it("passes a slot neither to nor from a worker that knows an earlier term", async () => {
+  const [early, late] = [randomUUID(), randomUUID()];
+  const { slots } = await readSlots(database.pool);
+  const term = slots[7]?.term ?? 0;
+  await takeSlots(database.pool, early, [{ slot: 7, term }]);
+  assert.deepEqual(await takeSlots(database.pool, late, [{ slot: 7, term }]), []);
+  for (const [id, known] of [
+    [early, term],
+    [late, term + 1],
+  ] as const) {
+    await leaveSlots(database.pool, id, [{ slot: 7, term: known }], new Map());
+    const now = (await readSlots(database.pool)).slots[7];
+    assert.deepEqual(now, { slot: 7, owner: early, term: term + 1 });
+  }
+});
+
 it("counts an attempt as in flight under its own lease, not under the next one", async () => {
   await database.pool.query(
     "UPDATE postern.dispatches SET claimable_at = now() + interval '1 minute' WHERE id = $1",
@@ -47,6 +63,10 @@ it("counts an attempt as in flight under its own lease, not under the next one",
   );
   assert.deepEqual(await findInFlight(database.pool, [inFlight()]), [inFlight()]);
   assert.deepEqual(await findInFlight(database.pool, [{ ...inFlight(), leaseId: randomUUID() }]), []);
+  await database.pool.query("UPDATE postern.dispatches SET claimable_at = now() WHERE id = $1", [
+    rows.leasedId,
+  ]);
+  assert.deepEqual(await findInFlight(database.pool, [inFlight()]), [], "its lease has ended");
 });
 
 it("says which workers hold their lock", async () => {
@@ -67,6 +87,26 @@ it("says which workers hold their lock", async () => {
   } finally {
     session.release(true);
   }
+});
+
+it("lets a worker without a session keep its leases, and not its slots", async () => {
+  const id = makeLeaseIds().first;
+  const signs = async () => {
+    const { rows: found } = await database.pool.query(
+      `SELECT seen_at < now() - interval '5 s' AS leases, session_at < now() - interval '5 s' AS slots
+        FROM postern.workers WHERE first_lease_id = $1`,
+      [id],
+    );
+    return found;
+  };
+  await confirmWorker(database.pool, id, "session");
+  const age = "SET seen_at = now() - interval '9 s', session_at = now() - interval '9 s'";
+  await database.pool.query(`UPDATE postern.workers ${age} WHERE first_lease_id = $1`, [id]);
+  assert.deepEqual(await signs(), [{ leases: true, slots: true }]);
+  await confirmWorker(database.pool, id, "pool");
+  assert.deepEqual(await signs(), [{ leases: false, slots: true }]);
+  await confirmWorker(database.pool, id, "session");
+  assert.deepEqual(await signs(), [{ leases: false, slots: false }]);
 });
 
 it("removes a dead worker, but not one that has registered anew", async () => {

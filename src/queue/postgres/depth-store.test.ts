@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { EVENT_TYPE, seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { measureQueue } from "./depth-store.ts";
+
+let database: TestDatabase;
+let rows: Rows;
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  ({ acme: rows } = await seedTwoTenants(database.pool));
+  await sql("DELETE FROM postern.event_types");
+});
+
+const sql = async (text: string, ...values: unknown[]) => (await database.pool.query(text, values)).rows;
+
+/** Without ages. */
+async function counts() {
+  const { due, leased, parked, scheduled, held, unfetched, deadLeases } = await measureQueue(database.pool);
+  return { due, leased, parked, scheduled, held, unfetched, deadLeases };
+}
+
+/** Of both tenants. */
+const SEEDED = { due: 2, leased: 2, parked: 4, scheduled: 0, held: 2, unfetched: 0, deadLeases: 0 };
+
+it("counts each dispatch once, by what it waits for", async () => {
+  assert.deepEqual(await counts(), SEEDED);
+  await sql("UPDATE postern.dispatches SET superseded = true WHERE tenant_id = 'globex'");
+  assert.deepEqual(await counts(), { ...SEEDED, due: 1, parked: 2 });
+});
+
+it("counts as not fetched what is held at pull endpoints alone, while they exist", async () => {
+  await sql("UPDATE postern.endpoints SET mode = 'pull' WHERE tenant_id = 'acme'");
+  assert.deepEqual(await counts(), { ...SEEDED, held: 1, unfetched: 1 });
+  await sql("UPDATE postern.endpoints SET deleted_at = now() WHERE tenant_id = 'acme'");
+  assert.deepEqual(await counts(), SEEDED);
+});
+
+it("counts as dead the leases that ended a minute ago on what a worker may claim", async () => {
+  const ended =
+    "UPDATE postern.dispatches SET claimable_at = now() - $1 * interval '1 second', parked = $2 WHERE id = $3";
+  for (const [seconds, parked, deadLeases] of [
+    [59, false, 0],
+    [61, false, 1],
+    [61, true, 0],
+  ] as const) {
+    await sql(ended, seconds, parked, rows.leasedId);
+    assert.equal((await counts()).deadLeases, deadLeases, `${seconds} s, ${parked ? "parked" : "due"}`);
+  }
+});
+
+const outbox = async () => {
+  const { outboxWaiting, outboxOldestAgeS } = await measureQueue(database.pool);
+  return [outboxWaiting, Math.round(outboxOldestAgeS / 60)];
+};
+
+it("measures the outbox by the oldest event of a type that the catalog has", async () => {
+  assert.deepEqual(await outbox(), [0, 0]);
+  await sql("INSERT INTO postern.event_types (type) VALUES ($1)", EVENT_TYPE);
+  await sql(
+    "UPDATE postern.outbox SET id = postern.lowest_id_at(now() - interval '5 minutes') WHERE tenant_id = 'acme'",
+  );
+  assert.deepEqual(await outbox(), [2, 5]);
+});
+
+it("measures what waits for other databases by its oldest event", async () => {
+  await sql(
+    "UPDATE postern.handovers SET id = postern.lowest_id_at(now() - interval '5 minutes') WHERE tenant_id = 'acme'",
+  );
+  const { handoversWaiting, handoversOldestAgeS } = await measureQueue(database.pool);
+  assert.deepEqual([handoversWaiting, Math.round(handoversOldestAgeS / 60)], [2, 5]);
+});

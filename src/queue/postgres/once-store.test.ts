@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { EVENT_TYPE, LEASE_OWNER, seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { findTenantsHere } from "./handover-store.ts";
+import { insertOnce, insertReplayed, removeReplayed } from "./once-store.ts";
+
+let database: TestDatabase;
+let rows: Rows;
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  ({ acme: rows } = await seedTwoTenants(database.pool));
+  await sql("DELETE FROM postern.dispatches WHERE tenant_id = 'acme' AND NOT once");
+});
+
+const sql = async (text: string, ...values: unknown[]) => (await database.pool.query(text, values)).rows;
+const once = () => ({ eventId: rows.eventId, eventType: EVENT_TYPE, version: 2, attempt: 40_000 });
+
+it("adds what a person asks for, held where its endpoint is pull or moves, and under the highest number at most", async () => {
+  for (const [change, held] of [
+    ["enabled = true", false],
+    ["moving = true", true],
+    ["moving = false, mode = 'pull'", true],
+  ] as const) {
+    await sql(`UPDATE postern.endpoints SET ${change}`);
+    await sql("DELETE FROM postern.dispatches WHERE tenant_id = 'acme'");
+    assert.ok((await insertOnce(database.pool, { ...rows, ...once() })) !== null);
+    await insertReplayed(database.pool, { ...rows, events: [once()] });
+    const found = { attempt: 32_767, version: 2, once: true, held };
+    assert.deepEqual(
+      await sql(
+        "SELECT attempt, version, once, held, parked FROM postern.dispatches WHERE tenant_id = 'acme' ORDER BY parked",
+      ),
+      [
+        { ...found, parked: false },
+        { ...found, parked: true },
+      ],
+      change,
+    );
+  }
+});
+
+it("takes back of a replay what no worker has", async () => {
+  await insertReplayed(database.pool, { ...rows, events: [once()] });
+  await sql(
+    "UPDATE postern.dispatches SET lease_owner = $1 WHERE tenant_id = 'acme' AND attempt = 2",
+    LEASE_OWNER,
+  );
+  assert.equal(await removeReplayed(database.pool, rows), 1);
+  assert.deepEqual(await sql("SELECT attempt FROM postern.dispatches WHERE tenant_id = 'acme'"), [
+    { attempt: 2 },
+  ]);
+});
+
+it("finds a tenant in a database only while its callers are let in there", async () => {
+  const { tenantId } = rows;
+  assert.deepEqual(await findTenantsHere(database.pool, [tenantId]), new Set([tenantId]));
+  await sql("UPDATE postern.shard_tenants SET fenced = true");
+  assert.deepEqual(await findTenantsHere(database.pool, [tenantId]), new Set());
+});
