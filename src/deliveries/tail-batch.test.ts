@@ -28,7 +28,13 @@ describe("readAnnouncement", () => {
     const text = JSON.stringify({
       tenant: "acme",
       omitted: 3,
-      added: [`${row.endpointId} ${row.id} failed`, "no row", `${row.endpointId} ${row.id} pending`],
+      added: [
+        `${row.endpointId} ${row.id} failed`,
+        "no row",
+        `no-endpoint ${row.id} failed`,
+        `${row.endpointId} no-delivery failed`,
+        `${row.endpointId} ${row.id} pending`,
+      ],
     });
     assert.deepEqual(readAnnouncement(text), { tenantId: "acme", omitted: 3, added: [row] });
     for (const other of [

@@ -116,6 +116,7 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
       "send-again",
       "test-dispatch",
       "interrupted-sends",
+      "pull-mode",
       "pull-requests",
       "tenancy.test",
       "event-versions",
