@@ -42,7 +42,16 @@ describe("GET /reference", () => {
       "form-action": "'none'",
       "frame-ancestors": "'none'",
     });
-    assert.equal(headers.get("x-content-type-options"), "nosniff");
+    const names = [
+      "cross-origin-opener-policy",
+      "referrer-policy",
+      "x-content-type-options",
+      "cache-control",
+    ];
+    assert.deepEqual(
+      [...names, "vary"].map((name) => headers.get(name)),
+      ["same-origin", "no-referrer", "nosniff", "no-cache", "Accept-Encoding"],
+    );
     // Inline, the policy would not let them run.
     assert.doesNotMatch(text, /<script(?! src=)|<style|\son[a-z]+=|\sstyle=/i);
   });

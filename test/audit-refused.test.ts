@@ -62,10 +62,14 @@ describe("calls that are refused", () => {
         ["GET", `/api/storage/exports/${UNKNOWN_ID}`],
       ] as const;
       assert.deepEqual(await statuses(service, owner, others), [404, 404]);
+      const [from, to] = ["2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"];
+      const json = { endpoint_id: endpoint.id, from, to };
+      assert.equal((await service.call("POST", "/api/replays", { as: owner, json })).status, 404);
     });
     assert.deepEqual(brief, [
       ["ada", HERE, "GET /api/storage/exports/:export_id", 404, 1],
       ["ada", HERE, "GET /api/webhooks/:id", 404, 4],
+      ["ada", HERE, "POST /api/replays", 404, 1],
       ["ada", HERE, "POST /api/webhooks/:id/deliveries/:did/retry", 404, 1],
     ]);
     for (const id of [endpoint.id, UNKNOWN_ID]) assert.ok(!text(entries).includes(id), id);

@@ -237,6 +237,7 @@ describe("DELETE /api/webhooks/:id", () => {
     const requests: [string, string, unknown?][] = [
       ["DELETE", ""],
       ["GET", ""],
+      ["GET", "/health"],
       ["PATCH", "", {}],
       ["PATCH", "", { description: "x" }],
       ["POST", "/rotate-secret"],

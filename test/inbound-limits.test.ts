@@ -194,6 +194,22 @@ describe("requests that do not wait for the answers before them", () => {
     );
   });
 
+  it("leave room for as many behind them once they are answered", async () => {
+    const nine = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n".repeat(9);
+    const socket = open(service.url);
+    let received = "";
+    socket.on("data", (bytes: Buffer) => {
+      const before = received.split("HTTP/1.1 200").length;
+      received += bytes.toString("utf8");
+      const isAnswered = before <= 9 && received.split("HTTP/1.1 200").length > 9 && received.endsWith("}");
+      if (isAnswered) socket.write(nine);
+    });
+    socket.write(nine);
+    await eventually(async () => received.split("HTTP/1.1 200").length === 19 || socket.destroyed);
+    assert.equal(socket.destroyed, false);
+    socket.destroy();
+  });
+
   it("close the connection when there are more, and the rest is not looked at", async () => {
     const remove = `DELETE /api/webhooks/x HTTP/1.1\r\nHost: x\r\n${authorization}\r\n`;
     await exchange(service.url, remove.repeat(100), 101);
@@ -318,8 +334,14 @@ describe("more connections than are served at once", () => {
   });
 
   it("are closed when none is idle, but a few serve the operator's routes", async () => {
-    const busy = await taken(4, "127.0.0.1", HALF());
-    assertAnswer(await exchange(at("127.0.0.1"), LIST()), 503, "Service unavailable");
+    // Of the last one a request is answered, and the one behind it is under way.
+    const busy = [
+      ...(await taken(3, "127.0.0.1", HALF())),
+      ...(await taken(1, "127.0.0.1", LIST() + HALF())),
+    ];
+    const refused = await exchange(at("127.0.0.1"), LIST());
+    assertAnswer(refused, 503, "Service unavailable");
+    assert.match(refused, /^retry-after: 2\r$/im);
     assert.match(await exchange(at("127.0.0.1"), HEALTH), /^HTTP\/1\.1 200 [^]*connection: close/i);
     const idle = await taken(1, "127.0.0.1");
     assert.match(await exchange(at("127.0.0.1"), HEALTH), /^HTTP\/1\.1 200 /);

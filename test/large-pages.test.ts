@@ -272,7 +272,7 @@ describe("more slow readers of a tenant's log than are answered at once", () => 
     for (const path of paths) {
       const refused = await service.call("GET", path);
       assert.deepEqual([refused.status, refused.body], [429, { error: "Too many requests" }]);
-      assert.match(refused.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+      assert.equal(refused.headers.get("retry-after"), "1");
     }
     assert.equal((await service.call("GET", pathOf(id), { as: OTHER_OWNER })).status, 200);
     assert.equal((await service.call("GET", "/api/webhooks")).status, 200);

@@ -44,7 +44,11 @@ async function watch(service: TestService, query = "", as: Claims = OWNER) {
     signal: stopping.signal,
   });
   assert.equal(answer.status, 200);
-  assert.equal(answer.headers.get("content-type"), "text/event-stream");
+  // Nothing between may keep it, or wait for more of it.
+  const headers = ["content-type", "cache-control", "x-accel-buffering"].map((name) =>
+    answer.headers.get(name),
+  );
+  assert.deepEqual(headers, ["text/event-stream", "no-store", "no"]);
   const deliveries: Delivery[] = [];
   const skipped: (number | null)[] = [];
   let comments = 0;

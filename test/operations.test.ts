@@ -98,8 +98,14 @@ describe("GET /ready", () => {
 describe("GET /metrics", () => {
   it("answers Prometheus text to anyone while no token is set", async () => {
     await service.call("GET", "/api/webhooks");
+    const startedAt = performance.now();
+    await service.call("GET", "/api/audit");
+    const wholeS = (performance.now() - startedAt) / 1000;
     const answer = await service.call("GET", "/metrics", { as: null });
     assert.equal(answer.status, 200);
+    const [, sum] =
+      /^http_server_request_duration_seconds_sum\{.*"\/api\/audit\/?".*\} (.+)$/m.exec(answer.text) ?? [];
+    assert.ok(Number(sum) > 0 && Number(sum) < wholeS, `${sum} of ${wholeS} seconds`);
     assert.match(answer.headers.get("content-type") ?? "", /^text\/plain/);
     assert.match(
       answer.text,

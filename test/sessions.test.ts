@@ -115,6 +115,20 @@ describe("a service with SESSION_JWT_SECRET", () => {
     }
   });
 
+  it("requires of a backend a tenant id, or all tenants by *: no other token lets its events name their tenant", async () => {
+    const json = { type: "invoice.paid", data: {}, tenant_id: "acme" };
+    const publish = async (claims: JWTPayload) => {
+      const token = await sign({ type: "service", permissions: ["events:write"], ...claims });
+      const headers = { authorization: `Bearer ${token}` };
+      return (await service.call("POST", "/api/events", { as: null, headers, json })).status;
+    };
+    assert.equal(await publish({}), 401);
+    for (const tid of ["", "**", "a b", "a".repeat(65), 7, null, ["*"]]) {
+      assert.equal(await publish({ tid }), 401, JSON.stringify(tid));
+    }
+    assert.deepEqual([await publish({ tid: "acme" }), await publish({ tid: "*" })], [202, 202]);
+  });
+
   it("takes permissions from the claim, and from the role where there is none", async () => {
     const expected: [JWTPayload, number, number][] = [
       [{ role: "owner" }, 200, 400],

@@ -209,6 +209,12 @@ describe("statistics asked for wrongly", () => {
     );
     assert.match((await issues("?from=2020-01-02T00:00:00Z&bucket=1d"))["from"] ?? "", /400 days/);
     assert.match((await issues("/causes?from=2020-01-02T00:00:00Z"))["from"] ?? "", /400 days/);
+    const most = "?from=2026-01-01T00:00:00Z&to=2026-01-06T05:00:00Z&bucket=10m";
+    assert.equal((await read(overTime, most)).buckets.length, 750);
+    const longest = "?from=2025-01-01T00:00:00Z&to=2026-02-05T00:00:00Z&bucket=1d";
+    assert.equal((await read(overTime, longest)).buckets.length, 400);
+    const longer = longest.replace("2025-01-01T00:00:00Z", "2024-12-31T23:59:59Z");
+    assert.match((await issues(longer))["from"] ?? "", /400 days/);
     assert.match((await issues("?endpoint_id=nobody"))["endpoint_id"] ?? "", /endpoint's id/);
     assert.match((await issues("?endpointId=nobody"))["endpointId"] ?? "", /endpoint_id/);
     assert.match((await issues("/endpoints?window=25h"))["window"] ?? "", /24h/);

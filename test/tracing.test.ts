@@ -86,10 +86,13 @@ after(async () => {
   await database.drop();
 });
 
+/** Twice, as a producer does that got no answer. */
 async function publish(program: Program, note: string, headers: Record<string, string> = {}) {
   const json = { type: "invoice.paid", data: { note }, id: JSON.stringify([note, headers]) };
-  const { status, text, body } = await program.call("POST", "/api/events", { as: PRODUCER, json, headers });
+  const send = () => program.call("POST", "/api/events", { as: PRODUCER, json, headers });
+  const { status, text, body } = await send();
   assert.equal(status, 202, text);
+  assert.equal((await send()).status, 200);
   const { id } = z.object({ id: z.string() }).parse(body);
   return { id, traceId: id.replaceAll("-", "") };
 }
@@ -125,8 +128,9 @@ describe("an event, with a collector", () => {
     }
 
     const spans = collector.spans().filter(({ traceId }) => traceId === PRODUCERS.traceId);
-    const first = spans.find(({ name }) => name === "event accepted");
+    const [first, ...again] = spans.filter(({ name }) => name === "event accepted");
     assert.equal(first?.parentSpanId, PRODUCERS.spanId);
+    assert.deepEqual(again, []);
     assert.equal(valueOf(first, "postern.event.id")?.stringValue, event.id);
     const attempts = spans.filter(({ parentSpanId }) => parentSpanId === first.spanId);
     assert.equal(attempts.length, 3);

@@ -4,9 +4,11 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import { first } from "../../test/support/webhooks.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
 import { changeKeys, readKeyUse } from "./change-keys.ts";
 import { insertEndpoint } from "./endpoint-store.ts";
+import { listSealedOtherwise, replaceSealed } from "./reseal-store.ts";
 import { readSendTarget, type TargetKey } from "./send-target.ts";
 import { sealSigningSecret } from "./signing-secret.ts";
 import { changeHeaders, NO_HEADERS } from "./static-headers.ts";
@@ -73,6 +75,34 @@ it("the use of keys is told in the ring's order, and then of missing ones", asyn
     { keyId: idOf(oldBox), place: "former", secrets: 6 },
     { keyId: idOf(lostBox), place: "missing", secrets: 3 },
   ]);
+  // Nothing needs the key of a former secret whose grace period is over, nor of a deleted endpoint.
+  await database.pool.query(
+    `UPDATE postern.endpoints SET previous_secret_until = now();
+      UPDATE postern.endpoints SET deleted_at = now()
+      WHERE id = (SELECT id FROM postern.endpoints ORDER BY id DESC LIMIT 1)`,
+  );
+  assert.deepEqual(await readKeyUse(database.pool, ring), [
+    { keyId: idOf(newBox), place: "first", secrets: 0 },
+    { keyId: idOf(oldBox), place: "former", secrets: 4 },
+  ]);
+});
+
+it("a value that was changed since it was read is not replaced, whichever it is", async () => {
+  await create(oldBox);
+  const read = async () =>
+    first(await listSealedOtherwise(database.pool, idOf(newBox), { after: null, limit: 1 }));
+  const old = await read();
+  const next = Buffer.from("next");
+  const replace = { old, secret: next, previousSecret: next, sealedHeaders: next };
+  for (const column of ["secret", "previous_secret", "sealed_headers"]) {
+    const changed = `UPDATE postern.endpoints SET ${column} = `;
+    await database.pool.query(`${changed} ${column} || '\\x00'`);
+    const now = await read();
+    assert.equal(await replaceSealed(database.pool, [replace]), 0, column);
+    assert.deepEqual(await read(), now);
+    await database.pool.query(`${changed} substring(${column} FROM 1 FOR octet_length(${column}) - 1)`);
+  }
+  assert.equal(await replaceSealed(database.pool, [replace]), 1);
 });
 
 describe("a change of keys", () => {

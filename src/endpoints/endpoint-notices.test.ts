@@ -123,6 +123,16 @@ describe("a failing endpoint", () => {
       await database.pool.query("DELETE FROM postern.endpoints");
     }
   });
+
+  it("is told of no more once it is disabled or deleted", async () => {
+    for (const change of ["enabled = false, disabled_reason = 'manual'", "deleted_at = now()"]) {
+      await create();
+      await failFor(60);
+      await database.pool.query(`UPDATE postern.endpoints SET ${change}`);
+      await round();
+      assert.equal(await countTold(), 0, change);
+    }
+  });
 });
 
 describe("exhausted events", () => {

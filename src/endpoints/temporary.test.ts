@@ -9,6 +9,7 @@ import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { insertEndpoint } from "./endpoint-store.ts";
 import type { TargetKey } from "./send-target.ts";
+import { findAbandoned } from "./temporary-store.ts";
 import { keepTemporary, removeAbandoned } from "./temporary.ts";
 
 const tenantId = tenant("acme");
@@ -125,6 +126,8 @@ describe("an abandoned endpoint", () => {
     assert.deepEqual(await audited(), [entry]);
     await remove();
     assert.equal((await audited()).length, 1);
+    // Found again and again, a hundred deleted ones would hide those that are still to go.
+    assert.deepEqual(await findAbandoned(database.pool), []);
   });
 
   it("stays when its client calls just before it would go, and the next one goes", async () => {

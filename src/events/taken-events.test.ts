@@ -18,12 +18,15 @@ let database: TestDatabase;
 let taken: TakenEvents;
 /** How many events each statement stored. */
 let groups: number[];
+/** Happens before an event's key is looked up. */
+let beforeLook: () => Promise<unknown>;
 before(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
   await database.pool.query("DELETE FROM postern.events; DELETE FROM postern.idempotency_keys");
   groups = [];
+  beforeLook = () => Promise.resolve();
   const queue = openTestQueue(database.pool);
   const acceptor = new Acceptor({
     queue: {
@@ -31,6 +34,10 @@ beforeEach(async () => {
       async accept(events, options) {
         groups.push(events.length);
         return queue.accept(events, options);
+      },
+      async findEarlier(events) {
+        await beforeLook();
+        return queue.findEarlier(events);
       },
     },
     ownLane: {
@@ -80,6 +87,13 @@ for (const how of ["grouped", "alone"] as const) {
       assert.equal(await taken.accept(eventOf({ a: 1 }, "key"), how), "repeated");
       assert.equal(await taken.accept(eventOf({ a: 2 }, "key"), how), "key_reused");
       assert.equal(await stored(), 1);
+    });
+
+    it("is accepted where its key ran out as it was looked up", async () => {
+      assert.equal(await taken.accept(eventOf({ a: 1 }, "key"), how), "accepted");
+      beforeLook = () => database.pool.query("DELETE FROM postern.idempotency_keys");
+      assert.equal(await taken.accept(eventOf({ a: 2 }, "key"), how), "accepted");
+      assert.equal(await stored(), 2);
     });
   });
 }

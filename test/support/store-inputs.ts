@@ -7,7 +7,11 @@ import { BODY, BUCKET, EVENT_TYPE, LEASE_OWNER, type Rows } from "./two-tenants.
 
 export const secret = Buffer.from("a secret of the intruder");
 
-export const logged = ({ tenantId, endpointId, eventId }: Rows) => ({
+export const logged = ({
+  tenantId,
+  endpointId,
+  eventId,
+}: Pick<Rows, "tenantId" | "endpointId" | "eventId">) => ({
   tenantId,
   endpointId,
   eventId,

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { outageReason } from "./outage-reason.ts";
+
+const failure = (code: string): Error => Object.assign(new Error("of the database"), { code });
+
+it("a lock that is not given is told with who has it, and how to end that", () => {
+  const locked = failure("55P03");
+  assert.match(
+    outageReason(locked) ?? "",
+    /^another transaction has locked a table of Postern: see pg_locks/,
+  );
+  const holders = [
+    { table: "events", pid: 7, name: "psql" },
+    { table: "dispatches", pid: 8, name: "a migration" },
+  ];
+  assert.equal(
+    outageReason(locked, holders),
+    "process 7 (psql) has postern.events locked, process 8 (a migration) has postern.dispatches locked: " +
+      "end its transaction, as by SELECT pg_terminate_backend(7)",
+  );
+});
+
+it("a state of the database is told with what to do, and a fault of Postern's own is none", () => {
+  for (const [code, reason] of [
+    ["53100", /disk is full/],
+    ["25006", /read-only/],
+    ["53300", /max_connections/],
+    ["57014", /take too long/],
+    ["ECONNREFUSED", /^the database cannot be reached$/],
+  ] as const) {
+    assert.match(outageReason(failure(code)) ?? "", reason, code);
+  }
+  for (const error of [failure("42P01"), failure("42501"), new TypeError("x")]) {
+    assert.equal(outageReason(error), null);
+  }
+});

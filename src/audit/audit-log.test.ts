@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { createTenantPool } from "../database/tenant-pool.ts";
+import { newEndpointId, type TenantId } from "../shared/id.ts";
+import { makeLog, type Log } from "../telemetry/log.ts";
+import type { Caller, NewAuditEntry } from "./audit-entry.ts";
+import { makeAuditTally, type ShardAuditTally } from "./audit-tally.ts";
+import { insertAuditEntries } from "./audit-store.ts";
+import { makeUrlRefusals } from "./url-refusals.ts";
+
+const [acme, globex] = [tenant("acme"), tenant("globex")];
+const ADDRESS = "203.0.113.7";
+
+let database: TestDatabase;
+let warned: object[];
+let tally: ShardAuditTally;
+before(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.pool.query("DELETE FROM postern.audit_log; DELETE FROM postern.shard_tenants");
+  warned = [];
+  tally = makeAuditTally({ db: database.pool, log: logTo(warned) });
+});
+after(() => database.drop());
+
+/** The fields of its warnings, less the error of each. */
+function logTo(list: object[]): Log {
+  const log = makeLog("silent");
+  log.warn = ({ err, ...fields }: { err?: unknown }) => {
+    assert.ok(err instanceof Error);
+    list.push(fields);
+  };
+  return log;
+}
+
+function callerOf(tenantId: TenantId, sub: string | null): Caller {
+  return { tenantId, actor: { type: "user", sub }, requestId: randomUUID(), address: ADDRESS };
+}
+
+function refuse(tenantId: TenantId, sub: string): void {
+  tally.accessRefused({ caller: callerOf(tenantId, sub), route: "GET /api/audit", status: 403 });
+}
+
+/** How often in the log, by one member of its entries. */
+async function logged(member: string): Promise<unknown[][]> {
+  const { rows } = await database.pool.query<unknown[]>({
+    text: `SELECT ${member}, details -> 'count' FROM postern.audit_log ORDER BY 1`,
+    rowMode: "array",
+  });
+  return rows;
+}
+
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, number) => `${number}`);
+
+describe("what is counted", () => {
+  it("is told to each tenant apart, whoever shares the address, the route and the subject", async () => {
+    for (const tenantId of [acme, globex, globex]) {
+      tally.limitReached({ limit: "writes", tenantId, address: ADDRESS, requestId: randomUUID() });
+      refuse(tenantId, "jo");
+    }
+    await tally.close();
+    assert.deepEqual(await logged("action || ' ' || tenant_id"), [
+      ["access.refused acme", 1],
+      ["access.refused globex", 2],
+      ["limit.reached acme", 1],
+      ["limit.reached globex", 2],
+    ]);
+  });
+
+  it("names fifty callers of a tenant and a hundred addresses, and as many again once it is written", async () => {
+    const requestId = randomUUID();
+    for (const round of ["first", "second"]) {
+      for (const caller of numbered(52)) refuse(acme, `${round}-${caller}`);
+      refuse(acme, `${round}-7`);
+      for (const host of numbered(102))
+        tally.failedAuthentication({ address: `${round}-${host}`, requestId });
+      tally.failedAuthentication({ address: `${round}-7`, requestId });
+      await tally.close();
+    }
+    const found = await logged("coalesce(actor_sub, address)");
+    const several = found.filter(([, count]) => count !== 1);
+    assert.deepEqual(
+      [found.length, several],
+      [
+        2 * (51 + 101),
+        ["first-7", "first-7", "second-7", "second-7", null, null, null, null].map((name) => [name, 2]),
+      ],
+    );
+  });
+});
+
+describe("a blocked target", () => {
+  it("is told once for each endpoint, without what its URL hides", async () => {
+    const [one, other] = [newEndpointId(), newEndpointId()];
+    for (const endpointId of [one, other, one]) {
+      tally.blockedTarget({ tenantId: acme, endpointId, url: "https://me:word@hooks.example.com/a?token=1" });
+    }
+    await tally.close();
+    const { rows } = await database.pool.query(
+      "SELECT tenant_id, endpoint_id, actor_type, action, outcome, details FROM postern.audit_log ORDER BY id",
+    );
+    const entry = {
+      tenant_id: acme,
+      actor_type: "postern",
+      action: "url.refused",
+      outcome: "refused",
+      details: { operation: "attempt", url: "https://…@hooks.example.com/a?…" },
+    };
+    assert.deepEqual(rows, [
+      { ...entry, endpoint_id: one },
+      { ...entry, endpoint_id: other },
+    ]);
+  });
+});
+
+describe("entries that the database refuses", () => {
+  it("are written later, two thousand of them, and the log says how many are lost", async () => {
+    for (const endpoint of numbered(2001)) {
+      const blocked = { tenantId: acme, endpointId: newEndpointId(), url: `https://example.com/${endpoint}` };
+      tally.blockedTarget(blocked);
+    }
+    await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
+    await tally.close();
+    await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+    assert.deepEqual(await logged("action"), []);
+    await tally.close();
+    assert.equal((await logged("action")).length, 2000);
+    await tally.close();
+    assert.equal((await logged("action")).length, 2000);
+    assert.deepEqual(warned, [{ entries: 2001, lost: 1 }]);
+  });
+
+  it("go to the tenant's new home where it has moved, and are lost where that is unknown", async () => {
+    await database.pool.query(
+      "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ($1, 1, true), ($2, 1, false)",
+      [acme, globex],
+    );
+    const passed: [TenantId, readonly NewAuditEntry[]][] = [];
+    tally.onMoved(async (tenantId, entries) => void passed.push([tenantId, entries]));
+    for (const tenantId of [acme, globex]) refuse(tenantId, "jo");
+    tally.failedAuthentication({ address: ADDRESS, requestId: randomUUID() });
+    await tally.close();
+    assert.deepEqual(await logged("tenant_id"), [
+      ["globex", 1],
+      [null, 1],
+    ]);
+    assert.deepEqual(
+      passed.map(([tenantId, entries]) => [tenantId, entries.map(({ actor }) => actor.sub)]),
+      [[acme, ["jo"]]],
+    );
+    tally.onMoved(() => Promise.reject(new Error("its home is away")));
+    refuse(acme, "jo");
+    await tally.close();
+    assert.deepEqual(warned, [{ tenantId: acme, lost: 1 }]);
+  });
+});
+
+describe("a refused URL", () => {
+  const refused = {
+    endpointId: null,
+    operation: "create",
+    url: "http://me:word@127.0.0.1/",
+    rule: "not_https",
+  } as const;
+
+  it("is told with the rule that it broke, and refused all the same where the log cannot be written", async () => {
+    const tenants = createTenantPool({
+      url: database.url,
+      poolSize: 1,
+      applicationName: "audit log test",
+      connectionTimeoutMs: 5000,
+    });
+    try {
+      const refusals = makeUrlRefusals({ tenants, log: logTo(warned) });
+      const caller = callerOf(acme, "jo");
+      await refusals.refused(caller, refused);
+      const { rows } = await database.pool.query(
+        "SELECT actor_sub, action, outcome, details FROM postern.audit_log",
+      );
+      const details = { operation: "create", url: "http://…@127.0.0.1/", rule: "not_https" };
+      assert.deepEqual(rows, [{ actor_sub: "jo", action: "url.refused", outcome: "refused", details }]);
+      await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
+      await refusals.refused(caller, refused);
+      await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+      assert.deepEqual(warned, [{ tenantId: acme, requestId: caller.requestId }]);
+    } finally {
+      await tenants.end();
+    }
+  });
+});
+
+describe("an entry's texts", () => {
+  it("are kept as far as PostgreSQL takes them, and 2,048 units of each", async () => {
+    const long = `${"x".repeat(2047)}😀`;
+    await insertAuditEntries(database.pool, [
+      {
+        ...callerOf(acme, long),
+        action: "endpoint.updated",
+        endpointId: null,
+        outcome: "done",
+        details: { fields: ["a\u0000b", long] },
+      },
+    ]);
+    const { rows } = await database.pool.query("SELECT actor_sub, details FROM postern.audit_log");
+    const kept = `${"x".repeat(2047)}\uFFFD`;
+    assert.deepEqual(rows, [{ actor_sub: kept, details: { fields: ["a\uFFFDb", kept] } }]);
+  });
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { idTimeMs, newDeliveryId, newEndpointId, type DeliveryId } from "../shared/id.ts";
+import { foldCounts, readBuckets, readCauses, readNewestAttempts } from "./stats-store.ts";
+
+const tenantId = tenant("acme");
+const endpointId = newEndpointId();
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+
+/** As a statement notes attempts that it logs. */
+async function count(
+  cause: string,
+  ids: readonly [first: DeliveryId, last: DeliveryId],
+  latency: readonly [sumMs: number, maxMs: number],
+): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.delivery_counts
+      VALUES ($1, $2, date_bin('10 min', to_timestamp($3 / 1000.0), 'epoch'), $4, 2, 2, $5, $6, $7, $8)`,
+    [tenantId, endpointId, idTimeMs(ids[0]), cause, ...latency, ...ids],
+  );
+}
+
+it("counts add up to the same, however many of them are folded and in whatever order they come", async () => {
+  const ids = Array.from({ length: 8 }, () => newDeliveryId());
+  const pair = (first: number): [DeliveryId, DeliveryId] => [
+    ids[first] ?? newDeliveryId(),
+    ids[first + 1] ?? newDeliveryId(),
+  ];
+  const grain = 60;
+  const startMs = Math.floor(idTimeMs(pair(0)[0]) / HOUR_MS) * HOUR_MS;
+  const span = { fromMs: startMs, toMs: startMs + 2 * HOUR_MS };
+  const read = async () => {
+    const { pool } = database;
+    const buckets = await readBuckets(pool, tenantId, { endpointId, grain, span });
+    const causes = await readCauses(pool, tenantId, { endpointId, spans: [{ ...span, grain }], limit: 10 });
+    return {
+      buckets: buckets.length,
+      first: buckets[0],
+      causes,
+      newest: (await readNewestAttempts(pool, tenantId)).get(endpointId),
+    };
+  };
+  // The greatest latency and the first id come first, the newest id last, and then the other way round.
+  await count("timeout", pair(2), [50, 40]);
+  assert.equal(await foldCounts(database.pool), false);
+  await count("timeout", pair(4), [10, 9]);
+  await count("", pair(6), [8, 5]);
+  const expected = {
+    buckets: 1,
+    first: { atMs: startMs, delivered: 2, failed: 4, latencyAvgMs: 68 / 6, latencyMaxMs: 40 },
+    causes: [{ cause: "timeout", count: 4, firstId: ids[2], lastId: ids[5] }],
+    newest: { delivered: ids[7], failed: ids[5] },
+  };
+  assert.deepEqual(await read(), expected);
+  await foldCounts(database.pool);
+  assert.deepEqual(await read(), expected);
+  // What is late, of attempts that began before.
+  await count("timeout", pair(0), [60, 59]);
+  const more = {
+    ...expected,
+    first: { ...expected.first, failed: 6, latencyAvgMs: 128 / 8, latencyMaxMs: 59 },
+    causes: [{ cause: "timeout", count: 6, firstId: ids[0], lastId: ids[5] }],
+  };
+  assert.deepEqual(await read(), more);
+  await foldCounts(database.pool);
+  assert.deepEqual(await read(), more);
+});

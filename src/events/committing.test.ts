@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { openTestQueue } from "../../test/support/test-queue.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import type { NewEvent } from "../queue/queue.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { Acceptor } from "./acceptor.ts";
+import { checkEvents } from "./checked-events.ts";
+import { makeCommitting, type Commit } from "./committing.ts";
+import { openCatalog } from "./live-catalog.ts";
+
+const catalog = (await openCatalog(undefined)).current();
+
+let database: TestDatabase;
+let commit: Commit;
+/** What each request has added. */
+let counts: number[];
+/** Happens before a key is looked up. */
+let beforeLook: () => Promise<unknown>;
+before(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.pool.query("DELETE FROM postern.events; DELETE FROM postern.idempotency_keys");
+  counts = [];
+  beforeLook = () => Promise.resolve();
+  const queue = openTestQueue(database.pool);
+  const acceptor = new Acceptor({
+    queue: {
+      ...queue,
+      async findEarlier(events) {
+        await beforeLook();
+        return queue.findEarlier(events);
+      },
+    },
+    ownLane: {
+      accept: (work) => work({ lease: null, parked: [] }),
+      acceptUnleased: (work) => work([]),
+    },
+  });
+  commit = makeCommitting(acceptor, (accepted) => counts.push(accepted));
+});
+after(() => database.drop());
+
+function eventOf(id?: string, data: Record<string, unknown> = {}): NewEvent {
+  const [event] = checkEvents({ type: "invoice.paid", data, id }, tenant("acme"), catalog);
+  assert.ok(event !== undefined);
+  return event;
+}
+
+const isReused = (error: unknown) => error instanceof Refusal && error.code === "idempotency_key_reused";
+
+describe("the events of a request", () => {
+  it("are counted where they are new, alone and in arrays", async () => {
+    for (const events of [
+      [eventOf()],
+      [eventOf("key")],
+      [eventOf("key")],
+      [eventOf("key"), eventOf("another"), eventOf()],
+      [eventOf(), eventOf()],
+    ]) {
+      await commit(events);
+    }
+    await assert.rejects(commit([eventOf("key", { other: 1 })]), isReused);
+    await assert.rejects(commit([eventOf(), eventOf("key", { other: 1 })]), isReused);
+    assert.deepEqual(counts, [1, 1, 0, 2, 2]);
+  });
+
+  it("are new where their key ran out as it was looked up", async () => {
+    await commit([eventOf("key")]);
+    beforeLook = () => database.pool.query("DELETE FROM postern.idempotency_keys");
+    const again = eventOf("key");
+    const [published] = await commit([again]);
+    assert.deepEqual([published?.id, published?.isNew], [again.id, true]);
+    assert.deepEqual(counts, [1, 1]);
+  });
+});

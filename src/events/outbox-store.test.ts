@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { mirrorEventTypes } from "./outbox-store.ts";
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+
+it("SQL knows the types of the catalog as they are now: each part of one that changed, and none that left", async () => {
+  const first = { type: "invoice.paid", newest: 2, needed: [1], others: [1] };
+  const gone = { type: "invoice.sent", newest: 1, needed: [], others: [] };
+  await mirrorEventTypes(database.pool, [first, gone]);
+  for (const change of [{}, { newest: 3 }, { needed: [1, 2] }, { others: [1, 2, 4] }, { others: [] }]) {
+    const changed = { ...first, ...change };
+    await mirrorEventTypes(database.pool, [changed]);
+    const { rows } = await database.pool.query(
+      "SELECT type, newest, needed, others FROM postern.event_types",
+    );
+    assert.deepEqual(rows, [changed]);
+  }
+});

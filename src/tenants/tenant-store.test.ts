@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { insertEndpoint } from "../endpoints/endpoint-store.ts";
+import type { TenantId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { claimErasure, insertErasure, lockErasure, releaseErasure, type ErasureRun } from "./tenant-store.ts";
+import { Tenants } from "./tenants.ts";
+
+const [acme, globex] = [tenant("acme"), tenant("globex")];
+const LEASE_MS = 30_000;
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(() => database.pool.query("DELETE FROM postern.tenant_erasures; DELETE FROM postern.endpoints"));
+after(() => database.drop());
+
+const claim = () => claimErasure(database.pool, randomUUID(), LEASE_MS);
+
+/** Its lease ended so many seconds ago. */
+async function waitFor(tenantId: TenantId, seconds: number): Promise<void> {
+  await database.pool.query(
+    "UPDATE postern.tenant_erasures SET lease_until = now() - $2 * interval '1 s' WHERE tenant_id = $1",
+    [tenantId, seconds],
+  );
+}
+
+async function claimed(): Promise<ErasureRun> {
+  const run = await claim();
+  assert.ok(run !== null);
+  return run;
+}
+
+describe("an erasure", () => {
+  it("is leased to one worker at a time, the one that waits longest first", async () => {
+    for (const tenantId of [acme, globex]) await insertErasure(database.pool, tenantId);
+    await waitFor(acme, 1);
+    await waitFor(globex, 2);
+    const runs = [await claim(), await claim(), await claim()];
+    assert.deepEqual(
+      runs.map((run) => run?.tenantId),
+      [globex, acme, undefined],
+    );
+  });
+
+  it("is claimed again when its lease has ended, and then is no longer the former worker's", async () => {
+    await insertErasure(database.pool, acme);
+    const former = await claimed();
+    assert.equal(await lockErasure(database.pool, former), true);
+    await waitFor(acme, 0);
+    const present = await claimed();
+    assert.deepEqual(
+      [await lockErasure(database.pool, former), await lockErasure(database.pool, present)],
+      [false, true],
+    );
+    await releaseErasure(database.pool, former, { delayMs: 0, objects: 7, trouble: "of the former" });
+    const { rows } = await database.pool.query(
+      "SELECT lease_owner, objects_erased, trouble FROM postern.tenant_erasures",
+    );
+    assert.deepEqual(rows, [{ lease_owner: present.leaseOwner, objects_erased: 0, trouble: null }]);
+    assert.equal(await claim(), null);
+  });
+
+  it("goes on after the time for which it was given back, and counts what was done", async () => {
+    await insertErasure(database.pool, acme);
+    for (const objects of [2, 3]) {
+      await releaseErasure(database.pool, await claimed(), { delayMs: 60_000, objects, trouble: "held up" });
+      assert.equal(await claim(), null);
+      await waitFor(acme, 0);
+    }
+    const { rows } = await database.pool.query("SELECT objects_erased, trouble FROM postern.tenant_erasures");
+    assert.deepEqual(rows, [{ objects_erased: 5, trouble: "held up" }]);
+  });
+});
+
+describe("the count of a tenant's rows", () => {
+  it("says that there may be more where a part of a table has ten thousand", async () => {
+    const tenants = new Tenants(database.pool);
+    const add = (rows: number) =>
+      database.pool.query(
+        `INSERT INTO postern.idempotency_keys
+          SELECT $1, postern.uuid_v7()::text, postern.uuid_v7(), '' FROM generate_series(1, $2)`,
+        [acme, rows],
+      );
+    await add(9_999);
+    assert.equal((await tenants.count(acme)).isCapped, false);
+    await add(1);
+    const { rows, isCapped } = await tenants.count(acme);
+    assert.deepEqual([rows.get("idempotency_keys"), isCapped], [10_000, true]);
+  });
+});
+
+describe("a tenant", () => {
+  it("is found by its whole id, and not by the beginning of one", async () => {
+    const tenants = new Tenants(database.pool);
+    await insertEndpoint(database.pool, newEndpoint({ tenantId: acme }));
+    assert.equal((await tenants.get(acme)).id, acme);
+    for (const id of [tenant("acm"), tenant("acme2")]) {
+      await assert.rejects(
+        tenants.get(id),
+        (error) => error instanceof Refusal && error.code === "not_found",
+      );
+    }
+  });
+});
