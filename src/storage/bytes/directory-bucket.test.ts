@@ -108,8 +108,10 @@ describe("a folder as a bucket, on disk", () => {
     const { key } = await put("of another version");
     const nextDescriptor = async () => {
       const file = await open(served.placeOf(key));
+      // A closed one has no number.
+      const { fd } = file;
       await file.close();
-      return file.fd;
+      return fd;
     };
     const descriptors = [];
     for (let n = 0; n < 100; n++) {
