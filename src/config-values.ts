@@ -41,12 +41,13 @@ export const frameAncestor = z
   );
 
 // An address, since a name would need a name server to be found.
-export const nameServer = z
-  .string()
-  .regex(
-    /^(?:[0-9.]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$/,
-    "must be addresses with ports, such as 10.0.0.2:53 or [fd00::2]:53",
-  );
+const ADDRESS_AND_PORT = /^(?:([0-9.]+)|\[([0-9a-fA-F:.]+)\]):([0-9]{1,5})$/;
+
+export const nameServer = z.string().refine((text) => {
+  const [, four, six, port] = ADDRESS_AND_PORT.exec(text) ?? [];
+  const isAddress = z.ipv4().safeParse(four).success || z.ipv6().safeParse(six).success;
+  return isAddress && Number(port) < 65_536;
+}, "must be addresses with ports, such as 10.0.0.2:53 or [fd00::2]:53");
 
 /** Checked here is what a list of hosts adds, and what `pg` would silently ignore: it refuses the rest. */
 export const databaseUrl = z

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
-import { describeSettings, makeSecrets, readConfig, type Environment } from "./config.ts";
+import { describeSettings, makeSecrets, readConfig, readDatabaseConfig, type Environment } from "./config.ts";
 import { ConfigError } from "./shared/config-error.ts";
 
 const GOOD: Environment = makeSecrets();
@@ -15,6 +15,9 @@ function messageFor(env: Environment): string {
   }
   return assert.fail("the settings were accepted");
 }
+
+const schedule = (attempts: number) => Array.from({ length: attempts }, () => "1s").join();
+const store = (bucketLength: number) => `s3://${"b".repeat(bucketLength)}?region=eu`;
 
 describe("readConfig", () => {
   it("needs two secrets and has a default for everything else", () => {
@@ -91,6 +94,8 @@ describe("readConfig", () => {
     ["31 bytes", randomBytes(31).toString("base64")],
     ["33 bytes", randomBytes(33).toString("base64")],
     ["a passphrase", "correct horse battery staple"],
+    // Decoders skip what is not base64, so a slip of the pen would be another key.
+    ["a key with a stray character", `${"A".repeat(20)}*${"A".repeat(23)}=`],
     ["a ring with a gap", `${randomBytes(32).toString("base64")},`],
   ] as const) {
     it(`refuses ${name} as a key, says how to make one, and does not repeat it`, () => {
@@ -119,6 +124,12 @@ describe("readConfig", () => {
     ["INTAKE_URL", "http://a"],
     ["INTAKE_URL", "nats://a,,b"],
     ["DURABILITY", "remote"],
+    ["DNS_SERVERS", "10.0.0.2"],
+    ["DNS_SERVERS", "10.0.0.2:65536"],
+    ["DNS_SERVERS", "10.0.0.256:53"],
+    ["DNS_SERVERS", "[fd00::g]:53"],
+    ["DNS_SERVERS", "fd00::2:53"],
+    ["PORTAL_FRAME_ANCESTORS", "https://app.example.com/"],
     ["SESSION_JWT_SECRET", "a".repeat(31)],
     ["BLOCKED_PORTS", "22,x"],
     ["RETRY_SCHEDULE", "0s,5 minutes"],
@@ -132,6 +143,48 @@ describe("readConfig", () => {
       assert.match(messageFor({ [name]: value }), new RegExp(`^${name} `));
     });
   }
+
+  const limits: [string, number, number][] = [
+    ["PORT", 0, 65_535],
+    ["DATABASE_POOL_SIZE", 3, 1000],
+    ["ARTIFACT_DAYS", 1, 3650],
+    ["TRASH_DAYS", 1, 3650],
+    ["MAX_ENDPOINTS_PER_TENANT", 1, 100_000],
+    ["RETENTION_DAYS", 1, 3650],
+    ["RATE_LIMIT_WRITES", 0, 1_000_000],
+    ["RATE_LIMIT_DISPATCHES", 0, 1_000_000],
+    ["RATE_LIMIT_FETCHES", 0, 1_000_000],
+    ["RATE_LIMIT_AUTH", 0, 1_000_000],
+  ];
+  it("takes each number up to its limits, and not beyond", () => {
+    for (const [name, least, most] of limits) {
+      readConfig({ ...GOOD, [name]: String(least) });
+      readConfig({ ...GOOD, [name]: String(most) });
+      assert.match(messageFor({ [name]: String(least - 1) }), new RegExp(`^${name} must be `));
+      assert.equal(messageFor({ [name]: String(most + 1) }), `${name} must be at most ${most}`);
+    }
+  });
+
+  it("takes 100 attempts, and delays of 365 days, and not more", () => {
+    assert.equal(readConfig({ ...GOOD, RETRY_SCHEDULE: schedule(100) }).retryScheduleMs.length, 100);
+    assert.match(messageFor({ RETRY_SCHEDULE: schedule(101) }), /^RETRY_SCHEDULE /);
+    assert.deepEqual(readConfig({ ...GOOD, RETRY_SCHEDULE: "365d" }).retryScheduleMs, [365 * 86_400_000]);
+    assert.match(
+      messageFor({ RETRY_SCHEDULE: "366d", DISABLE_AFTER: "366d" }),
+      /^RETRY.*\nDISABLE.* 365d at most$/,
+    );
+  });
+
+  it("takes name servers by their addresses and ports", () => {
+    const { dnsServers } = readConfig({ ...GOOD, DNS_SERVERS: "10.0.0.2:53, [fd00::2]:65535" }).outbound;
+    assert.deepEqual(dnsServers, ["10.0.0.2:53", "[fd00::2]:65535"]);
+  });
+
+  it("measures the names of buckets that it derives, which the first shard's is not", () => {
+    const SHARDS = "a-rather-long-name=postgres://a/x|b=postgres://b/y";
+    readConfig({ ...GOOD, SHARDS, OBJECT_STORE_URL: store(61) });
+    assert.match(messageFor({ SHARDS, OBJECT_STORE_URL: store(62) }), /a shard's is b+-b, of at most 63/);
+  });
 
   it("says how to write a single address where it takes ranges", () => {
     assert.match(messageFor({ TRUSTED_PROXIES: "127.0.0.1" }), /a single address is 10\.0\.0\.1\/32 /);
@@ -178,6 +231,17 @@ describe("readConfig", () => {
       issuer: jwks.SESSION_ISSUER,
       audience: jwks.SESSION_AUDIENCE,
     });
+  });
+});
+
+describe("readDatabaseConfig", () => {
+  it("takes a forgotten database for a fault in production, and asks for no secret", () => {
+    const production = { NODE_ENV: "production" };
+    assert.throws(() => readDatabaseConfig(production), /^ConfigError: DATABASE_URL is not set/);
+    assert.equal(readDatabaseConfig({ ...production, EMBEDDED_DATABASE: "yes" }).databaseUrl, undefined);
+    const DATABASE_URL = "postgres://postern@db.example/postern";
+    assert.equal(readDatabaseConfig({ ...production, DATABASE_URL }).databaseUrl, DATABASE_URL);
+    assert.throws(() => readDatabaseConfig({ DATABASE_URL, SHARDS: `eu1=${DATABASE_URL}` }), /both set/);
   });
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createTenantPool, type TenantPool } from "../src/database/tenant-pool.ts";
+import { readCandidates } from "../src/replays/candidate-store.ts";
 import { groupFailures, sliceFailures } from "../src/replays/failure-store.ts";
 import { newEndpointId, parseEventId, type EventId } from "../src/shared/id.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
@@ -24,6 +25,26 @@ async function attempt(status: "failed" | "delivered", of: readonly string[]): P
         request_headers, response_status, latency_ms)
       SELECT 'acme', $1, postern.uuid_v7(), id, 'invoice.paid', 'event', $2, 2, '{}', 503, 1 FROM unnest($3::uuid[]) AS id`,
     [endpointId, status, of],
+  );
+}
+
+/** One more attempt that the endpoint is to get. */
+async function dispatch(endpoint: string, eventId: string | undefined, superseded = false): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at,
+        claimable_at, superseded)
+      VALUES ('acme', $1, postern.uuid_v7(), $2, 'invoice.paid', 2, now(), now(), $3)`,
+    [endpoint, eventId, superseded],
+  );
+}
+
+/** The same, by a person who waits for it. */
+async function send(endpoint: string, eventId: string | undefined): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt,
+        request_headers, delivery_label)
+      VALUES ('acme', $1, postern.uuid_v7(), $2, 'invoice.paid', 'retry', 2, '{}', 'label')`,
+    [endpoint, eventId],
   );
 }
 
@@ -76,5 +97,25 @@ describe("events that failed, counted in slices", () => {
     await attempt("delivered", events.slice(0, 2));
     const { failed, delivered } = await count(2);
     assert.deepEqual([failed, delivered], [EVENTS - 2, 2]);
+  });
+
+  it("are pending where this endpoint is to get them again, and for no other endpoint's sake", async () => {
+    const other = newEndpointId();
+    const [first, second, third, fourth, fifth] = events;
+    await dispatch(other, first);
+    await send(other, second);
+    await dispatch(endpointId, third, true);
+    await dispatch(endpointId, fourth);
+    await send(endpointId, fifth);
+    assert.ok(FIRST !== null);
+    const db = tenants.reading(acme);
+    const filter = { tenantId: acme, endpointId, to: new Date(), selection: "failed" as const };
+    const { candidates } = await readCandidates(db, filter, { after: FIRST, most: 1000 });
+    const pending = candidates.filter(({ isPending }) => isPending).map(({ eventId }) => eventId);
+    assert.deepEqual(pending, [fourth, fifth]);
+    const { slices } = await sliceFailures(db, filter, { after: FIRST, size: 1000, most: 1000 });
+    const groups = (await Promise.all(slices.map((slice) => groupFailures(db, filter, slice)))).flat();
+    const counted = groups.filter(({ isPending }) => isPending).reduce((sum, group) => sum + group.count, 0);
+    assert.equal(counted, 2);
   });
 });

@@ -156,7 +156,7 @@ describe("postern health", () => {
     const { port } = new URL(program.url);
     const health = (...args: string[]) => runProgram(["health", ...args], { PORT: port });
     assert.equal((await health()).code, 0);
-    assert.equal((await health("--ready")).code, 0);
+    assert.equal((await health("--ready", "--url", `${program.url}/`)).code, 0);
     assert.equal((await health("--url", `http://127.0.0.1:${port}/nowhere`)).code, 1);
     await program.end("SIGTERM");
     const { code, output } = await health();

@@ -32,7 +32,7 @@ export function openGivenClient(givenUrl: string | undefined): ApiClient | null 
   if (givenUrl === undefined)
     throw new ConfigError(`--url is missing: where the Postern of ${TOKEN_VARIABLE} is`);
   const hint = `the token of ${TOKEN_VARIABLE}`;
-  return clientOf(givenUrl.replace(/\/$/, ""), {
+  return clientOf(givenUrl, {
     token: async () => token,
     hint,
     remedy: "Set it to a new one.",
@@ -59,7 +59,8 @@ export async function openApiClient(
 
 type Authentication = { token: () => Promise<string>; hint: string; remedy: string };
 
-function clientOf(url: string, authentication: Authentication): ApiClient {
+function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
+  const url = withoutSlash(givenUrl);
   return {
     async call(method, path, json, signal) {
       const answer = await fetch(`${url}${path}`, {
@@ -115,6 +116,11 @@ export async function printingRefusals(work: () => Promise<void>): Promise<void>
     if (error.hint !== null) console.error(error.hint);
     process.exitCode = 1;
   }
+}
+
+/** An address is often copied with the slash at its end, behind which paths would have two. */
+export function withoutSlash(url: string): string {
+  return url.replace(/\/$/, "");
 }
 
 /** Where a service with these settings is reached from this machine. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
 import { environment, readAddress } from "../config.ts";
-import { addressOf, reasonOf, URL_ARGUMENT } from "./api-client.ts";
+import { addressOf, reasonOf, URL_ARGUMENT, withoutSlash } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { parseWait } from "./parse-wait.ts";
 
@@ -27,7 +27,8 @@ export const health = defineCommand({
   },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const url = `${args.url ?? addressOf(readAddress(environment()))}${args.ready === true ? "/ready" : "/health"}`;
+      const at = args.url === undefined ? addressOf(readAddress(environment())) : withoutSlash(args.url);
+      const url = `${at}${args.ready === true ? "/ready" : "/health"}`;
       const end = performance.now() + parseWait(args.wait);
       let answer = await ask(url);
       while (!answer.isWell && performance.now() < end) {

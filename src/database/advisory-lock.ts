@@ -23,12 +23,20 @@ export async function withAdvisoryLock<T>(
   const pool = createPool({ ...options, poolSize: 1 });
   try {
     const client = await pool.connect();
+    const key = [`postern.${name}`];
     try {
       const { rows } = await client.query<{ locked: boolean }>(
         /* sql */ `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked`,
-        [`postern.${name}`],
+        key,
       );
-      return rows[0]?.locked === true ? { result: await work() } : null;
+      if (rows[0]?.locked !== true) return null;
+      try {
+        return { result: await work() };
+      } finally {
+        // The server notices the end of a connection a moment later, and whoever is next would find the lock taken.
+        const unlock = /* sql */ `SELECT pg_advisory_unlock(hashtextextended($1, 0))`;
+        await client.query(unlock, key).catch(() => undefined);
+      }
     } finally {
       client.release(true);
     }

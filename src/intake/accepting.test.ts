@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, test } from "node:test";
 import { openCatalog } from "../events/live-catalog.ts";
 import { checkEvents } from "../events/checked-events.ts";
 import type { Taken } from "../events/taken-events.ts";
@@ -156,6 +156,19 @@ describe("accepting a message of two shards", () => {
     assert.deepEqual(other.tried, ["globex", "globex"]);
   });
 
+  it("takes no room from the first shard for what was found to be in another", async () => {
+    const [one, other] = two();
+    const { accepting, trial, move } = workerOf(one, other);
+    // More than half of a shard's share of the room, which ends once less is taken.
+    for (let n = 0; n < 200; n++) {
+      const found = trial();
+      await accepting.accept([eventOf("initech")], found);
+      accepting.leave(found);
+    }
+    move(1001);
+    assert.equal((await accepting.accept([eventOf("acme")], trial())).outcome, "accepted");
+  });
+
   it("puts back what lives in a shard that this process does not have", async () => {
     const { accepting, finding, trial } = workerOf(...two());
     finding.answers = async () => null;
@@ -183,6 +196,30 @@ describe("accepting a message of two shards", () => {
     assert.equal(accepting.room(held), 8);
     for (const taken of trials) accepting.leave(taken);
     assert.equal(accepting.room(held), 0);
+  });
+});
+
+describe("a database that is silent", () => {
+  it("counts as away after a minute, and an event that it took meanwhile is counted once", async () => {
+    const only = fakeHome(null);
+    const { accepting, trial } = workerOf(only);
+    const silence = Promise.withResolvers<Taken>();
+    only.answers = () => silence.promise;
+    let counted = 0;
+    const taken = { ...trial(), done: () => void counted++ };
+    const events = [eventOf("acme")];
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const trying = accepting.accept(events, taken);
+      test.mock.timers.tick(60_000);
+      assert.equal((await trying).outcome, "away");
+    } finally {
+      test.mock.timers.reset();
+    }
+    const again = accepting.accept(events, taken);
+    silence.resolve("accepted");
+    assert.equal((await again).outcome, "accepted");
+    assert.equal(counted, 1);
   });
 });
 

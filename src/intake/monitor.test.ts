@@ -3,9 +3,57 @@ import { describe, it } from "node:test";
 import { systemClock } from "../shared/clock.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { makeIntakeMonitor } from "./monitor.ts";
-import { StreamUnavailableError } from "./stream.ts";
+import { StreamUnavailableError, type StreamStatus } from "./stream.ts";
+
+/** What a look at a stream of three replicas answers and shows. */
+async function lookAt(given: Partial<StreamStatus>) {
+  const status: StreamStatus = {
+    replicas: 3,
+    current: 3,
+    leader: "a",
+    messages: 0,
+    bytes: 0,
+    consumer: "there",
+    taken: 0,
+    oldestAtMs: null,
+    maxMessageBytes: 1024 * 1024,
+    unsafe: [],
+    ...given,
+  };
+  const metrics = makeMetrics();
+  const monitor = makeIntakeMonitor({ status: async () => status }, metrics, systemClock);
+  const trouble = await monitor.look();
+  const valueOf = async (name: string, label?: string) => {
+    const shown = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
+    return shown.find(({ labels }) => label === undefined || labels["state"] === label)?.value;
+  };
+  return {
+    trouble,
+    taken: await valueOf("webhook_intake_messages", "taken"),
+    ready: await valueOf("webhook_intake_messages", "ready"),
+    replicas: await valueOf("webhook_intake_replicas_current"),
+    ageS: await valueOf("webhook_intake_oldest_age_seconds"),
+  };
+}
+
+const troubleOf = async (given: Partial<StreamStatus>) => (await lookAt(given)).trouble;
 
 describe("the look at the intake's stream", () => {
+  it("shows what waits and what is taken, and the age of the oldest in seconds", async () => {
+    const { ageS = 0, ...shown } = await lookAt({ messages: 5, taken: 2, oldestAtMs: Date.now() - 90_000 });
+    assert.deepEqual(shown, { trouble: null, taken: 2, ready: 3, replicas: 3 });
+    assert.equal(Math.floor(ageS / 10), 9);
+    const empty = await lookAt({ taken: 1 });
+    assert.deepEqual(empty, { trouble: null, taken: 1, ready: 0, replicas: 3, ageS: 0 });
+  });
+
+  it("wants a leader, and more than half of the replicas", async () => {
+    assert.equal(await troubleOf({ current: 2 }), null);
+    assert.match((await troubleOf({ current: 1 })) ?? "", /no majority/);
+    assert.match((await troubleOf({ replicas: 2, current: 1 })) ?? "", /no majority/);
+    assert.match((await troubleOf({ leader: null })) ?? "", /no majority/);
+  });
+
   it("asks the servers once a second, however often it is asked", async () => {
     let nowMs = 0;
     let asked = 0;

@@ -36,7 +36,7 @@ export type BucketFault = {
  * @throws StoreUnavailableError where the configuration cannot be read.
  */
 export async function checkBucket(
-  bucket: Bucket,
+  bucket: Pick<Bucket, "name" | "readConfig">,
   limits: { longestRetentionDays: number; waivers: readonly BucketRuleId[] },
 ): Promise<BucketFault[]> {
   const config = await bucket.readConfig();

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -22,6 +33,7 @@ import { FILES_PATH, makeLinkSigner } from "./file-links.ts";
 import { servedEndpoint } from "./open-bucket.ts";
 
 const KEY = randomBytes(32);
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
 describeBucketContract("a folder as a bucket", serveFolder);
 
@@ -81,6 +93,56 @@ describe("a folder as a bucket, on disk", () => {
     assert.deepEqual(await bucket.head({ bucket: bucket.name, key, version_id: versionId }), {
       found: false,
     });
+  });
+
+  it("notices other bytes of the same size by their time, without reading what is unchanged", async () => {
+    const { key } = await put("honest bytes");
+    await writeFile(served.placeOf(key), "forged bytes");
+    await utimes(served.placeOf(key), 1, 1);
+    const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
+    assert.ok(head.found);
+    assert.equal(head.sha256, sha256(Buffer.from("forged bytes")));
+  });
+
+  it("keeps no file open whose bytes are not those asked for", async () => {
+    const { key } = await put("of another version");
+    const nextDescriptor = async () => {
+      const file = await open(served.placeOf(key));
+      // A closed one has no number.
+      const { fd } = file;
+      await file.close();
+      return fd;
+    };
+    const descriptors = [];
+    for (let n = 0; n < 100; n++) {
+      await bucket.get({ key, versionId: sha256(Buffer.from("asked for")) });
+      descriptors.push(await nextDescriptor());
+    }
+    // The least free one each time.
+    assert.ok(new Set(descriptors).size < 50, descriptors.join(" "));
+  });
+
+  it("removes uploads that a process left a day ago, and none that is under way", async () => {
+    const other = await serveFolder();
+    const uploads = join(other.root, "uploads");
+    await mkdir(uploads);
+    for (const [name, minutes] of [
+      ["left", 1441],
+      ["under way", 1439],
+    ] as const) {
+      await writeFile(join(uploads, name), "half");
+      await utimes(join(uploads, name), minutesAgo(minutes), minutesAgo(minutes));
+    }
+    const bytes = Buffer.from("first upload of a process");
+    const upload = {
+      key: newKey(),
+      size: bytes.length,
+      sha256: sha256(bytes),
+      open: () => Readable.from([bytes]),
+    };
+    assert.equal((await other.bucket.put(upload)).code, "stored");
+    assert.deepEqual(await readdir(uploads), ["under way"]);
+    await other.close();
   });
 
   it("needs no note of a digest: one that is lost or torn is made anew", async () => {
