@@ -26,19 +26,23 @@ const STARTS = 0.8;
 const OF_START_UP = 2;
 
 /**
- * `files` reach the mutant. Those that do most with its source for their time
- * come first, where what the start of the service does is not counted.
+ * `files` reach the mutant. The source's own test comes first, however long it
+ * takes, and then those that do most with the source for their time, where what
+ * the start of the service does is not counted.
  */
 export function chooseFiles(
   mutant: string,
   files: readonly string[],
   { dryRuns, isThorough }: { dryRuns: DryRuns; isThorough: boolean },
 ): Choice {
-  const source = Object.values(dryRuns.sources).find((mutants) => mutants.includes(mutant)) ?? [];
+  const [path = "", source = []] =
+    Object.entries(dryRuns.sources).find(([, mutants]) => mutants.includes(mutant)) ?? [];
+  const ownTest = path.replace(/\.ts$/, ".test.ts");
   const timeOf = (file: string): number => dryRuns.times[file] ?? 0;
   const worthOf = (file: string): number =>
     (1 + source.filter((one) => isBeyond(one, file, dryRuns)).length) / (1 + timeOf(file));
-  const byWorth = files.toSorted((one, other) => worthOf(other) - worthOf(one));
+  const isOwn = (file: string): number => Number(file === ownTest);
+  const byWorth = files.toSorted((one, other) => isOwn(other) - isOwn(one) || worthOf(other) - worthOf(one));
   const beyond = byWorth.filter((file) => isBeyond(mutant, file, dryRuns));
   const others = byWorth.filter((file) => !beyond.includes(file)).slice(0, OF_START_UP);
   return {

@@ -109,7 +109,17 @@ describe("the files for a mutant", () => {
     deepEqual(choice, { files: ["idle", "program"], isStartUpOnly: true });
   });
 
-  it("begin with those that do most with its source for their time, as a constant needs it", () => {
+  it("begin with the source's own test, however long it takes", () => {
+    const own = "src/a.test.ts";
+    const { times, reached } = dryRuns;
+    const choice = chooseFiles("a", ["unit", own], {
+      dryRuns: { ...dryRuns, times: { ...times, [own]: 40_000 }, reached: { ...reached, [own]: { a: 1 } } },
+      isThorough: false,
+    });
+    deepEqual(choice.files, [own, "unit"]);
+  });
+
+  it("go on with those that do most with its source for their time, as a constant needs it", () => {
     const constant = { ...dryRuns, startUp: { ...dryRuns.startUp, d: 1 } };
     const { files } = chooseFiles("d", ["busy", "deep"], {
       dryRuns: { ...constant, reached: { ...dryRuns.reached, busy: { a: 1, b: 1, c: 1, d: 1 } } },
