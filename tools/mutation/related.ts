@@ -22,6 +22,8 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
   [
     /^src\/queue/,
     [
+      "queue-contract",
+      "tenants-on-their-way",
       "leases",
       "dispatching",
       "retry.test",
