@@ -301,7 +301,7 @@ describe("an export that was ready", () => {
     assert.equal(await statusNow(), "ready");
     await change("hold = false");
     assert.equal(await statusNow(), "expired");
-    await change("state = 'purged'");
+    await change("state = 'purged', deadline = now() + interval '1 day'");
     assert.equal(await statusNow(), "expired");
     await pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [object_id]);
     assert.equal(await statusNow(), "expired");
