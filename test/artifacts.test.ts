@@ -210,9 +210,10 @@ describe("the settings", () => {
     const member = { ...MEMBER, tid: "chooser" };
     assertRefused(await storage.call("PUT", "/settings", { as: member, json: KEEP_ALL }), REFUSED.forbidden);
     assertRefused(await storage.call("GET", "/settings", { as: null }), REFUSED.unauthorized);
-    const chosen = { ...KEEP_ALL, artifact_days: 7 };
-    await storage.call("PUT", "/settings", { json: chosen });
-    assert.deepEqual((await storage.call("GET", "/settings", { as: member })).body, chosen);
+    for (const chosen of [{ ...KEEP_ALL, artifact_days: 7 }, { ...KEEP_NONE, artifact_days: 8 }, KEEP_NONE]) {
+      await storage.call("PUT", "/settings", { json: chosen });
+      assert.deepEqual((await storage.call("GET", "/settings", { as: member })).body, chosen);
+    }
     assert.deepEqual((await storageOf(service, OTHER_OWNER).call("GET", "/settings")).body, KEEP_NONE);
   });
 

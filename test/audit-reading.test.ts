@@ -140,7 +140,7 @@ describe("postern audit", () => {
     }
   });
 
-  it("ends quietly when nobody reads on, as in a pipe to head", async () => {
+  it("shows all of many entries, and ends quietly when nobody reads on, as in a pipe to head", async () => {
     const { tid } = newTenant(service);
     await service.database.pool.query(
       `INSERT INTO postern.audit_log
@@ -148,6 +148,9 @@ describe("postern audit", () => {
           now(), 'user', 'ada', 'endpoint.created', NULL, 'done', '{}' FROM generate_series(1, 5000)`,
       [tid],
     );
+    const { printed } = await runProgram(["audit", "--tenant", tid, "--json"], service.env);
+    const ids: string[] = JSON.parse(printed).map(({ id }: { id: string }) => id);
+    assert.deepEqual([ids.length, new Set(ids).size], [5000, 5000]);
     const child = spawn(MAIN, ["audit", "--tenant", tid], {
       env: { PATH: process.env["PATH"], ...mutationSettings(), ...service.env },
     });

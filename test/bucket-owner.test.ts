@@ -64,6 +64,11 @@ describe("a folder that another installation uses", () => {
       const { code, output } = await runProgram(["storage", "reconcile"], env);
       assert.equal(code, 1, output);
       assert.match(output, /Stopped: .*another installation/);
+      for (const command of [["adopt"], ["trash", "empty", "--all", "--yes"]]) {
+        const refused = await runProgram(["storage", ...command], env);
+        assert.equal(refused.code, 1, refused.output);
+        assert.match(refused.output, /another installation/);
+      }
       const { rows } = await database.pool.query("SELECT FROM postern.storage_marks");
       assert.equal(rows.length, 0);
       assert.ok(stored.every(({ place }) => existsSync(place)));

@@ -1,7 +1,7 @@
 /** `postern doctor`, as an operator runs it. */
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -59,6 +59,7 @@ describe("postern doctor", () => {
     const settings = ["node", "data folder", "settings", "event catalog"];
     const kept = ["database", "schema", "encryption key", "workers"];
     assert.deepEqual(checks, [...settings, ...kept, "name servers", "object store"]);
+    assert.deepEqual(await readdir(dataDir), [], "what it tried to write is removed");
   });
 
   it("says how the workers share the slots, and warns of slots without a worker", async () => {

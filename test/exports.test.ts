@@ -75,7 +75,9 @@ describe("an export", () => {
     const found = await storage.waitFor(id);
     assert.deepEqual(found.progress.rows_done, 3);
     assert.deepEqual(found.progress.rows_total, 3);
-    const files = await unpack(await storage.download(found));
+    const archive = await storage.download(found);
+    assert.equal(found.progress.bytes, archive.length);
+    const files = await unpack(archive);
     assert.deepEqual(ndjsonRows(files), log.toReversed());
     assert.ok(log.every(({ sent_at }) => sent_at !== null));
     const expected = log.toReversed().map(({ next_attempt_at: _pending, ...row }) => row);
@@ -106,6 +108,7 @@ describe("an export", () => {
     const told = await eventually(async () =>
       (await wholeLog(service, endpoint.id)).find(({ request_body }) => request_body?.includes(id)),
     );
+    assert.ok(new Date(found.to) <= new Date(), "it was asked for to a time to come");
     const { items } = await storage.library("?kind=export&limit=1");
     assert.deepEqual(JSON.parse(told.request_body ?? "").data, {
       export_id: id,
@@ -134,6 +137,9 @@ describe("an export", () => {
       manifest.files.map((file: { path: string }) => file.path),
       [...files.keys()].filter((name) => name !== "manifest.json"),
     );
+    const named = manifest.files.map(({ path, rows }: { path: string; rows: number }) => [path, rows]);
+    const lines = [...files].filter(([path]) => path.endsWith(".ndjson"));
+    for (const [path, text] of lines) assert.equal(new Map(named).get(path), text.split("\n").length - 1);
   });
 
   it("holds what was asked for alone: by endpoint, by event type exact or with .*, by status", async () => {
@@ -238,6 +244,18 @@ describe("an export", () => {
     );
   });
 
+  it("is kept for as many days as its tenant chose", async () => {
+    const tid = "short-of-room";
+    await service.database.pool.query(
+      "INSERT INTO postern.tenant_settings (tenant_id, artifact_days) VALUES ($1, 3)",
+      [tid],
+    );
+    const short = storageOf(service, { ...OWNER, tid });
+    const { created_at } = await short.waitFor(await short.request());
+    const expiresAt = (await short.library()).items[0]?.expires_at ?? "";
+    assert.equal(Math.round((Date.parse(expiresAt) - Date.parse(created_at)) / 86_400_000), 3);
+  });
+
   it("of an empty range is an archive with its manifest alone", async () => {
     const range = { from: "2020-01-01T00:00:00.000Z", to: "2020-01-02T00:00:00.000Z" };
     const found = await storage.waitFor(await storage.request(range));
@@ -283,7 +301,7 @@ describe("an export that was ready", () => {
     assert.equal(await statusNow(), "ready");
     await change("hold = false");
     assert.equal(await statusNow(), "expired");
-    await change("state = 'purged'");
+    await change("state = 'purged', deadline = now() + interval '1 day'");
     assert.equal(await statusNow(), "expired");
     await pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [object_id]);
     assert.equal(await statusNow(), "expired");
@@ -341,9 +359,10 @@ describe("asking for an export", () => {
   it("is refused while three of the tenant are unfinished, and of another tenant's makes nothing", async () => {
     const at = new Date();
     await service.database.pool.query(
-      `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, lease_owner, lease_until)
-        SELECT 'acme', gen_random_uuid(), '', $1::timestamptz - interval '1 hour', $1, gen_random_uuid(), now() + interval '1 hour'
-        FROM generate_series(1, 3)`,
+      `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, lease_owner, lease_until)
+        SELECT 'acme', gen_random_uuid(), '', $1::timestamptz - interval '1 hour', $1, status, gen_random_uuid(),
+          now() + interval '1 hour'
+        FROM unnest('{queued,running,running}'::text[]) AS status`,
       [at],
     );
     const answers = await Promise.all([1, 2].map(() => storage.call("POST", "/exports", { json: range })));

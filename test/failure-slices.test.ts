@@ -113,6 +113,11 @@ describe("events that failed, counted in slices", () => {
     const { candidates } = await readCandidates(db, filter, { after: FIRST, most: 1000 });
     const pending = candidates.filter(({ isPending }) => isPending).map(({ eventId }) => eventId);
     assert.deepEqual(pending, [fourth, fifth]);
+    const statuses = candidates.map(({ newest }) => newest?.status);
+    assert.deepEqual(
+      statuses,
+      events.map((_, place) => (place < 2 ? "delivered" : "failed")),
+    );
     const { slices } = await sliceFailures(db, filter, { after: FIRST, size: 1000, most: 1000 });
     const groups = (await Promise.all(slices.map((slice) => groupFailures(db, filter, slice)))).flat();
     const counted = groups.filter(({ isPending }) => isPending).reduce((sum, group) => sum + group.count, 0);

@@ -1,6 +1,7 @@
 /** Events that a client fetches instead of being sent: what it gets, and what becomes of what it says. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { FETCH_CHANNEL } from "../src/queue/channels.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 import { clientOf, type Client } from "./support/pull.ts";
 import { serviceSignature, webhookSignature } from "./support/receivers.ts";
@@ -73,7 +74,14 @@ describe("a client", () => {
     const lease = await client.lease();
     const { id, event_id } = first(lease.events);
     const error = "the ledger is closed";
+    const listener = await service.database.pool.connect();
+    const told: unknown[] = [];
+    listener.on("notification", ({ payload }) => told.push(payload));
+    await listener.query(`LISTEN ${FETCH_CHANNEL}`);
     assert.deepEqual(await client.ack(lease, [{ id, error }]), { delivered: 0, failed: 1, late: [] });
+    // Who waits beside learns when the next one is due.
+    await eventually(async () => told.includes(client.endpointId));
+    listener.release(true);
     const failed = await webhooks.delivery(client.endpointId, id);
     assert.deepEqual([failed.status, failed.error, failed.response_body], ["failed", "refused", error]);
     const [pending] = await webhooks.deliveries(client.endpointId, "?status=pending");

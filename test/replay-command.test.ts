@@ -117,5 +117,16 @@ describe("postern replay", () => {
         .then((all) => all.filter((one) => one.endpoint_id === id)),
       [],
     );
+    const { pool } = service.database;
+    await pool.query(
+      `CREATE FUNCTION cancel_replay() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN NEW.status := 'canceled'; NEW.finished_at := now(); RETURN NEW; END $$;
+      CREATE TRIGGER cancel_replay BEFORE INSERT ON postern.replays
+        FOR EACH ROW EXECUTE FUNCTION cancel_replay()`,
+    );
+    const canceled = await shell(here(replay), {});
+    await pool.query("DROP FUNCTION cancel_replay CASCADE");
+    assert.match(canceled.stdout, /^replay \S+ canceled: 0 sent/, canceled.stderr);
+    assert.equal(canceled.hasFailed, true);
   });
 });

@@ -109,6 +109,11 @@ describe("two shards", () => {
     const foreign = { as: producer(other), json: { type: "invoice.paid", data: {}, tenant_id: one } };
     await ok(program.call("POST", "/api/events", foreign), 403);
     assert.deepEqual(await t.rows("eu2", "SELECT FROM postern.endpoints"), []);
+    // What was refused is counted until the process ends, and then told to the tenant whose user it was.
+    await program.end("SIGTERM");
+    const told = "SELECT DISTINCT tenant_id FROM postern.audit_log WHERE action = 'access.refused'";
+    assert.deepEqual(await t.rows("eu2", told), [{ tenant_id: other }]);
+    assert.deepEqual(await t.rows("eu1", told), []);
   });
 
   it("find tenants where they are after a restart, whatever the weights are by then", async () => {
@@ -198,6 +203,19 @@ describe("/metrics with shards", () => {
     }
     const inBoth = [...shardsOf.values()].filter(({ size }) => size === 2);
     assert.ok(inBoth.length > 20, text);
+    // Gauges are measured in each as they are asked for.
+    await t.rows(
+      "eu2",
+      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+        VALUES ($1, $2, postern.uuid_v7(), postern.uuid_v7(), 'invoice.paid', 2, now() + interval '1 day',
+          now() + interval '1 day')`,
+      [other.tid, other.id],
+    );
+    await eventually(async () => {
+      const shown = (await ok(program.call("GET", "/metrics", { as: null }), 200)).text;
+      const scheduled = shown.match(/^webhook_queue_depth\{.*state="scheduled".*$/gm) ?? [];
+      return scheduled.some((line) => line.includes('shard="eu2"') && line.endsWith(" 1"));
+    });
   });
 });
 

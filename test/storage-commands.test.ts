@@ -1,7 +1,7 @@
 /** `postern storage` against a running program. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -103,6 +103,37 @@ describe("postern storage", () => {
     );
     assert.equal(code, 1);
     assert.match(output, /--output \/absent\/log\.zip: the folder \/absent does not exist/);
+  });
+
+  it("leaves no half file where the archive cannot be put in its place, and fails", async () => {
+    const output = join(dataDir, "taken.zip");
+    await mkdir(output);
+    const { from } = lastHour();
+    const args = ["--tenant", "misplaced", "--from", from, "--output", output, "--url", service.url];
+    const ended = await run("export", ...args);
+    assert.equal(ended.code, 1, ended.output);
+    assert.deepEqual(
+      (await readdir(dataDir)).filter((name) => name.startsWith("taken.zip")),
+      ["taken.zip"],
+    );
+  });
+
+  it("fails where the export does, and says why", async () => {
+    const { pool } = service.database;
+    await pool.query(
+      `CREATE FUNCTION fail_export() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN NEW.status := 'failed'; NEW.error := 'too large'; RETURN NEW; END $$;
+      CREATE TRIGGER fail_export BEFORE INSERT ON postern.storage_exports
+        FOR EACH ROW EXECUTE FUNCTION fail_export()`,
+    );
+    try {
+      const { from } = lastHour();
+      const ended = await run("export", "--tenant", "acme", "--from", from, "--url", service.url);
+      assert.equal(ended.code, 1, ended.output);
+      assert.match(ended.printed, /^The export [0-9a-f-]{36} has failed: too large$/m);
+    } finally {
+      await pool.query("DROP FUNCTION fail_export CASCADE");
+    }
   });
 
   it("lists the library, as lines and as JSON", async () => {
@@ -242,6 +273,7 @@ describe("postern storage adopt", () => {
     await pool.query("DELETE FROM postern.stored_objects");
     await pool.query("DELETE FROM postern.storage_exports");
 
+    await pool.query("INSERT INTO postern.tenant_settings (tenant_id, artifact_days) VALUES ('acme', 3)");
     const env = { ...service.env, PORT: new URL(service.url).port };
     const adopt = (...args: string[]) => runProgram(["storage", "adopt", ...args], env);
     const dry = await adopt("--dry-run");
@@ -259,6 +291,9 @@ describe("postern storage adopt", () => {
     );
     const { url } = await storage.link({ id: again.object_id ?? "", delivery_id });
     assert.deepEqual(Buffer.from(await (await fetch(url)).arrayBuffer()), await readFile(place(key)));
+    const until = await pool.query("SELECT deadline FROM postern.stored_objects WHERE key = $1", [key]);
+    const livesMs = until.rows[0].deadline.getTime() - (await stat(place(key))).mtimeMs;
+    assert.equal(Math.round(livesMs / 1000), 3 * 86_400, "the tenant's days, from when it was stored on");
     assert.match((await adopt()).output, /^0 adopted, 1 left/m);
     await rm(place(forged));
   });

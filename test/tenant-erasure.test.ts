@@ -232,7 +232,16 @@ describe("an erasure", () => {
     const { endpoint } = await webhooksOf(api, { ...AS, tid: "by-command" }).create();
     const command = (...args: string[]) =>
       runProgram(["tenants", ...args, "--url", api.url], { ...process.env, ...api.env });
-    assert.match((await command("list", "--prefix", "by-")).output, /^by-command {2}1 endpoints/m);
+    // As many more as one answer of the API holds.
+    await api.database.pool.query(
+      `INSERT INTO postern.endpoints
+        SELECT (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(), 'tenant_id', 'by-sql-' || n))).*
+        FROM postern.endpoints e, generate_series(1, 100) n WHERE e.id = $1`,
+      [endpoint.id],
+    );
+    const { printed } = await command("list", "--prefix", "by-");
+    assert.match(printed, /^by-command {2}1 endpoints/m);
+    assert.equal(new Set(printed.match(/^by-\S+/gm)).size, 101);
     assert.match((await command("show", "--tenant", "by-command", "--json")).output, /"enabled": 1/);
     assert.match((await command("erase", "--tenant", "by-command", "--dry-run")).output, /^endpoints: 1$/m);
     const unasked = await command("erase", "--tenant", "by-command");

@@ -13,8 +13,9 @@ export const checkCommand = defineCommand({
     withClearErrors(async () => {
       const file = args.file ?? environment()["EVENT_CATALOG"];
       try {
-        const { entries, types, findFaultyExamples } = await loadCatalog(file);
-        const faultyExamples = findFaultyExamples();
+        const catalog = await loadCatalog(file);
+        const { entries, types } = catalog;
+        const faultyExamples = catalog.findFaultyExamples();
         if (faultyExamples.length > 0) {
           console.error(faultyExamples.join("\n"));
           process.exitCode = 1;

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import type { EndedLease } from "../queue/fetching.ts";
 import type { CompletedLease } from "../queue/queue.ts";
 import {
@@ -11,6 +13,8 @@ import {
   type DeliveryId,
   type EndpointId,
 } from "../shared/id.ts";
+import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
+import { writeTenantSettings } from "../storage/rows/tenant-settings-store.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { endLeases } from "./ended-leases.ts";
 
@@ -37,6 +41,7 @@ const lease: EndedLease = {
 async function endWhere(recorded: readonly DeliveryId[], mayHaveMore: boolean) {
   const told: EndpointId[] = [];
   const completed: CompletedLease[] = [];
+  const kept: (KeptBodies | null)[] = [];
   const metrics = makeMetrics();
   const goesOn = await endLeases({
     db: database.pool,
@@ -46,18 +51,28 @@ async function endWhere(recorded: readonly DeliveryId[], mayHaveMore: boolean) {
       return new Set(recorded);
     },
     notify: async (_db, endpoints) => void told.push(...endpoints),
-    artifacts: { choose: () => null },
+    artifacts: {
+      choose(keeps) {
+        kept.push(keeps);
+        return null;
+      },
+    },
     retryDelayMs: () => 5000,
     metrics,
   });
   const expired = (await metrics.pullExpired.get()).values[0]?.value;
   const outcomes = completed.map(({ status, error, nextDelayMs }) => [status, error, nextDelayMs]);
-  return { goesOn, told, outcomes, expired };
+  return { goesOn, told, outcomes, expired, kept };
 }
 
 describe("the end of clients' leases", () => {
   it("logs a timeout with its next attempt, tells who waits, and goes on while there may be more", async () => {
-    const ended = { told: [lease.endpointId], outcomes: [["failed", "timeout", 5000]], expired: 1 };
+    const ended = {
+      told: [lease.endpointId],
+      outcomes: [["failed", "timeout", 5000]],
+      expired: 1,
+      kept: [null],
+    };
     assert.deepEqual(await endWhere([lease.id], true), { goesOn: true, ...ended });
     assert.deepEqual(await endWhere([lease.id], false), { goesOn: false, ...ended });
   });
@@ -65,5 +80,17 @@ describe("the end of clients' leases", () => {
   it("leaves what is locked for the next time, instead of asking again at once", async () => {
     const { goesOn, expired } = await endWhere([], true);
     assert.deepEqual([goesOn, expired], [false, 0]);
+  });
+
+  it("keep of the attempt what the tenant keeps of any", async () => {
+    const endpoint = { ...newEndpoint({ tenantId }), id: lease.endpointId };
+    await insertEndpoint(database.pool, endpoint);
+    await writeTenantSettings(database.pool, tenantId, {
+      keepRequestBodies: true,
+      keepResponseBodies: false,
+      artifactDays: 7,
+    });
+    const { kept } = await endWhere([lease.id], false);
+    assert.deepEqual(kept, [{ requestBodies: true, responseBodies: false, days: 7 }]);
   });
 });

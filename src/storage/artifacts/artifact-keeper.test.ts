@@ -1,14 +1,18 @@
 /** The keeper alone, on a real database and a real folder; beside the whole program it is in test/artifacts.test.ts. */
 import assert from "node:assert/strict";
+import { createHash, randomUUID } from "node:crypto";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from "node:test";
+import { Readable } from "node:stream";
 import { pino } from "pino";
 import { openArtifacts, type Artifacts } from "../../../test/support/artifacts.ts";
 import { eventually } from "../../../test/support/service.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { newDeliveryId, newEndpointId } from "../../shared/id.ts";
 import { makeMetrics } from "../../telemetry/metrics.ts";
+import type { Bucket } from "../bytes/bucket.ts";
+import { uploadObject } from "../library/upload-object.ts";
 import { makeArtifactKeeper, type ArtifactKeeper } from "./artifact-keeper.ts";
 
 const LONG = Buffer.from("é".repeat(1500));
@@ -254,6 +258,37 @@ describe("a noted body", () => {
     const { "response_body kept": kept = 0 } = await counted();
     assert.equal(kept + (await count("bodies_to_keep")), 16);
   });
+});
+
+describe("bytes whose upload could not be recorded", () => {
+  const bytes = Buffer.from("bytes of an upload");
+  const wanted = () => ({
+    tenantId: ACME,
+    id: randomUUID(),
+    deliveryId: newDeliveryId(),
+    attempt: 1,
+    kind: "request_body" as const,
+    bucket: artifacts.services.bucket.name,
+    size: bytes.length,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+  });
+
+  for (const [how, statement, left] of [
+    ["are deleted where their tenant was erased meanwhile", "DELETE FROM postern.stored_objects", 0],
+    ["stay where another made the row's upload", "UPDATE postern.stored_objects SET revision = 7", 1],
+  ] as const) {
+    it(how, async () => {
+      const { bucket } = artifacts.services;
+      const put: Bucket["put"] = async (upload) => {
+        const answer = await bucket.put(upload);
+        await artifacts.pool.query(statement);
+        return answer;
+      };
+      const services = { db: artifacts.pool, bucket: { ...bucket, put } };
+      assert.equal(await uploadObject(services, wanted(), () => Readable.from([bytes])), null);
+      assert.equal((await bucket.list({ after: null, limit: 2, prefix: "v1/" })).objects.length, left);
+    });
+  }
 });
 
 it("the number of bodies that wait is measured, and a failure of the database is logged and passes", async () => {

@@ -198,6 +198,18 @@ describe("a folder as a bucket, on disk", () => {
     assert.deepEqual(await keysBehind(all[2] ?? "", 1000), all.slice(4));
   });
 
+  it("walks anew where the page before is older than five minutes, so that what came meanwhile is listed", async (test) => {
+    const [early, late] = ["!early.txt", "!late.txt"].map((name) => join(served.root, "objects", name));
+    assert.ok(early !== undefined && late !== undefined);
+    await writeFile(early, "");
+    assert.deepEqual(await keysBehind(null, 1), ["!early.txt"]);
+    await writeFile(late, "");
+    const now = performance.now.bind(performance);
+    test.mock.method(performance, "now", () => now() + 300_000);
+    assert.deepEqual(await keysBehind("!early.txt", 1), ["!late.txt"]);
+    await Promise.all([rm(early), rm(late)]);
+  });
+
   it("says that it cannot tell, instead of not found, where the folder of all objects is gone", async () => {
     const { key, versionId } = await put("out of reach");
     const objects = join(served.root, "objects");

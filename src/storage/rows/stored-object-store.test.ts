@@ -28,6 +28,7 @@ import {
   listRowsByKey,
   readDatabaseClock,
   recordUpload,
+  setHold,
   type NewStoredObject,
 } from "./stored-object-store.ts";
 
@@ -187,11 +188,35 @@ describe("applying what an operation returned", () => {
       { key, class: "row_without_object", first_seen_at: NOW, run_id },
     ]);
     const rearm = { op: "update", target: "mark", key, class: "row_without_object" } as const;
+    // What was decided of a mark that is gone.
+    await apply([{ ...rearm, class: "adoptable", first_seen_at: LATER }], bucket);
+    await apply([{ op: "delete", target: "mark", key, class: "adoptable" }], bucket);
+    assert.equal((await listMarks(database.pool, bucket, range))[0]?.first_seen_at, NOW);
     await apply([{ ...rearm, first_seen_at: LATER }], bucket);
     assert.equal((await listMarks(database.pool, bucket, range))[0]?.first_seen_at, LATER);
     await apply([{ op: "delete", target: "mark", key, class: "row_without_object" }], bucket);
     assert.deepEqual(await listMarks(database.pool, bucket, range), []);
   });
+});
+
+it("a hold is set and ended once, each under a revision of its own", async () => {
+  const { id, revision } = await uploaded();
+  const changed: unknown[] = [];
+  for (const isHeld of [true, true, false, false]) {
+    const answer = await setHold(database.pool, ACME, { id, isHeld });
+    const found = await findStoredObject(database.pool, ACME, id);
+    changed.push([answer, found?.hold, Number(found?.revision) - revision]);
+  }
+  const [set, ended] = [
+    [true, 1],
+    [false, 2],
+  ];
+  assert.deepEqual(changed, [
+    ["changed", ...set],
+    ["unchanged", ...set],
+    ["changed", ...ended],
+    ["unchanged", ...ended],
+  ]);
 });
 
 describe("the pages that operations read", () => {

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { after, afterEach, before, describe, it, mock } from "node:test";
+import { newDeliveryId, newEndpointId, newEventId } from "../shared/id.ts";
+import { ApiRefusalError, type ApiClient } from "./api-client.ts";
+import { NoAnswerError } from "./command-errors.ts";
+import { listenTo } from "./listen-loop.ts";
+
+const AT = "2026-01-31T12:00:00.000Z";
+const ENDPOINT = {
+  id: newEndpointId(),
+  url: "https://example.com/listen",
+  events: ["*"],
+  description: null,
+  enabled: true,
+  disabled_reason: null,
+  mode: "pull",
+  temporary: true,
+  rate_limit: null,
+  headers: {},
+  masked_headers: [],
+  metadata: {},
+  created_at: AT,
+  updated_at: AT,
+};
+const EVENT = {
+  id: newDeliveryId(),
+  event_id: newEventId(),
+  event_type: "invoice.paid",
+  event_version: 1,
+  trigger: "event",
+  replay_id: null,
+  attempt: 1,
+  headers: {},
+  body: "{}",
+};
+const LEASE = { lease_id: "0190a5b1-7c00-4000-8000-0000000000aa", lease_until: AT, events: [EVENT] };
+const NONE = { lease_id: null, lease_until: null, events: [] };
+const past = () => ({ id: newEventId(), type: "invoice.paid", deliveries: 1, created_at: AT });
+
+let receiver: Server;
+before(async () => {
+  mock.method(console, "log", () => undefined);
+  mock.method(process.stderr, "write", () => true);
+  receiver = createServer((_request, response) => response.writeHead(204).end()).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+});
+after(() => receiver.close());
+// Each listening waits for signals as long as the process lives.
+afterEach(() => process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM"));
+
+const refusal = (status: number) => new ApiRefusalError('{"error":"no"}', status);
+
+/** Listens where these calls in turn answer so, or fail; Ctrl-C at the last. Answers the calls that were made. */
+async function listen(answers: readonly unknown[], replayed = 0, patterns = ["*"]): Promise<string[]> {
+  const made: string[] = [];
+  const left = [...answers];
+  const api: ApiClient = {
+    async call(method, path) {
+      const last = path.split("/").at(-1);
+      made.push(last === ENDPOINT.id ? method : last === "send" ? path : `${last}`);
+      if (last === "webhooks") return JSON.stringify({ endpoint: ENDPOINT, secret: "whsec_" });
+      if (method === "DELETE") return "";
+      const answer = left.shift();
+      const isLast = left.length === 0;
+      if (answer instanceof Error) {
+        // Once it was judged, for what fails after a Ctrl-C is no matter.
+        if (isLast) setImmediate(() => process.emit("SIGINT"));
+        throw answer;
+      }
+      if (isLast) process.emit("SIGINT");
+      return JSON.stringify(answer);
+    },
+  };
+  const address = receiver.address();
+  assert.ok(typeof address === "object" && address !== null);
+  const forward = new URL(`http://127.0.0.1:${address.port}/`);
+  await listenTo(api, { forward, patterns, secret: "whsec_", replayed, isJson: true }).catch(
+    (error: unknown) => made.push(String(Object(error).status ?? error)),
+  );
+  return made;
+}
+
+describe("listening", () => {
+  it("goes on where Postern is away, is busy or has had enough of calls", async () => {
+    for (const passing of [refusal(429), refusal(500), refusal(503), new NoAnswerError("away")]) {
+      assert.deepEqual(await listen([passing]), ["webhooks", "leases", "DELETE"]);
+      assert.deepEqual(await listen([LEASE, passing]), ["webhooks", "leases", "acks", "DELETE"]);
+    }
+  });
+
+  it("goes on where the lease had ended before it was acknowledged", async () => {
+    const made = await listen([LEASE, refusal(409), LEASE, {}, NONE]);
+    assert.deepEqual(made, ["webhooks", "leases", "acks", "leases", "acks", "leases", "DELETE"]);
+  });
+
+  it("ends where Postern says no, and deletes its endpoint", async () => {
+    for (const status of [403, 404, 409]) {
+      const refused = [refusal(status), LEASE];
+      assert.deepEqual(await listen(refused), ["webhooks", "leases", "DELETE", String(status)]);
+    }
+    const made = await listen([LEASE, refusal(404), LEASE]);
+    assert.deepEqual(made, ["webhooks", "leases", "acks", "DELETE", "404"]);
+  });
+
+  it("begins with the newest past events of all patterns together, the oldest of them first", async () => {
+    const [oldest, second, third, newest] = Array.from({ length: 4 }, past);
+    const answers = [
+      { searched_to: null, events: [third, oldest] },
+      { searched_to: null, events: [newest, second] },
+      {},
+      {},
+      NONE,
+    ];
+    const looks = ["events?limit=2&type=invoice.*", "events?limit=2&type=order.placed"];
+    const sent = [third, newest].map((event) => `/api/events/${event?.id}/send`);
+    assert.deepEqual(await listen(answers, 2, ["invoice.*", "order.placed"]), [
+      "webhooks",
+      ...looks,
+      ...sent,
+      "leases",
+      "DELETE",
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { freePort } from "../../test/support/free-port.ts";
+import { eventually } from "../../test/support/service.ts";
+import { createPool } from "../database/pool.ts";
+import { loadCatalog } from "../events/catalog.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeUpkeep } from "./upkeep.ts";
+
+const WORK = [
+  "announce_catalog",
+  "drop_partitions",
+  "end_interrupted_sends",
+  "end_leases",
+  "end_unfetched",
+  "fold_statistics",
+  "forget_audit",
+  "forget_endpoints",
+  "forget_header_sets",
+  "forget_idempotency_keys",
+  "forget_portal_sessions",
+  "forget_replays",
+  "forget_statistics",
+  "free_leases",
+  "make_partitions",
+  "remove_abandoned_endpoints",
+  "remove_superseded",
+  "remove_watches",
+  "settle_dispatches",
+  "tell_of_endpoints",
+];
+
+async function fails(): Promise<never> {
+  throw new Error("no");
+}
+
+it("each work of upkeep begins at the start, and one that fails is counted by its name", async () => {
+  const url = `postgres://127.0.0.1:${await freePort()}/nothing`;
+  const db = createPool({ url, poolSize: 4, applicationName: "postern test", connectionTimeoutMs: 5000 });
+  const catalog = await loadCatalog(undefined);
+  const metrics = makeMetrics();
+  const failed = async () =>
+    (await metrics.upkeepFailures.get()).values.map(({ labels }) => String(labels.work)).toSorted();
+  const upkeep = makeUpkeep({
+    db,
+    deadWorkers: { look: fails },
+    pull: { endLeases: fails, removeAbandoned: fails, endUnfetched: fails },
+    catalog: { current: () => catalog },
+    log: makeLog("silent"),
+    metrics,
+    retentionDays: 30,
+    disableAfterMs: 0,
+    times: undefined,
+  });
+  upkeep.start();
+  try {
+    await eventually(async () => {
+      const seen = await failed();
+      return WORK.every((name) => seen.includes(name));
+    });
+    assert.deepEqual(await failed(), WORK);
+  } finally {
+    await upkeep.stop();
+    await db.end();
+  }
+});
