@@ -9,6 +9,7 @@ import {
   addPending,
   ensureDay,
   hasReached,
+  hasSlot,
   publish,
   readCopyState,
   readDays,
@@ -181,4 +182,23 @@ describe("the comparison of both logs", () => {
       /The copy in eu2 lacks 1 of 1 deliveries\.\n.*--undo/,
     );
   });
+});
+
+it("has no slot any more whose log the source's server gave up, though it still lists it", async () => {
+  assert.equal(await hasSlot(source.pool, copy), true);
+  await target.pool.query(`ALTER SUBSCRIPTION ${copy.name} DISABLE`);
+  await source.pool.query("ALTER SYSTEM SET max_slot_wal_keep_size = '1MB'");
+  await source.pool.query("SELECT pg_reload_conf()");
+  await eventually(async () => {
+    await source.pool.query(
+      "SELECT pg_switch_wal() FROM (SELECT pg_logical_emit_message(false, '', '')) AS written",
+    );
+    await source.pool.query("CHECKPOINT");
+    const { rows } = await source.pool.query(
+      "SELECT wal_status FROM pg_replication_slots WHERE slot_name = $1",
+      [copy.name],
+    );
+    return rows[0]?.wal_status === "lost";
+  });
+  assert.equal(await hasSlot(source.pool, copy), false);
 });

@@ -97,9 +97,13 @@ describe("the embedded database", () => {
     assert.deepEqual(await query(first.url, "SHOW server_encoding"), ["UTF8"]);
     await first.stop();
     await assert.rejects(query(first.url, "SELECT 1"), { code: "ECONNREFUSED" });
+    // A log that has grown begins anew.
+    const serverLog = join(dataDir, "postgres", "server.log");
+    await writeFile(serverLog, "x".repeat(4 * 1024 * 1024 + 1));
     const second = await startEmbeddedPostgres({ dataDir, log });
     assert.deepEqual(await query(second.url, "SELECT n FROM kept"), [7]);
     assert.equal(new URL(second.url).port, new URL(first.url).port);
+    assert.ok(statSync(serverLog).size < 100_000);
     await second.stop();
   });
 

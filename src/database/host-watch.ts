@@ -38,7 +38,10 @@ export function makeHostWatch({ databaseUrl, log }: { databaseUrl: string; log: 
 }
 
 /** Each change once. */
-function makeTeller(hosts: Hosts, log: DatabaseLog): () => void {
+export function makeTeller(
+  hosts: Pick<Hosts, "current" | "timeline" | "states">,
+  log: DatabaseLog,
+): () => void {
   let toldCurrent: string | null = null;
   const toldTroubles = new Map<string, string>();
 

@@ -101,6 +101,25 @@ describe("createPool", () => {
     const { rows } = await pool.query("SELECT 1 AS n");
     assert.deepEqual(rows, [{ n: 1 }]);
   });
+
+  it("tells that an idle connection was lost, and nothing once it has ended: a server that stops behind it is no loss", async () => {
+    const told: string[] = [];
+    const log = { info: () => undefined, warn: (text: string) => void told.push(text) };
+    const options = {
+      url: database.url,
+      poolSize: 1,
+      connectionTimeoutMs: 5000,
+      applicationName: "pool test",
+    };
+    const pool = createPool({ ...options, log });
+    const client = await pool.connect();
+    pool.emit("error", new Error("reset"), client);
+    client.release();
+    const ended = pool.end();
+    pool.emit("error", new Error("terminated"), client);
+    await ended;
+    assert.deepEqual(told, ["A database connection was lost while idle: reset"]);
+  });
 });
 
 describe("isConnectionLoss", () => {

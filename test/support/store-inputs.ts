@@ -47,7 +47,9 @@ export const newEndpoint = ({ tenantId }: Pick<Rows, "tenantId">) => ({
   secret,
 });
 
-export const leased = ({ tenantId, endpointId, eventId, leasedId }: Rows): LeasedDispatch => ({
+type Leased = Pick<Rows, "tenantId" | "endpointId" | "eventId" | "leasedId">;
+
+export const leased = ({ tenantId, endpointId, eventId, leasedId }: Leased): LeasedDispatch => ({
   id: leasedId,
   tenantId,
   endpointId,
@@ -60,7 +62,7 @@ export const leased = ({ tenantId, endpointId, eventId, leasedId }: Rows): Lease
   leaseEndsMs: performance.now() + 60_000,
 });
 
-export const completed = (rows: Rows) => ({
+export const completed = (rows: Leased) => ({
   dispatch: leased(rows),
   status: "failed" as const,
   sentAt: new Date(),

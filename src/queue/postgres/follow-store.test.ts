@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/support/pos
 import { eventually } from "../../../test/support/service.ts";
 import { leased } from "../../../test/support/store-inputs.ts";
 import { seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { followAll } from "./follow.ts";
 import { holdDispatches, resumeDispatches, supersedeDispatches } from "./follow-store.ts";
 import { deferDispatch, releaseDispatches } from "./release-store.ts";
 import { lockUnsettled } from "./unsettled-store.ts";
@@ -148,4 +149,31 @@ describe("an event that a person delivered", () => {
     await superseding;
     assert.deepEqual(await left(), []);
   });
+});
+
+it("lets a large backlog follow from its beginning when its endpoint's state changes between two slices", async () => {
+  await sql("DELETE FROM postern.dispatches");
+  await sql(
+    "UPDATE postern.endpoints SET enabled = false, disabled_reason = 'manual', unsettled = tenant_id = 'acme'",
+  );
+  await sql(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      SELECT $1, $2, postern.uuid_v7(), $3, 'invoice.paid', 1, now(), now() FROM generate_series(1, 5001)`,
+    rows.tenantId,
+    rows.endpointId,
+    rows.eventId,
+  );
+  // With the commit of the first slice, which holds all but one.
+  await sql(`CREATE FUNCTION public.enable() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE postern.endpoints SET enabled = true, disabled_reason = NULL WHERE NOT enabled AND tenant_id = 'acme';
+    RETURN NULL; END $$`);
+  await sql("CREATE TRIGGER enable AFTER UPDATE ON postern.dispatches EXECUTE FUNCTION public.enable()");
+  try {
+    await followAll(database.pool, new AbortController().signal);
+  } finally {
+    await sql("DROP TRIGGER enable ON postern.dispatches");
+  }
+  assert.deepEqual(await sql("SELECT held, count(*)::int FROM postern.dispatches GROUP BY held"), [
+    { held: false, count: 5001 },
+  ]);
 });

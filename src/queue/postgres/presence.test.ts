@@ -5,6 +5,7 @@ import { eventually } from "../../../test/support/service.ts";
 import { makeLog } from "../../telemetry/log.ts";
 import { LEASE_MS } from "../queue.ts";
 import { makeLeaseIds } from "./lease-ids.ts";
+import { holdWorkerLock } from "./presence-store.ts";
 import { makePresence } from "./presence.ts";
 
 let database: TestDatabase;
@@ -57,4 +58,37 @@ it("without a session it still shows that it lives, and is not confirmed", async
   assert.equal(presence.isConfirmed(), false);
   await presence.stop();
   await database.pool.query("DELETE FROM postern.workers");
+});
+
+it("leaves no session open that did not get the worker's lock", async () => {
+  const firstLeaseId = makeLeaseIds().first;
+  const other = await database.pool.connect();
+  await other.query("SELECT pg_advisory_lock(hashtextextended('postern.worker ' || $1, 0))", [firstLeaseId]);
+  const presence = makePresence({
+    db: database.pool,
+    databaseUrl: database.url,
+    firstLeaseId,
+    log: makeLog("silent"),
+  });
+  presence.start();
+  // It has tried, and shows over the pool that it lives.
+  await eventually(async () => (await database.pool.query("SELECT FROM postern.workers")).rowCount === 1);
+  await presence.stop();
+  await eventually(async () => {
+    const { rowCount } = await database.pool.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'postern worker session'",
+    );
+    return rowCount === 0;
+  });
+  other.release(true);
+  await database.pool.query("DELETE FROM postern.workers");
+});
+
+it("keeps the lock however long its worker is suspended", async () => {
+  const session = await database.pool.connect();
+  await session.query("SET idle_session_timeout = '10s'");
+  assert.equal(await holdWorkerLock(session, makeLeaseIds().first), true);
+  const { rows } = await session.query("SELECT current_setting('idle_session_timeout') AS ends");
+  session.release(true);
+  assert.deepEqual(rows, [{ ends: "0" }]);
 });
