@@ -196,6 +196,11 @@ describe("what real attempts count as", () => {
   });
 });
 
+it("causes are those of whole ten minutes", async () => {
+  const { from, to } = await read(byCause, "/causes?from=2026-01-01T00:14:00Z&to=2026-01-01T00:21:00Z");
+  assert.deepEqual([from, to], ["2026-01-01T00:10:00.000Z", "2026-01-01T00:30:00.000Z"]);
+});
+
 describe("statistics asked for wrongly", () => {
   it("are refused, and say by which parameter", async () => {
     assert.match((await issues("?bucket=5m"))["bucket"] ?? "", /10m/);

@@ -32,7 +32,7 @@ export function tellSearch(url: string, reply: FastifyReply, { next }: Pick<LogP
 /** @param rest the object's other members, which stand before the list. */
 export function sendDeliveryList(
   reply: FastifyReply,
-  log: DeliveryLog,
+  log: Pick<DeliveryLog, "withBodies">,
   { rest = {}, name, listed }: { rest?: object; name: string; listed: readonly ListedDelivery[] },
 ): FastifyReply {
   if (listed.every((delivery) => delivery.omittedBodyBytes === null)) {
@@ -44,7 +44,7 @@ export function sendDeliveryList(
 }
 
 async function* streamText(
-  log: DeliveryLog,
+  log: Pick<DeliveryLog, "withBodies">,
   { rest, name, listed }: { rest: object; name: string; listed: readonly ListedDelivery[] },
 ): AsyncGenerator<string> {
   let before = JSON.stringify({ ...rest, [name]: [] }).slice(0, -"]}".length);

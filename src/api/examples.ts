@@ -131,7 +131,7 @@ export const leaseExample: z.infer<typeof leaseObject> = {
         "X-Service-Delivery": DELIVERY_ID,
         "webhook-id": EVENT_ID,
         "webhook-timestamp": "1769853600",
-        "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+        "webhook-signature": "v1,UV3FToa97Jo65C1VpsZ6sVjaiDzjNwKJv11MFWW28QA=",
       },
       body: deliveryExample.request_body ?? "",
     },
@@ -167,7 +167,7 @@ export const auditExample: z.infer<typeof auditObject> = {
   action: "endpoint.updated",
   endpoint_id: ENDPOINT_ID,
   outcome: "done",
-  details: { changed: ["events"] },
+  details: { fields: ["events"] },
   request_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
   address: "203.0.113.7",
 };

@@ -126,6 +126,22 @@ describe("the attempts of an event", () => {
     assert.equal(await findEndpointOf(database.pool, tenantId, pending), endpointId);
   });
 
+  it("are pending at a pull endpoint while its client may fetch them, and else held", async () => {
+    const pending = await schedule();
+    await database.pool.query("UPDATE postern.dispatches SET held = true");
+    for (const [mode, reason, state] of [
+      ["pull", null, "pending"],
+      ["pull", "manual", "held"],
+      ["push", null, "held"],
+    ] as const) {
+      await database.pool.query(
+        "UPDATE postern.endpoints SET mode = $1, enabled = $2::text IS NULL, disabled_reason = $2",
+        [mode, reason],
+      );
+      assert.deepEqual(await states(), new Map([[pending, state]]), `${mode}, ${reason}`);
+    }
+  });
+
   it("continue with the number of the newest one at the endpoint", async () => {
     const at = { tenantId, endpointId, eventId };
     assert.equal(await findNewestAttempt(database.pool, at), null);
@@ -243,12 +259,12 @@ describe("looking for a text in bodies", () => {
   });
 
   it("goes on at the first body that it has not looked into", async () => {
-    // A megabyte each: more than one search looks into.
+    // 75 KiB each: together more than one search looks into, and more rows than its first slice has.
     await database.pool.query(
       `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, test_id, event_type, trigger, status, attempt,
           request_body, request_headers, latency_ms)
-        SELECT $1, $2, id, id, $3, 'test', 'test', 1, repeat('x', 1048576), '{}', 1
-        FROM (SELECT postern.uuid_v7() AS id FROM generate_series(1, 18)) AS made`,
+        SELECT $1, $2, id, id, $3, 'test', 'test', 1, repeat('x', 76800), '{}', 1
+        FROM (SELECT postern.uuid_v7() AS id FROM generate_series(1, 240)) AS made`,
       [tenantId, endpointId, EVENT_TYPE],
     );
     const { rows } = await database.pool.query<{ id: DeliveryId }>(
@@ -257,6 +273,6 @@ describe("looking for a text in bodies", () => {
     );
     const filter = { endpointIds: [endpointId], text: "needle", times: {} };
     const found = await searchLog(database.pool, tenantId, filter, { limit: 5, nowMs: Date.now() });
-    assert.deepEqual(found, { keys: [], searchedTo: rows[15]?.id });
+    assert.deepEqual(found, { keys: [], searchedTo: rows[217]?.id });
   });
 });

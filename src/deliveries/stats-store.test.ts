@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { idTimeMs, newDeliveryId, newEndpointId, type DeliveryId } from "../shared/id.ts";
-import { foldCounts, readBuckets, readCauses, readNewestAttempts } from "./stats-store.ts";
+import { foldCounts, readBuckets, readCauses, readEndpointsNow, readNewestAttempts } from "./stats-store.ts";
 
 const tenantId = tenant("acme");
 const endpointId = newEndpointId();
@@ -72,4 +74,15 @@ it("counts add up to the same, however many of them are folded and in whatever o
   assert.deepEqual(await read(), more);
   await foldCounts(database.pool);
   assert.deepEqual(await read(), more);
+});
+
+it("the newest endpoints are told, where there are more than are asked for", async () => {
+  const { pool } = database;
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.unshift((await insertEndpoint(pool, newEndpoint({ tenantId }))).id);
+  const told = await readEndpointsNow(pool, tenantId, { maxEndpoints: 2, maxPending: 1 });
+  assert.deepEqual(
+    told.map((endpoint) => endpoint.endpointId),
+    ids.slice(0, 2),
+  );
 });

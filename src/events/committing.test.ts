@@ -13,6 +13,7 @@ import { openCatalog } from "./live-catalog.ts";
 const catalog = (await openCatalog(undefined)).current();
 
 let database: TestDatabase;
+let acceptor: Acceptor;
 let commit: Commit;
 /** What each request has added. */
 let counts: number[];
@@ -26,7 +27,7 @@ beforeEach(async () => {
   counts = [];
   beforeLook = () => Promise.resolve();
   const queue = openTestQueue(database.pool);
-  const acceptor = new Acceptor({
+  acceptor = new Acceptor({
     queue: {
       ...queue,
       async findEarlier(events) {
@@ -65,6 +66,13 @@ describe("the events of a request", () => {
     await assert.rejects(commit([eventOf("key", { other: 1 })]), isReused);
     await assert.rejects(commit([eventOf(), eventOf("key", { other: 1 })]), isReused);
     assert.deepEqual(counts, [1, 1, 0, 2, 2]);
+  });
+
+  it("in a long array tell how many dispatches its tenant's events make", async () => {
+    const events = Array.from({ length: 60 }, () => eventOf());
+    assert.equal(acceptor.fanOut.parts(events).length, 2);
+    await commit(events);
+    assert.equal(acceptor.fanOut.parts(events).length, 1);
   });
 
   it("are new where their key ran out as it was looked up", async () => {

@@ -121,6 +121,13 @@ describe("connections", () => {
     deepEqual(sender.stats(), { openConnections: 1, connectionsOpened: 1, inFlight: 0 });
   });
 
+  it("count the bytes of each answer alone towards its limit", async (test) => {
+    const receiver = await receiverFor(test, { respond: () => ({ body: Buffer.alloc(40_000) }) });
+    const sender = senderFor(test, receiver.caPem, { limits: { maxAnswerBytes: 60_000 } });
+    for (let count = 0; count < 4; count++) equal(brief(await post(sender, receiver.url)), "200");
+    equal(receiver.connectionCount(), 1);
+  });
+
   it("are as many as requests in flight, and no more, over many rounds", async (test) => {
     const receiver = await receiverFor(test);
     const sender = senderFor(test, receiver.caPem);

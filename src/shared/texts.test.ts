@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { publicBase } from "./public-base.ts";
+import { messageOf } from "./message-of.ts";
 import { parseJson } from "./parse-json.ts";
 import { ConfigError } from "./config-error.ts";
 import { Refusal } from "./refusal.ts";
@@ -42,6 +43,17 @@ describe("a text of JSON", () => {
 });
 
 describe("an error", () => {
+  it("says what it says without a point at its end, and for one of several all that they say", () => {
+    const each = ["no route to 10.0.0.7.", "no route to 10.0.0.8"].map((message) => new Error(message));
+    const told = [each[0], new AggregateError(each), new AggregateError(each, "Refused."), "no error"];
+    assert.deepEqual(told.map(messageOf), [
+      "no route to 10.0.0.7",
+      "no route to 10.0.0.7; no route to 10.0.0.8",
+      "Refused",
+      "no error",
+    ]);
+  });
+
   it("has its own name, and a refusal what a caller is told", () => {
     assert.equal(new ConfigError("x").name, "ConfigError");
     const { name, message, code, issues, retryAfterS, reason } = new Refusal("gone", { retryAfterS: 2 });

@@ -3758,7 +3758,7 @@ export interface operations {
                      *             "X-Service-Delivery": "019c1335-1c12-7e0a-b5ae-1f0d3a5c9b01",
                      *             "webhook-id": "019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e",
                      *             "webhook-timestamp": "1769853600",
-                     *             "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+                     *             "webhook-signature": "v1,UV3FToa97Jo65C1VpsZ6sVjaiDzjNwKJv11MFWW28QA="
                      *           },
                      *           "body": "{\"id\":\"019c1335-1b9c-7a10-8f3e-6a1d2b3c4d5e\",\"event\":\"invoice.paid\",\"created_at\":\"2026-01-31T10:00:00.000Z\",\"data\":{\"invoice_id\":\"inv_1042\",\"amount\":12900}}"
                      *         }
@@ -4662,7 +4662,7 @@ export interface operations {
                      *           "endpoint_id": "019a2f00-0000-7000-8000-000000000001",
                      *           "outcome": "done",
                      *           "details": {
-                     *             "changed": [
+                     *             "fields": [
                      *               "events"
                      *             ]
                      *           },
