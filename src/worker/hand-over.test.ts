@@ -29,6 +29,13 @@ const attemptAt = (endpointId: EndpointId): InFlight => ({
   leaseId: "theirs",
 });
 
+const idsOf = (attempts: readonly { id: string }[]) => attempts.map(({ id }) => id);
+
+function newDispatch(endpointId: EndpointId): LeasedDispatch {
+  const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt: 1, once: false };
+  return { id: newDeliveryId(), tenantId, endpointId, ...event, leaseId: "ours", leaseEndsMs: 60_000 };
+}
+
 /** Tells how many attempts of other workers each endpoint counts. */
 class CountedLanes extends Lanes {
   readonly elsewhere = new Map<EndpointId, number>();
@@ -83,11 +90,6 @@ describe("slots that are handed over", () => {
     });
   });
 
-  function newDispatch(endpointId: EndpointId): LeasedDispatch {
-    const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt: 1, once: false };
-    return { id: newDeliveryId(), tenantId, endpointId, ...event, leaseId: "ours", leaseEndsMs: 60_000 };
-  }
-
   function startAttempt(endpointId: EndpointId): LeasedDispatch {
     const dispatch = newDispatch(endpointId);
     assert.ok(lanes.offer(dispatch, clock.nowMs()));
@@ -96,7 +98,6 @@ describe("slots that are handed over", () => {
   }
 
   const leaveSlots = (...slots: Slot[]) => holder.leave((slot) => slots.includes(slot));
-  const idsOf = (attempts: readonly { id: string }[]) => attempts.map(({ id }) => id);
 
   it("bring what is due and what is parked in them, and nothing of others' slots", async () => {
     backlogs = [one, three].map((endpointId) => ({ tenantId, endpointId }));
