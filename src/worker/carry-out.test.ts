@@ -1,12 +1,13 @@
 /** One dispatch, from its lane to its outcome: when it is sent, where it goes otherwise, and what is counted. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
+import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
 import { generateSigningSecret, makeSigningKey } from "../outbound/signature.ts";
 import type { CompletedAttempt, LeasedDispatch } from "../queue/queue.ts";
-import { newDeliveryId, newEndpointId, newEventId } from "../shared/id.ts";
+import { newEndpointId } from "../shared/id.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
@@ -31,9 +32,6 @@ const TARGET: SendTarget = {
   masked: new Set(),
   signingKeys: [makeSigningKey(generateSigningSecret())],
 };
-
-/** Long enough for an attempt. */
-const LEASE_MS = 60_000;
 
 describe("a dispatch", () => {
   let clock: VirtualClock;
@@ -100,9 +98,7 @@ describe("a dispatch", () => {
 
   function start(made: Partial<LeasedDispatch> = {}): Promise<void> {
     const lanes = new Lanes(SHARES);
-    const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt: 1, once: false };
-    const lease = { leaseId: "lease", leaseEndsMs: clock.nowMs() + LEASE_MS };
-    const dispatch = { id: newDeliveryId(), tenantId, endpointId, ...event, ...lease, ...made };
+    const dispatch = leasedDispatch({ endpointId, ...made });
     assert.ok(lanes.offer(dispatch, clock.nowMs()));
     assert.equal(lanes.next(clock.nowMs())?.kind, "start");
     return newCarryOut(lanes).attempt(dispatch);

@@ -1,17 +1,13 @@
 /** What waits behind older dispatches in the table, and until when. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import type { LeasedDispatch } from "../queue/queue.ts";
+import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
 import { ALL_SLOTS, NO_SLOTS, slotOf, SlotSet } from "../queue/slots.ts";
-import { newDeliveryId, newEndpointId, newEventId, parseTenantId, type EndpointId } from "../shared/id.ts";
+import { newEndpointId, type EndpointId } from "../shared/id.ts";
 import { CatchUp } from "./catch-up.ts";
 
-function dispatchOf(endpointId: EndpointId, attempt = 1, body = "{}"): LeasedDispatch {
-  const tenantId = parseTenantId("acme");
-  assert.ok(tenantId !== null);
-  const event = { eventId: newEventId(), eventType: "a.b", body, attempt, once: false };
-  return { id: newDeliveryId(), tenantId, endpointId, ...event, leaseId: "lease", leaseEndsMs: 60_000 };
-}
+const dispatchOf = (endpointId: EndpointId, attempt = 1, body = "{}") =>
+  leasedDispatch({ endpointId, attempt, body });
 
 describe("catching up with the table", () => {
   const behind = newEndpointId();

@@ -1,22 +1,18 @@
 /** One look at the queue: what becomes of what it brings where the lanes, or the queue, have changed their mind. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { LeasedDispatch } from "../queue/queue.ts";
 import { ALL_SLOTS } from "../queue/slots.ts";
-import { newDeliveryId, newEndpointId, newEventId } from "../shared/id.ts";
+import { newEndpointId } from "../shared/id.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { CatchUp } from "./catch-up.ts";
 import { makeClaims, type ClaimsServices } from "./claims.ts";
 import { Lanes, SHARES } from "./lanes.ts";
 
 const key = { tenantId: tenant("acme"), endpointId: newEndpointId() };
-
-function newDispatch(): LeasedDispatch {
-  const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt: 1, once: false };
-  return { ...key, id: newDeliveryId(), ...event, leaseId: "a-b-c-d-e", leaseEndsMs: 60_000 };
-}
 
 const outOfReach = () => Promise.reject(new Error("out of reach"));
 
@@ -65,7 +61,7 @@ async function look(
 it("offers what was pulled for a lane whose slot was left meanwhile to whoever takes it, and keeps none in memory", async () => {
   const lanes = new Lanes(SHARES);
   lanes.foundBacklog(key, 0);
-  const dispatch = newDispatch();
+  const dispatch = leasedDispatch(key);
   const pull = async () => {
     lanes.leave(() => true, 0);
     return new Map([[key.endpointId, { claimed: [dispatch], withoutEvent: [], isAll: true }]]);
@@ -77,7 +73,7 @@ it("offers what was pulled for a lane whose slot was left meanwhile to whoever t
 it("passes pulled dispatches on whose event is gone", async () => {
   const lanes = new Lanes(SHARES);
   lanes.foundBacklog(key, 0);
-  const dispatch = newDispatch();
+  const dispatch = leasedDispatch(key);
   const pull = async () =>
     new Map([[key.endpointId, { claimed: [], withoutEvent: [dispatch], isAll: true }]]);
   const went = await look({ lanes, catchUp: new CatchUp() }, { pull });
@@ -87,7 +83,7 @@ it("passes pulled dispatches on whose event is gone", async () => {
 it("parks what waits for a look that fails, since older ones may still be in the table", async () => {
   const catchUp = new CatchUp();
   catchUp.note([key.endpointId], ALL_SLOTS);
-  const dispatch = newDispatch();
+  const dispatch = leasedDispatch(key);
   catchUp.enter([dispatch]);
   const went = await look({ lanes: new Lanes(SHARES), catchUp }, { claim: outOfReach });
   assert.deepEqual(went, { taken: [], parked: [dispatch], without: [] });

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { pino } from "pino";
+import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { EndpointKey, LeasedDispatch } from "../queue/queue.ts";
 import { slotOf, type InFlight, type Slot } from "../queue/slots.ts";
-import { newDeliveryId, newEventId, parseEndpointId, type EndpointId } from "../shared/id.ts";
+import { newDeliveryId, parseEndpointId, type EndpointId } from "../shared/id.ts";
 import { makeHandOver } from "./hand-over.ts";
 import { Lanes, SHARES } from "./lanes.ts";
 import type { SlotHolder } from "./slot-keeper.ts";
@@ -30,11 +31,6 @@ const attemptAt = (endpointId: EndpointId): InFlight => ({
 });
 
 const idsOf = (attempts: readonly { id: string }[]) => attempts.map(({ id }) => id);
-
-function newDispatch(endpointId: EndpointId): LeasedDispatch {
-  const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt: 1, once: false };
-  return { id: newDeliveryId(), tenantId, endpointId, ...event, leaseId: "ours", leaseEndsMs: 60_000 };
-}
 
 /** Tells how many attempts of other workers each endpoint counts. */
 class CountedLanes extends Lanes {
@@ -91,7 +87,7 @@ describe("slots that are handed over", () => {
   });
 
   function startAttempt(endpointId: EndpointId): LeasedDispatch {
-    const dispatch = newDispatch(endpointId);
+    const dispatch = leasedDispatch({ endpointId });
     assert.ok(lanes.offer(dispatch, clock.nowMs()));
     assert.equal(lanes.next(clock.nowMs())?.kind, "start");
     return dispatch;
@@ -186,7 +182,11 @@ describe("slots that are handed over", () => {
   });
 
   it("go without what waits in them, as soon as their attempts are over", async () => {
-    const [own, waiting, older] = [startAttempt(one), newDispatch(one), newDispatch(one)];
+    const [own, waiting, older] = [
+      startAttempt(one),
+      leasedDispatch({ endpointId: one }),
+      leasedDispatch({ endpointId: one }),
+    ];
     assert.ok(lanes.offer(waiting, clock.nowMs()));
     waitingForOlder = [older];
     const left = leaveSlots(1);

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
+import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
 import type { LeasedDispatch } from "../queue/queue.ts";
 import { ALL_SLOTS, slotOf } from "../queue/slots.ts";
-import { newDeliveryId, newEventId, parseEndpointId, parseTenantId } from "../shared/id.ts";
+import { parseEndpointId, parseTenantId } from "../shared/id.ts";
 import { Lanes } from "./lanes.ts";
 import { weightOf, type ShareLimits } from "./shares.ts";
 import { FIRST_WIDTH, LEAST_WIDTH, MOST_WIDTH } from "./width.ts";
@@ -18,18 +19,7 @@ function dispatchFor(endpoint: number, body = "x"): LeasedDispatch {
   const tenantId = parseTenantId(`tenant-${Math.floor(endpoint / ENDPOINTS_PER_TENANT)}`);
   const endpointId = parseEndpointId(`00000000-0000-7000-8000-${String(endpoint).padStart(12, "0")}`);
   assert.ok(tenantId !== null && endpointId !== null);
-  return {
-    id: newDeliveryId(),
-    tenantId,
-    endpointId,
-    eventId: newEventId(),
-    eventType: "invoice.paid",
-    body,
-    attempt: 1,
-    once: false,
-    leaseId: "a-b-c-d-e",
-    leaseEndsMs: 0,
-  };
+  return leasedDispatch({ tenantId, endpointId, body });
 }
 
 type Step =

@@ -1,10 +1,10 @@
 /** Lanes whose slots come and go, and what a lane gives back. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { tenant } from "../../test/support/two-tenants.ts";
+import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
 import type { LeasedDispatch } from "../queue/queue.ts";
 import { ALL_SLOTS, slotOf, SlotSet } from "../queue/slots.ts";
-import { newDeliveryId, newEndpointId, newEventId, type EndpointId } from "../shared/id.ts";
+import { newEndpointId } from "../shared/id.ts";
 import { Lanes } from "./lanes.ts";
 import { FIRST_WIDTH } from "./width.ts";
 
@@ -13,14 +13,8 @@ const ONE = newEndpointId();
 let OTHER = newEndpointId();
 while (slotOf(OTHER) === slotOf(ONE)) OTHER = newEndpointId();
 
-function dispatchFor(endpointId: EndpointId): LeasedDispatch {
-  const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt: 1, once: false };
-  const lease = { leaseId: "a-b-c-d-e", leaseEndsMs: 60_000 } as const;
-  return { tenantId: tenant("acme"), endpointId, id: newDeliveryId(), ...event, ...lease };
-}
-
 function offer(lanes: Lanes, count: number): void {
-  for (let n = 0; n < count; n++) assert.ok(lanes.offer(dispatchFor(ONE), 0));
+  for (let n = 0; n < count; n++) assert.ok(lanes.offer(leasedDispatch({ endpointId: ONE }), 0));
 }
 
 function startAll(lanes: Lanes, nowMs = 0): LeasedDispatch[] {
@@ -50,7 +44,7 @@ describe("lanes", () => {
 
   it("give back the room of what they asked for when their slot is left", () => {
     const lanes = new Lanes(LIMITS);
-    lanes.foundBacklog(dispatchFor(ONE), 0);
+    lanes.foundBacklog(leasedDispatch({ endpointId: ONE }), 0);
     assert.equal(lanes.ask(ALL_SLOTS, most, 0).length, 1);
     assert.ok(lanes.weight > 0);
     lanes.leave(() => true, 0);
@@ -59,7 +53,7 @@ describe("lanes", () => {
 
   it("ask only in the slots that the worker has", () => {
     const lanes = new Lanes(LIMITS);
-    const [own, foreign] = [dispatchFor(ONE), dispatchFor(OTHER)];
+    const [own, foreign] = [leasedDispatch({ endpointId: ONE }), leasedDispatch({ endpointId: OTHER })];
     for (const key of [own, foreign]) lanes.foundBacklog(key, 0);
     const asks = lanes.ask(new SlotSet([slotOf(own.endpointId)]), most, 0);
     assert.deepEqual(

@@ -1,26 +1,13 @@
 /** Leases that are given back: where to, how they are counted, and what becomes of those that a lock keeps. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it, type TestContext } from "node:test";
+import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
 import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { LeasedDispatch } from "../queue/queue.ts";
-import { newDeliveryId, newEndpointId, newEventId, parseTenantId, type DeliveryId } from "../shared/id.ts";
+import { type DeliveryId } from "../shared/id.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { makeReturns, type Returns } from "./returns.ts";
-
-function newDispatch(): LeasedDispatch {
-  const tenantId = parseTenantId("acme");
-  assert.ok(tenantId !== null);
-  const event = { eventId: newEventId(), eventType: "a.b", body: "{}", attempt: 1, once: false };
-  return {
-    id: newDeliveryId(),
-    tenantId,
-    endpointId: newEndpointId(),
-    ...event,
-    leaseId: "lease",
-    leaseEndsMs: 0,
-  };
-}
 
 describe("leases that are given back", () => {
   let statements: [verb: string, count: number, how: string][];
@@ -60,12 +47,12 @@ describe("leases that are given back", () => {
   }
 
   it("go to where they may be claimed, or are parked, in one statement each, and are counted by reason", async () => {
-    const given = [newDispatch(), newDispatch(), newDispatch()];
+    const given = [leasedDispatch(), leasedDispatch(), leasedDispatch()];
     await done(
       Promise.all([
         returns.release(given.slice(0, 2), "claimable", "stopping"),
         returns.release(given.slice(2), "claimable", "late"),
-        returns.release([newDispatch()], "parked", "no_room"),
+        returns.release([leasedDispatch()], "parked", "no_room"),
       ]),
     );
     assert.deepEqual(
@@ -81,15 +68,15 @@ describe("leases that are given back", () => {
   it("end by themselves where the database is away, which is told and not counted", async (test) => {
     const told = warningsOf(test);
     isAway = true;
-    await done(returns.release([newDispatch()], "claimable", "stopping"));
+    await done(returns.release([leasedDispatch()], "claimable", "stopping"));
     assert.deepEqual([told(), await counts()], [["the database is away"], {}]);
     isAway = false;
-    await done(returns.release([newDispatch()], "claimable", "stopping"));
+    await done(returns.release([leasedDispatch()], "claimable", "stopping"));
     assert.deepEqual([told().length, await counts()], [1, { stopping: 1 }]);
   });
 
   it("are held together; only a locked one waits for its lock", async () => {
-    const [free, kept] = [newDispatch(), newDispatch()];
+    const [free, kept] = [leasedDispatch(), leasedDispatch()];
     locked.add(kept.id);
     await done(Promise.all([returns.hold(free), returns.hold(kept)]));
     assert.deepEqual(statements, [
@@ -106,7 +93,7 @@ describe("leases that are given back", () => {
       log,
       metrics,
     });
-    const held = assert.rejects(refused.hold(newDispatch()), /away/);
+    const held = assert.rejects(refused.hold(leasedDispatch()), /away/);
     await done(held);
     assert.deepEqual(await counts(), {});
   });
