@@ -1,45 +1,35 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { it } from "node:test";
+import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { completed, event } from "../../../test/support/store-inputs.ts";
-import { LEASE_OWNER, seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { LEASE_OWNER } from "../../../test/support/two-tenants.ts";
 import { NO_SLOTS } from "../slots.ts";
 import { acceptEvents } from "./accept-store.ts";
 import { parkDispatches, parkOldest, pullDispatches } from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 
-let database: TestDatabase;
-let rows: Rows;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  ({ acme: rows } = await seedTwoTenants(database.pool));
-});
-
-const sql = async (text: string, ...values: unknown[]) => (await database.pool.query(text, values)).rows;
+const seeded = seededDatabase();
+const { sql } = seeded;
 
 for (const [name, park] of [
-  ["with all that is due", () => parkDispatches(database.pool, [rows.endpointId])],
-  ["with the endpoint's oldest", () => parkOldest(database.pool, [rows])],
+  ["with all that is due", () => parkDispatches(seeded.pool, [seeded.acme.endpointId])],
+  ["with the endpoint's oldest", () => parkOldest(seeded.pool, [seeded.acme])],
 ] as const) {
   it(`takes what it parks ${name} from a worker whose lease has ended`, async () => {
-    await sql("UPDATE postern.dispatches SET claimable_at = now() WHERE id = $1", rows.leasedId);
+    await sql("UPDATE postern.dispatches SET claimable_at = now() WHERE id = $1", seeded.acme.leasedId);
     await park();
     assert.deepEqual(
-      await sql("SELECT parked, lease_owner FROM postern.dispatches WHERE id = $1", rows.leasedId),
+      await sql("SELECT parked, lease_owner FROM postern.dispatches WHERE id = $1", seeded.acme.leasedId),
       [{ parked: true, lease_owner: null }],
     );
-    assert.deepEqual(await completeAttempts(database.pool, [completed(rows)], "wait"), new Set());
+    assert.deepEqual(await completeAttempts(seeded.pool, [completed(seeded.acme)], "wait"), new Set());
   });
 }
 
 it("pulls nothing that a person delivered meanwhile", async () => {
-  const ask = { ...rows, dispatches: 9, bodyBytes: 1e6 };
+  const ask = { ...seeded.acme, dispatches: 9, bodyBytes: 1e6 };
   await sql("UPDATE postern.dispatches SET superseded = true WHERE parked AND replay_id IS NULL");
-  const pulled = (await pullDispatches(database.pool, LEASE_OWNER, [ask])).get(rows.endpointId);
+  const pulled = (await pullDispatches(seeded.pool, LEASE_OWNER, [ask])).get(seeded.acme.endpointId);
   assert.deepEqual(
     [...(pulled?.claimed ?? []), ...(pulled?.withoutEvent ?? [])].map(({ attempt }) => attempt),
     [2],
@@ -48,8 +38,8 @@ it("pulls nothing that a person delivered meanwhile", async () => {
 });
 
 it("makes a first attempt due after the delay that the schedule begins with", async () => {
-  const given = event(rows, null);
-  await acceptEvents(database.pool, [given], {
+  const given = event(seeded.acme, null);
+  await acceptEvents(seeded.pool, [given], {
     leaseId: null,
     slots: NO_SLOTS,
     parked: [],

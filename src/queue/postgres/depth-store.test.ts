@@ -1,26 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { EVENT_TYPE, seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { beforeEach, it } from "node:test";
+import { seededDatabase } from "../../../test/support/seeded-database.ts";
+import { EVENT_TYPE } from "../../../test/support/two-tenants.ts";
 import { measureQueue } from "./depth-store.ts";
 
-let database: TestDatabase;
-let rows: Rows;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
+const seeded = seededDatabase();
+const { sql } = seeded;
 beforeEach(async () => {
-  ({ acme: rows } = await seedTwoTenants(database.pool));
   await sql("DELETE FROM postern.event_types");
 });
 
-const sql = async (text: string, ...values: unknown[]) => (await database.pool.query(text, values)).rows;
-
 /** Without ages. */
 async function counts() {
-  const { due, leased, parked, scheduled, held, unfetched, deadLeases } = await measureQueue(database.pool);
+  const { due, leased, parked, scheduled, held, unfetched, deadLeases } = await measureQueue(seeded.pool);
   return { due, leased, parked, scheduled, held, unfetched, deadLeases };
 }
 
@@ -48,13 +40,13 @@ it("counts as dead the leases that ended a minute ago on what a worker may claim
     [61, false, 1],
     [61, true, 0],
   ] as const) {
-    await sql(ended, seconds, parked, rows.leasedId);
+    await sql(ended, seconds, parked, seeded.acme.leasedId);
     assert.equal((await counts()).deadLeases, deadLeases, `${seconds} s, ${parked ? "parked" : "due"}`);
   }
 });
 
 const outbox = async () => {
-  const { outboxWaiting, outboxOldestAgeS } = await measureQueue(database.pool);
+  const { outboxWaiting, outboxOldestAgeS } = await measureQueue(seeded.pool);
   return [outboxWaiting, Math.round(outboxOldestAgeS / 60)];
 };
 
@@ -71,6 +63,6 @@ it("measures what waits for other databases by its oldest event", async () => {
   await sql(
     "UPDATE postern.handovers SET id = postern.lowest_id_at(now() - interval '5 minutes') WHERE tenant_id = 'acme'",
   );
-  const { handoversWaiting, handoversOldestAgeS } = await measureQueue(database.pool);
+  const { handoversWaiting, handoversOldestAgeS } = await measureQueue(seeded.pool);
   assert.deepEqual([handoversWaiting, Math.round(handoversOldestAgeS / 60)], [2, 5]);
 });

@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, beforeEach, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { beforeEach, it } from "node:test";
+import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { endUnfetched, findEndedLeases, leaseHeld, nextHeldInMs } from "./fetch-store.ts";
 
-let database: TestDatabase;
-let rows: Rows;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
+const seeded = seededDatabase();
+const { sql } = seeded;
 beforeEach(async () => {
-  ({ acme: rows } = await seedTwoTenants(database.pool));
   await sql("UPDATE postern.endpoints SET mode = 'pull'");
   // Of each endpoint five: four fresh, and one of a replay.
   await sql(
@@ -21,12 +14,10 @@ beforeEach(async () => {
   );
 });
 
-const sql = async (text: string, ...values: unknown[]) => (await database.pool.query(text, values)).rows;
-
 it("leases no more than is asked for, and what is replayed behind what is fresh", async () => {
   const replays: boolean[][] = [];
   for (const dispatches of [3, 3, 3]) {
-    const leased = await leaseHeld(database.pool, rows, randomUUID(), { dispatches, bodyBytes: 1e6 });
+    const leased = await leaseHeld(seeded.pool, seeded.acme, randomUUID(), { dispatches, bodyBytes: 1e6 });
     replays.push(leased.map(({ replayId }) => replayId !== null));
   }
   assert.deepEqual(replays, [[false, false, false], [false, true], []]);
@@ -34,24 +25,28 @@ it("leases no more than is asked for, and what is replayed behind what is fresh"
 
 it("says in milliseconds when the next one is due", async () => {
   await sql("UPDATE postern.dispatches SET claimable_at = now() + interval '30 seconds'");
-  const inMs = await nextHeldInMs(database.pool, rows);
+  const inMs = await nextHeldInMs(seeded.pool, seeded.acme);
   assert.ok(inMs !== null && inMs > 15_000 && inMs <= 30_000, `${inMs} ms`);
   await sql("UPDATE postern.dispatches SET claimable_at = now() - interval '1 second'");
-  assert.equal(await nextHeldInMs(database.pool, rows), 0);
+  assert.equal(await nextHeldInMs(seeded.pool, seeded.acme), 0);
   await sql("UPDATE postern.dispatches SET held = false");
-  assert.equal(await nextHeldInMs(database.pool, rows), null);
+  assert.equal(await nextHeldInMs(seeded.pool, seeded.acme), null);
 });
 
 it("ends what waited for longer than the retention, and nothing that a client has, or of other endpoints", async () => {
   const age = "UPDATE postern.dispatches SET claimable_at = now() - $1::interval";
   await sql(age, "2 days 23 hours");
-  assert.equal(await endUnfetched(database.pool, 3), 0);
+  assert.equal(await endUnfetched(seeded.pool, 3), 0);
   await sql(age, "3 days 1 hour");
-  await sql("UPDATE postern.dispatches SET lease_owner = $1 WHERE id = $2", randomUUID(), rows.leasedId);
+  await sql(
+    "UPDATE postern.dispatches SET lease_owner = $1 WHERE id = $2",
+    randomUUID(),
+    seeded.acme.leasedId,
+  );
   await sql("UPDATE postern.endpoints SET mode = 'push' WHERE tenant_id = 'globex'");
-  assert.equal(await endUnfetched(database.pool, 3), 4);
+  assert.equal(await endUnfetched(seeded.pool, 3), 4);
   assert.deepEqual(await sql("SELECT id FROM postern.dispatches WHERE tenant_id = 'acme'"), [
-    { id: rows.leasedId },
+    { id: seeded.acme.leasedId },
   ]);
   const logged =
     "SELECT count(*)::int FROM postern.deliveries WHERE error = 'not_fetched' GROUP BY tenant_id";
@@ -63,13 +58,13 @@ it("finds the leases that have ended, the longest ended first, with the time at 
     "UPDATE postern.dispatches SET lease_owner = gen_random_uuid(), claimable_at = now() + interval '1 second'",
   );
   const ended = await sql(`UPDATE postern.dispatches SET claimable_at = now() - attempt * interval '1 minute'
-    WHERE tenant_id = 'acme' AND (once OR id = '${rows.leasedId}') RETURNING id, claimable_at AS at`);
-  const { leases, mayHaveMore } = await findEndedLeases(database.pool);
+    WHERE tenant_id = 'acme' AND (once OR id = '${seeded.acme.leasedId}') RETURNING id, claimable_at AS at`);
+  const { leases, mayHaveMore } = await findEndedLeases(seeded.pool);
   assert.deepEqual(
     leases.map(({ id, attempt, leasedAt }) => ({ id, attempt, leasedAt: leasedAt.getTime() })),
     [2, 1].map((attempt) => {
       const { id, at } =
-        ended[ended.findIndex((one) => (one.id === rows.leasedId) === (attempt === 1))] ?? {};
+        ended[ended.findIndex((one) => (one.id === seeded.acme.leasedId) === (attempt === 1))] ?? {};
       return { id, attempt, leasedAt: at.getTime() - 60_000 };
     }),
   );

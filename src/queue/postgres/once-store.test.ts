@@ -1,24 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { EVENT_TYPE, LEASE_OWNER, seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { beforeEach, it } from "node:test";
+import { seededDatabase } from "../../../test/support/seeded-database.ts";
+import { EVENT_TYPE, LEASE_OWNER } from "../../../test/support/two-tenants.ts";
 import { findTenantsHere } from "./handover-store.ts";
 import { insertOnce, insertReplayed, removeReplayed } from "./once-store.ts";
 
-let database: TestDatabase;
-let rows: Rows;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
+const seeded = seededDatabase();
+const { sql } = seeded;
 beforeEach(async () => {
-  ({ acme: rows } = await seedTwoTenants(database.pool));
   await sql("DELETE FROM postern.dispatches WHERE tenant_id = 'acme' AND NOT once");
 });
 
-const sql = async (text: string, ...values: unknown[]) => (await database.pool.query(text, values)).rows;
-const once = () => ({ eventId: rows.eventId, eventType: EVENT_TYPE, version: 2, attempt: 40_000 });
+const once = () => ({ eventId: seeded.acme.eventId, eventType: EVENT_TYPE, version: 2, attempt: 40_000 });
 
 it("adds what a person asks for, held where its endpoint is pull or moves, and under the highest number at most", async () => {
   for (const [change, held] of [
@@ -28,8 +21,8 @@ it("adds what a person asks for, held where its endpoint is pull or moves, and u
   ] as const) {
     await sql(`UPDATE postern.endpoints SET ${change}`);
     await sql("DELETE FROM postern.dispatches WHERE tenant_id = 'acme'");
-    assert.ok((await insertOnce(database.pool, { ...rows, ...once() })) !== null);
-    await insertReplayed(database.pool, { ...rows, events: [once()] });
+    assert.ok((await insertOnce(seeded.pool, { ...seeded.acme, ...once() })) !== null);
+    await insertReplayed(seeded.pool, { ...seeded.acme, events: [once()] });
     const found = { attempt: 32_767, version: 2, once: true, held };
     assert.deepEqual(
       await sql(
@@ -45,20 +38,20 @@ it("adds what a person asks for, held where its endpoint is pull or moves, and u
 });
 
 it("takes back of a replay what no worker has", async () => {
-  await insertReplayed(database.pool, { ...rows, events: [once()] });
+  await insertReplayed(seeded.pool, { ...seeded.acme, events: [once()] });
   await sql(
     "UPDATE postern.dispatches SET lease_owner = $1 WHERE tenant_id = 'acme' AND attempt = 2",
     LEASE_OWNER,
   );
-  assert.equal(await removeReplayed(database.pool, rows), 1);
+  assert.equal(await removeReplayed(seeded.pool, seeded.acme), 1);
   assert.deepEqual(await sql("SELECT attempt FROM postern.dispatches WHERE tenant_id = 'acme'"), [
     { attempt: 2 },
   ]);
 });
 
 it("finds a tenant in a database only while its callers are let in there", async () => {
-  const { tenantId } = rows;
-  assert.deepEqual(await findTenantsHere(database.pool, [tenantId]), new Set([tenantId]));
+  const { tenantId } = seeded.acme;
+  assert.deepEqual(await findTenantsHere(seeded.pool, [tenantId]), new Set([tenantId]));
   await sql("UPDATE postern.shard_tenants SET fenced = true");
-  assert.deepEqual(await findTenantsHere(database.pool, [tenantId]), new Set());
+  assert.deepEqual(await findTenantsHere(seeded.pool, [tenantId]), new Set());
 });
