@@ -33,42 +33,24 @@ const cache = join(root, ".cache", "mutation");
 const CONCURRENCY = 2;
 
 type How = { isThorough: boolean; sample: SampleSize | null };
+type Asked = { parts: string[]; how: How };
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(words: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: words,
-    allowPositionals: true,
-    options: {
-      thorough: { type: "boolean", default: false },
-      sample: { type: "string" },
-      seed: { type: "string", default: "1" },
-    },
-  });
-  const asked = positionals.map((path) => path.replace(/\/$/, ""));
-  const missing = asked.find((path) => !path.startsWith("src/") || !existsSync(join(root, path)));
-  if (missing !== undefined) {
-    console.error(
-      `There is no ${missing}. Name a folder or a file of src, as in: npm run mutate -- src/outbound`,
-    );
+  let asked: Asked;
+  try {
+    asked = readWords(words);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
     return 1;
   }
-  const size = Number(values.sample ?? 1);
-  if (!Number.isInteger(size) || size < 1) {
-    console.error(`--sample=${values.sample} is not a number of mutants, as in: --sample=100`);
-    return 1;
-  }
-  const how = {
-    isThorough: values.thorough,
-    sample: values.sample === undefined ? null : { size, seed: values.seed },
-  };
   await installOwnPackages(packages, () => console.log("Installing StrykerJS (once, 50 MB) …"));
   const server = await startTestServer();
   const figures: Figures[] = [];
   try {
-    for (const part of asked.length > 0 ? asked : allParts()) {
-      const figure = await mutate(part, server.url, how);
+    for (const part of asked.parts) {
+      const figure = await mutate(part, server.url, asked.how);
       if (figure === null) return 1;
       figures.push(figure);
     }
@@ -77,6 +59,36 @@ async function main(words: string[]): Promise<number> {
   }
   printFigures(figures);
   return 0;
+}
+
+/** Throws an Error that says what is wrong with them. */
+function readWords(words: string[]): Asked {
+  const { values, positionals } = parseArgs({
+    args: words,
+    allowPositionals: true,
+    options: {
+      thorough: { type: "boolean", default: false },
+      sample: { type: "string" },
+      seed: { type: "string" },
+    },
+  });
+  const parts = positionals.map((path) => path.replace(/\/$/, ""));
+  const missing = parts.find((path) => !path.startsWith("src/") || !existsSync(join(root, path)));
+  if (missing !== undefined) {
+    throw new Error(
+      `There is no ${missing}. Name a folder or a file of src, as in: npm run mutate -- src/outbound`,
+    );
+  }
+  const { thorough: isThorough, sample, seed } = values;
+  if (sample === undefined && seed !== undefined)
+    throw new Error("--seed chooses a sample: give its size too, as in: --sample=100");
+  const size = Number(sample ?? 1);
+  if (!Number.isInteger(size) || size < 1)
+    throw new Error(`--sample=${sample} is not a number of mutants, as in: --sample=100`);
+  return {
+    parts: parts.length > 0 ? parts : allParts(),
+    how: { isThorough, sample: sample === undefined ? null : { size, seed: seed ?? "1" } },
+  };
 }
 
 /** The slices; storage, by far the largest, by its layers. */
@@ -115,12 +127,10 @@ async function mutate(asked: string, databaseUrl: string, how: How): Promise<Fig
   };
   writeFileSync(config, JSON.stringify(configure(asked, nodeTest, files)));
   const code = await runStryker(config, databaseUrl);
-  const notes = readNotes(files.notes);
-  if (existsSync(files.known)) {
-    const leftOut = notes.filter(({ kind }) => kind === "left-out").map(({ mutant }) => mutant);
-    forgetLeftOut(files.known, new Set(leftOut));
-  }
   if (code !== 0 || !existsSync(files.report)) return null;
+  const notes = readNotes(files.notes);
+  const leftOut = notes.filter(({ kind }) => kind === "left-out").map(({ mutant }) => mutant);
+  forgetLeftOut(files.known, new Set(leftOut));
   const whole = only(asked, readReport(files.report));
   const isSample = how.sample !== null;
   const report = isSample ? onlySample(whole, readChosen(files.chosen)) : whole;

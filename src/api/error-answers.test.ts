@@ -39,7 +39,7 @@ describe("the answer to an error", () => {
     assert.deepEqual([status, body], [400, { error: "Validation failed", issues: issues.slice(0, 100) }]);
   });
 
-  it("says why a token is refused to whom has one, and the scheme alone to others", async () => {
+  it("says why a token is refused to whoever sent one, and the scheme alone to others", async () => {
     const authorization = "Bearer x";
     for (const [code, error] of [
       ["unauthorized", "invalid_token"],

@@ -12,7 +12,7 @@ before(async () => {
 after(() => database.drop());
 
 describe("work that one process at a time does", () => {
-  it("is not done while another is at it, but by another name", async () => {
+  it("is not done while another is at it, but is under another name", async () => {
     const inner = await withAdvisoryLock(options, "one", async () => [
       await withAdvisoryLock(options, "one", async () => "again"),
       await withAdvisoryLock(options, "other", async () => "beside"),

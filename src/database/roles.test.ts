@@ -16,6 +16,6 @@ it("goes on after another process that makes the same roles at the same moment",
     },
   };
   await ensureRoles(before);
-  assert.equal(looks, 2, "it looks again behind what was there already");
+  assert.equal(looks, 2, "it looks again after what was there already");
   await database.drop();
 });

@@ -60,7 +60,7 @@ describe("storing events", () => {
     assert.equal((await metrics.intakeAccepted.get()).values[0]?.value, 1);
   });
 
-  it("tries again where the stream is away, and fails at once of any other fault", async () => {
+  it("tries again where the stream is away, and fails at once on any other fault", async () => {
     const answers = [new StreamUnavailableError("away"), new Error("broken")];
     const durable = makeStoring({
       stream: {

@@ -82,7 +82,7 @@ describe("the end of clients' leases", () => {
     assert.deepEqual([goesOn, expired], [false, 0]);
   });
 
-  it("keep of the attempt what the tenant keeps of any", async () => {
+  it("keep of the attempt what its tenant keeps of every attempt", async () => {
     const endpoint = { ...newEndpoint({ tenantId }), id: lease.endpointId };
     await insertEndpoint(database.pool, endpoint);
     await writeTenantSettings(database.pool, tenantId, {

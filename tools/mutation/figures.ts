@@ -28,11 +28,11 @@ function inPercent(share: number): number {
 
 const NORMAL_95 = 1.96;
 
-/** Of a share that a sample shows, the bounds between which it lies for the whole, 95 times of 100 (Wilson's interval). */
+/** Of a share that a sample shows: Wilson's interval, in which the share of the whole lies with 95 % confidence. */
 export function boundsOf(noticed: number, of: number): { low: number; high: number } {
   const share = noticed / of;
   const square = NORMAL_95 ** 2 / of;
   const middle = (share + square / 2) / (1 + square);
   const reach = (NORMAL_95 / (1 + square)) * Math.sqrt((share * (1 - share)) / of + square / of / 4);
-  return { low: middle - reach, high: middle + reach };
+  return { low: Math.max(0, middle - reach), high: Math.min(1, middle + reach) };
 }

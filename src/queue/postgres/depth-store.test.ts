@@ -36,9 +36,9 @@ it("counts as dead the leases that ended a minute ago on what a worker may claim
   const ended =
     "UPDATE postern.dispatches SET claimable_at = now() - $1 * interval '1 second', parked = $2 WHERE id = $3";
   for (const [seconds, parked, deadLeases] of [
-    [59, false, 0],
-    [61, false, 1],
-    [61, true, 0],
+    [50, false, 0],
+    [70, false, 1],
+    [70, true, 0],
   ] as const) {
     await sql(ended, seconds, parked, seeded.acme.leasedId);
     assert.equal((await counts()).deadLeases, deadLeases, `${seconds} s, ${parked ? "parked" : "due"}`);

@@ -96,7 +96,9 @@ describe("an event that a person delivered", () => {
     await sql("UPDATE postern.dispatches SET once = true WHERE tenant_id = 'acme' AND held");
     await supersedeDispatches(seeded.pool, seeded.acme);
     assert.deepEqual(
-      (await left()).map(({ superseded, once }) => ({ superseded, once })).toSorted((a) => (a.once ? 1 : -1)),
+      (await left())
+        .map(({ superseded, once }) => ({ superseded, once }))
+        .toSorted((one, other) => Number(one.once) - Number(other.once)),
       [
         { superseded: true, once: false },
         { superseded: false, once: true },

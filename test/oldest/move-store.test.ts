@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../../src/shards/move-store.test.ts";
