@@ -56,7 +56,7 @@ describe("an export that passed to another worker", () => {
     it(`is not ${name} by the first one, but by the second`, async () => {
       await request();
       const first = await claim();
-      await age("60 s");
+      await age("61 s");
       const second = await claim();
       const before = await rows();
       assert.equal(await change(first), false);
@@ -115,7 +115,7 @@ describe("claiming an export", () => {
       const run = await claim();
       counts.push(run.fruitlessRuns);
       await changes[change]?.(run);
-      await age("60 s");
+      await age("61 s");
     }
     assert.deepEqual(counts, [1, 2, 2, 3, 3]);
   });

@@ -71,9 +71,9 @@ function describeFences<Run extends { tenantId: string }>(name: string, kind: Ki
   describe(name, () => {
     for (const [what, change] of Object.entries(changes)) {
       it(`that passed to another worker is not ${what} by the first one, but by the second`, async () => {
-        await sql(insert, ["acme", "0 s"]);
+        await sql(insert, ["acme", "1 s"]);
         const first = await take();
-        await age("60 s");
+        await age("61 s");
         const second = await take();
         const before = await rows();
         await change(database.pool, first);
@@ -84,10 +84,10 @@ function describeFences<Run extends { tenantId: string }>(name: string, kind: Ki
     }
 
     it("is locked by the worker that has it, as long as it runs", async () => {
-      await sql(insert, ["acme", "0 s"]);
+      await sql(insert, ["acme", "1 s"]);
       const first = await take();
       assert.notEqual(await lock(database.pool, first), null);
-      await age("60 s");
+      await age("61 s");
       const second = await take();
       assert.equal(await lock(database.pool, first), null);
       assert.notEqual(await lock(database.pool, second), null);

@@ -31,7 +31,8 @@ function delivery(name = "acme", attempt = 3): DeliveryOfBodies {
 }
 
 /** As many seconds ago; what is due in the order of the seconds. */
-async function note(of: DeliveryOfBodies, bodies: BodiesToKeep, agoS = 0): Promise<void> {
+/** A second ago: the database rounds to milliseconds, also up. */
+async function note(of: DeliveryOfBodies, bodies: BodiesToKeep, agoS = 1): Promise<void> {
   await insertBodies(database.pool, of, bodies);
   await database.pool.query(
     `UPDATE postern.bodies_to_keep SET noted_at = now() - $2 * interval '1 s', due_at = now() - $2 * interval '1 s'
@@ -99,7 +100,7 @@ describe("bodies that wait", () => {
     );
     assert.deepEqual(rows, [{ is_leased: true }]);
     await database.pool.query("UPDATE postern.bodies_to_keep SET due_at = due_at - $1 * interval '1 ms'", [
-      LEASE_MS,
+      LEASE_MS + 1,
     ]);
     assert.deepEqual(
       (await claim()).map(({ tries }) => tries),
