@@ -72,7 +72,8 @@ describe("a slip on the command line", () => {
 
 describe("a command without the settings of its Postern", () => {
   it("asks for those, because secrets that are made anew open nothing", async () => {
-    const { code, errors } = await runProgram(["token", "--tenant", "acme"], {});
+    // Not the checkout's own folder, in which a demonstration may have left its secrets.
+    const { code, errors } = await runProgram(["token", "--tenant", "acme"], { DATA_DIR: folder });
     assert.equal(code, 1);
     assert.match(
       errors,
