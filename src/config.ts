@@ -29,6 +29,7 @@ import { ConfigError } from "./shared/config-error.ts";
 import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
 import type { TenantId } from "./shared/id.ts";
 import { isSecureOrLoopback, type ObjectStore } from "./storage/bytes/object-store-url.ts";
+import { withoutSlash } from "./shared/without-slash.ts";
 
 const DEFAULT_RETRY_SCHEDULE = "0s,5s,5m,30m,2h,5h,10h,14h,20h,24h";
 const DEFAULT_BLOCKED_PORTS = "0,22,23,25,110,143,445,465,587,993,995,2375,3306,5432,6379,11211,27017";
@@ -197,12 +198,12 @@ const schema = z.object({
   BASE_PATH: z
     .string()
     .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
-    .transform((path) => path.replace(/\/$/, "")),
+    .transform(withoutSlash),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: "must be an http or https URL" })
     .refine(isSecureOrLoopback, "must begin with https:// unless it is this machine")
     .refine((url) => PLAIN_URL.test(url), "must have no query, user or unusual path")
-    .transform((url) => url.replace(/\/$/, ""))
+    .transform(withoutSlash)
     .optional(),
   DATABASE_URL: databaseUrl.optional(),
   SHARDS: shardList.optional(),

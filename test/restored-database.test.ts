@@ -1,6 +1,5 @@
 /** A database that is older than its bucket by less than a pass, and what is not to be mistaken for one. */
 import assert from "node:assert/strict";
-import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -14,7 +13,6 @@ import { isOwnBucket } from "../src/storage/upkeep/storage-upkeep.ts";
 import { makeLog } from "../src/telemetry/log.ts";
 import { openArtifacts, type Artifact, type Artifacts } from "./support/artifacts.ts";
 import { runProgram } from "./support/program.ts";
-import { tenant } from "./support/two-tenants.ts";
 
 describe("a database that was restored to a moment after its last pass", () => {
   let artifacts: Artifacts;
@@ -129,16 +127,7 @@ describe("a database that was restored to a moment after its last pass", () => {
 
   it("is not mistaken for one by an upload whose tenant was erased meanwhile, whose bytes go", async () => {
     const bytes = Buffer.from("an upload under way");
-    const wanted = {
-      tenantId: tenant("acme"),
-      id: randomUUID(),
-      deliveryId: newDeliveryId(),
-      attempt: 1,
-      kind: "request_body" as const,
-      bucket: artifacts.services.bucket.name,
-      size: bytes.length,
-      sha256: createHash("sha256").update(bytes).digest("hex"),
-    };
+    const wanted = artifacts.newObject(bytes);
     async function* eraseMeanwhile() {
       await artifacts.pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [wanted.id]);
       yield bytes;

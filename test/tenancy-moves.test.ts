@@ -1,7 +1,8 @@
 /** What a move asks of a shard, asked by a tenant's connection. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createTenantPool, type TenantPool } from "../src/database/tenant-pool.ts";
+import { openTenantPool } from "./support/tenant-pool.ts";
+import type { TenantPool } from "../src/database/tenant-pool.ts";
 import { isOfServer, ofMove } from "./support/move-queries.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { seedTwoTenants, snapshot } from "./support/two-tenants.ts";
@@ -10,12 +11,7 @@ let database: TestDatabase;
 let tenants: TenantPool;
 before(async () => {
   database = await createTestDatabase();
-  tenants = createTenantPool({
-    url: database.url,
-    poolSize: 2,
-    applicationName: "tenancy",
-    connectionTimeoutMs: 30_000,
-  });
+  tenants = openTenantPool(database, 2);
 });
 after(async () => {
   await tenants.end();

@@ -10,7 +10,7 @@ import type { AcceptedEvent } from "../src/queue/queue.ts";
 import { newEndpointId, parseTenantId } from "../src/shared/id.ts";
 import { Refusal } from "../src/shared/refusal.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { openTestQueue } from "./support/test-queue.ts";
+import { NO_LANE, openTestQueue } from "./support/test-queue.ts";
 
 const ENDPOINTS = 60;
 const EVENTS = 300;
@@ -55,7 +55,7 @@ async function openPublisher() {
         return result;
       },
     },
-    ownLane: { accept: (work) => work({ lease: null, parked: [] }), acceptUnleased: (work) => work([]) },
+    ownLane: NO_LANE,
   });
   return makePublisher(
     await openCatalog(undefined),

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { createTenantPool } from "../database/tenant-pool.ts";
 import { newEndpointId, type TenantId } from "../shared/id.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
 import type { Caller, NewAuditEntry } from "./audit-entry.ts";
@@ -168,12 +168,7 @@ describe("a refused URL", () => {
   } as const;
 
   it("is told with the rule that it broke, and refused all the same where the log cannot be written", async () => {
-    const tenants = createTenantPool({
-      url: database.url,
-      poolSize: 1,
-      applicationName: "audit log test",
-      connectionTimeoutMs: 5000,
-    });
+    const tenants = openTenantPool(database, 1);
     try {
       const refusals = makeUrlRefusals({ tenants, log: logTo(warned) });
       const caller = callerOf(acme, "jo");

@@ -6,6 +6,7 @@ import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { NoAnswerError } from "./command-errors.ts";
 import { messageOf } from "../shared/message-of.ts";
+import { withoutSlash } from "../shared/without-slash.ts";
 
 const TOKEN_LIFE_MS = 60_000;
 
@@ -116,11 +117,6 @@ export async function printingRefusals(work: () => Promise<void>): Promise<void>
     if (error.hint !== null) console.error(error.hint);
     process.exitCode = 1;
   }
-}
-
-/** An address is often copied with the slash at its end, behind which paths would have two. */
-export function withoutSlash(url: string): string {
-  return url.replace(/\/$/, "");
 }
 
 /** Where a service with these settings is reached from this machine. */

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
 import { environment, readAddress } from "../config.ts";
-import { addressOf, reasonOf, URL_ARGUMENT, withoutSlash } from "./api-client.ts";
+import { addressOf, reasonOf, URL_ARGUMENT } from "./api-client.ts";
+import { withoutSlash } from "../shared/without-slash.ts";
 import { withClearErrors } from "./command.ts";
 import { parseWait } from "./parse-wait.ts";
 
@@ -27,7 +28,7 @@ export const health = defineCommand({
   },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const at = args.url === undefined ? addressOf(readAddress(environment())) : withoutSlash(args.url);
+      const at = withoutSlash(args.url ?? addressOf(readAddress(environment())));
       const url = `${at}${args.ready === true ? "/ready" : "/health"}`;
       const end = performance.now() + parseWait(args.wait);
       let answer = await ask(url);

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { logged, newEndpoint } from "../../test/support/store-inputs.ts";
 import { BODY, EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
-import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
+import type { TenantPool } from "../database/tenant-pool.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { newDeliveryId, newEventId, type DeliveryId, type EndpointId, type EventId } from "../shared/id.ts";
 import { findEndpointOf, findText, insertDelivery } from "./delivery-store.ts";
@@ -28,12 +29,7 @@ let endpointId: EndpointId;
 let eventId: EventId;
 before(async () => {
   database = await createTestDatabase();
-  tenants = createTenantPool({
-    url: database.url,
-    poolSize: 1,
-    applicationName: "log stores test",
-    connectionTimeoutMs: 5000,
-  });
+  tenants = openTenantPool(database, 1);
 });
 beforeEach(async () => {
   await database.pool.query(

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
+import type { TenantPool } from "../database/tenant-pool.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
@@ -15,12 +16,7 @@ let database: TestDatabase;
 let tenants: TenantPool;
 before(async () => {
   database = await createTestDatabase();
-  tenants = createTenantPool({
-    url: database.url,
-    poolSize: 2,
-    applicationName: "tail test",
-    connectionTimeoutMs: 5000,
-  });
+  tenants = openTenantPool(database, 2);
 });
 after(async () => {
   await tenants.end();

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { createTenantPool, type TenantPool } from "../database/tenant-pool.ts";
+import type { TenantPool } from "../database/tenant-pool.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { insertEndpoint } from "./endpoint-store.ts";
 import type { TargetKey } from "./send-target.ts";
@@ -20,12 +21,7 @@ let tenants: TenantPool;
 let followed: unknown[];
 before(async () => {
   database = await createTestDatabase();
-  tenants = createTenantPool({
-    url: database.url,
-    poolSize: 2,
-    applicationName: "temporary endpoints test",
-    connectionTimeoutMs: 5000,
-  });
+  tenants = openTenantPool(database, 2);
 });
 beforeEach(async () => {
   followed = [];

@@ -27,7 +27,7 @@ export type Catalog = {
   /** Faults of the data against the schema of a version; empty when it has none or the data satisfy it. */
   faultsOf(entry: Pick<CatalogEntry, "type" | "version">, data: unknown): DataFault[];
   /** Examples that do not satisfy their own schema, each with file and line: no event can be as a test dispatch shows it. */
-  findFaultyExamples: () => string[];
+  findFaultyExamples(): string[];
 };
 
 /**

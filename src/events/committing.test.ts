@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { openTestQueue } from "../../test/support/test-queue.ts";
+import { NO_LANE, openTestQueue } from "../../test/support/test-queue.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { NewEvent } from "../queue/queue.ts";
 import { Refusal } from "../shared/refusal.ts";
@@ -35,10 +35,7 @@ beforeEach(async () => {
         return queue.findEarlier(events);
       },
     },
-    ownLane: {
-      accept: (work) => work({ lease: null, parked: [] }),
-      acceptUnleased: (work) => work([]),
-    },
+    ownLane: NO_LANE,
   });
   commit = makeCommitting(acceptor, (accepted) => counts.push(accepted));
 });

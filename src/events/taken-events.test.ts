@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
-import { openTestQueue } from "../../test/support/test-queue.ts";
+import { NO_LANE, openTestQueue } from "../../test/support/test-queue.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { isLockTimeout } from "../database/passing-errors.ts";
 import type { NewEvent } from "../queue/queue.ts";
@@ -40,10 +40,7 @@ beforeEach(async () => {
         return queue.findEarlier(events);
       },
     },
-    ownLane: {
-      accept: (work) => work({ lease: null, parked: [] }),
-      acceptUnleased: (work) => work([]),
-    },
+    ownLane: NO_LANE,
   });
   taken = makeTakenEvents(acceptor);
 });

@@ -1,6 +1,7 @@
 /** The settings of traces, by the names that OpenTelemetry gives them; src/config.ts reads them with the others. */
 import { z } from "zod";
 import type { TracingOptions } from "./tracing.ts";
+import { withoutSlash } from "../shared/without-slash.ts";
 
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
@@ -38,7 +39,7 @@ const headers = z.string().transform((text, context) => {
 export const tracingFields = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: "must be an http or https URL" })
-    .transform((url) => url.replace(/\/$/, ""))
+    .transform(withoutSlash)
     .optional(),
   OTEL_EXPORTER_OTLP_HEADERS: headers,
   OTEL_SERVICE_NAME: z.string().min(1),

@@ -99,7 +99,7 @@ describe("slots that are handed over", () => {
     backlogs = [one, three].map((endpointId) => ({ tenantId, endpointId }));
     await holder.arrive([taken(1), taken(2)]);
     assert.equal(lanes.backlogs, 1);
-    // Whatever comes meanwhile is noted from before the look at what is due.
+    // In this order: what comes into the table during the look is noted too.
     assert.deepEqual(steps, ["arrive", `note ${one}`]);
     holder.ready();
     assert.deepEqual(steps.slice(2), ["arrived", "wake"]);

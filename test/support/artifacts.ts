@@ -43,20 +43,18 @@ export async function openArtifacts() {
     return join(dataDir, "storage", "objects", ...key.split("/"));
   }
 
+  /** As an upload begins, with its bytes' size and hash. */
+  function newObject(bytes: string | Buffer, kind: "request_body" | "export" = "request_body") {
+    const of = { tenantId: ACME, id: randomUUID(), deliveryId: newDeliveryId(), attempt: 1 };
+    return { ...of, kind, bucket: services.bucket.name, ...factsOf(bytes) };
+  }
+
   /** As a process leaves it that dies right after the upload, before it can record it. */
   async function storeUnrecorded(
     kind: "request_body" | "export" = "request_body",
     bytes: string = randomUUID(),
   ) {
-    const row = await insertPendingObject(database.pool, {
-      tenantId: ACME,
-      id: randomUUID(),
-      deliveryId: newDeliveryId(),
-      attempt: 1,
-      kind,
-      bucket: services.bucket.name,
-      ...factsOf(bytes),
-    });
+    const row = await insertPendingObject(database.pool, newObject(bytes, kind));
     assert.ok(row !== null);
     return {
       row,
@@ -149,6 +147,7 @@ export async function openArtifacts() {
     metrics: async () => (await api.call("GET", "/metrics", { as: null })).text,
     placeOf,
     store,
+    newObject,
     storeUnrecorded,
     storeOrphan,
     age,
@@ -199,6 +198,6 @@ export async function ageFiles(folder: string): Promise<void> {
   }
 }
 
-function factsOf(bytes: string) {
+function factsOf(bytes: string | Buffer) {
   return { size: Buffer.byteLength(bytes), sha256: createHash("sha256").update(bytes).digest("hex") };
 }

@@ -6,8 +6,9 @@ import { seedTwoTenants, type Rows } from "./two-tenants.ts";
 export function seededDatabase() {
   let database: TestDatabase;
   let acme: Rows;
+  let globex: Rows;
   const seedAnew = async () => {
-    ({ acme } = await seedTwoTenants(database.pool));
+    ({ acme, globex } = await seedTwoTenants(database.pool));
   };
   before(async () => {
     database = await createTestDatabase();
@@ -20,6 +21,9 @@ export function seededDatabase() {
     },
     get acme() {
       return acme;
+    },
+    get globex() {
+      return globex;
     },
     seedAnew,
     sql: async (text: string, ...values: unknown[]) => (await database.pool.query(text, values)).rows,

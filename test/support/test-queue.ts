@@ -1,7 +1,7 @@
 import type { Pool } from "../../src/database/pool.ts";
 import { inTransaction } from "../../src/database/transaction.ts";
 import { makePostgresQueue } from "../../src/queue/postgres/postgres-queue.ts";
-import type { DispatchQueue } from "../../src/queue/queue.ts";
+import type { DispatchQueue, OwnLane } from "../../src/queue/queue.ts";
 
 /** The queue in PostgreSQL, with one pool and its rights for everything. */
 export function openTestQueue(pool: Pool): DispatchQueue {
@@ -13,3 +13,9 @@ export function openTestQueue(pool: Pool): DispatchQueue {
   };
   return makePostgresQueue({ publisher: pool, worker: pool, tenants }, 0);
 }
+
+/** Of a process without a worker: what it accepts is left to others. */
+export const NO_LANE: OwnLane = {
+  accept: (work) => work({ lease: null, parked: [] }),
+  acceptUnleased: (work) => work([]),
+};

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
+import { openTenantPool } from "../../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { event } from "../../../test/support/store-inputs.ts";
 import { EVENT_TYPE, seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
-import { createTenantPool, type TenantPool } from "../../database/tenant-pool.ts";
+import type { TenantPool } from "../../database/tenant-pool.ts";
 import { newEventId } from "../../shared/id.ts";
 import type { NewEvent, OutboxEvent } from "../queue.ts";
 import { ALL_SLOTS } from "../slots.ts";
@@ -15,12 +16,7 @@ let rows: Rows;
 
 before(async () => {
   database = await createTestDatabase();
-  tenants = createTenantPool({
-    url: database.url,
-    poolSize: 1,
-    applicationName: "queue test",
-    connectionTimeoutMs: 5000,
-  });
+  tenants = openTenantPool(database, 1);
 });
 after(async () => {
   await tenants.end();

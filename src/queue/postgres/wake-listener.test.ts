@@ -52,7 +52,7 @@ it("says in which groups of slots something is due, and that slots changed", asy
   await notify("");
   await eventually(async () => woken.length === 4);
   assert.deepEqual([woken, changes], [[undefined, 7, 15, undefined], 1]);
-  // Of a burst, what is due anywhere includes what is due in a group.
+  // One notification for all slots makes that for a group needless.
   await database.pool.query(
     "SELECT pg_notify('postern_dispatch', payload) FROM unnest(ARRAY['', 'slots 7']) AS payload",
   );

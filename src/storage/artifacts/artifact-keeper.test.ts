@@ -1,6 +1,5 @@
 /** The keeper alone, on a real database and a real folder; beside the whole program it is in test/artifacts.test.ts. */
 import assert from "node:assert/strict";
-import { createHash, randomUUID } from "node:crypto";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from "node:test";
@@ -262,16 +261,6 @@ describe("a noted body", () => {
 
 describe("bytes whose upload could not be recorded", () => {
   const bytes = Buffer.from("bytes of an upload");
-  const wanted = () => ({
-    tenantId: ACME,
-    id: randomUUID(),
-    deliveryId: newDeliveryId(),
-    attempt: 1,
-    kind: "request_body" as const,
-    bucket: artifacts.services.bucket.name,
-    size: bytes.length,
-    sha256: createHash("sha256").update(bytes).digest("hex"),
-  });
 
   for (const [how, statement, left] of [
     ["are deleted where their tenant was erased meanwhile", "DELETE FROM postern.stored_objects", 0],
@@ -285,7 +274,10 @@ describe("bytes whose upload could not be recorded", () => {
         return answer;
       };
       const services = { db: artifacts.pool, bucket: { ...bucket, put } };
-      assert.equal(await uploadObject(services, wanted(), () => Readable.from([bytes])), null);
+      assert.equal(
+        await uploadObject(services, artifacts.newObject(bytes), () => Readable.from([bytes])),
+        null,
+      );
       assert.equal((await bucket.list({ after: null, limit: 2, prefix: "v1/" })).objects.length, left);
     });
   }

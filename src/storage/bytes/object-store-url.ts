@@ -1,6 +1,7 @@
 /** Reads `OBJECT_STORE_URL`, and refuses whatever in it would be ignored or sent in the clear. */
 import { bucketRuleId, type BucketRuleId } from "../rules/validate-bucket.ts";
 import { bucketName } from "../rules/values.ts";
+import { withoutSlash } from "../../shared/without-slash.ts";
 
 /** `endpoint` null is AWS itself; else scheme, host and port. */
 export type S3Location = { bucket: string; region: string; endpoint: string | null };
@@ -42,7 +43,11 @@ export function parseObjectStoreUrl(text: string): { store: ObjectStore } | { fa
     .array()
     .safeParse((searchParams.get("waive") ?? "").split(",").filter(Boolean));
   if (!waivers.success) return { fault: "may waive bucket rules only, such as waive=BR-01,BR-07" };
-  const place = { bucket: url.host, region, endpoint: endpoint?.replace(/\/$/, "") ?? null };
+  const place = {
+    bucket: url.host,
+    region,
+    endpoint: endpoint === null ? null : withoutSlash(endpoint),
+  };
   return { store: { kind: "s3", ...place, waivers: [...new Set(waivers.data)] } };
 }
 

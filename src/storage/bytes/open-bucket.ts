@@ -7,6 +7,7 @@ import { FILES_PATH, type LinkSigner } from "./file-links.ts";
 import type { ObjectStore } from "./object-store-url.ts";
 import { makeS3Bucket } from "./s3-bucket.ts";
 import { publicBase } from "../../shared/public-base.ts";
+import { withoutSlash } from "../../shared/without-slash.ts";
 
 /** Connects to nothing yet. `signer` and `endpoint` are for files that the API serves itself. */
 export async function openBucket(options: {
@@ -29,6 +30,6 @@ export async function openBucket(options: {
 /** Where clients find the files that the API serves: below its public address. */
 export function servedEndpoint(address: Parameters<typeof publicBase>[0]): SignedUrlEndpoint {
   const { protocol, host, pathname } = new URL(publicBase(address));
-  const path = pathname.replace(/\/$/, "");
+  const path = withoutSlash(pathname);
   return { scheme: protocol === "http:" ? "http" : "https", host, path_prefix: `${path}${FILES_PATH}` };
 }
