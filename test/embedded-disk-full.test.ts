@@ -34,15 +34,19 @@ describe(
   () => {
     let receiver: TlsReceiver;
     let program: Program;
+    let joined: Program;
     const accepted: string[] = [];
 
     before(async () => {
       receiver = await startReceiver();
       const { DATABASE_URL: _, ...settings } = await sharedSettings("", receiver.caPem);
-      program = await startProgram(["up"], { ...settings, DATA_DIR: small().folder });
+      const own = { ...settings, DATA_DIR: small().folder };
+      program = await startProgram(["up"], own);
+      joined = await startProgram(["worker"], own);
       await createEndpoint(program, { url: receiver.url });
     });
     after(async () => {
+      await joined?.end("SIGTERM");
       await program?.end("SIGTERM");
       await receiver?.close();
       await disk?.unmount();
@@ -57,12 +61,12 @@ describe(
       return status;
     }
 
-    async function untilReason(reason: RegExp): Promise<void> {
+    async function untilReason(reason: RegExp, of = program): Promise<void> {
       await eventually(async () => {
-        const { status, body } = await program.call("GET", "/ready", { as: null });
+        const { status, body } = await of.call("GET", "/ready", { as: null });
         return status === 503 && unready.parse(body).reasons.some((one) => reason.test(one));
       });
-      assert.equal((await program.call("GET", "/health", { as: null })).status, 200);
+      assert.equal((await of.call("GET", "/health", { as: null })).status, 200);
     }
 
     async function heals(): Promise<void> {
@@ -92,6 +96,7 @@ describe(
       // More tries than any other failure has.
       await eventually(async () => triesIn(await serverLog()) > 6);
       await untilReason(DISK_FULL);
+      await untilReason(DISK_FULL, joined);
       await heals();
     });
   },

@@ -1,4 +1,5 @@
 /** Keeps the embedded database running: one that ended by itself is started again. */
+import { statfsSync } from "node:fs";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded.ts";
 import { pause } from "../shared/every.ts";
 
@@ -8,11 +9,13 @@ const BACKOFF_MS = [0, 1000, 2000, 4000, 8000];
 const DISK_FULL_PAUSE_MS = 2000;
 /** PostgreSQL's words in its log, or Node's. */
 const NO_SPACE = /no space left on device/i;
+/** A file of the server's log, without which it can't run. */
+const LOG_FILE_BYTES = 16 * 1024 * 1024;
 /** A server that ran for so long has started well: its end is a new one. */
 const STEADY_MS = 60_000;
 
 export type KeptPostgres = EmbeddedPostgres & {
-  /** It ended, and can't be started again before its disk has space. */
+  /** It ended, or does not answer, and needs space on its disk. */
   isDiskFull: () => boolean;
 };
 
@@ -31,7 +34,6 @@ export async function keepEmbeddedPostgres(
   const stopped = Promise.withResolvers<void>();
   let server = await startEmbeddedPostgres(options);
   const { url } = server;
-  const port = Number(new URL(url).port);
   const tries = new Tries();
   const keeping = keep();
 
@@ -58,6 +60,7 @@ export async function keepEmbeddedPostgres(
       await pause(pauseMs, stopping.signal);
       if (stopping.signal.aborted) return false;
       try {
+        const port = Number(new URL(url).port);
         server = await startEmbeddedPostgres({ ...options, port, isRestart: true });
         tries.succeeded();
         return true;
@@ -76,7 +79,17 @@ export async function keepEmbeddedPostgres(
   }
 
   let ending: Promise<void> | null = null;
-  return { url, isDiskFull: () => tries.isDiskFull, stop: () => (ending ??= stop()) };
+  return {
+    url,
+    isDiskFull: () => tries.isDiskFull || (server.isJoined && !hasSpace(options.dataDir)),
+    stop: () => (ending ??= stop()),
+  };
+}
+
+/** Why a joined server does not run, its owner alone is told. */
+function hasSpace(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize >= LOG_FILE_BYTES;
 }
 
 /** Those to start the server again since it last ran for long. A full disk uses up none. */
