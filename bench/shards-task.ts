@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { createPool } from "../src/database/pool.ts";
+import { makeChooser } from "../src/shards/choose-shard.ts";
 import { ownerOf, producerOf } from "./callers.ts";
 import { openConnection, sendAsFastAsAnswered } from "./generator.ts";
 import { median } from "./measure.ts";
@@ -14,7 +15,7 @@ const EVENTS = 20_000;
 const SENDERS_PER_DATABASE = 16;
 // Four times as many connections must fit into the server.
 const POOL_SIZE = "10";
-const tenants = Array.from({ length: 8 }, (_, n) => `spread-${n}`);
+const tenants = evenTenants(8);
 const PADDING = "x".repeat(260);
 
 type Installation = { count: number; urls: string[]; program: Program };
@@ -54,7 +55,7 @@ async function install(stand: Stand, count: number, round: number): Promise<Inst
     url.pathname = `/${name}`;
     urls.push(url.href);
   }
-  const setting = urls.map((url, n) => `s${n}=${url}`).join("|");
+  const setting = urls.map((url, n) => `${shardName(n)}=${url}`).join("|");
   // One database as it is without the setting.
   const where = count === 1 ? { DATABASE_URL: urls[0] ?? "" } : { SHARDS: setting, DATABASE_URL: "" };
   const program = await stand.start("up", { ...where, DATABASE_POOL_SIZE: POOL_SIZE });
@@ -66,6 +67,30 @@ async function install(stand: Stand, count: number, round: number): Promise<Inst
     assert.equal(answer.status, 201, answer.body);
   }
   return { count, urls, program };
+}
+
+/** Ids of tenants, as many in each database, however many there are. */
+function evenTenants(wanted: number): string[] {
+  const places = COUNTS.map((count) => {
+    const shards = Array.from({ length: count }, (_, n) => ({ name: shardName(n), weight: 1 }));
+    return {
+      choose: makeChooser(shards),
+      room: new Map(shards.map(({ name }) => [name, wanted / count])),
+    };
+  });
+  const chosen: string[] = [];
+  for (let n = 0; chosen.length < wanted; n++) {
+    const tenant = `spread-${n}`;
+    const homes = places.map(({ choose, room }) => ({ room, name: choose(tenant) }));
+    if (homes.some(({ room, name }) => room.get(name) === 0)) continue;
+    for (const { room, name } of homes) room.set(name, (room.get(name) ?? 0) - 1);
+    chosen.push(tenant);
+  }
+  return chosen;
+}
+
+function shardName(n: number): string {
+  return `s${n}`;
 }
 
 /** Seconds of CPU for 1,000 deliveries. */
