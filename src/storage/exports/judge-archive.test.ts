@@ -1,32 +1,23 @@
 /** Archives built byte by byte, each wrong in one way, and the verdict on them. */
 import assert from "node:assert/strict";
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { crc32, deflateRawSync } from "node:zlib";
+import {
+  ARCHIVED_AT,
+  buildArchive,
+  setField,
+  type BuiltArchive,
+  type GivenEntry,
+} from "../../../test/support/built-archive.ts";
 import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
 import { judgeArchive } from "./judge-archive.ts";
-import type { StagedFile } from "./part-file.ts";
-import { centralRecord, dosTime, endRecords, localHeader, type ZipEntry } from "./zip-format.ts";
+import { centralRecord, endRecords, localHeader, type ZipEntry } from "./zip-format.ts";
 
 const TENANT = "00000000-0000-4000-8000-00000000000a";
 const EXPORT = "00000000-0000-4000-8000-00000000000b";
-const AT = dosTime(new Date("2026-03-01T12:00:00Z"));
-
-type Given = {
-  path?: string;
-  content?: Buffer;
-  method?: 0 | 8;
-  /** Changes the finished headers, the claims of the archive. */
-  local?: (header: Buffer) => Buffer;
-  central?: (record: Buffer) => Buffer;
-  /** Follows the data. */
-  behind?: Buffer;
-};
-
-type Built = { bytes: Buffer; files: StagedFile[] };
 
 let folder: string;
 before(async () => {
@@ -34,44 +25,8 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
-function build(entries: readonly Given[], end = (record: Buffer) => record): Built {
-  const [local, central, files]: [Buffer[], Buffer[], StagedFile[]] = [[], [], []];
-  let offset = 0;
-  for (const [index, given] of entries.entries()) {
-    const { path = `file-${index}.txt`, content = Buffer.from(`content ${index}`), method = 8 } = given;
-    const data = method === 0 ? content : deflateRawSync(content);
-    const facts = { method, crc32: crc32(content), size: content.length };
-    const entry: ZipEntry = { path, ...facts, compressedSize: data.length };
-    const header = (given.local ?? same)(localHeader(entry, AT));
-    central.push((given.central ?? same)(centralRecord({ ...entry, offset }, AT)));
-    local.push(header, data, given.behind ?? Buffer.alloc(0));
-    offset += header.length + data.length + (given.behind?.length ?? 0);
-    const sha256 = createHash("sha256").update(content).digest("hex");
-    files.push({ id: idOf(index), path, sha256, compressed_size: data.length, ...facts });
-  }
-  const directory = Buffer.concat(central);
-  const ends = endRecords({ offset, size: directory.length, entries: central.length });
-  return { bytes: Buffer.concat([...local, directory, end(ends)]), files };
-}
-
-const same = (bytes: Buffer): Buffer => bytes;
-
-function idOf(index: number): string {
-  return `00000000-0000-4000-8000-${index.toString(16).padStart(12, "0")}`;
-}
-
-/** Both headers, with a 16- or 32-bit field set. */
-function field(bits: 16 | 32, localAt: number | null, centralAt: number, value: number): Given {
-  const set = (at: number) => (header: Buffer) => {
-    if (bits === 16) header.writeUInt16LE(value, at);
-    else header.writeUInt32LE(value, at);
-    return header;
-  };
-  return { central: set(centralAt), ...(localAt === null ? {} : { local: set(localAt) }) };
-}
-
 async function verdictOn(
-  { bytes, files }: Built,
+  { bytes, files }: BuiltArchive,
   ceilings = ARCHIVE_CEILINGS as Record<keyof typeof ARCHIVE_CEILINGS, number>,
 ) {
   const place = join(folder, randomUUID());
@@ -81,13 +36,16 @@ async function verdictOn(
   return verdict;
 }
 
-const codeOf = async (built: Built): Promise<string> => (await verdictOn(built)).code;
+const codeOf = async (built: BuiltArchive): Promise<string> => (await verdictOn(built)).code;
 
 describe("an archive as the writer makes it", () => {
   it("is valid, deflated or stored, and however many entries it has up to the ceiling", async () => {
-    assert.equal(await codeOf(build([{}, { method: 0 }, { path: "a/b-1_2.json" }])), "VALID");
-    assert.equal(await codeOf(build([])), "VALID");
-    assert.equal(await codeOf(build(Array.from({ length: 300 }, () => ({ method: 0 as const })))), "VALID");
+    assert.equal(await codeOf(buildArchive([{}, { method: 0 }, { path: "a/b-1_2.json" }])), "VALID");
+    assert.equal(await codeOf(buildArchive([])), "VALID");
+    assert.equal(
+      await codeOf(buildArchive(Array.from({ length: 300 }, () => ({ method: 0 as const })))),
+      "VALID",
+    );
   });
 });
 
@@ -106,7 +64,7 @@ describe("an archive's names", () => {
   ];
   for (const path of [...bad, ...worse, "a/b/c/d/e/f/g/h/i", ""]) {
     it(`may not be ${JSON.stringify(path.slice(0, 20))}`, async () => {
-      const { code } = await verdictOn(build([{ path }]));
+      const { code } = await verdictOn(buildArchive([{ path }]));
       assert.ok(code === "PATH" || (path === "a/" && code === "MANIFEST"), code);
     });
   }
@@ -120,7 +78,7 @@ describe("an archive's names", () => {
     ]) {
       const put = (at: number) => (header: Buffer) => (name.copy(header, at), header);
       const given = { path: "x".repeat(name.length), local: put(30), central: put(46) };
-      assert.equal(await codeOf(build([given])), "PATH");
+      assert.equal(await codeOf(buildArchive([given])), "PATH");
     }
   });
 
@@ -130,38 +88,39 @@ describe("an archive's names", () => {
       ["a.txt", "A.TXT"],
       ["a", "a/b"],
     ]) {
-      assert.equal(await codeOf(build(pair.map((path) => ({ path })))), "COLLISION");
+      assert.equal(await codeOf(buildArchive(pair.map((path) => ({ path })))), "COLLISION");
     }
   });
 
   it("may not be an archive's", async () => {
-    assert.equal(await codeOf(build([{ path: "a.zip" }])), "NESTED");
-    assert.equal(await codeOf(build([{ path: "a.tar.GZ" }])), "NESTED");
+    assert.equal(await codeOf(buildArchive([{ path: "a.zip" }])), "NESTED");
+    assert.equal(await codeOf(buildArchive([{ path: "a.tar.GZ" }])), "NESTED");
   });
 });
 
+const unix = (mode: number) => setField(32, null, 38, mode * 0x1_0000);
+
 describe("an archive's entries", () => {
-  const unix = (mode: number) => field(32, null, 38, mode * 0x1_0000);
-  const cases: [name: string, given: Given, code: string][] = [
+  const cases: [name: string, given: GivenEntry, code: string][] = [
     ["a symbolic link", unix(0o120777), "ENTRY_TYPE"],
     ["a named pipe", unix(0o010644), "ENTRY_TYPE"],
     ["a device", unix(0o020644), "ENTRY_TYPE"],
     ["a folder by its mode alone, which is no promised file", unix(0o040755), "MANIFEST"],
-    ["encrypted", field(16, 6, 8, 1), "ENCRYPTED"],
-    ["compressed by another method", field(16, 8, 10, 12), "METHOD"],
-    ["sized by a descriptor", field(16, 6, 8, 8), "DESCRIPTOR"],
-    ["of another method in its own header", field(16, null, 10, 0), "HEADER_MISMATCH"],
+    ["encrypted", setField(16, 6, 8, 1), "ENCRYPTED"],
+    ["compressed by another method", setField(16, 8, 10, 12), "METHOD"],
+    ["sized by a descriptor", setField(16, 6, 8, 8), "DESCRIPTOR"],
+    ["of another method in its own header", setField(16, null, 10, 0), "HEADER_MISMATCH"],
     ["of another size in its own header", { local: (h) => (h.writeUInt32LE(7, 22), h) }, "HEADER_MISMATCH"],
     ["of another name in its own header", { local: (h) => (h.write("evil", 30), h) }, "HEADER_MISMATCH"],
-    ["of another checksum than its bytes", field(32, 14, 16, 7), "HEADER_MISMATCH"],
-    ["larger than it claims", field(32, 22, 24, 3), "HEADER_MISMATCH"],
-    ["smaller than it claims", field(32, 22, 24, 20), "HEADER_MISMATCH"],
-    ["at an offset without a header", field(32, null, 42, 5), "HEADER_MISMATCH"],
+    ["of another checksum than its bytes", setField(32, 14, 16, 7), "HEADER_MISMATCH"],
+    ["larger than it claims", setField(32, 22, 24, 3), "HEADER_MISMATCH"],
+    ["smaller than it claims", setField(32, 22, 24, 20), "HEADER_MISMATCH"],
+    ["at an offset without a header", setField(32, null, 42, 5), "HEADER_MISMATCH"],
     ["followed by hidden data", { behind: Buffer.from("hidden") }, "LAYOUT"],
   ];
   for (const [name, given, code] of cases) {
     it(`may not be ${name}`, async () => {
-      assert.equal(await codeOf(build([given, {}])), code);
+      assert.equal(await codeOf(buildArchive([given, {}])), code);
     });
   }
 
@@ -171,15 +130,15 @@ describe("an archive's entries", () => {
       record.writeUInt16LE(extra.length, 30);
       return Buffer.concat([record, extra]);
     };
-    assert.equal(await codeOf(build([{ central }])), "HEADER_MISMATCH");
+    assert.equal(await codeOf(buildArchive([{ central }])), "HEADER_MISMATCH");
   });
 
   it("may not share their bytes", async () => {
-    const built = build([
+    const built = buildArchive([
       { path: "a.txt", content: Buffer.from("same") },
       { path: "b.txt", content: Buffer.from("same") },
     ]);
-    const second = build([{ path: "a.txt", content: Buffer.from("same") }]);
+    const second = buildArchive([{ path: "a.txt", content: Buffer.from("same") }]);
     // The second entry of the directory points at the first entry's bytes.
     const at = built.bytes.lastIndexOf("PK\u0001\u0002", built.bytes.length, "latin1");
     built.bytes.writeUInt32LE(0, at + 42);
@@ -190,7 +149,7 @@ describe("an archive's entries", () => {
   });
 
   it("may not inflate beyond the ratio, though they say so truly", async () => {
-    const verdict = await verdictOn(build([{ content: Buffer.alloc(10_000_000) }]));
+    const verdict = await verdictOn(buildArchive([{ content: Buffer.alloc(10_000_000) }]));
     assert.deepEqual(verdict, {
       code: "CEILING",
       violations: [
@@ -202,13 +161,13 @@ describe("an archive's entries", () => {
   });
 
   it("may not inflate to more than they claim: reading ends there", async () => {
-    const bomb = build([{ content: Buffer.alloc(100_000_000), ...field(32, 22, 24, 1000) }]);
+    const bomb = buildArchive([{ content: Buffer.alloc(100_000_000), ...setField(32, 22, 24, 1000) }]);
     assert.equal(await codeOf(bomb), "HEADER_MISMATCH");
   });
 });
 
-const surrounded = (before: string, behind: string): Built => {
-  const built = build([{}]);
+const surrounded = (before: string, behind: string): BuiltArchive => {
+  const built = buildArchive([{}]);
   return { ...built, bytes: Buffer.concat([Buffer.from(before), built.bytes, Buffer.from(behind)]) };
 };
 
@@ -223,12 +182,12 @@ describe("an archive's container", () => {
   it("may have nothing before, behind or beside it", async () => {
     assert.equal(await codeOf(surrounded("#!/bin/sh\n", "")), "CONTAINER");
     assert.equal(await codeOf(surrounded("", "more")), "CONTAINER");
-    assert.equal(await codeOf(build([{}], comment)), "CONTAINER");
-    assert.equal(await codeOf(build([{}], disks)), "CONTAINER");
+    assert.equal(await codeOf(buildArchive([{}], comment)), "CONTAINER");
+    assert.equal(await codeOf(buildArchive([{}], disks)), "CONTAINER");
   });
 
   it("must be there whole", async () => {
-    const { bytes, files } = build([{}]);
+    const { bytes, files } = buildArchive([{}]);
     assert.equal(await codeOf({ bytes: Buffer.from("no archive"), files }), "UNREADABLE");
     for (let end = 0; end < bytes.length; end += 7) {
       assert.notEqual(await codeOf({ bytes: bytes.subarray(0, end), files }), "VALID");
@@ -236,7 +195,7 @@ describe("an archive's container", () => {
   });
 
   it("must say of each byte what was promised: any changed bit is seen", async () => {
-    const { bytes, files } = build([{ method: 0 }, { method: 0 }]);
+    const { bytes, files } = buildArchive([{ method: 0 }, { method: 0 }]);
     // Versions, times and the reserved fields may have any value, because they are not used.
     const harmless = new Set<number>();
     for (const sign of ["PK\u0003\u0004", "PK\u0001\u0002"]) {
@@ -261,19 +220,19 @@ describe("an archive's container", () => {
 describe("an archive too large", () => {
   it("is refused by what it claims, without being read", async () => {
     const small = { ...ARCHIVE_CEILINGS, entries: 2, total_bytes: 100, entry_bytes: 60, path_bytes: 12 };
-    const ceilingsOf = async (built: Built) => {
+    const ceilingsOf = async (built: BuiltArchive) => {
       const verdict = await verdictOn(built, small);
       return "violations" in verdict
         ? verdict.violations.map(({ ceiling }) => ceiling).filter((name) => name !== null)
         : [];
     };
-    assert.deepEqual(await ceilingsOf(build([{}, {}, {}])), ["entries"]);
+    assert.deepEqual(await ceilingsOf(buildArchive([{}, {}, {}])), ["entries"]);
     const half = { content: Buffer.from("0123456789".repeat(6)) };
-    assert.deepEqual(await ceilingsOf(build([half, half])), ["total_bytes"]);
-    assert.deepEqual(await ceilingsOf(build([{ content: Buffer.from("0123456789".repeat(7)) }])), [
+    assert.deepEqual(await ceilingsOf(buildArchive([half, half])), ["total_bytes"]);
+    assert.deepEqual(await ceilingsOf(buildArchive([{ content: Buffer.from("0123456789".repeat(7)) }])), [
       "entry_bytes",
     ]);
-    assert.deepEqual(await ceilingsOf(build([{ path: "a-long-name.txt" }])), ["path_bytes"]);
+    assert.deepEqual(await ceilingsOf(buildArchive([{ path: "a-long-name.txt" }])), ["path_bytes"]);
   });
 
   it("is found too large at 4 GiB, where ZIP64 begins", async () => {
@@ -284,9 +243,9 @@ describe("an archive too large", () => {
     const central: Buffer[] = [];
     for (let n = 0; n < 5; n++) {
       const entry: ZipEntry = { path: `f${n}`, method: 0, crc32: 0, compressedSize: size, size };
-      const header = localHeader(entry, AT);
+      const header = localHeader(entry, ARCHIVED_AT);
       await file.write(header, 0, header.length, offset);
-      central.push(centralRecord({ ...entry, offset }, AT));
+      central.push(centralRecord({ ...entry, offset }, ARCHIVED_AT));
       offset += header.length + size;
     }
     const directory = Buffer.concat(central);
@@ -307,7 +266,7 @@ describe("an archive too large", () => {
 
 describe("an archive's promise", () => {
   it("is broken by a file too many, too few, or of other bytes", async () => {
-    const built = build([{}, {}]);
+    const built = buildArchive([{}, {}]);
     const [one, two] = built.files;
     assert.ok(one !== undefined && two !== undefined);
     for (const files of [

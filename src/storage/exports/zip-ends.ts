@@ -50,12 +50,13 @@ function elsewhere(record: Buffer): number {
 
 async function readZip64(file: FileHandle, endOffset: number) {
   if (endOffset < LOCATOR_BYTES + ZIP64_END_BYTES) return null;
-  const locator = await readAt(file, endOffset - LOCATOR_BYTES, endOffset);
+  const locatorOffset = endOffset - LOCATOR_BYTES;
+  const locator = await readAt(file, locatorOffset, endOffset);
   if (locator.bytes.readUInt32LE(0) !== 0x0706_4b50) return null;
   const at = Number(locator.bytes.readBigUInt64LE(8));
-  if (at + ZIP64_END_BYTES > endOffset) return null;
+  if (at + ZIP64_END_BYTES > locatorOffset) return null;
   const { bytes } = await readAt(file, at, at + ZIP64_END_BYTES);
-  if (bytes.length < ZIP64_END_BYTES || bytes.readUInt32LE(0) !== 0x0606_4b50) return null;
+  if (bytes.readUInt32LE(0) !== 0x0606_4b50) return null;
   return {
     disks: Math.max(bytes.readUInt32LE(16) + 1, locator.bytes.readUInt32LE(16)),
     size: Number(bytes.readBigUInt64LE(40)),
