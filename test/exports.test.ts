@@ -344,8 +344,13 @@ describe("asking for an export", () => {
       assert.deepEqual(await faults({ ...range, formats }), ["formats"]);
     }
     assert.deepEqual(await faults({ ...range, formats: ["xlsx"] }), ["formats.0"]);
-    assert.deepEqual(await faults({ from: range.to, to: range.from }), ["from"]);
-    assert.deepEqual(await faults({ from: "2020-01-01T00:00:00.000Z", to: range.to }), ["to"]);
+    const told = async (json: object) => issuesOf(await storage.call("POST", "/exports", { json }));
+    assert.deepEqual(await told({ from: range.to, to: range.from }), {
+      from: "must be before to, and in the past",
+    });
+    assert.deepEqual(await told({ from: "2020-01-01T00:00:00.000Z", to: range.to }), {
+      to: "must be within 366 days",
+    });
   });
 
   it("finds no endpoint that the tenant never had", async () => {

@@ -63,7 +63,7 @@ export async function runExport(
   const log = tenants.reading(leased.tenantId);
   const run = await continueOrBegin(services, leased, { folder, signal });
   const staging = { run, folder, log, db, limits, leaseMs, signal };
-  const isStaged = run.parts.some(({ files }) => files.some(({ path }) => path === MANIFEST));
+  const isStaged = run.parts.flatMap(({ files }) => files).some(({ path }) => path === MANIFEST);
   const parts = isStaged ? run.parts : await stageLog(staging);
   if (!isStaged) parts.push(await stageFile(staging, MANIFEST, manifestOf(run, parts)));
 

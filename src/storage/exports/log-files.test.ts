@@ -1,16 +1,18 @@
 /** The rows of the log in each form of an export, letter by letter. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { parquetMetadata } from "hyparquet";
 import { parquetRows } from "../../../test/support/exports.ts";
-import { idAt, type DeliveryId, type EndpointId } from "../../shared/id.ts";
+import { idAt, parseDeliveryId, parseEndpointId } from "../../shared/id.ts";
 import { openLogFile } from "./log-files.ts";
 import type { ExportFormat } from "./log-export.ts";
 import { cellOf, csvLine, CSV_HEADER, ndjsonLine, type LogRow } from "./log-row.ts";
 import type { PartFile } from "./part-file.ts";
 
 const AT = Date.parse("2026-03-01T12:00:00.123Z");
-const ID: DeliveryId = idAt(AT);
-const ENDPOINT: EndpointId = idAt(AT - 1000);
+const ID = parseDeliveryId(idAt(AT));
+const ENDPOINT = parseEndpointId(idAt(AT - 1000));
+assert.ok(ID !== null && ENDPOINT !== null);
 
 const ROW: LogRow = {
   id: ID,
@@ -163,6 +165,39 @@ describe("a file of the log", () => {
     );
     assert.deepEqual(read, { rows: [cells(ROW), cells(EMPTY)], groups: 1 });
     assert.deepEqual(read.rows[0]?.["created_at"], new Date(AT));
+  });
+
+  it("says of each column of Parquet what it holds, also where it holds nothing", async () => {
+    const bytes = await written("parquet", []);
+    const { created_by: by, schema } = parquetMetadata(
+      bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+    );
+    assert.equal(by, "Postern");
+    const [root, ...columns] = schema.map(
+      ({ name, type, converted_type: kind, repetition_type: repetition }) =>
+        [name, kind ?? type, repetition === "OPTIONAL" ? "or null" : ""].join(" ").trim(),
+    );
+    assert.deepEqual(root, "root");
+    assert.deepEqual(columns, [
+      "id UTF8",
+      "endpoint_id UTF8",
+      "event_id UTF8 or null",
+      "event_type UTF8",
+      "event_version INT32",
+      "trigger UTF8",
+      "replay_id UTF8 or null",
+      "status UTF8",
+      "attempt INT32",
+      "request_headers UTF8",
+      "request_body UTF8 or null",
+      "response_status INT32 or null",
+      "response_headers UTF8 or null",
+      "response_body UTF8 or null",
+      "latency_ms INT32",
+      "error UTF8 or null",
+      "sent_at TIMESTAMP_MILLIS or null",
+      "created_at TIMESTAMP_MILLIS",
+    ]);
   });
 
   it("hands on a group of Parquet's rows at 2,500 rows, and where bodies take 4 MiB", async () => {

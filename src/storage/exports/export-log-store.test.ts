@@ -1,0 +1,113 @@
+/** The log as an export reads it, slice by slice; what a slice costs is in test/log-reads.test.ts. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { seedDeliveries } from "../../../test/support/exports.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { tenant } from "../../../test/support/two-tenants.ts";
+import { idAt } from "../../shared/id.ts";
+import { countLog } from "./count-log.ts";
+import { countLogSlice, readLogPage, type LogRange } from "./export-log-store.ts";
+import type { LogPosition } from "./log-export.ts";
+
+const ACME = tenant("acme");
+const AT = Date.now() - 600_000;
+const PAGE = { after: null, limit: 100, maxBodyBytes: 1_000_000 };
+const RANGE: LogRange = {
+  tenantId: ACME,
+  from: new Date(AT),
+  to: new Date(AT + 1),
+  endpointId: null,
+  eventType: null,
+  deliveryStatus: null,
+};
+const RARE = { ...RANGE, eventType: "rare.thing" };
+
+let database: TestDatabase;
+/** In the order of the log: four plain ones and a rare one, then the same again. */
+let ids: string[];
+before(async () => {
+  database = await createTestDatabase();
+  const times = Array.from({ length: 10 }, () => idAt(AT)).toSorted();
+  const rows = times.map((id, index) => ({
+    id,
+    event_type: index % 5 === 4 ? "rare.thing" : "invoice.paid",
+    request_body: "x".repeat(100),
+  }));
+  ids = (await seedDeliveries(database.pool, ACME, rows)).map(({ id }) => id);
+});
+after(() => database.drop());
+
+const read = (range: LogRange, page: Partial<Parameters<typeof readLogPage>[2]> = {}) =>
+  readLogPage(database.pool, range, { ...PAGE, ...page });
+const count = (range: LogRange, limit: number, behind: LogPosition | null = null) =>
+  countLogSlice(database.pool, range, { after: behind, limit });
+
+/** Which of the rows, by their places. */
+async function places(...asked: Parameters<typeof read>): Promise<{ rows: number[]; after: number | null }> {
+  const { rows, after: last } = await read(...asked);
+  return {
+    rows: rows.map(({ id }) => ids.indexOf(id)),
+    after: last === null ? null : ids.indexOf(last.deliveryId),
+  };
+}
+
+describe("a page of the log", () => {
+  it("ends with the last row that was looked at, and behind it is nothing", async () => {
+    assert.deepEqual(await places(RANGE), { rows: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], after: 9 });
+    assert.deepEqual(await places(RANGE, { limit: 3 }), { rows: [0, 1, 2], after: 2 });
+    const { after: last } = await read(RANGE);
+    assert.deepEqual(await places(RANGE, { after: last }), { rows: [], after: null });
+  });
+
+  it("of a range that is narrowed looks at many rows for the few that fit", async () => {
+    assert.deepEqual(await places(RARE), { rows: [4, 9], after: 9 });
+    assert.deepEqual(await places(RARE, { limit: 1 }), { rows: [4], after: 4 });
+    const { after: last } = await read(RARE, { limit: 1 });
+    assert.deepEqual(await places(RARE, { limit: 1, after: last }), { rows: [9], after: 9 });
+    assert.deepEqual(await places({ ...RANGE, eventType: "invoice.paid" }), {
+      rows: [0, 1, 2, 3, 5, 6, 7, 8],
+      after: 9,
+    });
+    assert.deepEqual(await places({ ...RANGE, eventType: "none" }), { rows: [], after: 9 });
+  });
+
+  it("has as many bodies as fit, and one that does not alone", async () => {
+    assert.deepEqual(await places(RANGE, { maxBodyBytes: 300 }), { rows: [0, 1, 2], after: 2 });
+    assert.deepEqual(await places(RANGE, { maxBodyBytes: 299 }), { rows: [0, 1], after: 1 });
+    assert.deepEqual(await places(RANGE, { maxBodyBytes: 1 }), { rows: [0], after: 0 });
+    assert.deepEqual(await places(RARE, { maxBodyBytes: 100 }), { rows: [4], after: 4 });
+  });
+
+  it("gives no column of its statement but a row's", async () => {
+    const { rows } = await read(RANGE, { limit: 1 });
+    const { id, request_headers: headers, header_set: set, header_values: values } = Object(rows[0]);
+    assert.deepEqual([id, headers, set, values], [ids[0], {}, null, null]);
+  });
+});
+
+describe("a count of the log", () => {
+  it("says where it has come to, and nothing at the end", async () => {
+    const { endpoint_id: endpointId } = (await read(RANGE)).rows[0] ?? {};
+    const at = (place: number) => ({ endpointId, deliveryId: ids[place] });
+    assert.deepEqual(await count(RANGE, 10), { count: 10, last: at(9) });
+    assert.deepEqual(await count(RANGE, 11), { count: 10, last: null });
+    assert.deepEqual(await count(RARE, 5), { count: 1, last: at(4) });
+    const { last } = await count(RANGE, 10);
+    assert.deepEqual(await count(RANGE, 10, last), { count: 0, last: null });
+  });
+
+  it("is left when that is asked for, for the reason given", async () => {
+    const reason = new Error("enough");
+    await assert.rejects(
+      countLog(database.pool, RANGE, { limit: 9, signal: AbortSignal.abort(reason) }),
+      reason,
+    );
+    const { signal } = new AbortController();
+    assert.equal(await countLog(database.pool, RANGE, { limit: 9, signal }), 10);
+  });
+
+  it("has no day for a range that ends where it begins", async () => {
+    const { signal } = new AbortController();
+    assert.equal(await countLog(database.pool, { ...RANGE, to: RANGE.from }, { limit: 9, signal }), 0);
+  });
+});
