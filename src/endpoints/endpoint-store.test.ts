@@ -37,6 +37,48 @@ describe("a new endpoint", () => {
   });
 });
 
+describe("a change of an endpoint", () => {
+  const before = {
+    url: "https://example.org/a",
+    events: ["invoice.*"],
+    description: "before",
+    enabled: false,
+    mode: "pull",
+    rateLimit: 7,
+    metadata: { a: "1" },
+  } as const;
+  const stored = { headers: { "X-A": "1" }, maskedHeaders: ["X-B"], sealedHeaders: Buffer.from("sealed") };
+  const cases: [name: string, Parameters<typeof updateEndpoint>[3], changed: Record<string, unknown>][] = [
+    ["nothing", {}, {}],
+    ["its URL", { url: "https://example.org/b" }, { url: "https://example.org/b" }],
+    ["its events", { events: ["*"] }, { events: ["*"] }],
+    ["its description", { description: null }, { description: null }],
+    ["its rate", { rate_limit: null }, { rateLimit: null }],
+    ["its metadata", { metadata: {} }, { metadata: {} }],
+    ["that it is enabled", { enabled: true }, { enabled: true, disabledReason: null }],
+    ["its mode", { mode: "push" }, { mode: "push" }],
+    [
+      "its headers",
+      { stored: { headers: { "X-C": "2" }, maskedHeaders: [], sealedHeaders: null } },
+      { headers: { "X-C": "2" }, maskedHeaders: [] },
+    ],
+  ];
+  for (const [name, change, changed] of cases) {
+    it(`changes ${name} alone`, async () => {
+      const { pool } = database;
+      const given = { ...newEndpoint({ tenantId }), ...before, events: [...before.events], stored };
+      const { updatedAt: _former, ...former } = await insertEndpoint(pool, given);
+      const answered = await updateEndpoint(pool, tenantId, given.id, change);
+      assert.ok(answered !== null);
+      const { updatedAt: _, ...present } = answered;
+      assert.deepEqual(present, { ...former, ...changed });
+      const { rows } = await pool.query("SELECT sealed_headers AS sealed FROM postern.endpoints");
+      assert.deepEqual(rows, [{ sealed: change.stored === undefined ? stored.sealedHeaders : null }]);
+      assert.equal(await updateEndpoint(pool, other, given.id, change), null);
+    });
+  }
+});
+
 describe("since when an endpoint fails", () => {
   it("is its first failure, until it is enabled: no later failure or change moves it", async () => {
     const { pool } = database;

@@ -4,6 +4,7 @@
  * have a type that it never had. docs/how-to/add-an-event-type.md has the rules.
  */
 import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
 import { nameOf, newestOf } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
@@ -19,6 +20,7 @@ export type TypeChange =
   | { kind: "newest"; type: string; effects: SchemaEffect[] };
 
 type Schema = Readonly<Record<string, unknown>>;
+const object = z.record(z.string(), z.unknown()).catch({});
 
 const ALL_TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 const UNFOLLOWED = [
@@ -138,7 +140,7 @@ function memberEffects(former: Schema, present: Schema, path: string): SchemaEff
 
 /** Anything that is no object, `true` for one, allows every value as `{}` does. */
 function schemaOf(value: unknown): Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return object.parse(value);
 }
 
 function requiredOf({ required }: Schema): string[] {

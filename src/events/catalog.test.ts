@@ -86,6 +86,10 @@ describe("a catalog file", () => {
     assert.deepEqual(catalog.faultsOf({ type: "order.placed", version: 1 }, { lines: [1, "2"] }), [
       { path: ["lines", "1"], message: "must be integer" },
     ]);
+    const other = ENTRY.replace("order.placed", "order.sent");
+    const mixed = await loadCatalog(write(other + ENTRY + schema));
+    assert.deepEqual(mixed.faultsOf({ type: "order.sent", version: 1 }, { lines: "2" }), []);
+    assert.equal(mixed.faultsOf({ type: "order.placed", version: 1 }, { lines: "2" }).length, 1);
   });
 
   it("finds the newest version that is no preview by the type, and each by its number", async () => {

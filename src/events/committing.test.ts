@@ -72,6 +72,13 @@ describe("the events of a request", () => {
     assert.equal(acceptor.fanOut.parts(events).length, 1);
   });
 
+  it("fail where one without a key was not accepted, which cannot be", async () => {
+    const queue = { ...acceptor.queue, accept: () => Promise.resolve({ accepted: [], parked: false }) };
+    const losing = makeCommitting(new Acceptor({ queue, ownLane: NO_LANE }), (added) => counts.push(added));
+    await assert.rejects(losing([eventOf(), eventOf()]), Error);
+    assert.deepEqual(counts, []);
+  });
+
   it("are new where their key ran out as it was looked up", async () => {
     await commit([eventOf("key")]);
     beforeLook = () => database.pool.query("DELETE FROM postern.idempotency_keys");

@@ -7,9 +7,9 @@
  * again after a pause, in which it holds no connection. Until it is committed,
  * its key goes straight to that lane and delays no group.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { isLockTimeout } from "../database/passing-errors.ts";
 import type { AcceptedEvent, NewEvent } from "../queue/queue.ts";
+import { sleep, systemClock, type Clock } from "../shared/clock.ts";
 import { GroupCommit, type Rest } from "../shared/group-commit.ts";
 
 /** How long a group waits for its keys: longer than concurrent requests with one key take to commit. */
@@ -36,12 +36,20 @@ export const PUBLISHING_REST: Rest = { ms: 2, from: 4, untilBack: { mostMs: 10 }
 
 export type KeyedCommits = { add(event: NewEvent): Promise<AcceptedEvent | undefined> };
 
-export function makeKeyedCommits(accept: AcceptKeyed, maxItems: number): KeyedCommits {
+export function makeKeyedCommits(
+  accept: AcceptKeyed,
+  maxItems: number,
+  clock: Clock = systemClock,
+): KeyedCommits {
   const heldKeys = new Map<string, number>();
-  const singles = new GroupCommit((events: NewEvent[]) => accept(events, SINGLE_WAIT_MS), {
-    maxItems: 1,
-    maxConcurrent: 1,
-  });
+  const singles = new GroupCommit(
+    (events: NewEvent[]) => accept(events, SINGLE_WAIT_MS),
+    {
+      maxItems: 1,
+      maxConcurrent: 1,
+    },
+    clock,
+  );
   const groups = new GroupCommit(
     async (events: NewEvent[]): Promise<Committed[]> => {
       try {
@@ -52,19 +60,20 @@ export function makeKeyedCommits(accept: AcceptKeyed, maxItems: number): KeyedCo
       }
     },
     { maxItems, maxConcurrent: 1, rest: PUBLISHING_REST },
+    clock,
   );
 
   async function addAlone(event: NewEvent): Promise<AcceptedEvent | undefined> {
     const key = keyOf(event);
     let isHeld = false;
     try {
-      return await untilUnlocked(
-        () => singles.add(event),
-        () => {
+      return await untilUnlocked(() => singles.add(event), {
+        met() {
           if (!isHeld) heldKeys.set(key, (heldKeys.get(key) ?? 0) + 1);
           isHeld = true;
         },
-      );
+        clock,
+      });
     } finally {
       const left = (heldKeys.get(key) ?? 0) - (isHeld ? 1 : 0);
       if (left > 0) heldKeys.set(key, left);
@@ -87,16 +96,16 @@ export function makeKeyedCommits(accept: AcceptKeyed, maxItems: number): KeyedCo
  */
 export async function untilUnlocked<T>(
   work: (lockWaitMs: number) => Promise<T>,
-  met?: () => void,
+  { met, clock = systemClock }: { met?: () => void; clock?: Clock } = {},
 ): Promise<T> {
-  const endsAt = performance.now() + PATIENCE_MS;
+  const endsAt = clock.nowMs() + PATIENCE_MS;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       return await work(SINGLE_WAIT_MS);
     } catch (error) {
-      if (!isLockTimeout(error) || performance.now() > endsAt) throw error;
+      if (!isLockTimeout(error) || clock.nowMs() > endsAt) throw error;
       met?.();
-      await delay(pauseMs);
+      await sleep(clock, pauseMs);
     }
   }
 }
