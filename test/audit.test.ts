@@ -61,14 +61,22 @@ describe("what a user does", () => {
     const { told, entries, webhooks } = newTenant(service);
     const { endpoint } = await webhooks.create();
     const url = `${service.receiver.url}in?token=abc`;
-    await webhooks.update(endpoint.id, { url, headers: { Authorization: AUTHORIZATION }, metadata: {} });
+    await webhooks.update(endpoint.id, {
+      url,
+      headers: { Authorization: AUTHORIZATION },
+      metadata: {},
+      rate_limit: 5,
+    });
     await webhooks.update(endpoint.id, { enabled: false, events: ["*"] });
     await webhooks.update(endpoint.id, { enabled: true });
     await webhooks.update(endpoint.id, {});
     await webhooks.rotate(endpoint.id, { grace_seconds: 60 });
     await webhooks.remove(endpoint.id);
     assert.deepEqual((await told()).slice(1), [
-      ["endpoint.updated", { fields: ["headers", "metadata", "url"], url: `${service.receiver.url}in?…` }],
+      [
+        "endpoint.updated",
+        { fields: ["headers", "metadata", "rate_limit", "url"], url: `${service.receiver.url}in?…` },
+      ],
       // As the reference shows it.
       [auditExample.action, auditExample.details],
       ["endpoint.disabled", { reason: "manual" }],

@@ -276,9 +276,8 @@ describe("an export", () => {
   });
 });
 
-async function faults(json: unknown): Promise<string[]> {
-  return Object.keys(issuesOf(await storage.call("POST", "/exports", { json }))).sort();
-}
+const told = async (json: unknown) => issuesOf(await storage.call("POST", "/exports", { json }));
+const faults = async (json: unknown) => Object.keys(await told(json)).sort();
 
 describe("an export that was ready", () => {
   it("has expired from its archive's deadline on, to the end and in every answer", async () => {
@@ -344,13 +343,10 @@ describe("asking for an export", () => {
       assert.deepEqual(await faults({ ...range, formats }), ["formats"]);
     }
     assert.deepEqual(await faults({ ...range, formats: ["xlsx"] }), ["formats.0"]);
-    const told = async (json: object) => issuesOf(await storage.call("POST", "/exports", { json }));
-    assert.deepEqual(await told({ from: range.to, to: range.from }), {
-      from: "must be before to, and in the past",
-    });
-    assert.deepEqual(await told({ from: "2020-01-01T00:00:00.000Z", to: range.to }), {
-      to: "must be within 366 days",
-    });
+    const before = "must be before to, and in the past";
+    assert.deepEqual(await told({ from: range.to, to: range.from }), { from: before });
+    const tooLong = { from: "2020-01-01T00:00:00.000Z", to: range.to };
+    assert.deepEqual(await told(tooLong), { to: "must be within 366 days" });
   });
 
   it("finds no endpoint that the tenant never had", async () => {

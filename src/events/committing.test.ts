@@ -73,7 +73,8 @@ describe("the events of a request", () => {
   });
 
   it("fail where one without a key was not accepted, which cannot be", async () => {
-    const queue = { ...acceptor.queue, accept: () => Promise.resolve({ accepted: [], parked: false }) };
+    const none = { accepted: [], leased: [], parked: [], unleased: [] };
+    const queue = { ...acceptor.queue, accept: () => Promise.resolve(none) };
     const losing = makeCommitting(new Acceptor({ queue, ownLane: NO_LANE }), (added) => counts.push(added));
     await assert.rejects(losing([eventOf(), eventOf()]), Error);
     assert.deepEqual(counts, []);

@@ -26,17 +26,28 @@ before(async () => {
 after(() => artifacts.close());
 
 let keeper: ArtifactKeeper;
+let make: (changed: Partial<Parameters<typeof makeArtifactKeeper>[0]>) => ArtifactKeeper;
+let more: ArtifactKeeper[];
 let metrics: ReturnType<typeof makeMetrics>;
 let lines: Record<string, unknown>[];
+let onLine: (count: number) => void;
 beforeEach(async () => {
   await artifacts.pool.query("TRUNCATE postern.bodies_to_keep");
   await artifacts.reset();
   metrics = makeMetrics();
   lines = [];
-  const log = pino({ level: "info", base: null }, { write: (line) => lines.push(JSON.parse(line)) });
-  keeper = makeArtifactKeeper({ ...artifacts.services, planDays: 30, log, metrics });
+  onLine = () => undefined;
+  const write = (line: string) => onLine(lines.push(JSON.parse(line)));
+  const log = pino({ level: "info", base: null }, { write });
+  more = [];
+  make = (changed) => {
+    const made = makeArtifactKeeper({ ...artifacts.services, planDays: 30, log, metrics, ...changed });
+    more.push(made);
+    return made;
+  };
+  keeper = make({});
 });
-afterEach(() => keeper.stop());
+afterEach(() => Promise.all(more.map((made) => made.stop())));
 
 /** The counters that are not 0, as in an exposition. */
 async function counted(): Promise<Record<string, number>> {
@@ -117,6 +128,33 @@ describe("what of an attempt is noted", () => {
       null,
     );
     assert.deepEqual(await counted(), {});
+  });
+
+  it("is nothing while too many wait, by their number or by their bytes, and each loss is counted", async () => {
+    await noteAnswer();
+    await noteAnswer();
+    await artifacts.pool.query("UPDATE postern.bodies_to_keep SET due_at = now() + interval '1 day'");
+    const bytes = 2 * LONG.length;
+    for (const [maxWaiting, isFull] of [
+      [{ count: 3, bytes: bytes + 1 }, false],
+      [{ count: 2, bytes: bytes + 1 }, true],
+      [{ count: 3, bytes }, true],
+    ] as const) {
+      const bounded = make({ maxWaiting });
+      metrics.bodiesWaiting.set(0);
+      bounded.start();
+      await eventually(async () => (await metrics.bodiesWaiting.get()).values[0]?.value === 2);
+      assert.deepEqual(bounded.choose(KEEP_ALL, made), isFull ? null : bodies);
+      assert.deepEqual(bounded.choose(KEEP_ALL, { ...made, attempt: 1000 }), null);
+    }
+    assert.deepEqual(await counted(), {
+      "request_body beyond_999": 3,
+      "response_body beyond_999": 3,
+      "request_body lost backlog": 2,
+      "response_body lost backlog": 2,
+    });
+    // One line of each keeper: its other one comes within ten seconds.
+    assert.equal(lines.length, 2);
   });
 
   it("is nothing from the 1000th attempt on, which is counted and no loss", async () => {
@@ -246,6 +284,56 @@ describe("a noted body", () => {
       await mend();
     }
     assert.equal(await count("bodies_to_keep", "tries = 0"), 4);
+  });
+
+  it("waits for no pause behind a batch that was stored", async () => {
+    for (let n = 0; n < 17; n++) await noteAnswer();
+    const pauses: number[] = [];
+    const paused = make({
+      wait: (ms) => {
+        pauses.push(ms);
+        return Promise.withResolvers<void>().promise;
+      },
+    });
+    paused.start();
+    await eventually(isWorkedOff);
+    // The two that repeat the work and the measure. Their pauses never end, so neither would a stop.
+    await eventually(async () => pauses.length === 2);
+    more.pop();
+    assert.deepEqual(
+      pauses.toSorted((one, other) => one - other),
+      [250, 2000],
+    );
+  });
+
+  it("waits for its lease where its failure cannot be recorded, which is logged", async (test) => {
+    await noteAnswer();
+    const { db, bucket } = artifacts.services;
+    let nowMs = performance.now();
+    test.mock.method(performance, "now", () => (nowMs += 10_000));
+    const query = (...asked: Parameters<typeof db.query>) =>
+      Object(asked[0]).includes?.("SET due_at = now() + $4")
+        ? Promise.reject(new Error("away too"))
+        : db.query(...asked);
+    const failing = make({
+      db: Object.assign(Object.create(db), { query }),
+      bucket: { ...bucket, put: () => Promise.reject(new Error("away")) },
+    });
+    const told = Promise.withResolvers<void>();
+    onLine = (count) => count === 2 && told.resolve();
+    failing.start();
+    await told.promise;
+    test.mock.restoreAll();
+    await failing.stop();
+    const message = "bodies could not be stored yet; they are tried again";
+    assert.deepEqual(
+      lines.map(({ msg, err }) => [msg, Object(err).message]),
+      [
+        [message, "away"],
+        [message, "away too"],
+      ],
+    );
+    assert.equal(await count("bodies_to_keep", `tries = 1 AND ${dueIn(10, 20)}`), 1);
   });
 
   it("waits for the lease of nobody after a stop", async () => {

@@ -68,6 +68,8 @@ type ArtifactKeeperServices = {
   planDays: number;
   log: Log;
   metrics: Pick<Metrics, "artifactsTotal" | "bodiesWaiting">;
+  maxWaiting?: typeof MAX_WAITING;
+  wait?: typeof pause;
 };
 
 export function makeArtifactKeeper(services: ArtifactKeeperServices): ArtifactKeeper {
@@ -113,11 +115,12 @@ class DurableKeeper implements ArtifactKeeper {
 
   start(): void {
     const { signal } = this.#stopping;
+    const { wait = pause } = this.#services;
     const failed = (error: unknown) =>
       this.#tell({}, error, "bodies that wait to be stored were not looked at");
     this.#running ??= Promise.all([
-      every(POLL_MS, () => this.#workOff(), { signal, failed }),
-      every(MEASURE_EVERY_MS, () => this.#measure(), { signal, failed }),
+      every(POLL_MS, () => this.#workOff(), { signal, failed, wait }),
+      every(MEASURE_EVERY_MS, () => this.#measure(), { signal, failed, wait }),
     ]);
   }
 
@@ -127,16 +130,17 @@ class DurableKeeper implements ArtifactKeeper {
   }
 
   async #measure(): Promise<void> {
-    const { db, metrics } = this.#services;
+    const { db, metrics, maxWaiting = MAX_WAITING } = this.#services;
     const { count, bytes } = await measureBodies(db);
     metrics.bodiesWaiting.set(count);
-    this.#isFull = count >= MAX_WAITING.count || bytes >= MAX_WAITING.bytes;
+    this.#isFull = count >= maxWaiting.count || bytes >= maxWaiting.bytes;
   }
 
   async #workOff(): Promise<void> {
     const { signal } = this.#stopping;
+    const { db, wait = pause } = this.#services;
     while (!signal.aborted) {
-      const claimed = await claimBodies(this.#services.db, CLAIM, LEASE_MS);
+      const claimed = await claimBodies(db, CLAIM, LEASE_MS);
       if (claimed.length === 0) return;
       const waiting = [...claimed];
       let failures = 0;
@@ -147,7 +151,7 @@ class DurableKeeper implements ArtifactKeeper {
       };
       await Promise.all(Array.from({ length: MAX_AT_ONCE }, workOff));
       // While the store is away the rest need not be tried at once.
-      if (failures > 0) await pause(MEASURE_EVERY_MS, signal);
+      if (failures > 0) await wait(MEASURE_EVERY_MS, signal);
     }
   }
 
