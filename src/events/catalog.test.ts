@@ -42,6 +42,10 @@ describe("a catalog with a misspelled member", () => {
       "FILE:8: did you mean deprecated by depricated?",
       "FILE:1: 0.group is missing",
     ]);
+    assert.equal(
+      await faultOf(`${ENTRY}  depricated: true\n`),
+      "FILE:6: did you mean deprecated by depricated?",
+    );
   });
 });
 

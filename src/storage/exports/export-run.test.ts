@@ -59,12 +59,7 @@ function run(
   return runExport(services, leased, { folder, signal });
 }
 
-const seed = (count: number) =>
-  seedDeliveries(
-    artifacts.pool,
-    ACME,
-    Array.from({ length: count }, () => ({})),
-  );
+const seed = (count: number) => seedDeliveries(artifacts.pool, ACME, Array(count).fill(undefined));
 
 /** A bucket whose uploads meet something first. */
 function bucketWith(before: Bucket["put"] | (() => Promise<never>)): Bucket {
@@ -173,7 +168,6 @@ describe("a run of an export", () => {
     assert.deepEqual([told[0].tenant_id, told[0].type], ["acme", "storage.export.ready"]);
     const data = { export_id: id, object_id: objectId, expires_at: object.deadline.toISOString() };
     assert.deepEqual(JSON.parse(told[0].body).data, data);
-    assert.deepEqual((await readdir(folder)).filter((name) => name.endsWith(".zip")).length, 1);
   });
 });
 
@@ -242,8 +236,24 @@ describe("a run behind another one", () => {
     const bytes = await readFile(place);
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 0xff;
     await writeFile(place, bytes);
-    await assert.rejects(run(staged), /^Error: the archive is not valid: [A-Z_]+ /);
+    await assert.rejects(run(staged), /^Error: the archive is not valid: [A-Z_]+ [^u]/);
     assert.equal((await rowOf(id)).status, "running");
+    await artifacts.reset();
+    await seed(13);
+    await request();
+    const other = await stageOnly();
+    const sha256 = "0".repeat(64);
+    const parts = other.parts.map(({ rows, files }) => ({
+      rows,
+      files: files.map((file) => Object.assign({}, file, { sha256 })),
+    }));
+    await assert.rejects(run({ ...other, parts }), (error) => {
+      const [, violations = ""] =
+        /^Error: the archive is not valid: MANIFEST (.*)$/.exec(String(error)) ?? [];
+      assert.equal(JSON.parse(violations)[0].code, "MANIFEST");
+      assert.ok(JSON.parse(violations).length <= 3);
+      return true;
+    });
   });
 
   it("is the last of twenty that begin anew", async () => {
@@ -264,7 +274,33 @@ function missing(): LeasedExport["parts"][number] {
   return { rows: 1, files: [{ id: randomUUID(), path: "csv/deliveries-00001.csv", ...facts }] };
 }
 
+/** The tenants' connections, where something else may answer the nth query of an export. */
+function answering(answer: (nth: number) => Promise<object> | null): ExportRunServices["tenants"] {
+  const { tenants } = artifacts.services;
+  let queries = 0;
+  const reading = (tenantId: typeof ACME) => {
+    const log = tenants.reading(tenantId);
+    const query = (...asked: Parameters<typeof log.query>) => answer(++queries) ?? log.query(...asked);
+    return Object.assign(Object.create(log), { query });
+  };
+  return { ...tenants, reading };
+}
+
 describe("a run that cannot end well", () => {
+  it("counts up to ten million deliveries, and makes no archive of more", async () => {
+    const id = await request();
+    const position = { endpointId: randomUUID(), deliveryId: randomUUID() };
+    const tenants = (count: number) =>
+      answering((nth) => (nth > 1 ? null : Promise.resolve({ rows: [{ looked: 1, count, ...position }] })));
+    await assert.rejects(run(await claim(), { tenants: tenants(10_000_001) }), {
+      name: "ExportImpossibleError",
+      message: "The range holds more than 10000000 deliveries. Ask for a shorter one.",
+    });
+    assert.equal((await rowOf(id)).attempt, 0);
+    await run(await claim(), { tenants: tenants(10_000_000) });
+    assert.equal((await rowOf(id)).rows_total, 10_000_000);
+  });
+
   it("stages no more than an archive may hold", async () => {
     await seed(1);
     const id = await request();
@@ -281,10 +317,9 @@ describe("a run that cannot end well", () => {
     const limit = 4_294_967_296;
     await assert.rejects(run(await grown(limit - size + 1)), (error) => {
       assert.ok(error instanceof ExportImpossibleError);
-      assert.match(error.message, /^The range holds more than 4 GiB\. Ask for a shorter one/);
+      assert.match(error.message, /^The range holds more than 4 GiB\. .* for one format\.$/);
       return true;
     });
-    // It is allowed as far as its size goes; its file is not what it claims.
     await assert.rejects(run(await grown(limit - size)), /^Error: the archive is not valid: /);
     assert.equal((await rowOf(id)).status, "running");
   });
@@ -293,7 +328,7 @@ describe("a run that cannot end well", () => {
     await seed(1);
     const id = await request();
     const lost = { ...(await claim()), leaseOwner: randomUUID() };
-    await assert.rejects(run(lost), ExportLeaseLostError);
+    await assert.rejects(run(lost), { name: "ExportLeaseLostError" });
     const staged = await stageOnly();
     await assert.rejects(run({ ...staged, leaseOwner: randomUUID(), parts: [] }), ExportLeaseLostError);
     await assert.rejects(run({ ...staged, leaseOwner: randomUUID() }), ExportLeaseLostError);
@@ -307,18 +342,7 @@ describe("a run that cannot end well", () => {
   it("leaves no half file when the log cannot be read any more", async () => {
     await seed(7);
     await request();
-    const { tenants } = artifacts.services;
-    let queries = 0;
-    const failing = {
-      ...tenants,
-      reading: (tenantId: typeof ACME) => {
-        const log = tenants.reading(tenantId);
-        const query = (...asked: Parameters<typeof log.query>) =>
-          ++queries === 5 ? Promise.reject(new Error("no more")) : log.query(...asked);
-        return Object.assign(Object.create(log), { query });
-      },
-    };
-    // The count is the first of the queries; the first part takes two.
+    const failing = answering((nth) => (nth === 5 ? Promise.reject(new Error("no more")) : null));
     await assert.rejects(run(await claim(), { tenants: failing }), /^Error: no more$/);
     assert.equal((await claim()).parts.length, 1);
     assert.equal((await readdir(folder)).length, 1);
@@ -361,20 +385,16 @@ describe("a run that is stopped", () => {
 
   it("waits for no upload and for no trial of links", async () => {
     await request();
-    const stopping = new AbortController();
     const reason = new Error("enough");
-    const hanging = () => {
-      stopping.abort(reason);
-      return Promise.withResolvers<never>().promise;
-    };
-    const { signal } = stopping;
-    await assert.rejects(run(await claim(), { bucket: bucketWith(hanging), signal }), reason);
-    const trial = new AbortController();
-    const run2 = () => {
-      trial.abort(reason);
-      return Promise.withResolvers<never>().promise;
-    };
-    const probes = { ...artifacts.services.probes, run: run2 };
-    await assert.rejects(run(await claim(), { probes, signal: trial.signal }), reason);
+    for (const where of ["upload", "trial"]) {
+      const stopping = new AbortController();
+      const hanging = () => {
+        stopping.abort(reason);
+        return Promise.withResolvers<never>().promise;
+      };
+      const probes = { ...artifacts.services.probes, run: hanging };
+      const changed = where === "upload" ? { bucket: bucketWith(hanging) } : { probes };
+      await assert.rejects(run(await claim(), { ...changed, signal: stopping.signal }), reason);
+    }
   });
 });
