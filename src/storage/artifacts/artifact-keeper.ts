@@ -68,7 +68,9 @@ type ArtifactKeeperServices = {
   planDays: number;
   log: Log;
   metrics: Pick<Metrics, "artifactsTotal" | "bodiesWaiting">;
+  /** Only tests choose. */
   maxWaiting?: typeof MAX_WAITING;
+  /** Only tests choose. */
   wait?: typeof pause;
 };
 
