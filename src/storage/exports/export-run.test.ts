@@ -236,7 +236,7 @@ describe("a run behind another one", () => {
     const bytes = await readFile(place);
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 0xff;
     await writeFile(place, bytes);
-    await assert.rejects(run(staged), /^Error: the archive is not valid: [A-Z_]+ [^u]/);
+    await assert.rejects(run(staged), /^Error: the archive is not valid: [A-Z_]+ (?!undefined)./);
     assert.equal((await rowOf(id)).status, "running");
     await artifacts.reset();
     await seed(13);

@@ -197,13 +197,12 @@ async function announce(
 
 /** For work that cannot be interrupted: it continues without being awaited. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // It may fail when nobody waits for it.
+  work.catch(() => undefined);
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort);
-  // Both may fail, and one of them is not waited for.
-  aborted.promise.catch(() => undefined);
-  work.catch(() => undefined);
   try {
     return await Promise.race([work, aborted.promise]);
   } finally {

@@ -400,6 +400,7 @@ describe("what is staged on this machine", () => {
       "old staged files could not be removed",
     ]);
     assert.equal((await staged()).length, 1);
+    assert.ok(lines.every(({ err }) => err !== undefined));
     // The next look at what waits comes a second later.
     await ends(await request(), "ready");
   });

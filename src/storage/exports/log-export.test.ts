@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { newExportId } from "../../shared/id.ts";
+import { STAGE_LIMITS } from "./export-stage.ts";
 import { exportAt, type ExportWithArchive } from "./log-export.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
@@ -61,4 +62,9 @@ describe("an export that is not ready", () => {
       assert.equal(shown({ state: "purged" }, status), status);
     }
   });
+});
+
+it("an export is staged in pages of 200 rows and a megabyte, and in parts of 50,000 rows or 64 megabytes", () => {
+  const [pageBodyBytes, partBytes] = [1_048_576, 67_108_864];
+  assert.deepEqual(STAGE_LIMITS, { pageRows: 200, pageBodyBytes, partRows: 50_000, partBytes });
 });
