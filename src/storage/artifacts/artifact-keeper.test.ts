@@ -310,7 +310,7 @@ describe("a noted body", () => {
     await noteAnswer();
     const { db, bucket } = artifacts.services;
     let nowMs = performance.now();
-    test.mock.method(performance, "now", () => (nowMs += 10_000));
+    test.mock.method(performance, "now", () => (nowMs += 20_000));
     const query = (...asked: Parameters<typeof db.query>) =>
       Object(asked[0]).includes?.("SET due_at = now() + $4")
         ? Promise.reject(new Error("away too"))
