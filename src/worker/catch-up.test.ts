@@ -5,6 +5,7 @@ import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
 import { ALL_SLOTS, NO_SLOTS, slotOf, SlotSet } from "../queue/slots.ts";
 import { newEndpointId, type EndpointId } from "../shared/id.ts";
 import { CatchUp } from "./catch-up.ts";
+import { weightOf } from "./shares.ts";
 
 const dispatchOf = (endpointId: EndpointId, attempt = 1, body = "{}") =>
   leasedDispatch({ endpointId, attempt, body });
@@ -35,7 +36,9 @@ describe("catching up with the table", () => {
     assert.deepEqual(catchUp.enter([waiting]), { entering: [], refused: [] });
     assert.deepEqual(catchUp.foundAll(look, ALL_SLOTS), []);
     assert.deepEqual(catchUp.leftSome(look), []);
-    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS), [waiting]);
+    const later = dispatchOf(behind);
+    assert.deepEqual(catchUp.enter([later]), { entering: [], refused: [] });
+    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS), [waiting, later]);
   });
 
   it("lets those go that waited before the endpoint fell behind again, and keeps the others", () => {
@@ -52,7 +55,9 @@ describe("catching up with the table", () => {
     const waiting = dispatchOf(behind);
     catchUp.enter([waiting]);
     assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), new SlotSet([slotOf(level)])), []);
-    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), new SlotSet([slotOf(behind)])), [waiting]);
+    const later = dispatchOf(behind);
+    assert.deepEqual(catchUp.enter([later]), { entering: [], refused: [] });
+    assert.deepEqual(catchUp.foundAll(catchUp.lookBegins(), new SlotSet([slotOf(behind)])), [waiting, later]);
   });
 
   it("after a look that left some, gives up those that waited, whose lane parks what follows", () => {
@@ -87,6 +92,13 @@ describe("catching up with the table", () => {
     catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS);
     catchUp.note([behind], ALL_SLOTS);
     assert.deepEqual(catchUp.enter([large(), large()]).refused, []);
+  });
+
+  it("lets 8 MiB wait, and not a byte more", () => {
+    const first = dispatchOf(behind, 1, "x".repeat(8 * 1024 * 1024 - 2 * weightOf({ body: "" })));
+    const [second, third] = [dispatchOf(behind, 1, ""), dispatchOf(behind, 1, "")];
+    assert.deepEqual(catchUp.enter([first, second]), { entering: [], refused: [] });
+    assert.deepEqual(catchUp.enter([third]), { entering: [], refused: [first, second, third] });
   });
 
   it("stays behind after a look that left some, if nothing waited", () => {

@@ -105,7 +105,6 @@ export function makeClaims(services: ClaimsServices): Claims {
     underWay: () => looking,
     async stop() {
       stopping.abort();
-      wakeUp.resolve();
       await claiming;
     },
   };

@@ -109,12 +109,12 @@ function makeElsewhere({ store, lanes, clock, log, pump, stopping }: HandOverSer
 
   return {
     add(attempts: readonly InFlight[]): void {
-      if (attempts.length > 0) set([...known, ...attempts]);
+      set([...known, ...attempts]);
       lookSoon();
     },
     remove(isLeaving: (slot: Slot) => boolean): InFlight[] {
       const leaving = known.filter(({ endpointId }) => isLeaving(slotOf(endpointId)));
-      if (leaving.length > 0) set(known.filter((attempt) => !leaving.includes(attempt)));
+      set(known.filter((attempt) => !leaving.includes(attempt)));
       return leaving;
     },
   };

@@ -2,26 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
+import { dispatchFor, startAll } from "../../test/support/lane-dispatches.ts";
 import type { LeasedDispatch } from "../queue/queue.ts";
 import { ALL_SLOTS, slotOf } from "../queue/slots.ts";
-import { parseEndpointId, parseTenantId } from "../shared/id.ts";
 import { Lanes } from "./lanes.ts";
 import { weightOf, type ShareLimits } from "./shares.ts";
 import { FIRST_WIDTH, LEAST_WIDTH, MOST_WIDTH } from "./width.ts";
 
 const LIMITS: ShareLimits = { inFlight: 40, inFlightPerTenant: 20, inFlightAlways: 2, weight: 60_000 };
 const WIDE: ShareLimits = { ...LIMITS, inFlight: 1000, inFlightPerTenant: 1000, weight: 100_000_000 };
-const ENDPOINTS_PER_TENANT = 3;
-
-/** A dispatch for one of a few endpoints, numbered through the tenants. */
-function dispatchFor(endpoint: number, body = "x"): LeasedDispatch {
-  const tenantId = parseTenantId(`tenant-${Math.floor(endpoint / ENDPOINTS_PER_TENANT)}`);
-  const endpointId = parseEndpointId(`00000000-0000-7000-8000-${String(endpoint).padStart(12, "0")}`);
-  assert.ok(tenantId !== null && endpointId !== null);
-  return leasedDispatch({ tenantId, endpointId, body });
-}
-
 type Step =
   | { kind: "offer" | "found" | "turn"; endpoint: number; size: number }
   | { kind: "start" | "tend" | "ask" | "parked" }
@@ -168,14 +157,6 @@ describe("lanes, on any history", () => {
   });
 });
 
-function startAll(lanes: Lanes, nowMs = 0): LeasedDispatch[] {
-  const started: LeasedDispatch[] = [];
-  for (let next = lanes.next(nowMs); next !== null; next = lanes.next(nowMs)) {
-    if (next.kind === "start") started.push(next.dispatch);
-  }
-  return started;
-}
-
 function offer(lanes: Lanes, endpoint: number, count: number): void {
   for (let n = 0; n < count; n++) assert.ok(lanes.offer(dispatchFor(endpoint), 0));
 }
@@ -247,6 +228,18 @@ describe("an endpoint's width", () => {
     assert.equal(startAll(lanes, 5000).length, LEAST_WIDTH - 1);
   });
 
+  it("is the least from the moment when an attempt hangs, which delays no other tenant", () => {
+    const lanes = new Lanes(WIDE);
+    offer(lanes, 0, 20);
+    for (const dispatch of startAll(lanes).slice(-3)) lanes.finished(dispatch, false, 10);
+    const other = dispatchFor(3);
+    assert.ok(lanes.offer(other, 10));
+    assert.deepEqual(lanes.next(3001), { kind: "start", dispatch: other });
+    assert.equal(lanes.next(3001), null);
+    lanes.tend(3000);
+    assert.equal(startAll(lanes, 3000).length, 3);
+  });
+
   it("learns nothing from what was returned without an attempt", () => {
     const lanes = new Lanes(WIDE);
     offer(lanes, 0, 500);
@@ -301,7 +294,7 @@ describe("a backlogged lane", () => {
     const [ask] = lanes.ask(ALL_SLOTS, { dispatches: 100, weight: 1e6 }, 0);
     assert.equal(ask?.endpointId, key.endpointId);
     assert.deepEqual(lanes.ask(ALL_SLOTS, { dispatches: 100, weight: 1e6 }, 0), [], "one pull at once");
-    lanes.pulled(key.endpointId, { dispatches: [key], isAll: true }, 0);
+    assert.ok(lanes.pulled(key.endpointId, { dispatches: [key], isAll: true }, 0));
     assert.deepEqual(lanes.backlogged(ALL_SLOTS), []);
     assert.ok(lanes.offer(dispatchFor(0), 0));
     assert.equal(startAll(lanes)[0], key);
@@ -349,8 +342,10 @@ describe("a backlogged lane", () => {
   it("takes an end without a start for a fault, and no pull that it does not wait for", () => {
     const lanes = new Lanes(WIDE);
     offer(lanes, 0, 1);
-    assert.equal(lanes.pulled(dispatchFor(0).endpointId, { dispatches: [], isAll: true }, 0), false);
+    for (const endpoint of [0, 1])
+      assert.equal(lanes.pulled(dispatchFor(endpoint).endpointId, { dispatches: [], isAll: true }, 0), false);
     assert.throws(() => lanes.finished(dispatchFor(1), false, 0), /was started/);
+    assert.throws(() => lanes.keepRate(dispatchFor(1), null, 0), /what keeps a rate was started/);
   });
 });
 
@@ -382,6 +377,7 @@ describe("withdrawing an event", () => {
     assert.deepEqual(lanes.withdraw(withdrawn, 0), [withdrawn]);
     assert.deepEqual(lanes.withdraw(withdrawn, 0), []);
     assert.deepEqual(lanes.withdraw({ ...elsewhere, eventId: kept.eventId }, 0), []);
+    assert.deepEqual(lanes.withdraw(dispatchFor(5), 0), []);
     assert.deepEqual(new Set(lanes.leave(() => true, 0)), new Set([kept, elsewhere]));
   });
 });

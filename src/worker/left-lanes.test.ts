@@ -1,12 +1,12 @@
 /** Lanes whose slots come and go, and what a lane gives back. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { startAll } from "../../test/support/lane-dispatches.ts";
 import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
-import type { LeasedDispatch } from "../queue/queue.ts";
 import { ALL_SLOTS, slotOf, SlotSet } from "../queue/slots.ts";
 import { newEndpointId } from "../shared/id.ts";
 import { Lanes } from "./lanes.ts";
-import { FIRST_WIDTH } from "./width.ts";
+import { FIRST_WIDTH, LEAST_WIDTH } from "./width.ts";
 
 const LIMITS = { inFlight: 1000, inFlightPerTenant: 1000, inFlightAlways: 2, weight: 100_000_000 };
 const ONE = newEndpointId();
@@ -17,12 +17,15 @@ function offer(lanes: Lanes, count: number): void {
   for (let n = 0; n < count; n++) assert.ok(lanes.offer(leasedDispatch({ endpointId: ONE }), 0));
 }
 
-function startAll(lanes: Lanes, nowMs = 0): LeasedDispatch[] {
-  const started: LeasedDispatch[] = [];
-  for (let next = lanes.next(nowMs); next !== null; next = lanes.next(nowMs)) {
-    if (next.kind === "start") started.push(next.dispatch);
-  }
-  return started;
+/** Ends what waits at the endpoint as slow, until its lane is as narrow as can be, and empty. */
+function narrow(lanes: Lanes): void {
+  offer(lanes, FIRST_WIDTH);
+  for (const dispatch of startAll(lanes)) lanes.finished(dispatch, true, 0);
+}
+
+function widthOf(lanes: Lanes): number {
+  offer(lanes, 50);
+  return startAll(lanes).length;
 }
 
 describe("lanes", () => {
@@ -42,20 +45,63 @@ describe("lanes", () => {
     assert.equal(startAll(lanes).length, FIRST_WIDTH - inFlight);
   });
 
+  it("remember how slow an endpoint was while it has none, and forget it with its slot alone", () => {
+    const lanes = new Lanes(LIMITS);
+    narrow(lanes);
+    lanes.leave((slot) => slot !== slotOf(ONE), 0);
+    assert.equal(widthOf(lanes), LEAST_WIDTH);
+    const left = new Lanes(LIMITS);
+    narrow(left);
+    left.leave((slot) => slot === slotOf(ONE), 0);
+    assert.equal(widthOf(left), FIRST_WIDTH);
+  });
+
+  it("forget the rate limit of an endpoint whose slot is left while some wait, and no other's", () => {
+    for (const endpointId of [ONE, OTHER]) {
+      const lanes = new Lanes(LIMITS);
+      const [first, second, third] = Array.from({ length: 3 }, () => leasedDispatch({ endpointId: ONE }));
+      assert.ok(first && second && third && lanes.offer(first, 0));
+      startAll(lanes);
+      assert.equal(lanes.keepRate(first, 1, 0), 0);
+      lanes.finished(first, false, 0);
+      assert.ok(lanes.offer(second, 0));
+      const isOwn = endpointId === ONE;
+      assert.deepEqual(
+        lanes.leave((slot) => slot === slotOf(endpointId), 0),
+        isOwn ? [second] : [],
+      );
+      assert.ok(lanes.offer(third, 0));
+      assert.deepEqual(startAll(lanes), isOwn ? [third] : []);
+    }
+  });
+
+  it("learn on from an attempt that lasts while its slot goes and comes", () => {
+    const lanes = new Lanes(LIMITS);
+    offer(lanes, 1);
+    const [kept] = startAll(lanes);
+    assert.ok(kept !== undefined);
+    lanes.leave(() => true, 0);
+    lanes.arrive([slotOf(ONE)], 0);
+    lanes.finished(kept, true, 0);
+    assert.equal(widthOf(lanes), LEAST_WIDTH);
+  });
+
   it("give back the room of what they asked for when their slot is left", () => {
     const lanes = new Lanes(LIMITS);
     lanes.foundBacklog(leasedDispatch({ endpointId: ONE }), 0);
     assert.equal(lanes.ask(ALL_SLOTS, most, 0).length, 1);
     assert.ok(lanes.weight > 0);
     lanes.leave(() => true, 0);
-    assert.equal(lanes.weight, 0);
+    assert.deepEqual([lanes.weight, lanes.backlogs], [0, 0]);
   });
 
   it("ask only in the slots that the worker has", () => {
     const lanes = new Lanes(LIMITS);
     const [own, foreign] = [leasedDispatch({ endpointId: ONE }), leasedDispatch({ endpointId: OTHER })];
     for (const key of [own, foreign]) lanes.foundBacklog(key, 0);
-    const asks = lanes.ask(new SlotSet([slotOf(own.endpointId)]), most, 0);
+    const slots = new SlotSet([slotOf(own.endpointId)]);
+    assert.deepEqual(lanes.backlogged(slots), [own.endpointId]);
+    const asks = lanes.ask(slots, most, 0);
     assert.deepEqual(
       asks.map(({ endpointId }) => endpointId),
       [own.endpointId],

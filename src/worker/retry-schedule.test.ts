@@ -66,6 +66,7 @@ describe("parseRetryAfterMs", () => {
     ["Sat Jan 31 12:01:00 2026", 60_000],
     ["Sat Jan 31 12:01:00 2026 GMT", 60_000],
     ["Try 5", null],
+    ["not before Sat, 31 Jan 2026 12:00:30 GMT", null],
     ["Sat, 99 Foo 2026 12:00:00 GMT", null],
   ];
   for (const [value, expected] of cases) {

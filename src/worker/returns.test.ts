@@ -12,6 +12,7 @@ import { makeReturns, type Returns } from "./returns.ts";
 describe("leases that are given back", () => {
   let statements: [verb: string, count: number, how: string][];
   let locked: Set<DeliveryId>;
+  let waitedFor: DeliveryId[];
   let isAway: boolean;
   let metrics: Metrics;
   let clock: VirtualClock;
@@ -19,7 +20,7 @@ describe("leases that are given back", () => {
   const log = makeLog("silent");
 
   beforeEach(() => {
-    [statements, locked, isAway] = [[], new Set(), false];
+    [statements, locked, waitedFor, isAway] = [[], new Set(), [], false];
     metrics = makeMetrics();
     clock = new VirtualClock();
     const queue = {
@@ -29,6 +30,7 @@ describe("leases that are given back", () => {
       },
       async hold(given: readonly LeasedDispatch[], whenLocked: string) {
         statements.push(["hold", given.length, whenLocked]);
+        if (whenLocked === "wait") waitedFor.push(...given.map(({ id }) => id));
         const held = whenLocked === "wait" ? given : given.filter(({ id }) => !locked.has(id));
         return new Set(held.map(({ id }) => id));
       },
@@ -83,6 +85,7 @@ describe("leases that are given back", () => {
       ["hold", 2, "skip"],
       ["hold", 1, "wait"],
     ]);
+    assert.deepEqual(waitedFor, [kept.id]);
     assert.deepEqual(await counts(), { held: 2 });
   });
 

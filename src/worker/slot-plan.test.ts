@@ -74,6 +74,18 @@ describe("the plan of a worker's slots", () => {
     assert.deepEqual(planOf("a", tableOf(["a", 128], ["b", 128])), { take: [], leave: [], isShort: false });
   });
 
+  it("adds to what it has only what is missing of its part", () => {
+    const plan = planOf("a", tableOf(["a", 100], ["b", 0]));
+    assert.deepEqual([plan.take.length, plan.leave, plan.isShort], [28, [], false]);
+  });
+
+  it("counts this worker itself, whatever others may think of it", () => {
+    const table = tableOf(["a", 0], ["b", 0]);
+    const workers = table.workers.map((worker) => ({ ...worker, isHeld: worker.id !== "a" }));
+    assert.equal(planOf("a", { ...table, workers }).take.length, 128);
+    assert.equal(planOf("a", table, new Set(["a"])).take.length, 128);
+  });
+
   it("ranks by id, in whatever order the workers are read", () => {
     const table = tableOf(["a", 0], ["b", 0]);
     const turned = { ...table, workers: table.workers.toReversed() };
@@ -112,6 +124,16 @@ describe("the plan of a worker's slots", () => {
     const table = tableOf(["a", 128], ["b", 128]);
     const { take, leave } = planSlots(table, "b", { held: new Set(), silent: NOBODY });
     assert.deepEqual([take.map(({ owner }) => owner), leave], [Array.from({ length: 128 }, () => "b"), []]);
+    // Each once, and then what is free.
+    const some = planSlots(tableOf(["a", 128], ["b", 100]), "b", { held: new Set(), silent: NOBODY });
+    assert.deepEqual(
+      some.take.map(({ slot }) => slot),
+      from(128, 128),
+    );
+    // All of them, also where it has its part by then: it gives back the rest.
+    const held = new Set(from(0, 64));
+    const more = planSlots(tableOf(["a", 200], ["b", 56]), "a", { held, silent: NOBODY });
+    assert.deepEqual([more.take.length, more.leave], [136, from(0, 64)]);
   });
 });
 
