@@ -47,6 +47,12 @@ describe("where rows that fit can be", () => {
     });
   }
 
+  it("is at the endpoints, and of the event, that are named", () => {
+    const { streams } = find({ eventId, endpointIds: [one, two] });
+    assert.deepEqual(streams, { eventId, endpointIds: [one, two], logged: "any", pending: true });
+    assert.deepEqual(find({}).streams, { ...streams, eventId: null, endpointIds: null });
+  });
+
   it("is counted by endpoint and status, what is pending by endpoint and once for persons", () => {
     const streams: Streams = { eventId: null, endpointIds: null, logged: "any", pending: false };
     const counts: [Partial<Streams>, number][] = [
@@ -85,6 +91,9 @@ describe("the conditions of a filter", () => {
       [{ error: "dns" }, ['error = "dns"']],
       [{ trigger: "auto_retry" }, ['trigger = "auto_retry"']],
       [{ eventId }, [`event_id = "${eventId}"`]],
+      [{ eventId, status: "pending" }, [`event_id = "${eventId}"`]],
+      // No type has this name; none fits.
+      [{ eventType: "invoice.paid@x" }, ['event_type = "invoice.paid@x"']],
     ];
     for (const [filter, expected] of conditions) assert.deepEqual(conditionsOf(filter), expected);
   });

@@ -39,7 +39,7 @@ export function bucketsIn(span: Span, grain: Grain): number[] {
  */
 export function coarsestSpans(span: Span, grains: readonly Grain[] = GRAINS): (Span & { grain: Grain })[] {
   const [grain, ...finer] = grains;
-  if (grain === undefined || span.fromMs >= span.toMs) return [];
+  if (grain === undefined) return [];
   const ms = grain * MINUTE_MS;
   const fromMs = Math.ceil(span.fromMs / ms) * ms;
   const toMs = Math.floor(span.toMs / ms) * ms;

@@ -123,6 +123,15 @@ describe("the queue's monitor", () => {
     assert.equal(measured, 2);
   });
 
+  it("knows of no faults while even its first count takes more than a second", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const { monitor } = monitored(t);
+    measure = () => new Promise(() => undefined);
+    const look = monitor.look();
+    t.mock.timers.tick(1000);
+    assert.deepEqual(await look, NONE);
+  });
+
   it("answers what it last knew when a count takes more than a second", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const { monitor } = monitored(t);
