@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { eventually } from "../../test/support/service.ts";
+import { logged } from "../../test/support/store-inputs.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
+import { newEndpointId, newEventId, type EndpointId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makeLog } from "../telemetry/log.ts";
-import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
+import type { NewDelivery } from "./delivery.ts";
+import { insertDelivery } from "./delivery-store.ts";
+import type { TailFilter } from "./tail-batch.ts";
 import { LogTail } from "./tail.ts";
 
 const tenantId = tenant("acme");
@@ -42,4 +49,135 @@ it("a watcher that could not begin, or has ended, leaves its place and its count
   } finally {
     await tail.close();
   }
+});
+
+const [one, two] = [newEndpointId(), newEndpointId()];
+const ALL: TailFilter = { endpointId: null, status: null };
+
+async function add(endpointId: EndpointId, given: Partial<NewDelivery> = {}): Promise<string> {
+  const row = { ...logged({ tenantId, endpointId, eventId: newEventId() }), requestBody: "{}", ...given };
+  await insertDelivery(database.pool, row);
+  return row.id;
+}
+
+/** In one transaction, so that they come in one flush. */
+async function addMany(count: number, endpointId = one): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+        request_headers, latency_ms)
+      SELECT $1, $2, postern.uuid_v7(), gen_random_uuid(), 'a.b', 'event', 'failed', 1, '{}', 1
+      FROM generate_series(1, $3)`,
+    [tenantId, endpointId, count],
+  );
+}
+
+const watches = async () =>
+  (await database.pool.query("SELECT tenant_id FROM postern.log_watches")).rowCount ?? NaN;
+
+describe("a watcher of the log", () => {
+  let tail: LogTail;
+  let metrics: Metrics;
+  let kept: ReturnType<typeof makeKeptLog>;
+
+  beforeEach(async (test) => {
+    // Notes of earlier tests' processes.
+    await database.pool.query("DELETE FROM postern.log_watches");
+    [metrics, kept] = [makeMetrics(), makeKeptLog()];
+    tail = new LogTail({ tenants, databaseUrl: database.url, log: kept.log, metrics });
+    assert.ok("after" in test);
+    test.after(() => tail.close());
+  });
+
+  /** Of a tenant; what it is told, and how to end it. */
+  async function watch(filter: TailFilter = ALL, of = tenantId) {
+    const told = { sent: [] as string[], skipped: [] as (number | null)[], bodies: 0, hasRoom: true };
+    const end = await tail.watch(of, filter, {
+      hasRoom: () => told.hasRoom,
+      send(deliveries) {
+        told.sent.push(...deliveries.map(({ id }) => id));
+        told.bodies += deliveries.filter(({ requestBody }) => requestBody !== null).length;
+      },
+      skip: (count) => void told.skipped.push(count),
+    });
+    return { told, end };
+  }
+
+  async function rows(): Promise<Record<string, number>> {
+    const { values } = await metrics.logWatchRows.get();
+    return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
+  }
+
+  it("is sent what fits its filter, oldest first and without bodies, and of no other tenant", async () => {
+    const [all, ofTwo, failed, ofGlobex] = [
+      await watch(),
+      await watch({ ...ALL, endpointId: two }),
+      await watch({ ...ALL, status: "failed" }),
+      await watch(ALL, tenant("globex")),
+    ];
+    const first = await add(one, { status: "delivered" });
+    const second = await add(two);
+    const third = await add(two, { status: "delivered" });
+    await eventually(async () => all.told.sent.length === 3);
+    await eventually(async () => ofTwo.told.sent.length === 2);
+    assert.deepEqual(all.told, { sent: [first, second, third], skipped: [], bodies: 0, hasRoom: true });
+    assert.deepEqual([ofTwo.told.sent, failed.told.sent], [[second, third], [second]]);
+    assert.deepEqual([ofGlobex.told.sent, ofGlobex.told.skipped], [[], []]);
+    assert.deepEqual(await rows(), { sent: 6 });
+    assert.deepEqual(kept.lines, []);
+  });
+
+  it("is told how many it missed in a burst, and those that came while it had no room", async () => {
+    const [fast, slow] = [await watch(), await watch()];
+    slow.told.hasRoom = false;
+    await addMany(13);
+    await eventually(async () => fast.told.sent.length === 10);
+    assert.deepEqual([fast.told.skipped, slow.told.sent, slow.told.skipped], [[3], [], []]);
+    await addMany(2);
+    await eventually(async () => fast.told.sent.length === 12);
+    slow.told.hasRoom = true;
+    await eventually(async () => slow.told.skipped.length === 1);
+    assert.deepEqual([slow.told.skipped, slow.told.sent, fast.told.skipped], [[15], [], [3]]);
+    assert.deepEqual(await rows(), { sent: 12, skipped: 18 });
+  });
+
+  it("is told what could not be read, and gets what comes afterwards", async () => {
+    const { told } = await watch();
+    await database.pool.query("REVOKE SELECT ON postern.deliveries FROM postern_tenant");
+    try {
+      await addMany(2);
+      await eventually(async () => told.skipped.length === 1);
+    } finally {
+      await database.pool.query("GRANT SELECT ON postern.deliveries TO postern_tenant");
+    }
+    assert.deepEqual(told.skipped, [2]);
+    assert.partialDeepStrictEqual(kept.lines, [{ level: 40 }]);
+    const id = await add(one);
+    await eventually(async () => told.sent.length === 1);
+    assert.deepEqual(told.sent, [id]);
+  });
+
+  it("that has ended is told nothing more; the last one of a tenant ends the note of it, and others begin anew", async () => {
+    const [first, second] = [await watch(), await watch()];
+    assert.equal(await watches(), 1);
+    first.end();
+    first.end();
+    const id = await add(one);
+    await eventually(async () => second.told.sent.length === 1);
+    assert.deepEqual([first.told.sent, second.told.sent], [[], [id]]);
+    second.end();
+    await eventually(async () => (await watches()) === 0);
+    const third = await watch();
+    const next = await add(one);
+    await eventually(async () => third.told.sent.length === 1);
+    assert.deepEqual(third.told.sent, [next]);
+    assert.deepEqual(
+      (await metrics.logWatchers.get()).values.map(({ value }) => value),
+      [1],
+    );
+  });
+
+  it("is refused where 200 of all tenants watch in this process", async () => {
+    for (let n = 0; n < 20; n++) for (let m = 0; m < 10; m++) await watch(ALL, tenant(`tenant-${n}`));
+    await assert.rejects(watch(), (error) => error instanceof Refusal && error.code === "too_many_requests");
+  });
 });

@@ -178,10 +178,10 @@ describe("the slots of a worker", () => {
 
   it("come again after breaks during which the table can't be read", async () => {
     await look();
-    const { read } = store;
+    const well = { ...store };
     store.read = () => noted("read", Promise.reject(new Error("away")));
     for (unbrokenSince of [50, 60]) assert.deepEqual(await look(), ["read"]);
-    store.read = read;
+    Object.assign(store, well);
     unbrokenSince = 70;
     assert.deepEqual(await look(), ["read", "take 256", "arrive 256", "ready"]);
     assert.deepEqual(

@@ -50,3 +50,56 @@ it("leaves nothing of an attempt that lost its lease", async () => {
   await complete({ ...given, dispatch: { ...given.dispatch, leaseId: randomUUID() } });
   assert.deepEqual(await left(), { logged: 0, next: 0, exhausted: 0, sets: 0 });
 });
+
+it("logs each outcome of a group as it is, and notes what each keeps of its bodies", async () => {
+  const { acme, globex } = seeded;
+  const kept = { requestBody: true, responseBody: Buffer.from("acme's answer"), days: 7 };
+  const failed = { ...completed(acme), responseStatus: 503, latencyMs: 17, toKeep: kept };
+  const delivered = {
+    ...completed(globex),
+    status: "delivered" as const,
+    responseStatus: 204,
+    latencyMs: 4,
+    nextDelayMs: null,
+    exhausted: false,
+  };
+  const noted = async () => {
+    const { rows } = await seeded.pool.query(
+      "SELECT tenant_id AS of, kind, convert_from(body, 'UTF8') AS body, days FROM postern.bodies_to_keep WHERE delivery_id = ANY ($1) ORDER BY 1, 2",
+      [[acme.leasedId, globex.leasedId]],
+    );
+    return rows;
+  };
+  const done = await completeAttempts(seeded.pool, [failed, { ...delivered, toKeep: null }], "wait");
+  assert.deepEqual(done, new Set([acme.leasedId, globex.leasedId]));
+  const { rows } = await seeded.pool.query(
+    `SELECT tenant_id AS of, status, response_status AS answer, latency_ms AS took,
+        (SELECT count(*)::int FROM postern.dispatches AS d WHERE d.event_id = l.event_id AND d.attempt = 2) AS next,
+        (SELECT count(*)::int FROM postern.exhausted_events AS e WHERE e.tenant_id = l.tenant_id) AS exhausted
+      FROM postern.deliveries AS l WHERE id = ANY ($1) ORDER BY 1`,
+    [[acme.leasedId, globex.leasedId]],
+  );
+  assert.deepEqual(rows, [
+    { of: "acme", status: "failed", answer: 503, took: 17, next: 1, exhausted: 1 },
+    { of: "globex", status: "delivered", answer: 204, took: 4, next: 0, exhausted: 0 },
+  ]);
+  assert.deepEqual(await noted(), [
+    { of: "acme", kind: "request_body", body: null, days: 7 },
+    { of: "acme", kind: "response_body", body: "acme's answer", days: 7 },
+  ]);
+});
+
+it("notes an answer alone, for as long as the operator allows", async () => {
+  const toKeep = { requestBody: false, responseBody: Buffer.from("an answer"), days: null };
+  await completeAttempts(
+    seeded.pool,
+    [{ ...outcome(), nextDelayMs: null, exhausted: false, toKeep }],
+    "wait",
+  );
+  const { rows } = await seeded.pool.query(
+    "SELECT kind, convert_from(body, 'UTF8') AS body, days FROM postern.bodies_to_keep WHERE delivery_id = $1",
+    [seeded.acme.leasedId],
+  );
+  assert.deepEqual(rows, [{ kind: "response_body", body: "an answer", days: null }]);
+  assert.deepEqual(await left(), { logged: 1, next: 0, exhausted: 0, sets: 1 });
+});

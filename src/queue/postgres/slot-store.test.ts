@@ -2,12 +2,21 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { eventually } from "../../../test/support/service.ts";
 import { leased } from "../../../test/support/store-inputs.ts";
 import { seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
+import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
 import { slotOf } from "../slots.ts";
 import { makeLeaseIds } from "./lease-ids.ts";
 import { confirmWorker, findUnheldWorkers, holdWorkerLock, removeDeadWorker } from "./presence-store.ts";
-import { findInFlight, leaveSlots, readSlots, takeSlots } from "./slot-store.ts";
+import {
+  askForSlots,
+  findInFlight,
+  leaveSlots,
+  readSlots,
+  retireFromSlots,
+  takeSlots,
+} from "./slot-store.ts";
 
 let database: TestDatabase;
 let rows: Rows;
@@ -37,6 +46,10 @@ it("names a slot's attempts in flight to the next owner, and to no other after i
   ]);
   assert.deepEqual(await takeSlots(database.pool, third, [{ slot, term: term + 3 }]), [
     { slot, term: term + 4, inFlight: [] },
+  ]);
+  await leaveSlots(database.pool, third, [{ slot, term: term + 4 }], new Map());
+  assert.deepEqual(await takeSlots(database.pool, first, [{ slot, term: term + 5 }]), [
+    { slot, term: term + 6, inFlight: [] },
   ]);
 });
 
@@ -116,4 +129,28 @@ it("removes a dead worker, but not one that has registered anew", async () => {
   for (const id of [dead, back]) await removeDeadWorker(database.pool, id);
   const left = new Set((await findUnheldWorkers(database.pool)).map(({ firstLeaseId }) => firstLeaseId));
   assert.deepEqual([left.has(dead), left.has(back)], [false, true]);
+});
+
+it("tells others when a worker has retired, which takes no slots any more, and when one asks", async () => {
+  const id = makeLeaseIds().first;
+  await confirmWorker(database.pool, id, "session");
+  const takesSlots = async () => (await readSlots(database.pool)).workers.some((worker) => worker.id === id);
+  assert.ok(await takesSlots());
+  const session = await database.pool.connect();
+  const heard: (string | undefined)[] = [];
+  session.on("notification", ({ payload }) => void heard.push(payload));
+  try {
+    await session.query(`LISTEN ${WAKE_CHANNEL}`);
+    await askForSlots(database.pool);
+    await eventually(async () => heard.length === 1);
+    await retireFromSlots(database.pool, id);
+    await eventually(async () => heard.length === 2);
+    // Once.
+    await retireFromSlots(database.pool, id);
+    await askForSlots(database.pool);
+    await eventually(async () => heard.length === 3);
+    assert.deepEqual([heard, await takesSlots()], [Array.from({ length: 3 }, () => SLOTS_CHANGED), false]);
+  } finally {
+    session.release(true);
+  }
 });

@@ -29,3 +29,14 @@ it("leaves those to others that are known to be dead", () => {
   const suspects = new Suspects(0);
   assert.deepEqual(suspects.note([{ ...silent, isDead: true }], 0), []);
 });
+
+it("takes what it looks at every three seconds for watched, and nothing less", () => {
+  for (const [gapMs, dead] of [
+    [3000, ["a"]],
+    [3001, []],
+  ] as const) {
+    const suspects = new Suspects(4000);
+    for (const nowMs of [0, gapMs]) suspects.note([silent], nowMs);
+    assert.deepEqual(suspects.note([silent], gapMs + 1000), dead);
+  }
+});

@@ -1,0 +1,209 @@
+/** Looking for deliveries: where it looks, how far one request comes, and from where the next goes on. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
+import { insertEndpoint } from "../endpoints/endpoint-store.ts";
+import {
+  lowestIdAt,
+  newEventId,
+  parseDeliveryId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from "../shared/id.ts";
+import type { SearchFilter } from "./search-filter.ts";
+import { searchLog } from "./search.ts";
+
+const NOW_MS = Date.UTC(2026, 2, 1, 12);
+const tenants = [tenant("acme"), tenant("globex"), tenant("initech")] as const;
+const [tenantId, other, large] = tenants;
+const eventId = newEventId();
+
+let database: TestDatabase;
+/** Two of one tenant, and one of each other. */
+let one: EndpointId;
+let two: EndpointId;
+let foreign: EndpointId;
+let busy: EndpointId;
+
+/** Minutes before now. */
+const idAt = (minutesAgo: number): DeliveryId =>
+  parseDeliveryId(lowestIdAt(NOW_MS - minutesAgo * 60_000)) ?? assert.fail();
+
+async function addLogged(
+  minutesAgo: number,
+  endpointId: EndpointId,
+  given: { status?: string; of?: TenantId; body?: string; event?: EventId } = {},
+): Promise<void> {
+  const { status = "delivered", of = tenantId, body = null, event = newEventId() } = given;
+  await database.pool.query(
+    `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+        request_body, request_headers, latency_ms)
+      VALUES ($1, $2, $3, $4, $5, 'event', $6, 1, $7, '{}', 1)`,
+    [of, endpointId, idAt(minutesAgo), event, EVENT_TYPE, status, body],
+  );
+}
+
+async function addPending(
+  minutesAgo: number,
+  endpointId: EndpointId,
+  of: TenantId = tenantId,
+): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      VALUES ($1, $2, $3, $4, $5, 2, now(), now())`,
+    [of, endpointId, idAt(minutesAgo), newEventId(), EVENT_TYPE],
+  );
+}
+
+async function addSending(
+  minutesAgo: number,
+  endpointId: EndpointId,
+  of: TenantId = tenantId,
+): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, test_id, event_type, trigger, attempt, request_headers)
+      VALUES ($1, $2, $3, $3, $4, 'test', 1, '{}')`,
+    [of, endpointId, idAt(minutesAgo), EVENT_TYPE],
+  );
+}
+
+before(async () => {
+  database = await createTestDatabase();
+  const add = async (of: TenantId) => (await insertEndpoint(database.pool, newEndpoint({ tenantId: of }))).id;
+  [one, two, foreign, busy] = [await add(tenantId), await add(tenantId), await add(other), await add(large)];
+  await addSending(1, one);
+  await addSending(2, two);
+  await addPending(3, one);
+  await addPending(4, two);
+  await addLogged(5, one, { event: eventId, body: '{"n":"needle"}' });
+  await addLogged(6, two, { status: "failed", event: eventId });
+  await addLogged(7, one, { status: "test" });
+  await addLogged(8, two, { status: "failed", body: '{"n":"needle"}' });
+  await addLogged(9, one, { status: "failed" });
+  for (const minutesAgo of [1, 2]) await addLogged(minutesAgo, foreign, { of: other, event: eventId });
+  await addPending(3, foreign, other);
+  await addSending(4, foreign, other);
+  await database.pool.query(
+    `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+        request_body, request_headers, latency_ms)
+      SELECT $1, $2, postern.lowest_id_at($3::timestamptz - n * interval '1 minute'), gen_random_uuid(), $4, 'event',
+        CASE WHEN n = 5200 THEN 'failed' ELSE 'delivered' END, 1, CASE n WHEN 5200 THEN 'rare' ELSE 'x' END, '{}', 1
+      FROM generate_series(1, 5200) AS n`,
+    [large, busy, new Date(NOW_MS), EVENT_TYPE],
+  );
+});
+after(() => database.drop());
+
+/** The minutes of what is found, newest first, and up to which everything was looked at. */
+async function find(
+  filter: Omit<SearchFilter, "times">,
+  limit = 100,
+  of: TenantId = tenantId,
+  before?: string,
+) {
+  const { keys, searchedTo } = await searchLog(
+    database.pool,
+    of,
+    {
+      ...filter,
+      times: { before: before === undefined ? undefined : (parseDeliveryId(before) ?? undefined) },
+    },
+    { limit, nowMs: NOW_MS },
+  );
+  const minutesOf = (id: string) => (NOW_MS - Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) / 60_000;
+  return {
+    found: keys.map(({ id }) => minutesOf(id)),
+    endpoints: keys.map(({ endpointId }) => endpointId),
+    searchedTo: searchedTo === null ? null : minutesOf(searchedTo),
+    next: searchedTo,
+  };
+}
+
+describe("looking for deliveries", () => {
+  const cases: [about: string, filter: () => Omit<SearchFilter, "times">, found: number[]][] = [
+    ["all of a tenant", () => ({}), [1, 2, 3, 4, 5, 6, 7, 8, 9]],
+    ["one endpoint", () => ({ endpointIds: [two] }), [2, 4, 6, 8]],
+    ["two endpoints", () => ({ endpointIds: [one, two] }), [1, 2, 3, 4, 5, 6, 7, 8, 9]],
+    ["no endpoint", () => ({ endpointIds: [] }), []],
+    ["another tenant's endpoint", () => ({ endpointIds: [foreign] }), []],
+    ["what failed", () => ({ status: "failed" }), [6, 8, 9]],
+    ["what failed at an endpoint", () => ({ status: "failed", endpointIds: [two] }), [6, 8]],
+    ["what was delivered", () => ({ status: "delivered" }), [5]],
+    ["what is pending", () => ({ status: "pending" }), [1, 2, 3, 4]],
+    ["what is pending at an endpoint", () => ({ status: "pending", endpointIds: [one] }), [1, 3]],
+    ["an event", () => ({ eventId }), [5, 6]],
+    ["an event at an endpoint", () => ({ eventId, endpointIds: [two] }), [6]],
+    ["failures without an answer", () => ({ responseStatus: "none" }), [6, 7, 8, 9]],
+    ["a text", () => ({ text: "needle" }), [5, 8]],
+    ["a text in what failed", () => ({ text: "needle", status: "failed" }), [8]],
+    ["a text that none has", () => ({ text: "no such" }), []],
+    ["what nothing can be", () => ({ status: "delivered", error: "dns" }), []],
+  ];
+  for (const [about, filter, found] of cases) {
+    it(`finds ${about}, newest first`, async () => {
+      const { searchedTo, ...rest } = await find(filter());
+      assert.deepEqual([rest.found, searchedTo], [found, null]);
+    });
+  }
+
+  it("names the endpoint of each", async () => {
+    const { endpoints } = await find({ status: "failed" });
+    assert.deepEqual(endpoints, [two, two, one]);
+  });
+
+  it("ends with the page, from where the next one goes on", async () => {
+    for (const [filter, limit, all] of [
+      [{}, 2, [1, 2, 3, 4, 5, 6, 7, 8, 9]],
+      [{ text: "needle" }, 1, [5, 8]],
+    ] as const) {
+      let before: string | undefined;
+      const pages: number[][] = [];
+      do {
+        const { found, next } = await find(filter, limit, tenantId, before);
+        pages.push(found);
+        before = next ?? undefined;
+      } while (before !== undefined);
+      assert.deepEqual(pages.flat(), all);
+      assert.ok(pages.slice(0, -1).every(({ length }) => length === limit));
+    }
+  });
+
+  it("reads a page at once where all rows fit, and looks for what is rare in few steps", async (test) => {
+    const query = test.mock.method(database.pool, "query");
+    const stepsOf = async (...what: Parameters<typeof find>) => {
+      query.mock.resetCalls();
+      await find(...what);
+      return query.mock.callCount();
+    };
+    assert.equal(await stepsOf({}, 100, large), 1);
+    assert.equal(await stepsOf({ endpointIds: [busy] }, 100, large), 1);
+    assert.equal(await stepsOf({ status: "delivered" }, 500, large), 1);
+    // Of several endpoints each may have less than a page in the first step.
+    assert.equal(await stepsOf({ endpointIds: [busy, foreign] }, 100, large), 2);
+    // Each step looks at four times as much as the one before; of a text it reads bodies besides.
+    assert.equal(await stepsOf({ eventType: "no.such" }, 10, large), 11);
+    assert.equal(await stepsOf({ text: "rare" }, 10, large), 22);
+    assert.equal(await stepsOf({ text: "x", eventType: "no.such" }, 10, large), 11);
+    assert.equal(await stepsOf({ text: "x" }, 500, large), 4);
+  });
+
+  it("comes 5,000 rows far in one request, whatever it looks for, and says how far", async () => {
+    for (const filter of [{ text: "rare" }, { eventType: "no.such" }]) {
+      const first = await find(filter, 10, large);
+      assert.equal(first.found.length, 0);
+      assert.ok(
+        first.searchedTo !== null && first.searchedTo > 4500 && first.searchedTo <= 5000,
+        `${first.searchedTo}`,
+      );
+      assert.ok(first.next !== null);
+      const second = await find(filter, 10, large, first.next);
+      assert.deepEqual([second.found, second.searchedTo], ["text" in filter ? [5200] : [], null]);
+    }
+    // What is a stream of its own is found at once.
+    assert.deepEqual((await find({ status: "failed" }, 10, large)).found, [5200]);
+  });
+});
