@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/service.ts";
+import { newEndpointId, newEventId } from "../../shared/id.ts";
 import { makeLog } from "../../telemetry/log.ts";
+import type { EventAtEndpoint } from "../queue.ts";
 import { makeWakeListener } from "./wake-listener.ts";
 
 let database: TestDatabase;
@@ -14,14 +16,18 @@ after(() => database.drop());
 
 function listenerThat(
   wake: (group?: number) => void,
-  { databaseUrl = database.url, slotsChanged = (): void => undefined } = {},
+  {
+    databaseUrl = database.url,
+    slotsChanged = (): void => undefined,
+    withdraw = (_superseded: EventAtEndpoint): void => undefined,
+  } = {},
 ) {
   return makeWakeListener({
     databaseUrl,
     log: makeLog("silent"),
     wake,
     slotsChanged,
-    withdraw: () => undefined,
+    withdraw,
   });
 }
 
@@ -58,6 +64,30 @@ it("says in which groups of slots something is due, and that slots changed", asy
   );
   await eventually(async () => woken.length > 4);
   assert.deepEqual(woken.slice(4), [undefined]);
+  await listener.stop();
+});
+
+it("says which event is withdrawn from which endpoint, and takes what it does not know for any work", async () => {
+  const woken: (number | undefined)[] = [];
+  const withdrawn: EventAtEndpoint[] = [];
+  const withdraw = (superseded: EventAtEndpoint): void => void withdrawn.push(superseded);
+  const listener = listenerThat((group) => void woken.push(group), { withdraw });
+  listener.start();
+  await eventually(async () => woken.length === 1);
+  const [endpointId, eventId] = [newEndpointId(), newEventId()];
+  await notify(`${endpointId} ${eventId}`);
+  await eventually(async () => withdrawn.length === 1);
+  assert.deepEqual([withdrawn, woken], [[{ endpointId, eventId }], [undefined]]);
+  for (const [count, payload] of [
+    "slots 16",
+    `${endpointId} none`,
+    `none ${eventId}`,
+    "slots 7 ",
+  ].entries()) {
+    await notify(payload);
+    await eventually(async () => woken.length === count + 2);
+  }
+  assert.deepEqual([withdrawn.length, woken.filter((group) => group !== undefined)], [1, []]);
   await listener.stop();
 });
 
