@@ -28,8 +28,7 @@ const responseStatus = z
   .transform((text): NonNullable<SearchFilter["responseStatus"]> => {
     if (text === "none") return text;
     return { from: Number(text.replace("xx", "00")), to: Number(text.replace("xx", "99")) };
-  })
-  .meta({ pattern: RESPONSE_STATUS, examples: ["500", "5xx", "none"] });
+  });
 
 /** What a filter by type takes. */
 export const eventTypeText = plainText(MAX_TEXT).meta({ examples: ["invoice.paid", "invoice.*"] });

@@ -7,6 +7,32 @@ const NAMES = ["url", "events", "enabled", "rate_limit", "headers", "metadata", 
 const known = knowNames(NAMES);
 const QUERY = knowNames(["status", "from", "to", "q", "page", "limit", "event_type"]);
 
+/** As their users write them, by ours. */
+const OTHER_NAMES = {
+  url: "endpoint endpointUrl webhook_url callback-url target_url delivery_url address target uri",
+  events:
+    "event eventType event_types event_names event-filter event_filters filterTypes enabled_events subscribed_events subscriptions subscribed_to topic topics",
+  enabled: "active is_active inactive is_enabled disabled isDisabled paused is_paused",
+  mode: "deliveryMode delivery_type",
+  wait_s: "wait wait_seconds waitTime WaitTimeSeconds timeout",
+  lease_id: "lease receipt ReceiptHandle ack_id",
+  acks: "ack ackIds acknowledgements deliveries events",
+  rate_limit: "throttle throttle_rate rate_limit_per_second maxPerSecond requests_per_second",
+  headers: "custom_headers http-headers request_headers static_headers extraHeaders",
+  secret: "signing_secret signing_key webhookSecret shared_secret secret_key secret_token hmac_secret",
+  masked_headers: "sensitive_headers secret_headers hiddenHeaders",
+  grace_seconds: "grace grace_period gracePeriodSeconds grace_time overlap_seconds",
+  event_type: "event eventTypes event_name type topic topics filterTypes",
+  type: "event event_type eventName topic",
+  data: "payload body",
+  id: "event_id messageId idempotency_key",
+  tenant_id: "tenant application_id appId organization_id account_id",
+  limit: "page_size perPage MaxMessages batch_size",
+  from: "since start_date startTime",
+  to: "until end_date endTime",
+  response_status: "status_code responseCode response_status_code http_status",
+};
+
 const knownName = fc.constantFrom(...NAMES);
 const letter = fc.stringMatching(/^[a-z]$/);
 
@@ -84,6 +110,40 @@ describe("slipOf", () => {
     };
     for (const [name, meant] of Object.entries(expected)) assert.equal(slipOf(name, known), meant, name);
     assert.equal(slipOf("event", QUERY), "event_type");
+  });
+
+  it("knows every such name of each member", () => {
+    for (const [name, others] of Object.entries(OTHER_NAMES))
+      for (const other of others.split(" "))
+        assert.equal(slipOf(other, knowNames([name, "metadata"])), name, other);
+  });
+
+  it("knows no other product's name of a member that is not there", () => {
+    for (const name of Object.values(OTHER_NAMES).flatMap((others) => others.split(" ")))
+      assert.equal(slipOf(name, knowNames(["metadata"])), null, name);
+  });
+
+  it("prefers a known name's own letters to another product's name for it", () => {
+    assert.equal(slipOf("Type", knowNames(["type", "event_type"])), "type");
+    assert.equal(slipOf("Type", knowNames(["event_type", "type"])), "type");
+  });
+
+  it("takes four letters for enough, on either side", () => {
+    const four = knowNames(["mode"]);
+    for (const slip of ["mods", "modes", "moed", "ymode"]) assert.equal(slipOf(slip, four), "mode", slip);
+    for (const slip of ["mod", "m-o-d"]) assert.equal(slipOf(slip, four), null, slip);
+    assert.equal(slipOf("tosa", knowNames(["tos"])), null);
+  });
+
+  it("finds no slip in two letters that are not swapped, nor in more edits than one", () => {
+    for (const name of ["evenst_", "enevts", "evxyts", "evetsn", "xeents", "vxents", "eventsab"])
+      assert.equal(slipOf(name, known), null, name);
+  });
+
+  it("looks at no name of more than 64 characters", () => {
+    const separators = (count: number): string => `events${"_".repeat(count)}`;
+    assert.equal(slipOf(separators(58), known), "events");
+    assert.equal(slipOf(separators(59), known), null);
   });
 
   it("takes names that objects inherit for what they are", () => {

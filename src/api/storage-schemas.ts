@@ -171,7 +171,6 @@ export const libraryQuery = z.strictObject({
       context.addIssue({ code: "custom", message: "must be the next of a page" });
       return z.NEVER;
     })
-    .meta({ examples: ["2026-01-31T00:00:00.000Z_019a2f00-0000-7000-8000-000000000002"] })
     .optional()
     .describe("The `next` of the page before."),
   kind: artifactKind.optional(),
