@@ -131,6 +131,9 @@ const ANSWERS = {
   sendEvent: sentAnswer,
 };
 
+const BODIES_WITH_EXAMPLE = new Set(["actForTenant", "openPortalSession", "sendEvent"]);
+const ANSWERS_WITH_EXAMPLE = new Set(["createPortalCode", "getEvent", "listEvents", "sendEvent"]);
+
 /** All values that are shown anywhere as an example. */
 function examplesIn(node: unknown): unknown[] {
   if (typeof node !== "object" || node === null) return [];
@@ -147,7 +150,7 @@ describe("docs/openapi.json", () => {
   for (const [operationId, schema] of Object.entries(BODIES)) {
     it(`has the body of ${operationId}`, () => {
       const made = asJson(jsonSchema(schema, "input"));
-      assert.deepEqual(made, schemaIn(find(operationId).requestBody, "examples" in made));
+      assert.deepEqual(made, schemaIn(find(operationId).requestBody, BODIES_WITH_EXAMPLE.has(operationId)));
     });
   }
 
@@ -167,7 +170,7 @@ describe("docs/openapi.json", () => {
     it(`has the answer of ${operationId}`, () => {
       const made = asJson(jsonSchema(schema, "output"));
       const answer = Object.entries(find(operationId).responses).find(([status]) => status.startsWith("2"));
-      assert.deepEqual(made, schemaIn(answer?.[1], "examples" in made));
+      assert.deepEqual(made, schemaIn(answer?.[1], ANSWERS_WITH_EXAMPLE.has(operationId)));
     });
   }
 
@@ -198,6 +201,7 @@ describe("docs/openapi.json", () => {
     };
     const ofStats = { causesExample, endpointsExample, overTimeExample };
     for (const [name, example] of Object.entries({ ...named, ...ofStats })) {
+      assert.ok(Object.keys(example).length > 0, name);
       const isShown = (value: unknown) => isDeepStrictEqual(Object(value), example);
       const isIn = (value: unknown) => [value, ...Object.values(Object(value))].flat().some(isShown);
       assert.ok(shown.some(isIn), name);

@@ -174,6 +174,9 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
       "portal-sessions",
       "search-deliveries",
       "changes-in-use",
+      "lookups",
+      "compressed-answers",
+      "portal-app",
     ],
   ],
   [
