@@ -91,7 +91,7 @@ describe("a place in a list", () => {
 });
 
 describe("the next page", () => {
-  const page = [{ id: OTHER_ID }, { id: ID }];
+  const page = [{ id: OTHER_ID }, { id: OTHER_ID }, { id: ID }];
 
   it("is the same list before the last row, without a page number", () => {
     assert.equal(linkBefore("/api/x", ID), `</api/x?before=${ID}>; rel="next"`);
@@ -101,8 +101,8 @@ describe("the next page", () => {
   });
 
   it("is there behind a full page alone", () => {
-    assert.equal(nextLink("/x", page, 2), `</x?before=${ID}>; rel="next"`);
-    assert.equal(nextLink("/x", page, 3), null);
+    assert.equal(nextLink("/x", page, 3), `</x?before=${ID}>; rel="next"`);
+    assert.equal(nextLink("/x", page, 4), null);
     assert.equal(nextLink("/x", [], 0), null);
   });
 });
@@ -120,6 +120,7 @@ describe("an instant in a query", () => {
       ["2026-01-31T10:00:00.1239Z", second + 124],
       ["2026-01-31T10:00:00.999999999Z", second + 1000],
       ["2026-01-31T12:00:00.0005+02:00", second + 1],
+      ["2026-01-31T12:00:00.500+02:00", second + 500],
     ] as const)
       assert.deepEqual(readsOf(eventsQuery, "from", [text]), [expected], text);
     for (const text of ["2026-01-31", "2026-01-31T10:00:00", "yesterday", ""])
@@ -249,6 +250,18 @@ describe("the input of a portal's code", () => {
     assert.equal(faultsOf(codeInput, { ...input, path: `/${"x".repeat(256)}` }).length, 1);
     assert.deepEqual([parse(codeInput, input).path, parse(codeInput, input).minutes], ["", 60]);
   });
+});
+
+it("what is no id or place breaks a rule of Postern's own", () => {
+  for (const [schema, given] of [
+    [eventsQuery, { before: "x" }],
+    [libraryQuery, { after: "x" }],
+    [ackInput, { lease_id: ID, acks: [{ id: "x" }] }],
+  ] as const)
+    assert.deepEqual(
+      schema.safeParse(given).error?.issues.map(({ code }) => code),
+      ["custom"],
+    );
 });
 
 describe("the input of other calls", () => {

@@ -1,5 +1,5 @@
 /** Tokens that lie about their algorithm, and key sets that change, vanish or come back. With a real key server. */
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import { before, describe, it, type TestContext } from "node:test";
 import {
@@ -49,13 +49,21 @@ async function judge(verifier: SessionVerifier, token: string): Promise<string> 
   }
 }
 
-type KeyServer = { url: string; keys: JWK[]; isUp: boolean; fetches: number };
+type KeyServer = {
+  url: string;
+  keys: JWK[];
+  isUp: boolean;
+  fetches: number;
+  /** In place of the keys. */
+  answer?: { status: number; body: string };
+};
 
 async function keyServerFor(test: TestContext, keys: JWK[]): Promise<KeyServer> {
   const state: KeyServer = { url: "", keys, isUp: true, fetches: 0 };
   const server: Server = createServer((_request, response) => {
     state.fetches++;
-    if (state.isUp) response.end(JSON.stringify({ keys: state.keys }));
+    if (state.answer !== undefined) response.writeHead(state.answer.status).end(state.answer.body);
+    else if (state.isUp) response.end(JSON.stringify({ keys: state.keys }));
     else response.destroy();
   });
   state.url = `http://127.0.0.1:${await listen(server)}/keys`;
@@ -265,5 +273,48 @@ describe("a key set", () => {
     equal(await judge(verifier, await byOld()), "ok");
     server.isUp = false;
     equal(await judge(verifier, await byOld()), "unavailable");
+  });
+
+  it("that is answered with an error, or is none, is no fault of the token", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    const body = JSON.stringify({ keys: [old.jwk] });
+    for (const answer of [
+      { status: 500, body },
+      { status: 200, body: "{" },
+      { status: 200, body: '{"keys":7}' },
+    ]) {
+      server.answer = answer;
+      const refused = { code: "unavailable", retryAfterS: 5 };
+      await rejects(withKeys(server).verify(`Bearer ${await byOld()}`), refused, JSON.stringify(answer));
+    }
+  });
+
+  it("that is answered with an error is not asked for by each token", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    server.answer = { status: 503, body: "" };
+    const verifier = withKeys(server, { pauseMs: 600_000 });
+    for (let again = 0; again < 3; again++) equal(await judge(verifier, await byOld()), "unavailable");
+    equal(server.fetches, 1);
+  });
+
+  it("is not asked again for a token that it verified a moment ago", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    const verifier = withKeys(server, { maxAgeMs: 0 });
+    const token = await byOld();
+    equal(await judge(verifier, token), "ok");
+    server.isUp = false;
+    deepEqual([await judge(verifier, token), server.fetches], ["ok", 1]);
+    equal(await judge(verifier, await byOld()), "unavailable");
+  });
+
+  it("verifies EdDSA too, and its tokens need issuer and audience", async (test) => {
+    const key = await makeKey("EdDSA", "ed");
+    const verifier = withKeys(await keyServerFor(test, [key.jwk]));
+    equal(await judge(verifier, await sign({ alg: "EdDSA", kid: "ed" }, key.privateKey)), "ok");
+    for (const wrong of [{ iss: "other" }, { aud: "other" }]) {
+      const token = new SignJWT({ ...CLAIMS, ...wrong, exp: 4_000_000_000 });
+      const signed = await token.setProtectedHeader({ alg: "EdDSA", kid: "ed" }).sign(key.privateKey);
+      equal(await judge(verifier, signed), "unauthorized");
+    }
   });
 });
