@@ -117,6 +117,22 @@ describe("a body by its schema", () => {
     assert.deepEqual(inherited, refused(slip(["toString"], "toStrings")));
   });
 
+  it("has no other fault for members that are all slips, and one for those that are not", () => {
+    const two = told(() => parse(strict, { event: [], nmae: "" }));
+    const noName = { ...wrongName, message: "Invalid input: expected string, received undefined" };
+    assert.deepEqual(two, refused(slip(["event"], "events"), slip(["nmae"], "name"), noName));
+    const given = [
+      { name: "a", event: [], nmae: "" },
+      { name: "b", event: [], other: 1 },
+    ];
+    const keys = { path: [1], message: 'Unrecognized keys: "event", "other"', code: "unrecognized_keys" };
+    const slips = [slip([0, "event"], "events"), slip([0, "nmae"], "name"), slip([1, "event"], "events")];
+    assert.deepEqual(
+      told(() => parse(z.array(strict), given)),
+      refused(...slips, keys),
+    );
+  });
+
   it("names a hundred slips at most", () => {
     const given = Array.from({ length: 101 }, () => ({ name: "a", nmae: "" }));
     const found = told(() => parse(z.array(loose), given));
@@ -143,27 +159,27 @@ describe("a body by its schema", () => {
   });
 });
 
-describe("bytes of a body", () => {
-  /** As handlers get it. */
-  async function received(payload: string | Buffer, headers: Record<string, string> = {}): Promise<unknown> {
-    const app = fastify();
-    acceptLenientJson(app);
-    let body: unknown;
-    app.post("/", (request) => {
-      body = request.body;
-      return {};
-    });
-    const { statusCode } = await app.inject({ method: "POST", url: "/", payload, headers });
-    assert.equal(statusCode, 200);
-    return body;
-  }
+/** As handlers get it. */
+async function received(payload: string | Buffer, headers: Record<string, string> = {}): Promise<unknown> {
+  const app = fastify();
+  acceptLenientJson(app);
+  let body: unknown;
+  app.post("/", (request) => {
+    body = request.body;
+    return {};
+  });
+  const { statusCode } = await app.inject({ method: "POST", url: "/", payload, headers });
+  assert.equal(statusCode, 200);
+  return body;
+}
 
+describe("bytes of a body", () => {
   it("are JSON whatever they are called, or nothing", async () => {
     for (const type of ["application/json", "text/plain", "application/xml", "nonsense", ""])
       assert.deepEqual(await received('{"a":[1]}', { "content-type": type }), { a: [1] }, type);
     for (const text of ["{", "", "a=b", "undefined"])
       assert.equal((await received(text, { "content-type": "application/json" })) ?? null, null, text);
-    assert.equal(await received("7"), 7);
+    assert.deepEqual([await received("7"), await received("9007199254740993")], [7, 9007199254740992]);
     assert.equal(await received(Buffer.from([0x22, 0xff, 0x22])), null);
   });
 

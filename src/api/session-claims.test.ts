@@ -16,6 +16,14 @@ function sign(payload: object): Promise<string> {
   return token.sign(new TextEncoder().encode(SECRET));
 }
 
+function withPadding(padding: number): Promise<string> {
+  return sign({ ...CLAIMS, exp: 4_000_000_000, padding: "x".repeat(padding) });
+}
+
+function inAMinute(): Date {
+  return new Date(Date.now() + 60_000);
+}
+
 /** A token of these claims as a verifier without other demands reads it, or its refusal. */
 async function read(claims: object, options: { issuer?: string; audience?: string } = {}) {
   const verifier = makeSessionVerifier({ kind: "secret", secret: SECRET, ...options });
@@ -128,8 +136,6 @@ describe("the header that brings a token", () => {
   });
 
   it("may have a token of 8 KiB", async () => {
-    const withPadding = (padding: number) =>
-      sign({ ...CLAIMS, exp: 4_000_000_000, padding: "x".repeat(padding) });
     const short = await withPadding(0);
     const padding = Math.floor(((8192 - short.length) * 3) / 4);
     const tokens = await Promise.all([-2, -1, 0, 1, 2, 3].map((more) => withPadding(padding + more)));
@@ -146,7 +152,6 @@ describe("a token of the portal's own", () => {
   const tokens = makeOwnTokens([Buffer.alloc(32, 1)]);
   const source = { kind: "secret", secret: SECRET } as const;
   const grant = { tenantId: tenant("acme"), subject: "jo", role: "member", isReadOnly: false } as const;
-  const inAMinute = () => new Date(Date.now() + 60_000);
 
   it("is good for as long as its session goes on, also when it is remembered", async () => {
     const id = newPortalSessionId();
