@@ -7,8 +7,10 @@
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { z } from "zod";
 
-export type ProcessMark = { pid: number; startedAt: string };
+const markSchema = z.object({ pid: z.number(), startedAt: z.string() });
+export type ProcessMark = z.infer<typeof markSchema>;
 
 /** The mark of this process, to be written where others look for it. */
 export function ownMark(): ProcessMark {
@@ -17,8 +19,7 @@ export function ownMark(): ProcessMark {
 
 /** Whether the marked process still runs (and its id was not given to another since). */
 export function isRunning(mark: ProcessMark): boolean {
-  const startedAt = startTimeOf(mark.pid);
-  return startedAt !== undefined && startedAt === mark.startedAt;
+  return startTimeOf(mark.pid) === mark.startedAt;
 }
 
 /** Whether `pid` runs and is the PostgreSQL server of the cluster folder. */
@@ -33,13 +34,7 @@ export function isServerOf(pid: number, cluster: string): boolean {
 /** Reads a mark back from JSON; undefined where the text is not one (a torn or foreign file). */
 export function parseMark(text: string): ProcessMark | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null || !("pid" in value) || !("startedAt" in value)) {
-      return undefined;
-    }
-    const { pid, startedAt } = value;
-    if (typeof pid !== "number" || typeof startedAt !== "string") return undefined;
-    return { pid, startedAt };
+    return markSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
@@ -55,7 +50,7 @@ function startTimeOf(pid: number): string | undefined {
   const stat = readOr(`/proc/${pid}/stat`, "");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const state = fields[0];
-  if (stat === "" || state === "Z" || state === "X") return undefined;
+  if (state === "Z" || state === "X") return undefined;
   return fields[19];
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { createTestDatabase } from "../../test/support/postgres.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
-import { Hosts } from "./hosts.ts";
+import { Hosts, hostsOf, tellHost } from "./hosts.ts";
 
 it("goes on to another host on the same timeline once the one it used is gone", async () => {
   const database = await createTestDatabase();
@@ -22,4 +22,85 @@ it("goes on to another host on the same timeline once the one it used is gone", 
   await hosts.look();
   assert.equal((await hosts.pick()).host.name, `127.0.0.1:${port}`);
   await database.drop();
+});
+
+/** A list of hosts by their ports. */
+function hostsAt(database: string, ports: readonly (number | string)[]): Hosts {
+  return new Hosts(
+    ports.map((port) => {
+      const url = new URL(database);
+      url.port = String(port);
+      return { name: `127.0.0.1:${port}`, url: url.href };
+    }),
+  );
+}
+
+it("asks no host again that answered a moment ago, and all when it is doubted", async () => {
+  const database = await createTestDatabase();
+  const { port } = new URL(database.url);
+  const proxy = await startTcpProxy(Number(port));
+  const hosts = hostsAt(database.url, [proxy.port]);
+  assert.deepEqual(hosts.states(), [
+    { name: `127.0.0.1:${proxy.port}`, refusal: "has not answered yet", error: null },
+  ]);
+  const picked = await hosts.pick();
+  assert.deepEqual([hosts.current(), hosts.timeline() > 0], [picked.host.name, true]);
+  assert.deepEqual(hosts.states(), [{ name: picked.host.name, refusal: null, error: null }]);
+  await proxy.close();
+  assert.equal(await hosts.pick(), picked);
+  hosts.doubt();
+  const name = `127.0.0.1:${proxy.port}`;
+  const said = new RegExp(`^no host of DATABASE_URL accepts writes: ${name} cannot be used: .*ECONNREFUSED`);
+  await assert.rejects(hosts.pick(), { code: "POSTERN_NO_HOST", message: said });
+  assert.equal(hosts.current(), null);
+  await database.drop();
+});
+
+it("waits at its first look for every host, and uses the one that is there", async () => {
+  const database = await createTestDatabase();
+  const { port } = new URL(database.url);
+  const hosts = hostsAt(database.url, [1, port]);
+  assert.equal((await hosts.pick()).host.name, `127.0.0.1:${port}`);
+  const [gone, there] = hosts.states();
+  assert.deepEqual([gone?.refusal, there?.refusal], ["cannot be used", null]);
+  await database.drop();
+});
+
+it("tells the operator's mistake where every host refuses the login", async () => {
+  const database = await createTestDatabase();
+  const url = new URL(database.url);
+  url.pathname = "/no_such_database";
+  await assert.rejects(hostsAt(url.href, [url.port, url.port]).pick(), { code: "3D000" });
+  await database.drop();
+});
+
+it("raises the newest timeline that was remembered, and refuses a host behind it", async () => {
+  const database = await createTestDatabase();
+  const { port } = new URL(database.url);
+  const hosts = hostsAt(database.url, [port]);
+  const raised: number[] = [];
+  hosts.remember({ timelineOf: () => 7, raise: (_system, timeline) => void raised.push(timeline) });
+  await assert.rejects(hosts.pick(), { code: "POSTERN_NO_HOST" });
+  assert.deepEqual([hosts.timeline(), raised], [7, []]);
+  const fresh = hostsAt(database.url, [port]);
+  fresh.remember({ timelineOf: () => 0, raise: (_system, timeline) => void raised.push(timeline) });
+  await fresh.pick();
+  assert.deepEqual(raised, [fresh.timeline()]);
+  await database.drop();
+});
+
+it("is one of a list for the whole process, and none for a single host", () => {
+  const list = "postgres://user@one.example,two.example/postern";
+  assert.ok(hostsOf(list) instanceof Hosts);
+  assert.equal(hostsOf(list), hostsOf(list));
+  assert.notEqual(hostsOf(list), hostsOf(`${list}2`));
+  assert.equal(hostsOf("postgres://user@one.example/postern"), null);
+});
+
+it("is told with what it refuses, or that it accepts writes", () => {
+  const name = "db1:5432";
+  assert.equal(tellHost({ name, refusal: null, error: null }), "db1:5432 accepts writes");
+  assert.equal(tellHost({ name, refusal: "is a standby", error: null }), "db1:5432 is a standby");
+  const error = new Error("no route");
+  assert.equal(tellHost({ name, refusal: "cannot be used", error }), "db1:5432 cannot be used: no route");
 });

@@ -274,11 +274,16 @@ describe("a function's file", () => {
     });
     assert.deepEqual(await run(), ["0001_make.sql", "functions/answer.sql"]);
     assert.deepEqual(await run(), []);
-    await write({ "functions/answer.sql": text(2) });
-    assert.deepEqual(await pending(), ["functions/answer.sql"]);
-    assert.deepEqual(await run(), ["functions/answer.sql"]);
-    assert.deepEqual(await pending(), []);
-    assert.equal(await answer(), 2);
+    const other = "CREATE FUNCTION postern.other() RETURNS int LANGUAGE sql AS 'SELECT 1';";
+    await write({ "functions/other.sql": other });
+    for (const changed of [2, 3]) {
+      await write({ "functions/answer.sql": text(changed) });
+      const files = ["functions/answer.sql", ...(changed === 2 ? ["functions/other.sql"] : [])];
+      assert.deepEqual(await pending(), files);
+      assert.deepEqual(await run(), files);
+      assert.deepEqual(await pending(), []);
+      assert.equal(await answer(), changed);
+    }
     const { rows } = await database.pool.query(
       `SELECT has_function_privilege('postern_producer', 'postern.answer()', 'EXECUTE') AS producer,
         has_function_privilege('postern_tenant', 'postern.answer()', 'EXECUTE') AS tenant`,

@@ -260,6 +260,15 @@ describe("inTransaction", () => {
     assert.equal((await pool.query("SELECT * FROM rolled_back")).rowCount, 0);
   });
 
+  it("uses a connection again whose work failed", async () => {
+    const pool = open(database.url, 1);
+    const pid = async (): Promise<unknown> =>
+      (await pool.query("SELECT pg_backend_pid() AS pid")).rows[0]?.pid;
+    const before = await pid();
+    await assert.rejects(inTransaction(pool, (client) => client.query("SELECT 1 / 0")));
+    assert.equal(await pid(), before);
+  });
+
   it("throws away a connection that broke inside", async () => {
     const pool = open(database.url, 1);
     const thrown = await errorOf(() =>

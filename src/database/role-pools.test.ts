@@ -56,6 +56,14 @@ describe("the pools of a process", () => {
     assert.deepEqual(roles, ["postern_publisher", "postern_worker", "postern_worker", "postern_tenant"]);
   });
 
+  it("keep what a tenant's query did", async () => {
+    const db = pools.tenants.of(tenant("acme"));
+    await db.query("SELECT set_config('search_path', 'kept', false)");
+    const { rows } = await db.query("SELECT current_setting('search_path') AS path");
+    await db.query("SELECT set_config('search_path', '', false)");
+    assert.deepEqual(rows, [{ path: "kept" }]);
+  });
+
   it("use no tenant's connection again on which something failed", async () => {
     const db = pools.tenants.of(tenant("acme"));
     const before = await ask(db);

@@ -1,21 +1,105 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
-import { createTestDatabase } from "../../test/support/postgres.ts";
-import type { Db } from "./pool.ts";
-import { ensureRoles } from "./roles.ts";
+import { after, before, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import type { Db, PoolClient } from "./pool.ts";
+import { ensureRoles, findRoleTrouble } from "./roles.ts";
 
-it("goes on after another process that makes the same roles at the same moment", async () => {
-  const database = await createTestDatabase();
+const MAY_NOT = "The database's user may not make the database roles that Postern's queries run under";
+const REMEDY = "Let an administrator run this once, in any database of the server";
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+
+/** As the administrator finds it, but for what `alter` does to the rows of each look. */
+function altered(alter: (row: Record<string, unknown>, look: number) => object): Db & { asked: string[] } {
   let looks = 0;
-  // At its first look, as it was before the other had made them.
-  const before: Db = {
+  const asked: string[] = [];
+  return {
+    asked,
     async query(text, values) {
+      asked.push(typeof text === "string" ? text : text.text);
       const found = await database.pool.query(text, values);
-      if (looks++ === 0) for (const row of found.rows) Object.assign(row, { exists: false });
+      if (found.fields[0]?.name !== "role") return found;
+      looks++;
+      for (const row of found.rows) Object.assign(row, alter(row, looks));
       return found;
     },
   };
-  await ensureRoles(before);
-  assert.equal(looks, 2, "it looks again after what was there already");
-  await database.drop();
+}
+
+/** As a user without any right, who goes with the transaction. */
+async function asStranger(work: (client: PoolClient, user: string) => Promise<void>): Promise<void> {
+  const client = await database.pool.connect();
+  try {
+    const user = `stranger_${process.pid}`;
+    await client.query(`BEGIN; CREATE ROLE ${user}; SAVEPOINT made; SET LOCAL ROLE ${user}`);
+    await work(client, user);
+  } finally {
+    await client.query("ROLLBACK");
+    client.release();
+  }
+}
+
+describe("the roles that queries run under", () => {
+  it("go on after another process that makes the same roles at the same moment", async () => {
+    // At its first look, as it was before the other had made them.
+    const db = altered((_row, look) => (look === 1 ? { exists: false } : {}));
+    await ensureRoles(db);
+    assert.deepEqual(db.asked.slice(1, -1), ["CREATE ROLE postern_owner NOLOGIN"]);
+    assert.equal(db.asked.length, 3, "it looks again after what was there already");
+  });
+
+  it("are looked for once where they are all there, and then trouble nobody", async () => {
+    const db = altered(() => ({}));
+    await ensureRoles(db);
+    assert.equal(db.asked.length, 1);
+    assert.equal(await findRoleTrouble(database.pool), null);
+  });
+
+  it("are the administrator's to make where the user may not, by statements that are told", async () => {
+    const roles = ["owner", "tenant", "publisher", "worker"].map((name) => `postern_${name}`);
+    await asStranger(async (client, user) => {
+      const statements = roles.map((role) => `GRANT ${role} TO ${user};`);
+      const fix = `${REMEDY}: ${statements.join(" ")}`;
+      assert.deepEqual(await findRoleTrouble(client), { detail: MAY_NOT, fix });
+      const error = await ensureRoles(client).catch((thrown: unknown) => thrown);
+      assert.ok(error instanceof ConfigError);
+      assert.equal(error.message, `${MAY_NOT}. ${REMEDY}:\n\n${statements.join("\n")}\n`);
+    });
+  });
+
+  it("are no trouble where this user may make them", async () => {
+    const missing = altered(({ role }) =>
+      role === "postern_worker" ? { exists: false, isUsable: false } : {},
+    );
+    assert.equal(await findRoleTrouble(missing), null);
+  });
+
+  it("are given up where others make and take them without end", async () => {
+    const db = altered(({ role }) => (role === "postern_owner" ? { exists: false } : {}));
+    const error = await ensureRoles(db).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof ConfigError);
+    assert.equal(error.message, `${MAY_NOT}. ${REMEDY}:\n\nCREATE ROLE postern_owner NOLOGIN;\n`);
+    assert.equal(db.asked.length, 20);
+  });
+
+  it("are not looked for again after an error that says nothing of them", async () => {
+    const db = altered(({ role }) => (role === "postern_owner" ? { isUsable: false, user: "no user" } : {}));
+    await assert.rejects(ensureRoles(db), { code: "42601" });
+    assert.equal(db.asked.length, 2);
+  });
+
+  it("are refused where one may bypass row-level security, with what to run", async () => {
+    const db = altered(({ role }) => ({ isUnsafe: role === "postern_tenant" || role === "postern_worker" }));
+    await assert.rejects(ensureRoles(db), {
+      name: "ConfigError",
+      message:
+        "Row-level security does not hold for a role that may bypass it. Let an administrator run:\n\n" +
+        "ALTER ROLE postern_tenant NOSUPERUSER NOBYPASSRLS;\nALTER ROLE postern_worker NOSUPERUSER NOBYPASSRLS;\n",
+    });
+  });
 });

@@ -18,6 +18,16 @@ describe("tlsParameterFault", () => {
     });
   }
 
+  it("knows each parameter about TLS of pg and of libpq by a slip of it", () => {
+    const known =
+      "channel_binding require_auth ssl_max_protocol_version ssl_min_protocol_version sslcert sslcertmode " +
+      "sslcompression sslcrl sslcrldir sslkey sslmode sslnegotiation sslpassword sslrootcert sslsni uselibpqcompat";
+    for (const name of known.split(" ")) {
+      const fault = tlsParameterFault(withQuery(`${name.toUpperCase()}=x`));
+      assert.equal(fault, `has a misspelled parameter: did you mean ${name}?`);
+    }
+  });
+
   it("refuses a mode that there is not, without showing it", () => {
     const fault = tlsParameterFault(withQuery("sslmode=verify_full"));
     assert.match(fault ?? "", /^has a wrong sslmode: it is one of .*, verify-full$/);

@@ -137,13 +137,13 @@ it("notes of a run are counted in words", (test) => {
 });
 
 const literal = { type: "StringLiteral" };
-const call = (object: string, name: string) => {
+const call = (object: string, name: string, type = "CallExpression") => {
   const callee = {
     type: "MemberExpression",
     object: { type: "Identifier", name: object },
     property: { name },
   };
-  return { node: literal, parent: { type: "CallExpression", callee }, parentPath: null };
+  return { node: literal, parent: { type, callee }, parentPath: null };
 };
 
 const thrown = (name: string) => ({
@@ -155,6 +155,8 @@ const thrown = (name: string) => ({
 describe("a text", () => {
   it("of a log line is left alone, another argument is not", () => {
     equal(reasonToSkip(call("log", "warn")), "the text of a log line");
+    equal(reasonToSkip(call("log", "warn", "OptionalCallExpression")), "the text of a log line");
+    equal(reasonToSkip(call("log", "warn", "NewExpression")), undefined);
     equal(reasonToSkip(call("log", "child")), undefined);
     equal(reasonToSkip(call("catalog", "find")), undefined);
   });

@@ -139,6 +139,8 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
       "processes-apart",
       "forgetting",
       "operations",
+      "several-hosts.test",
+      "doctor",
     ],
   ],
   [

@@ -22,14 +22,15 @@ export function reasonToSkip({ node, parent, parentPath }: Path): string | undef
     if (name === "name" && siblings.includes("text")) return "the name of a prepared statement";
     if (name === "help" && siblings.includes("name")) return "the text of a metric";
   }
-  if (parent?.type === "CallExpression" && isLogCall(parent)) return "the text of a log line";
+  if (parent !== null && isLogCall(parent)) return "the text of a log line";
   if (parent?.type === "NewExpression" && /^(?:Range|Type)?Error$/.test(parent.callee?.name ?? "")) {
     if (parentPath?.parent?.type === "ThrowStatement") return "the text of a broken invariant";
   }
   return undefined;
 }
 
-function isLogCall({ callee }: Node): boolean {
+function isLogCall({ type, callee }: Node): boolean {
+  if (type !== "CallExpression" && type !== "OptionalCallExpression") return false;
   if (callee?.type !== "MemberExpression" && callee?.type !== "OptionalMemberExpression") return false;
   if (!LEVELS.test(callee.property?.name ?? "")) return false;
   const target = callee.object;

@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import {
+  ensureCluster,
+  readState,
+  requireCluster,
+  startServer,
+  stopServer,
+  untilGone,
+} from "./embedded-cluster.ts";
+
+let folder: string;
+let cluster: string;
+const standIns: ChildProcess[] = [];
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "postern-cluster-"));
+});
+beforeEach(async () => {
+  cluster = join(await mkdtemp(join(folder, "home-")), "data");
+  await mkdir(cluster);
+});
+afterEach(() => standIns.splice(0).forEach((child) => child.kill("SIGKILL")));
+after(() => rm(folder, { recursive: true }));
+
+/** Stands in for a server: a program that runs with the folder among its words, and says which signals it got. */
+async function startStandIn(
+  ignored: readonly string[] = [],
+): Promise<{ child: ChildProcess; ended: Promise<unknown[]> }> {
+  const program = `
+    for (const signal of ${JSON.stringify(ignored)}) process.on(signal, () => undefined);
+    process.stdin.resume();
+    console.log();`;
+  const child = spawn(process.execPath, ["-e", program, "--", "-D", cluster], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  standIns.push(child);
+  const ended = once(child, "exit");
+  await once(child.stdout, "data");
+  return { child, ended };
+}
+
+/** As PostgreSQL writes it. */
+function writePid(pid: number | string, { port = "5999", status = "ready   " } = {}): Promise<void> {
+  const lines = [pid, cluster, "1769853600", port, "", "127.0.0.1", "  1 2", status, ""];
+  return writeFile(join(cluster, "postmaster.pid"), lines.join("\n"));
+}
+
+describe("the state of a cluster's server", () => {
+  it("is its process and port, and whether it takes connections", async () => {
+    const { child } = await startStandIn();
+    const pid = child.pid ?? 0;
+    await writePid(pid);
+    assert.deepEqual(readState(cluster), { pid, port: 5999, ready: true });
+    await writePid(pid, { status: "starting" });
+    assert.deepEqual(readState(cluster), { pid, port: 5999, ready: false });
+    await writeFile(join(cluster, "postmaster.pid"), `${pid}\n`);
+    assert.deepEqual(readState(cluster), { pid, port: 0, ready: false });
+  });
+
+  it("is none without the file, or where the process that it names is another or gone", async () => {
+    assert.equal(readState(cluster), undefined);
+    for (const pid of [process.pid, 2 ** 30, 1, 0, -1, 1.5, "", "x"]) {
+      await writePid(pid);
+      assert.equal(readState(cluster), undefined, String(pid));
+    }
+  });
+
+  it("is an error where the file cannot be read", async () => {
+    await mkdir(join(cluster, "postmaster.pid"));
+    assert.throws(() => readState(cluster), { code: "EISDIR" });
+  });
+});
+
+describe("a server that is stopped", () => {
+  it("is asked to end its sessions, and waited for", async () => {
+    const { child, ended } = await startStandIn();
+    await writePid(child.pid ?? 0);
+    assert.equal(await untilGone(cluster, 0), false);
+    await stopServer(cluster);
+    assert.deepEqual(await ended, [null, "SIGINT"]);
+    assert.equal(await untilGone(cluster, 0), true);
+  });
+
+  it("may have ended before", async () => {
+    await stopServer(cluster);
+    await writePid(2 ** 30);
+    await stopServer(cluster);
+  });
+});
+
+const login = { user: "postern", password: "secret" };
+
+function place(native: string) {
+  return { account: "self", native, cluster } as const;
+}
+
+/** A program of PostgreSQL, as a script. */
+async function nativeWith(name: string, script: string): Promise<string> {
+  const native = join(dirname(cluster), "native");
+  await mkdir(join(native, "bin"), { recursive: true });
+  await writeFile(join(native, "bin", name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return native;
+}
+
+describe("a cluster", () => {
+  it("that is lost is said to be gone", async () => {
+    assert.throws(() => requireCluster(place(folder)), {
+      message: `The cluster ${cluster} is gone. Bring it back.`,
+    });
+    await writeFile(join(cluster, "PG_VERSION"), "18\n");
+    requireCluster(place(folder));
+  });
+
+  it("of another PostgreSQL is refused with what to do", async () => {
+    await writeFile(join(cluster, "PG_VERSION"), "17\n");
+    await assert.rejects(ensureCluster(place(folder), login), {
+      message: `${cluster} was made by PostgreSQL 17, and this is 18. Dump it with the release of Postern that made it (pg_dump) and restore the dump into a new DATA_DIR, or into DATABASE_URL.`,
+    });
+    await writeFile(join(cluster, "PG_VERSION"), "18\n");
+    await ensureCluster(place(folder), login);
+  });
+
+  it("that cannot be made leaves nothing behind, and says what was said", async () => {
+    await rm(cluster, { recursive: true });
+    const native = await nativeWith("initdb", 'echo "no room"; echo "at all" >&2; exit 3');
+    await assert.rejects(ensureCluster(place(native), login), (error: Error) => {
+      assert.match(error.message, /^initdb failed \(status 3\):\n(?=.*no room)(?=.*at all)/s);
+      return true;
+    });
+    assert.deepEqual(await readdir(dirname(cluster)), ["native"]);
+    await assert.rejects(ensureCluster(place(join(folder, "nowhere")), login), { code: "ENOENT" });
+  });
+
+  it("is made beside its place, by the password of a file that nobody else may read", async () => {
+    await rm(cluster, { recursive: true });
+    const told = join(dirname(cluster), "told");
+    const native = await nativeWith(
+      "initdb",
+      `for word; do
+        case $word in
+          --pgdata=*) folder=\${word#--pgdata=}; ls -ld "$folder" | cut -c1-10 ;;
+          --pwfile=*) file=\${word#--pwfile=}; ls -l "$file" | cut -c1-10; cat "$file"; echo ;;
+          *) echo "$word" ;;
+        esac
+      done > "${told}"
+      echo 18 > "$folder/PG_VERSION"`,
+    );
+    await ensureCluster(place(native), login);
+    assert.deepEqual((await readFile(told, "utf8")).trim().split("\n"), [
+      "drwx------",
+      "--username=postern",
+      "-rw-------",
+      "secret",
+      "--encoding=UTF8",
+      "--locale=C",
+      "--locale-provider=builtin",
+      "--builtin-locale=C.UTF-8",
+      "--auth-local=reject",
+      "--auth-host=scram-sha-256",
+      "--no-instructions",
+    ]);
+    assert.deepEqual((await readdir(dirname(cluster))).sort(), ["data", "native", "told"]);
+  });
+
+  it("whose server ends at its start tells the end of this start's log, and forgets a dead server", async () => {
+    await writePid(2 ** 30);
+    const log = join(dirname(cluster), "server.log");
+    await writeFile(log, "of the start before\n");
+    const native = await nativeWith("postgres", "seq 10; echo as it is >&2; exit 1");
+    await assert.rejects(startServer(place(native), 5999, {}), {
+      message: "The embedded database did not start. Its log says:\n4\n5\n6\n7\n8\n9\n10\nas it is",
+    });
+    assert.equal(existsSync(join(cluster, "postmaster.pid")), false);
+    assert.match(await readFile(log, "utf8"), /^of the start before\n1\n/);
+    await writeFile(log, "x".repeat(4 * 1024 * 1024 + 1));
+    await assert.rejects(startServer(place(native), 5999, {}), /\n10\nas it is$/);
+    assert.match(await readFile(log, "utf8"), /^1\n/);
+    await assert.rejects(startServer(place(join(folder, "nowhere")), 5999, {}), { code: "ENOENT" });
+  });
+
+  it("has its server started with these settings, its own and a port", async () => {
+    const native = await nativeWith("postgres", 'echo "$@" | sed "s/ -c /\\n/g"; exit 1');
+    const log = join(dirname(cluster), "server.log");
+    await assert.rejects(startServer(place(native), 5999, { fsync: "off", jit: "on" }));
+    assert.deepEqual((await readFile(log, "utf8")).trim().split("\n"), [
+      `-D ${cluster}`,
+      "listen_addresses=127.0.0.1",
+      "unix_socket_directories=",
+      "max_connections=100",
+      "shared_buffers=128MB",
+      "effective_cache_size=512MB",
+      "maintenance_work_mem=64MB",
+      "max_wal_size=2GB",
+      "checkpoint_timeout=15min",
+      "wal_compression=on",
+      "wal_buffers=16MB",
+      "random_page_cost=1.1",
+      "jit=on",
+      "log_min_error_statement=panic",
+      "log_min_messages=log",
+      "log_checkpoints=off",
+      "log_timezone=UTC",
+      "timezone=UTC",
+      "fsync=off",
+      "port=5999",
+    ]);
+  });
+});
