@@ -99,7 +99,7 @@ describe("the binaries that npm installed", () => {
 
   it("are none for another C library than glibc", { skip: process.platform !== "linux" }, async (test) => {
     const { from } = await install("musl");
-    for (const header of [{}, { glibcVersionCompiler: "2.28" }]) {
+    for (const header of [null, "none", {}, { glibcVersionCompiler: "2.28" }]) {
       test.mock.method(process.report, "getReport", () => ({ header }));
       await assert.rejects(findBinaries(folder, from), {
         name: "NoEmbeddedDatabaseError",
@@ -120,12 +120,12 @@ describe("the binaries that npm installed", () => {
     for (const [name, given, message] of [
       ["no version", { packageJson: '{"exports":"./dist/index.js"}' }, /^package\.json without a version$/],
       ["numeric", { packageJson: '{"version":18,"exports":"./dist/index.js"}' }, /^package\.json without/],
-      ["no list", { links: "{}" }, /^pg-symlinks\.json is not an array$/],
-      ["null", { links: "[null]" }, /^pg-symlinks\.json holds an entry without source and target$/],
-      ["no target", { links: '[{"source":"a"}]' }, /^pg-symlinks\.json holds/],
-      ["no source", { links: '[{"target":"a"}]' }, /^pg-symlinks\.json holds/],
-      ["numbers", { links: '[{"source":1,"target":"a"}]' }, /^pg-symlinks\.json holds/],
-      ["a number", { links: '[{"source":"a","target":1}]' }, /^pg-symlinks\.json holds/],
+      ["no list", { links: "{}" }, /^pg-symlinks\.json is no list of links with source and target$/],
+      ["null", { links: "[null]" }, /^pg-symlinks\.json is no list/],
+      ["no target", { links: '[{"source":"a"}]' }, /^pg-symlinks\.json is no list/],
+      ["no source", { links: '[{"target":"a"}]' }, /^pg-symlinks\.json is no list/],
+      ["numbers", { links: '[{"source":1,"target":"a"}]' }, /^pg-symlinks\.json is no list/],
+      ["a number", { links: '[{"source":"a","target":1}]' }, /^pg-symlinks\.json is no list/],
     ] as const) {
       const { from } = await install(name, given);
       await assert.rejects(findBinaries(folder, from), { message }, name);

@@ -10,13 +10,16 @@ import { existsSync } from "node:fs";
 import { readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
+import { z } from "zod";
 import { hasCode } from "../shared/error-code.ts";
 import { copyFolderOnce } from "./embedded-files.ts";
 
 /** `native` is the folder with `bin`, `lib` and `share`; `version` is the npm package's. */
 export type Binaries = { native: string; version: string };
 
-type Link = { source: string; target: string };
+const versionSchema = z.object({ version: z.string() });
+const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
+type Link = z.infer<typeof linksSchema>[number];
 
 /** There is no PostgreSQL here to start: as in a release, which leaves it out, or on a platform without a package. */
 export class NoEmbeddedDatabaseError extends Error {
@@ -87,20 +90,13 @@ async function makeLinks(root: string, links: Link[]): Promise<void> {
 }
 
 function parseVersion(packageJson: string): string {
-  const value: unknown = JSON.parse(packageJson);
-  const isRecord = typeof value === "object" && value !== null && "version" in value;
-  if (!isRecord || typeof value.version !== "string") throw new Error("package.json without a version");
-  return basename(value.version);
+  const { success, data } = versionSchema.safeParse(JSON.parse(packageJson));
+  if (!success) throw new Error("package.json without a version");
+  return basename(data.version);
 }
 
 function parseLinks(text: string): Link[] {
-  const value: unknown = JSON.parse(text);
-  if (!Array.isArray(value)) throw new Error("pg-symlinks.json is not an array");
-  return value.map((entry: unknown) => {
-    const isLink = typeof entry === "object" && entry !== null && "source" in entry && "target" in entry;
-    if (!isLink || typeof entry.source !== "string" || typeof entry.target !== "string") {
-      throw new Error("pg-symlinks.json holds an entry without source and target");
-    }
-    return { source: entry.source, target: entry.target };
-  });
+  const { success, data } = linksSchema.safeParse(JSON.parse(text));
+  if (!success) throw new Error("pg-symlinks.json is no list of links with source and target");
+  return data;
 }
