@@ -9,6 +9,11 @@ describe("callerAddress", () => {
     ["::ffff:203.0.113.7", undefined, "203.0.113.7"],
     ["::ffff:cb00:7107", undefined, "203.0.113.7"],
     ["fe80::1%eth0", undefined, "fe80::1"],
+    // What looks like IPv4 in IPv6 and is none.
+    ["::1", undefined, "::1"],
+    ["::ffff:0:cb00:7107", undefined, "::ffff:0:cb00:7107"],
+    ["2001:db8::ffff:cb00:7107", undefined, "2001:db8::ffff:cb00:7107"],
+    ["64:ff9b::cb00:7107", undefined, "64:ff9b::cb00:7107"],
     ["not an address", "10.0.0.9", "10.0.0.9"],
     ["203.0.113.7:4711", "10.0.0.9", "10.0.0.9"],
     ["", undefined, "unknown"],

@@ -1,7 +1,7 @@
 /** Which connections are served when there are too many; a test of the running program shows it with requests. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { listen } from "../../test/support/tls-receiver.ts";
@@ -35,12 +35,12 @@ async function serve(limits: Partial<ConnectionLimits> = {}, trustedProxies: rea
     { ...LIMITS, ...limits },
     { trustedProxies, closed: (why) => closed.push(why) },
   );
-  const answers = new Map<string, () => void>();
+  const answers = new Map<string, ServerResponse>();
   const begun: { url: string; isReserved: boolean }[] = [];
   server.on("request", (request, response) => {
     const url = request.url ?? "";
     begun.push({ url, ...connections.startRequest(request, response) });
-    answers.set(url, () => response.end());
+    answers.set(url, response);
   });
   const port = await listen(server);
 
@@ -59,16 +59,17 @@ async function serve(limits: Partial<ConnectionLimits> = {}, trustedProxies: rea
     return { client, isOpen: () => !served.destroyed };
   }
 
-  async function answer(url: string, client: Socket): Promise<void> {
-    answers.get(url)?.();
-    await once(client, "data");
+  async function answer(url: string): Promise<void> {
+    const response = answers.get(url);
+    assert.ok(response !== undefined);
+    await once(response.end(), "close");
   }
   return { arrive, answer, begun, connections };
 }
 
 const areOpen = (all: readonly { isOpen: () => boolean }[]): boolean[] => all.map(({ isOpen }) => isOpen());
 
-describe("connections", () => {
+describe("connections", { timeout: 20_000 }, () => {
   it("of one address are bounded: a further one takes the place of its own idle one, the oldest first", async () => {
     const { arrive } = await serve();
     const all = [await arrive(ONE), await arrive(ONE), await arrive(ONE), await arrive(OTHER)];
@@ -89,9 +90,17 @@ describe("connections", () => {
     const { arrive, answer } = await serve();
     const first = await arrive(ONE, "/a");
     const second = await arrive(ONE);
-    await answer("/a", first.client);
+    await answer("/a");
     const third = await arrive(ONE);
     assert.deepEqual([areOpen([first, second, third]), closed], [[true, false, true], ["idle"]]);
+    const fourth = await arrive(ONE);
+    assert.deepEqual(
+      [areOpen([first, third, fourth]), closed],
+      [
+        [false, true, true],
+        ["idle", "idle"],
+      ],
+    );
   });
 
   it("have no bound from this machine or a trusted proxy", async () => {

@@ -26,6 +26,11 @@ it("a state of the database is told with what to do, and a fault of Postern's ow
     ["53100", /disk is full/],
     ["25006", /read-only/],
     ["53300", /max_connections/],
+    ["POSTERN_NO_HOST", /^no host of DATABASE_URL accepts writes: .*promote a standby$/],
+    ["53200", /out of memory/],
+    ["53400", /^the database has reached a limit of its configuration: see its log$/],
+    ["58030", /can't read or write its files/],
+    ["40001", /^the database refuses to commit: see its log$/],
     ["57014", /take too long/],
     ["ECONNREFUSED", /^the database cannot be reached$/],
   ] as const) {

@@ -17,6 +17,9 @@ describe("readRange", () => {
     ["bytes=-", null],
     ["bytes=0-1,4-5", null],
     ["lines=0-1", null],
+    ["kilobytes=0-1", null],
+    ["bytes=0-1 ", null],
+    ["bytes=1234567890123456-", null],
     ["bytes=a-b", null],
   ];
   for (const [header, meaning] of cases) {

@@ -8,6 +8,8 @@ const MINUTE_MS = 60_000;
 /** Waits between requests, in milliseconds; bursts and long pauses among them. */
 const waits = fc.array(fc.oneof(fc.constant(0), fc.nat(50), fc.nat(3000), fc.nat(90_000)), {
   maxLength: 200,
+  // By itself it would draw some ten of them at most.
+  size: "max",
 });
 const limits = fc.integer({ min: 1, max: 200 });
 
@@ -102,7 +104,7 @@ describe("a token bucket", () => {
 
 describe("the memory of token buckets", () => {
   it("holds no more keys than it may", () => {
-    const keys = fc.array(fc.tuple(fc.nat(40), fc.nat(5000)), { maxLength: 300 });
+    const keys = fc.array(fc.tuple(fc.nat(40), fc.nat(5000)), { maxLength: 300, size: "max" });
     fc.assert(
       fc.property(keys, (uses) => {
         const buckets = new TokenBuckets({ perMinute: 5, maxKeys: 20 });
@@ -121,6 +123,30 @@ describe("the memory of token buckets", () => {
     assert.ok(!buckets.take("used up", 0).allowed);
     for (let other = 0; other < 100_000; other++) buckets.take(`new ${other}`, 0);
     assert.ok(!buckets.take("used up", 0).allowed);
+  });
+
+  it("forgets of those unused for longest the one with most tokens, and no other for a known key", () => {
+    const buckets = new TokenBuckets({ perMinute: 10, maxKeys: 3 });
+    const remainingOf = (key: string) => {
+      const taken = buckets.take(key, 0);
+      return taken.allowed && taken.remaining;
+    };
+    for (const key of ["a", "a", "a", "b", "c", "c", "b"]) buckets.take(key, 0);
+    // The same number of tokens: b has been used since.
+    assert.deepEqual([remainingOf("d"), buckets.size], [9, 3]);
+    assert.deepEqual([remainingOf("a"), remainingOf("b"), buckets.size], [6, 7, 3]);
+    assert.deepEqual([remainingOf("c"), remainingOf("a"), remainingOf("b")], [9, 5, 6]);
+  });
+
+  it("looks at the sixteen unused for longest alone", () => {
+    const buckets = new TokenBuckets({ perMinute: 10, maxKeys: 18 });
+    for (let at = 0; at < 18; at++)
+      for (let used = at < 16 ? 2 : 1; used > 0; used--) buckets.take(`key ${at}`, 0);
+    buckets.take("new", 0);
+    const sixteenth = buckets.take("key 16", 0);
+    assert.deepEqual(sixteenth.allowed && sixteenth.remaining, 8);
+    const first = buckets.take("key 0", 0);
+    assert.deepEqual(first.allowed && first.remaining, 9);
   });
 
   it("forgets what has become full before anything else", () => {

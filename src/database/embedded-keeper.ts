@@ -93,7 +93,7 @@ function hasSpace(folder: string): boolean {
 }
 
 /** Those to start the server again since it last ran for long. A full disk uses up none. */
-class Tries {
+export class Tries {
   #made = 0;
   isDiskFull = false;
 

@@ -50,7 +50,7 @@ for (const platform of ["linux", "darwin"] as const) {
   });
 }
 
-it("a process that ended and that nobody waited for runs no more", { skip }, async () => {
+it("a process that ended and that nobody waited for runs no more", { skip, timeout: 20_000 }, async () => {
   // The shell's child ends, and the shell has become a program that does not look for it.
   const parent = spawn("/bin/sh", ["-c", 'sleep 0 & echo "$!"; exec sleep 60'], {
     stdio: ["ignore", "pipe", "ignore"],
