@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { it } from "node:test";
+import { Client } from "pg";
 import { createTestDatabase } from "../../test/support/postgres.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
+import { askClient } from "./host-probe.ts";
 import { Hosts, hostsOf, tellHost } from "./hosts.ts";
 
 it("goes on to another host on the same timeline once the one it used is gone", async () => {
@@ -86,6 +89,51 @@ it("raises the newest timeline that was remembered, and refuses a host behind it
   fresh.remember({ timelineOf: () => 0, raise: (_system, timeline) => void raised.push(timeline) });
   await fresh.pick();
   assert.deepEqual(raised, [fresh.timeline()]);
+  await database.drop();
+});
+
+it("is checked by asking the host in use, and the others once that is gone", async () => {
+  const database = await createTestDatabase();
+  const { port } = new URL(database.url);
+  const proxy = await startTcpProxy(Number(port));
+  const hosts = hostsAt(database.url, [proxy.port, port]);
+  await hosts.pick();
+  hosts.keepAsking(true);
+  await hosts.check();
+  assert.equal(hosts.current(), `127.0.0.1:${proxy.port}`);
+  await proxy.close();
+  // The first learns that it is gone.
+  await hosts.check();
+  await hosts.check();
+  assert.equal(hosts.current(), `127.0.0.1:${port}`);
+  hosts.keepAsking(false);
+  await database.drop();
+});
+
+it("cuts off connections to a former primary as soon as a newer timeline is seen, and admits no more", async () => {
+  const database = await createTestDatabase();
+  const { port } = new URL(database.url);
+  const hosts = hostsAt(database.url, [port]);
+  const probe = await hosts.pick();
+  const clients = [1, 2].map(() => new Client({ connectionString: database.url }));
+  const [old, current] = clients;
+  assert.ok(old !== undefined && current !== undefined);
+  await Promise.all(clients.map((client) => client.connect()));
+  const answer = await askClient(old, 3000);
+  const timeline = (answer.timeline ?? 0) + 1;
+  hosts.admit(old, probe, answer);
+  const lost = once(old, "error");
+  // It may tell of its end too.
+  old.on("error", () => undefined);
+  hosts.admit(current, probe, { ...answer, timeline });
+  assert.match(String((await lost)[0]), /another host of DATABASE_URL has taken over/);
+  assert.equal(hosts.timeline(), timeline);
+  assert.throws(() => hosts.admit(current, probe, answer), {
+    code: "POSTERN_CONNECTION_REFUSED",
+    message: `${probe.host.name} is on timeline ${timeline - 1}, and a newer primary on timeline ${timeline} was seen: it is never written to again`,
+  });
+  assert.equal((await current.query("SELECT 1")).rowCount, 1);
+  await current.end();
   await database.drop();
 });
 
