@@ -65,16 +65,14 @@ async function request(fruitlessRuns = 0): Promise<ExportId> {
   const filter = { endpointId: null, eventType: null, deliveryStatus: null };
   const of = { tenantId: tenant("acme"), id, requestedBy: "ada", formats: ["csv"] as const };
   assert.ok(await insertExport(artifacts.pool, { ...of, from: new Date(0), to: new Date(1), ...filter }));
-  await artifacts.pool.query("UPDATE postern.storage_exports SET fruitless_runs = $2 WHERE id = $1", [
-    id,
-    fruitlessRuns,
-  ]);
+  const sql = "UPDATE postern.storage_exports SET fruitless_runs = $2 WHERE id = $1";
+  await artifacts.pool.query(sql, [id, fruitlessRuns]);
   return id;
 }
 
 async function rowOf(id: ExportId) {
   const { rows } = await artifacts.pool.query(
-    `SELECT status, error, fruitless_runs, attempt, extract(epoch FROM lease_until - now())::float8 AS lease_s
+    `SELECT status, error, fruitless_runs, attempt, lease_until, extract(epoch FROM lease_until - now())::float8 AS lease_s
       FROM postern.storage_exports WHERE id = $1`,
     [id],
   );
@@ -83,13 +81,8 @@ async function rowOf(id: ExportId) {
 
 /** Whether the export was given back since the test began, and is not to be claimed again for so many seconds. */
 async function isGivenBack(id: ExportId, seconds: number): Promise<boolean> {
-  const { rows } = await artifacts.pool.query(
-    `SELECT lease_until BETWEEN $2::timestamptz + $3 * interval '1 second'
-        AND now() + $3 * interval '1 second' AS is_back
-      FROM postern.storage_exports WHERE id = $1`,
-    [id, begunAt, seconds],
-  );
-  return rows[0].is_back === true;
+  const { lease_s: lease, lease_until: until } = await rowOf(id);
+  return lease !== null && lease <= seconds && until.getTime() >= begunAt.getTime() + seconds * 1000;
 }
 
 const ends = (id: ExportId, status: string) => eventually(async () => (await rowOf(id)).status === status);
