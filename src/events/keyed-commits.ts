@@ -32,7 +32,7 @@ type Committed = { accepted: AcceptedEvent | undefined } | "locked";
  * Under load, a commit of twice as many events costs less than two. Few callers
  * at a time never wait for it.
  */
-export const PUBLISHING_REST: Rest = { ms: 2, from: 4, untilBack: { mostMs: 10 } };
+export const PUBLISHING_REST: Rest = { ms: 2, from: 4, endsWhenBack: true };
 
 export type KeyedCommits = { add(event: NewEvent): Promise<AcceptedEvent | undefined> };
 

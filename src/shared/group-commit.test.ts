@@ -172,7 +172,7 @@ describe("GroupCommit", () => {
   it("ends a rest early once those who were answered are back", async () => {
     const { clock, turn } = ownTime();
     const { flushes, flush } = manualFlush();
-    const rest = { ms: 5, from: 2, untilBack: { mostMs: 5 } };
+    const rest = { ms: 5, from: 2, endsWhenBack: true } as const;
     const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest }, clock);
     const flushed = () => flushes.map(({ items }) => items.length);
     void group.add(1);
@@ -195,35 +195,5 @@ describe("GroupCommit", () => {
     assert.deepEqual(flushed(), [2, 3]);
     await clock.runUntil(5);
     assert.deepEqual(flushed(), [2, 3, 1]);
-  });
-
-  it("rests on while those who were answered return, and not longer than it may", async () => {
-    const { clock, turn } = ownTime();
-    const { flushes, flush } = manualFlush();
-    const rest = { ms: 5, from: 2, untilBack: { mostMs: 15 } };
-    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest }, clock);
-    const flushed = () => flushes.map(({ items }) => items.length);
-    for (const item of [1, 2, 3, 4]) void group.add(item);
-    await turn();
-    flushes[0]?.end();
-    await turn();
-    void group.add(5);
-    await clock.runUntil(5);
-    void group.add(6);
-    await clock.runUntil(14);
-    assert.deepEqual(flushed(), [4]);
-    void group.add(7);
-    await clock.runUntil(15);
-    assert.deepEqual(flushed(), [4, 3]);
-
-    flushes[1]?.end();
-    await turn();
-    void group.add(8);
-    await clock.runUntil(20);
-    // One has come in the first part of the rest, and none in the second.
-    await clock.runUntil(24);
-    assert.deepEqual(flushed(), [4, 3]);
-    await clock.runUntil(25);
-    assert.deepEqual(flushed(), [4, 3, 1]);
   });
 });

@@ -14,12 +14,8 @@ type Entry<Item, Result> = {
 export type Rest = {
   ms: number;
   from: number;
-  /**
-   * Ends once as many wait as were answered: all senders that could return have. Goes on for
-   * another `ms` while some return, so long at most: a process that works for other databases
-   * as well takes longer to hear them all.
-   */
-  untilBack?: { mostMs: number };
+  /** Ends once as many wait as were answered: all senders that could return have. */
+  endsWhenBack?: true;
 };
 const NO_REST: Rest = { ms: 0, from: 1 };
 
@@ -37,7 +33,7 @@ export class GroupCommit<Item, Result> {
   readonly #clock: Clock;
   #waiting: Entry<Item, Result>[] = [];
   #flushing = 0;
-  /** While resting, with `untilBack`. */
+  /** While resting, with `endsWhenBack`. */
   #resting: { until: number; end: () => void } | null = null;
 
   /**
@@ -108,25 +104,13 @@ export class GroupCommit<Item, Result> {
 
   #takeRest(answered: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { ms, untilBack } = this.#rest;
-    if (untilBack === undefined) {
-      this.#clock.after(ms, resolve);
-      return promise;
-    }
     const end = (): void => {
-      this.#resting = null;
+      // A rest that ended early has its time run out in a later one.
+      if (this.#resting?.end === end) this.#resting = null;
       resolve();
     };
-    this.#resting = { until: this.#waiting.length + answered, end };
-    const look = (restedMs: number, seen: number): void => {
-      // A rest that ended early has its time run out in a later one.
-      if (this.#resting?.end !== end) return;
-      const waiting = this.#waiting.length;
-      if (waiting === seen || restedMs >= untilBack.mostMs) end();
-      else this.#clock.after(ms, () => look(restedMs + ms, waiting));
-    };
-    const seen = this.#waiting.length;
-    this.#clock.after(ms, () => look(ms, seen));
+    if (this.#rest.endsWhenBack === true) this.#resting = { until: this.#waiting.length + answered, end };
+    this.#clock.after(this.#rest.ms, end);
     return promise;
   }
 }
