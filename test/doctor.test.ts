@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -14,6 +15,7 @@ import { startDnsServer, type DnsAnswer, type DnsServer } from "./support/dns-se
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram } from "./support/program.ts";
 import { freePort } from "./support/free-port.ts";
+import { listen } from "./support/tls-receiver.ts";
 
 let database: TestDatabase;
 let dns: DnsServer;
@@ -43,6 +45,13 @@ async function examine(change: Environment = {}): Promise<{ code: unknown; lines
 
 function faults(lines: readonly Line[]): [check: string, status: string][] {
   return lines.filter(({ status }) => status !== "ok").map(({ check, status }) => [check, status]);
+}
+
+async function sessionKeys(url: string): Promise<string> {
+  const session = { SESSION_JWT_SECRET: "", SESSION_ISSUER: "app", SESSION_AUDIENCE: "postern" };
+  const { lines } = await examine({ ...session, SESSION_JWKS_URL: url });
+  const { status, detail } = lines.find(({ check }) => check === "session keys") ?? {};
+  return `${status}: ${detail}`;
 }
 
 async function workersOf(): Promise<string> {
@@ -136,6 +145,27 @@ describe("postern doctor", () => {
       ["settings", "fail"],
       ["event catalog", "fail"],
     ]);
+  });
+
+  it("reads the key set of session tokens, and says why it can't", async () => {
+    let keys: unknown[] = [{ kty: "oct", kid: "one" }];
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === "/keys" ? 200 : 404).end(JSON.stringify({ keys }));
+    });
+    const origin = `http://127.0.0.1:${await listen(server)}`;
+    try {
+      assert.equal(await sessionKeys(`${origin}/keys`), `ok: ${origin}/keys has 1`);
+      keys = [];
+      assert.match(await sessionKeys(`${origin}/keys`), /^fail: .* has none: no session token is accepted$/);
+      assert.equal(
+        await sessionKeys(`${origin}/wrong`),
+        "fail: SESSION_JWKS_URL can't be read: the key set was answered with 404",
+      );
+    } finally {
+      server.close();
+    }
+    const nobody = `http://127.0.0.1:${await freePort()}/keys`;
+    assert.match(await sessionKeys(nobody), /^fail: SESSION_JWKS_URL can't be read: connect ECONNREFUSED /);
   });
 
   it("warns of an embedded database, and names its folder", async () => {

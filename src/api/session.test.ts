@@ -1,5 +1,5 @@
 /** Tokens that lie about their algorithm, and key sets that change, vanish or come back. With a real key server. */
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import { before, describe, it, type TestContext } from "node:test";
 import {
@@ -13,9 +13,11 @@ import {
   type JWK,
   type JWTHeaderParameters,
 } from "jose";
+import { pino } from "pino";
 import { listen } from "../../test/support/tls-receiver.ts";
 import { Refusal } from "../shared/refusal.ts";
-import { makeSessionVerifier, type KeySetTimes, type SessionVerifier } from "./session.ts";
+import type { KeySetOptions } from "./key-set.ts";
+import { makeSessionVerifier, type SessionVerifier } from "./session.ts";
 
 const SECRET = "a secret that is shared and has 32 bytes or more";
 const ISSUER = "https://login.example.com/";
@@ -71,12 +73,12 @@ async function keyServerFor(test: TestContext, keys: JWK[]): Promise<KeyServer> 
   return state;
 }
 
-const withKeys = (server: KeyServer, times?: Partial<KeySetTimes>) =>
+const withKeys = (server: KeyServer, options?: KeySetOptions) =>
   makeSessionVerifier({ kind: "jwks", url: server.url, issuer: ISSUER, audience: AUDIENCE }, null, {
     cooldownMs: 0,
     maxAgeMs: 600_000,
     pauseMs: 0,
-    ...times,
+    ...options,
   });
 
 function signedWith(claims: { iss?: string; aud?: string }): Promise<string> {
@@ -287,6 +289,24 @@ describe("a key set", () => {
       const refused = { code: "unavailable", retryAfterS: 5 };
       await rejects(withKeys(server).verify(`Bearer ${await byOld()}`), refused, JSON.stringify(answer));
     }
+  });
+
+  it("that can't be read is told of, with the cause, once for all callers", async (test) => {
+    const server = await keyServerFor(test, [old.jwk]);
+    const causes: string[] = [];
+    const log = pino({ base: null }, { write: (line) => causes.push(JSON.parse(line).err.message) });
+    server.answer = { status: 404, body: "" };
+    const verifier = withKeys(server, { log });
+    for (let again = 0; again < 3; again++) equal(await judge(verifier, await byOld()), "unavailable");
+    deepEqual(causes, ["the key set was answered with 404"]);
+
+    delete server.answer;
+    const served = withKeys(server, { log });
+    equal(await judge(served, await byFresh()), "unauthorized");
+    equal(causes.length, 1);
+    server.isUp = false;
+    equal(await judge(served, await byFresh()), "unavailable");
+    match(causes[1] ?? "", /^fetch failed: /);
   });
 
   it("that is answered with an error is not asked for by each token", async (test) => {

@@ -1,21 +1,13 @@
 /** Who is calling: session tokens (JWT) verified with pinned algorithms. */
 import { hash } from "node:crypto";
-import {
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  jwtVerify,
-  type FetchImplementation,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  type JWTVerifyOptions,
-} from "jose";
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from "jose";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { SessionSource } from "../config.ts";
 import type { OwnTokens } from "../portal/own-tokens.ts";
 import { parsePortalSessionId, parseTenantId, type PortalSessionId, type TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
+import { isTokenFault, makeKeySet, type KeySetOptions } from "./key-set.ts";
 
 export const PERMISSIONS = [
   "settings:read",
@@ -62,14 +54,6 @@ const MAX_SUBJECT_LENGTH = 256;
 const REMEMBER_MS = 30_000;
 const REMEMBERED_TOKENS = 10_000;
 
-/**
- * How a key set is kept: a token with an unknown key makes it be fetched again,
- * but not sooner than `cooldownMs` after it was, nor than `pauseMs` after it
- * could not be.
- */
-export type KeySetTimes = { cooldownMs: number; maxAgeMs: number; pauseMs: number };
-const KEY_SET_TIMES: KeySetTimes = { cooldownMs: 30_000, maxAgeMs: 600_000, pauseMs: 2_000 };
-
 const claims = z.object({
   exp: z.number(),
   type: z.unknown().optional(),
@@ -83,13 +67,13 @@ const claims = z.object({
 export function makeSessionVerifier(
   source: SessionSource,
   own: OwnSessions | null = null,
-  keySetTimes: KeySetTimes = KEY_SET_TIMES,
+  keySet: KeySetOptions = {},
 ): SessionVerifier {
   const remembered = new LRUCache<string, { session: Session; expiresAtMs: number }>({
     max: REMEMBERED_TOKENS,
     ttl: REMEMBER_MS,
   });
-  const check = tokenCheck(source, keySetTimes);
+  const check = tokenCheck(source, keySet);
 
   /** The operator's tokens are good until they expire; ours end with their session. */
   function goingOn(session: Session): Session | Promise<Session> {
@@ -128,10 +112,7 @@ function checkOwn({ tokens }: OwnSessions, token: string): Promise<JWTPayload> {
   );
 }
 
-function tokenCheck(
-  source: SessionSource,
-  { cooldownMs, maxAgeMs, pauseMs }: KeySetTimes,
-): (token: string) => Promise<JWTPayload> {
+function tokenCheck(source: SessionSource, keySet: KeySetOptions): (token: string) => Promise<JWTPayload> {
   const common: JWTVerifyOptions = {
     clockTolerance: CLOCK_TOLERANCE_S,
     requiredClaims: ["exp"],
@@ -143,49 +124,22 @@ function tokenCheck(
     const options = { ...common, algorithms: ["HS256"] };
     return (token) => verified(jwtVerify(token, key, options));
   }
-  const keys: JWTVerifyGetKey = createRemoteJWKSet(new URL(source.url), {
-    timeoutDuration: 3000,
-    cooldownDuration: cooldownMs,
-    cacheMaxAge: maxAgeMs,
-    [customFetch]: fetchWithPause(pauseMs),
-  });
+  const keys = makeKeySet(source.url, keySet);
   const options = { ...common, algorithms: ["RS256", "ES256", "EdDSA"] };
   return (token) => verified(jwtVerify(token, keys, options));
-}
-
-/** Fetches, but not while the last try failed a moment ago: callers by the thousand would keep a server from coming back. */
-function fetchWithPause(pauseMs: number): FetchImplementation {
-  let failed: { error: unknown; atMs: number } | null = null;
-  return async (url, options) => {
-    if (failed !== null && performance.now() - failed.atMs < pauseMs) throw failed.error;
-    try {
-      const response = await fetch(url, options);
-      if (response.status !== 200)
-        throw new errors.JOSEError(`the key set was answered with ${response.status}`);
-      failed = null;
-      return response;
-    } catch (error) {
-      failed = { error, atMs: performance.now() };
-      throw error;
-    }
-  };
 }
 
 async function verified(verification: Promise<{ payload: JWTPayload }>): Promise<JWTPayload> {
   try {
     return (await verification).payload;
   } catch (error) {
-    const isKeyTrouble = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid;
-    const isTokenFault = error instanceof errors.JOSEError && !isKeyTrouble;
-    // Anything but a fault of the token itself means that the key set could not be read.
-    if (isTokenFault && !isUnreadableKeySet(error))
-      throw new Refusal("unauthorized", { reason: tokenFault(error) });
+    if (isTokenFault(error)) throw new Refusal("unauthorized", { reason: reasonOf(error) });
     throw new Refusal("unavailable", { retryAfterS: 5 });
   }
 }
 
 /** Claims are judged behind the signature, so only who holds a good token learns of them. */
-function tokenFault(error: errors.JOSEError): string {
+function reasonOf(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return "the token has expired";
   if (!(error instanceof errors.JWTClaimValidationFailed)) return "the token is not signed as it must be";
   if (error.reason === "missing") return `the token has no ${knownClaim(error.claim)}`;
@@ -195,11 +149,6 @@ function tokenFault(error: errors.JOSEError): string {
 /** One of a few words, whatever the token names. */
 function knownClaim(claim: string): string {
   return ["exp", "nbf", "iat", "iss", "aud"].find((known) => known === claim) ?? "claim";
-}
-
-/** jose reports a key set's answer other than 200 and JSON by its general error class. */
-function isUnreadableKeySet(error: errors.JOSEError): boolean {
-  return error.code === "ERR_JOSE_GENERIC";
 }
 
 function bearerToken(authorization: string | undefined): string | null {

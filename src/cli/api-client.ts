@@ -5,7 +5,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { NoAnswerError } from "./command-errors.ts";
-import { messageOf } from "../shared/message-of.ts";
+import { reasonOf } from "../shared/message-of.ts";
 import { withoutSlash } from "../shared/without-slash.ts";
 
 const TOKEN_LIFE_MS = 60_000;
@@ -80,11 +80,6 @@ function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
       return text;
     },
   };
-}
-
-/** `fetch` says only that it failed; why is in its cause. */
-export function reasonOf(error: unknown): string {
-  return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
 }
 
 /** The answer says no more than "Unauthorized", which is right for strangers and too little for an operator. */

@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { access, constants, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../config.ts";
+import { countKeys } from "../api/key-set.ts";
+import type { Config, SessionSource } from "../config.ts";
 import { nameDatabase } from "../database/database-name.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
@@ -12,7 +13,7 @@ import { isSupported, OLDEST_POSTGRES, readServerVersion } from "../database/ser
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { makeResolver } from "../outbound/resolver.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { messageOf } from "../shared/message-of.ts";
+import { messageOf, reasonOf } from "../shared/message-of.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { NEEDED_NODE } from "../shared/version.ts";
 import { withOwnBucket } from "../shards/own-bucket.ts";
@@ -68,6 +69,23 @@ export async function checkAuthorities(file: string | undefined): Promise<Findin
     const detail = `NODE_EXTRA_CA_CERTS can't be read: ${messageOf(error)}`;
     const fix = "correct the path, let this user read the file, and restart Postern";
     return [{ check, status: "warn", detail, fix }];
+  }
+}
+
+/** Whether the key set of session tokens can be read. A shared secret needs nothing. */
+export async function checkSessionKeys(session: SessionSource): Promise<Finding[]> {
+  if (session.kind === "secret") return [];
+  const check = "session keys";
+  try {
+    const count = await countKeys(session.url);
+    if (count > 0) return [{ check, status: "ok", detail: `${session.url} has ${count}` }];
+    const fix = "publish the public keys that your application signs session tokens with";
+    return [{ check, status: "fail", detail: `${session.url} has none: no session token is accepted`, fix }];
+  } catch (error) {
+    const detail = `SESSION_JWKS_URL can't be read: ${reasonOf(error)}`;
+    const fix =
+      "correct the URL, or let this machine reach it; NODE_EXTRA_CA_CERTS names a private authority's certificate";
+    return [{ check, status: "fail", detail, fix }];
   }
 }
 

@@ -12,6 +12,7 @@ import {
   checkDns,
   checkNode,
   checkObjectStores,
+  checkSessionKeys,
 } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
 import { checkIntake } from "./doctor-intake.ts";
@@ -51,6 +52,7 @@ async function examine(): Promise<Finding[]> {
     ...checkNames(env),
     ...(await checkAuthorities(env["NODE_EXTRA_CA_CERTS"])),
     ...(await checkCatalog(env)),
+    ...(await checkSessionKeys(config.session)),
     ...(await checkDatabases(config)),
     ...(await checkIntake(config)),
     await checkDns(config.outbound.dnsServers),

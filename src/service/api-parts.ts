@@ -101,11 +101,11 @@ export function makeTenantServices(
   };
 }
 
-function makeSessions({ config, standingCode }: ServiceOptions, { pools }: Foundation) {
+function makeSessions({ config, standingCode, log }: ServiceOptions, { pools }: Foundation) {
   const tokens = makeOwnTokens(config.encryptionKeys);
   const portal = new PortalSessions({ db: pools.publisher, tokens, standingCode: standingCode ?? null });
   return {
-    sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }),
+    sessions: makeSessionVerifier(config.session, { tokens, isAlive: (id) => portal.isAlive(id) }, { log }),
     portal,
   };
 }

@@ -114,7 +114,7 @@ function boundToShard({ router, shards }: Routing) {
 
 /** A session is in its tenant's shard, one for all tenants in the first. A code does not say whose it is: all are asked. */
 function portalOf(
-  { config }: ServiceOptions,
+  { config, log }: ServiceOptions,
   { router, shards }: Routing,
   first: ShardParts,
 ): Pick<ApiServices, "portal" | "sessions"> {
@@ -132,10 +132,14 @@ function portalOf(
       renew: (session) => atHome(session.tenantId, (portal) => portal.renew(session)),
       end: (session) => atHome(session.tenantId, (portal) => portal.end(session)),
     },
-    sessions: makeSessionVerifier(config.session, {
-      tokens: makeOwnTokens(config.encryptionKeys),
-      isAlive: (id, tenantId) => atHome(tenantId, (portal) => portal.isAlive(id)),
-    }),
+    sessions: makeSessionVerifier(
+      config.session,
+      {
+        tokens: makeOwnTokens(config.encryptionKeys),
+        isAlive: (id, tenantId) => atHome(tenantId, (portal) => portal.isAlive(id)),
+      },
+      { log },
+    ),
   };
 }
 

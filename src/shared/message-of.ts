@@ -4,3 +4,8 @@ export function messageOf(error: unknown): string {
   const parts = error instanceof AggregateError ? error.errors.map(messageOf) : [];
   return error.message === "" ? parts.join("; ") : error.message.replace(/\.$/, "");
 }
+
+/** `fetch` says only that it failed; why is in its cause. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+}
