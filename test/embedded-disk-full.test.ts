@@ -84,6 +84,7 @@ describe(
       await small().fill();
       await eventually(async () => (await publishLarge()) === 503);
       await untilReason(DISK_FULL);
+      assert.match(program.output(), /"level":"warn".*"msg":"callers get 503: the database /);
       await heals();
     });
 

@@ -92,11 +92,15 @@ export class BrokenAnswerLog extends LogController {
   }
 }
 
+/** Of the database or the object store: the caller may try again, and the operator has to look. */
+export function isOutage(error: Error): boolean {
+  return isPassing(error) || error instanceof StoreUnavailableError;
+}
+
 function toRefusal(error: FastifyError | Error): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof SecretBoxError) return new Refusal("secret_unusable");
-  if (isPassing(error) || error instanceof StoreUnavailableError)
-    return new Refusal("unavailable", { retryAfterS: OUTAGE_RETRY_AFTER_S });
+  if (isOutage(error)) return new Refusal("unavailable", { retryAfterS: OUTAGE_RETRY_AFTER_S });
   const code = "code" in error ? error.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Refusal("payload_too_large");
   return null;

@@ -6,6 +6,7 @@ import {
   type FetchImplementation,
   type JWTVerifyGetKey,
 } from "jose";
+import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 
 const TIMEOUT_MS = 3000;
@@ -31,15 +32,14 @@ export function makeKeySet(url: string, { log, ...times }: KeySetOptions): JWTVe
     cacheMaxAge: maxAgeMs,
     [customFetch]: fetchWithPause(pauseMs),
   });
-  let quietUntilMs = 0;
+  const tell = seldom(TELL_EVERY_MS, (times, err: unknown) =>
+    log?.warn({ err, times }, "SESSION_JWKS_URL can't be read: callers whose token needs it get 503"),
+  );
   return async (header, token) => {
     try {
       return await keys(header, token);
     } catch (error) {
-      if (!isTokenFault(error) && performance.now() >= quietUntilMs) {
-        quietUntilMs = performance.now() + TELL_EVERY_MS;
-        log?.warn({ err: error }, "SESSION_JWKS_URL can't be read: callers whose token needs it get 503");
-      }
+      if (!isTokenFault(error)) tell(error);
       throw error;
     }
   };

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { fastifySwagger } from "@fastify/swagger";
 import { fastify, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { makeCallerLimits } from "./caller-limits.ts";
+import { makeCallerLimits, type CallerLimits } from "./caller-limits.ts";
 import { answerClientError, watchExchanges } from "./client-errors.ts";
 import { answerError, BrokenAnswerLog } from "./error-answers.ts";
 import { KnownPaths } from "./known-paths.ts";
@@ -10,6 +10,7 @@ import { makeHttpServer, namesOneHost, refuseExpectations, type HttpLimits } fro
 import { makeLogTurns } from "./log-turns.ts";
 import { answerNotFound, mountApiRoutes, mountOperatorRoutes } from "./mount-routes.ts";
 import { documentOptions } from "./openapi.ts";
+import { makeOutageLog } from "./outage-log.ts";
 import { METHODS } from "./node-http.ts";
 import { acceptLenientJson } from "./parse.ts";
 import { countRefusedCall } from "./refused-calls.ts";
@@ -66,10 +67,7 @@ export async function makeServer(
   // The routes' schemas are for the document; handlers parse what they need, in the order that the contract sets.
   app.setValidatorCompiler(() => (value) => ({ value }));
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  app.setErrorHandler((error: Error, request, reply) => {
-    countRefusedCall(error, request, services.auditTally);
-    return answerError(limits.judge(error, request, reply), request, reply);
-  });
+  answerErrors(app, services, limits);
   app.setNotFoundHandler(answerNotFound);
   const paths = new KnownPaths({ maxParamLength: MAX_PATH_PARAMETER });
   addHooks(app, services, paths);
@@ -82,6 +80,19 @@ export async function makeServer(
 }
 
 /** Every method that Node can parse is known, so that a signed link refuses it as any other. */
+function answerErrors(
+  app: FastifyInstance,
+  { auditTally }: Pick<ApiServices, "auditTally">,
+  limits: Pick<CallerLimits, "judge">,
+): void {
+  const tellOutage = makeOutageLog(app.log);
+  app.setErrorHandler((error: Error, request, reply) => {
+    countRefusedCall(error, request, auditTally);
+    tellOutage(error);
+    return answerError(limits.judge(error, request, reply), request, reply);
+  });
+}
+
 function knowEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) {
     if (method !== "CONNECT" && !app.supportedMethods.includes(method))

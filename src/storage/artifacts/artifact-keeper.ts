@@ -12,6 +12,7 @@ import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import type { BodiesToKeep } from "../../queue/queue.ts";
 import { every, pause } from "../../shared/every.ts";
+import { seldom } from "../../shared/seldom.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Bucket } from "../bytes/bucket.ts";
@@ -83,8 +84,12 @@ class DurableKeeper implements ArtifactKeeper {
   readonly #stopping = new AbortController();
   #running: Promise<unknown> | null = null;
   #isFull = false;
-  #toldAtMs = -TELL_EVERY_MS;
-  #untold = 0;
+  /** Many at once are one line: the log must not fill because the store is away. */
+  readonly #tell = seldom(
+    TELL_EVERY_MS,
+    (times, { kind, tenantId, deliveryId }: Partial<WaitingBody>, err: unknown, message: string) =>
+      this.#services.log.warn({ err, kind, tenantId, deliveryId, times }, message),
+  );
 
   constructor(services: ArtifactKeeperServices) {
     this.#services = services;
@@ -237,15 +242,5 @@ class DurableKeeper implements ArtifactKeeper {
   #lose(of: Pick<WaitingBody, "kind"> & Partial<WaitingBody>, reason: LossReason, cause: unknown): void {
     this.#services.metrics.artifactsTotal.inc({ kind: of.kind, outcome: "lost", reason });
     this.#tell(of, cause, "bodies of attempts are lost");
-  }
-
-  /** Many at once are one line: the log must not fill because the store is away. */
-  #tell({ kind, tenantId, deliveryId }: Partial<WaitingBody>, cause: unknown, message: string): void {
-    this.#untold++;
-    const nowMs = performance.now();
-    if (nowMs - this.#toldAtMs < TELL_EVERY_MS) return;
-    this.#services.log.warn({ err: cause, kind, tenantId, deliveryId, times: this.#untold }, message);
-    this.#toldAtMs = nowMs;
-    this.#untold = 0;
   }
 }

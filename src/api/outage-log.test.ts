@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { pino } from "pino";
+import { Refusal } from "../shared/refusal.ts";
+import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
+import { makeOutageLog } from "./outage-log.ts";
+
+it("outages that callers meet are one line with their cause, and refusals and faults none", () => {
+  const lines: unknown[] = [];
+  const write = (line: string) => {
+    const { level, msg, times, err } = JSON.parse(line);
+    lines.push([level, msg, times, err.message]);
+  };
+  const tell = makeOutageLog(pino({ base: null, formatters: { level: (level) => ({ level }) } }, { write }));
+  for (const error of [new Refusal("unavailable"), new TypeError("a fault")]) tell(error);
+  assert.deepEqual(lines, []);
+  tell(new StoreUnavailableError("its credentials are not accepted"));
+  tell(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
+  const msg = "callers get 503: the database or the object store did not serve them";
+  assert.deepEqual(lines, [["warn", msg, 1, "its credentials are not accepted"]]);
+});
