@@ -213,11 +213,16 @@ describe("retention", () => {
 
   it("says every 30 seconds who keeps a day from being dropped, counts it, and drops it when they have ended", async (test) => {
     const database = await createTestDatabase();
+    // Its tables have the same numbers, since both are copies of one.
+    const elsewhere = await createTestDatabase();
     const reader = await database.pool.connect();
+    const stranger = await elsewhere.pool.connect();
     test.after(() => {
-      reader.release(true);
-      return database.drop();
+      for (const client of [reader, stranger]) client.release(true);
+      return Promise.all([database.drop(), elsewhere.drop()]);
     });
+    await stranger.query("BEGIN");
+    await stranger.query("SELECT count(*) FROM postern.deliveries");
     await database.pool.query("SELECT postern.ensure_partitions(current_date - 42, current_date - 41)");
     await reader.query("BEGIN; SET LOCAL application_name = 'a long report'");
     await reader.query("SELECT count(*) FROM postern.deliveries");

@@ -199,9 +199,13 @@ describe("the worker of an object store", { skip: unavailable ?? false }, () => 
       assert.equal((await storage.get(found.id)).status, "expired");
       const left = await client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: "v1/" }));
       assert.deepEqual([left.Versions ?? [], left.DeleteMarkers ?? []], [[], []]);
-      const { text } = await service.call("GET", "/metrics", { as: null });
+      const metrics = async () => (await service.call("GET", "/metrics", { as: null })).text;
+      // Counted a moment after the row says it.
+      await eventually(async () =>
+        /storage_reconcile_decisions_total\{decision="purged"\} 1/.test(await metrics()),
+      );
+      const text = await metrics();
       assert.match(text, /storage_objects_expired_total 1/);
-      assert.match(text, /storage_reconcile_decisions_total\{decision="purged"\} 1/);
       assert.match(text, /storage_reconcile_completed_timestamp_seconds [1-9]/);
     } finally {
       await running.stop();

@@ -65,6 +65,7 @@ BEGIN
         FROM (
           SELECT DISTINCT l.pid, a.application_name FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
           WHERE l.granted AND l.pid <> pg_backend_pid()
+            AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND l.relation IN (to_regclass('postern.' || name), to_regclass('postern.' || parent))
             -- Null where this user may not see it.
             AND coalesce(a.xact_start < clock_timestamp() - interval '200 ms', true)
