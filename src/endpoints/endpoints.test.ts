@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { pino } from "pino";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
-import { tenant } from "../../test/support/two-tenants.ts";
+import { ADA, tenant } from "../../test/support/two-tenants.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { EndpointId } from "../shared/id.ts";
 import { parseWebhookUrl } from "../outbound/url-rules.ts";
@@ -13,13 +13,6 @@ import { makeSecretBox } from "../shared/secret-box.ts";
 import { Endpoints } from "./endpoints.ts";
 
 const ACME = tenant("acme");
-const CALLER = {
-  tenantId: ACME,
-  actor: { type: "user", sub: "ada" },
-  requestId: null,
-  address: null,
-} as const;
-
 let database: TestDatabase;
 let tenants: TenantPool;
 let endpoints: Endpoints;
@@ -51,7 +44,7 @@ after(async () => {
 });
 
 async function create(input: Partial<Parameters<Endpoints["create"]>[1]> = {}): Promise<EndpointId> {
-  const { endpoint } = await endpoints.create(CALLER, { url: "https://example.com/", ...input });
+  const { endpoint } = await endpoints.create(ADA, { url: "https://example.com/", ...input });
   return endpoint.id;
 }
 
@@ -60,14 +53,14 @@ const refusedAs = (code: string) => (error: unknown) => error instanceof Refusal
 describe("a change of an endpoint", () => {
   it("is followed by its dispatches where it is switched, changes its mode or ends, and else by none", async () => {
     const endpointId = await create();
-    await endpoints.update(CALLER, endpointId, { description: "more" });
-    await endpoints.update(CALLER, endpointId, {});
-    await endpoints.rotateSecret(CALLER, endpointId, { graceSeconds: 0 });
+    await endpoints.update(ADA, endpointId, { description: "more" });
+    await endpoints.update(ADA, endpointId, {});
+    await endpoints.rotateSecret(ADA, endpointId, { graceSeconds: 0 });
     assert.deepEqual(followed, []);
     for (const change of [{ enabled: false }, { enabled: true }, { mode: "pull" }] as const) {
-      await endpoints.update(CALLER, endpointId, change);
+      await endpoints.update(ADA, endpointId, change);
     }
-    await endpoints.remove(CALLER, endpointId);
+    await endpoints.remove(ADA, endpointId);
     assert.deepEqual(
       followed,
       Array.from({ length: 4 }, () => ({ tenantId: ACME, endpointId })),
@@ -76,24 +69,24 @@ describe("a change of an endpoint", () => {
 
   it("never sends to a temporary one, which may be changed otherwise", async () => {
     const id = await create({ mode: "pull", temporary: true });
-    await assert.rejects(endpoints.update(CALLER, id, { mode: "push" }), refusedAs("endpoint_temporary"));
-    assert.equal((await endpoints.update(CALLER, id, { mode: "pull", description: "more" })).mode, "pull");
+    await assert.rejects(endpoints.update(ADA, id, { mode: "push" }), refusedAs("endpoint_temporary"));
+    assert.equal((await endpoints.update(ADA, id, { mode: "pull", description: "more" })).mode, "pull");
     const lasting = await create({ mode: "pull" });
-    assert.equal((await endpoints.update(CALLER, lasting, { mode: "push" })).mode, "push");
+    assert.equal((await endpoints.update(ADA, lasting, { mode: "push" })).mode, "push");
   });
 
   it("is refused where there is no such endpoint", async () => {
     for (const id of [null, await create()]) {
-      if (id !== null) await endpoints.remove(CALLER, id);
+      if (id !== null) await endpoints.remove(ADA, id);
       followed = [];
       const refused = refusedAs("not_found");
       await assert.rejects(endpoints.get(ACME, id), refused);
       await assert.rejects(endpoints.health(ACME, id), refused);
       for (const change of [{}, { enabled: true }, { mode: "push" as const }, { headers: {} }]) {
-        await assert.rejects(endpoints.update(CALLER, id, change), refused);
+        await assert.rejects(endpoints.update(ADA, id, change), refused);
       }
-      await assert.rejects(endpoints.rotateSecret(CALLER, id, { graceSeconds: 0 }), refused);
-      await assert.rejects(endpoints.remove(CALLER, id), refused);
+      await assert.rejects(endpoints.rotateSecret(ADA, id, { graceSeconds: 0 }), refused);
+      await assert.rejects(endpoints.remove(ADA, id), refused);
       assert.deepEqual(followed, []);
     }
   });

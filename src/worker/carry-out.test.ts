@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
-import { tenant } from "../../test/support/two-tenants.ts";
+import { targetOf, tenantId } from "../../test/support/worker-at-hand.ts";
 import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
-import { generateSigningSecret, makeSigningKey } from "../outbound/signature.ts";
 import type { CompletedAttempt, LeasedDispatch } from "../queue/queue.ts";
 import { lowestIdAt, newEndpointId, parseEventId, type EventId } from "../shared/id.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
@@ -15,27 +14,12 @@ import { CarryOut } from "./carry-out.ts";
 import { Lanes, SHARES } from "./lanes.ts";
 import { FIRST_WIDTH, LEAST_WIDTH } from "./width.ts";
 
-const tenantId = tenant("acme");
 const endpointId = newEndpointId();
 
 /** In place of a status: its address is not public. */
 const NOT_PUBLIC = 0;
 
-const TARGET: SendTarget = {
-  tenantId,
-  endpointId,
-  url: "https://example.com/",
-  events: ["*"],
-  enabled: true,
-  mode: "push",
-  temporaryUntil: null,
-  rateLimit: null,
-  headers: {},
-  failingSince: null,
-  keeps: null,
-  masked: new Set(),
-  signingKeys: [makeSigningKey(generateSigningSecret())],
-};
+const TARGET = targetOf(endpointId);
 
 const eventAt = (atMs: number): EventId => parseEventId(lowestIdAt(atMs)) ?? assert.fail();
 

@@ -90,6 +90,14 @@ export function tenant(name: string): TenantId {
   return id;
 }
 
+/** Who changes something, where only that somebody does counts. */
+export const ADA = {
+  tenantId: tenant("acme"),
+  actor: { type: "user", sub: "ada" },
+  requestId: null,
+  address: null,
+} as const;
+
 /** Removes every row and gives both tenants new ones. */
 export async function seedTwoTenants(admin: Pool): Promise<{ acme: Rows; globex: Rows }> {
   // TRUNCATE makes new files of all partitions and indexes, which every session reads anew: most of these tests' time.

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { openTenantPool } from "../../../test/support/tenant-pool.ts";
-import { tenant } from "../../../test/support/two-tenants.ts";
+import { ADA, tenant } from "../../../test/support/two-tenants.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { newEndpointId, newExportId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -23,13 +23,6 @@ const ASKED = {
   formats: ["csv", "parquet"],
   requestedBy: "ada",
 } as const;
-const CALLER = {
-  tenantId: ACME,
-  actor: { type: "user", sub: "ada" },
-  requestId: null,
-  address: null,
-} as const;
-
 let database: TestDatabase;
 let tenants: TenantPool;
 let exports: Exports;
@@ -45,7 +38,7 @@ after(async () => {
 });
 
 const request = (changed: Partial<Parameters<Exports["request"]>[1]> = {}) =>
-  exports.request(CALLER, { ...ASKED, ...changed });
+  exports.request(ADA, { ...ASKED, ...changed });
 
 async function refusal(work: Promise<unknown>): Promise<[code: string, issues: string[]]> {
   const error = await work.then(
