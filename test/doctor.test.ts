@@ -154,9 +154,12 @@ describe("postern doctor", () => {
     });
     const origin = `http://127.0.0.1:${await listen(server)}`;
     try {
-      assert.equal(await sessionKeys(`${origin}/keys`), `ok: ${origin}/keys has 1`);
+      assert.equal(await sessionKeys(`${origin}/keys`), `ok: ${origin}/keys has 1 key`);
       keys = [];
-      assert.match(await sessionKeys(`${origin}/keys`), /^fail: .* has none: no session token is accepted$/);
+      assert.match(
+        await sessionKeys(`${origin}/keys`),
+        /^fail: .* has no key: no token of your application is accepted$/,
+      );
       assert.equal(
         await sessionKeys(`${origin}/wrong`),
         "fail: SESSION_JWKS_URL can't be read: the key set was answered with 404",

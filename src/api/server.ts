@@ -79,7 +79,6 @@ export async function makeServer(
   return app;
 }
 
-/** Every method that Node can parse is known, so that a signed link refuses it as any other. */
 function answerErrors(
   app: FastifyInstance,
   { auditTally }: Pick<ApiServices, "auditTally">,
@@ -93,6 +92,7 @@ function answerErrors(
   });
 }
 
+/** Every method that Node can parse is known, so that a signed link refuses it as any other. */
 function knowEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) {
     if (method !== "CONNECT" && !app.supportedMethods.includes(method))

@@ -78,9 +78,17 @@ export async function checkSessionKeys(session: SessionSource): Promise<Finding[
   const check = "session keys";
   try {
     const count = await countKeys(session.url);
-    if (count > 0) return [{ check, status: "ok", detail: `${session.url} has ${count}` }];
+    if (count > 0)
+      return [{ check, status: "ok", detail: `${session.url} has ${count} ${count === 1 ? "key" : "keys"}` }];
     const fix = "publish the public keys that your application signs session tokens with";
-    return [{ check, status: "fail", detail: `${session.url} has none: no session token is accepted`, fix }];
+    return [
+      {
+        check,
+        status: "fail",
+        detail: `${session.url} has no key: no token of your application is accepted`,
+        fix,
+      },
+    ];
   } catch (error) {
     const detail = `SESSION_JWKS_URL can't be read: ${reasonOf(error)}`;
     const fix =

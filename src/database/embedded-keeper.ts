@@ -81,15 +81,19 @@ export async function keepEmbeddedPostgres(
   let ending: Promise<void> | null = null;
   return {
     url,
-    isDiskFull: () => tries.isDiskFull || (server.isJoined && !hasSpace(options.dataDir)),
+    isDiskFull: () => tries.isDiskFull || (server.joined !== null && isFull(server.joined)),
     stop: () => (ending ??= stop()),
   };
 }
 
 /** Why a joined server does not run, its owner alone is told. */
-function hasSpace(folder: string): boolean {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize >= LOG_FILE_BYTES;
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < LOG_FILE_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 /** Those to start the server again since it last ran for long. A full disk uses up none. */

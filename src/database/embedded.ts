@@ -62,8 +62,8 @@ export type EmbeddedPostgres = {
 };
 
 export type EmbeddedServer = EmbeddedPostgres & {
-  /** Another process owns it. */
-  isJoined: boolean;
+  /** The folder of a cluster whose server another process owns; null of one's own. */
+  joined: string | null;
   /** Resolves when a server that this call started ends without `stop`. */
   ended: Promise<void>;
 };
@@ -92,7 +92,8 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const running = await findRunning(placement.cluster, login);
     if (running !== undefined) {
       const url = urlOf(login, running.port);
-      if (isOwned(home)) return { url, isJoined: true, stop: async () => undefined, ended: never() };
+      if (isOwned(home))
+        return { url, joined: placement.cluster, stop: async () => undefined, ended: never() };
       options.log.info("Taking over the embedded database: the process that started it is gone.");
       return own({ home, cluster: placement.cluster, url });
     }
@@ -186,7 +187,7 @@ async function own(owned: Owned): Promise<EmbeddedServer> {
     watchdog.kill("SIGKILL");
     await rm(join(home, "owner"), { force: true });
   };
-  return { url, isJoined: false, stop: () => (stopping ??= stop()), ended: ended.promise };
+  return { url, joined: null, stop: () => (stopping ??= stop()), ended: ended.promise };
 }
 
 function never(): Promise<never> {

@@ -117,14 +117,15 @@ describe("what a person sends to a pull endpoint", () => {
   });
 
   it("is over after the time of an attempt where its client says nothing, which it can't any more", async () => {
-    const offered = offer(500);
+    const offered = offer(3000);
     const { leasedAt } = await fetch();
-    assert.deepEqual(await offered, { ...NOT_FETCHED, sentAt: leasedAt, latencyMs: 500 });
+    assert.deepEqual(await offered, { ...NOT_FETCHED, sentAt: leasedAt, latencyMs: 3000 });
     const acked = await ackOffers(database.pool, send, leaseId, [{ id: send.id, refusal: null }]);
     assert.equal(acked.size, 0);
   });
 
-  it("is over for its person once it was ended as interrupted", async () => {
+  // Without the notification it would be over too, after LONG_MS.
+  it("is over for its person once it was ended as interrupted", { timeout: LONG_MS / 2 }, async () => {
     const offered = offer(LONG_MS);
     await fetch();
     await database.pool.query("DELETE FROM person_sends WHERE id = $1", [send.id]);
