@@ -11,6 +11,7 @@ import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { withoutSlash } from "../src/shared/without-slash.ts";
 import { installOwnPackages } from "../test/support/own-packages.ts";
 import { SERVER, startTestServer } from "../test/support/postgres.ts";
 import { printFigures, type Figures } from "./mutation/figures.ts";
@@ -72,7 +73,7 @@ function readWords(words: string[]): Asked {
       seed: { type: "string" },
     },
   });
-  const parts = positionals.map((path) => path.replace(/\/$/, ""));
+  const parts = positionals.map(withoutSlash);
   const missing = parts.find((path) => !path.startsWith("src/") || !existsSync(join(root, path)));
   if (missing !== undefined) {
     throw new Error(

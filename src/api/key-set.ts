@@ -24,8 +24,8 @@ const TIMES: KeySetTimes = { cooldownMs: 30_000, maxAgeMs: 600_000, pauseMs: 2_0
 export type KeySetOptions = Partial<KeySetTimes> & { log?: Log };
 
 /** A set that can't be read is logged, at most once a minute. */
-export function makeKeySet(url: string, { log, ...times }: KeySetOptions): JWTVerifyGetKey {
-  const { cooldownMs, maxAgeMs, pauseMs } = { ...TIMES, ...times };
+export function makeKeySet(url: string, options: KeySetOptions): JWTVerifyGetKey {
+  const { cooldownMs, maxAgeMs, pauseMs, log } = { ...TIMES, ...options };
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: TIMEOUT_MS,
     cooldownDuration: cooldownMs,
@@ -49,7 +49,7 @@ export function makeKeySet(url: string, { log, ...times }: KeySetOptions): JWTVe
 export async function countKeys(url: string): Promise<number> {
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: TIMEOUT_MS,
-    [customFetch]: fetchWithPause(0),
+    [customFetch]: fetchSet,
   });
   await keys.reload();
   return keys.jwks()?.keys.length ?? 0;
@@ -62,15 +62,20 @@ export function isTokenFault(error: unknown): error is errors.JOSEError {
   return error instanceof errors.JOSEError && error.code !== "ERR_JOSE_GENERIC";
 }
 
+/** The message of its error names the status of any answer but 200. */
+const fetchSet: FetchImplementation = async (url, options) => {
+  const response = await fetch(url, options);
+  if (response.status === 200) return response;
+  throw new errors.JOSEError(`the key set was answered with ${response.status}`);
+};
+
 /** Fetches, but not while the last try failed a moment ago: callers by the thousand would keep a server from coming back. */
 function fetchWithPause(pauseMs: number): FetchImplementation {
   let failed: { error: unknown; atMs: number } | null = null;
   return async (url, options) => {
     if (failed !== null && performance.now() - failed.atMs < pauseMs) throw failed.error;
     try {
-      const response = await fetch(url, options);
-      if (response.status !== 200)
-        throw new errors.JOSEError(`the key set was answered with ${response.status}`);
+      const response = await fetchSet(url, options);
       failed = null;
       return response;
     } catch (error) {

@@ -133,13 +133,13 @@ async function verified(verification: Promise<{ payload: JWTPayload }>): Promise
   try {
     return (await verification).payload;
   } catch (error) {
-    if (isTokenFault(error)) throw new Refusal("unauthorized", { reason: reasonOf(error) });
+    if (isTokenFault(error)) throw new Refusal("unauthorized", { reason: tokenFault(error) });
     throw new Refusal("unavailable", { retryAfterS: 5 });
   }
 }
 
 /** Claims are judged behind the signature, so only who holds a good token learns of them. */
-function reasonOf(error: errors.JOSEError): string {
+function tokenFault(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return "the token has expired";
   if (!(error instanceof errors.JWTClaimValidationFailed)) return "the token is not signed as it must be";
   if (error.reason === "missing") return `the token has no ${knownClaim(error.claim)}`;

@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
 import { environment, readAddress } from "../config.ts";
 import { reasonOf } from "../shared/message-of.ts";
-import { addressOf, URL_ARGUMENT } from "./api-client.ts";
 import { withoutSlash } from "../shared/without-slash.ts";
+import { addressOf, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { parseWait } from "./parse-wait.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Tells of something that happens often: of the first time, and of the next one
- * after `ms` have passed. `times` counts what happened since the last telling, with this one.
+ * Tells of what happens often, at once and then at most every `ms`. `times` says how often it
+ * happened since it was last told.
  */
 export function seldom<What extends unknown[]>(
   ms: number,

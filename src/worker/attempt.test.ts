@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
-import { tenant } from "../../test/support/two-tenants.ts";
+import { targetOf } from "../../test/support/worker-at-hand.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
 import type { SendOutcome, SendRequest } from "../outbound/send.ts";
-import { generateSigningSecret, makeSigningKey, sign } from "../outbound/signature.ts";
+import { sign } from "../outbound/signature.ts";
 import type { LeasedDispatch } from "../queue/queue.ts";
 import { newEndpointId } from "../shared/id.ts";
 import { VERSION } from "../shared/version.ts";
@@ -16,19 +16,10 @@ const KEPT = { requestBody: true, responseBody: null, days: 7 };
 const ANSWERED: SendOutcome = { kind: "answered", status: 200, headers: {}, body: "ok", latencyMs: 7 };
 
 const TARGET: SendTarget = {
-  tenantId: tenant("acme"),
-  endpointId: newEndpointId(),
+  ...targetOf(newEndpointId()),
   url: "https://example.com/hook",
-  events: ["*"],
-  enabled: true,
-  mode: "push",
-  temporaryUntil: null,
-  rateLimit: null,
   headers: { "X-Known": "known", "X-Secret": "secret" },
-  failingSince: null,
-  keeps: null,
   masked: new Set(["x-secret"]),
-  signingKeys: [makeSigningKey(generateSigningSecret())],
 };
 
 describe("an attempt", () => {

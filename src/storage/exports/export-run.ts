@@ -197,7 +197,7 @@ async function announce(
 
 /** For work that cannot be interrupted: it continues without being awaited. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // It may fail when nobody waits for it.
+  // After a stop nobody hears of its failure.
   work.catch(() => undefined);
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
