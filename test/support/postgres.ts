@@ -117,7 +117,9 @@ async function ensureTemplate(adminUrl: string): Promise<string> {
   const migrations = existsSync(MIGRATIONS) ? await readMigrations(MIGRATIONS) : [];
   const hash = createHash("sha256");
   for (const { file, sha256 } of migrations) hash.update(`${file} ${sha256}\n`);
-  const name = `template_${hash.digest("hex").slice(0, 16)}`;
+  // Migrations make the partitions of the days around theirs: a run that lasts past midnight makes another.
+  const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");
+  const name = `template_${hash.digest("hex").slice(0, 16)}_${day}`;
   return administer(adminUrl, async (admin) => {
     const client = await admin.connect();
     try {
