@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { chromiumPath } from "../portal/test/support/chromium.ts";
 import { installOwnPackages } from "../test/support/own-packages.ts";
 

@@ -7,7 +7,7 @@
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
+import * as z from "zod";
 import type { TokenClaims } from "../src/api/session-token.ts";
 import { launchChromium } from "../portal/test/support/browser.ts";
 import { prepareChromium, chromiumPath } from "../portal/test/support/chromium.ts";

@@ -1,6 +1,6 @@
 /** Fetching: how fast one client empties a pull endpoint, and how long an event takes to one that waits. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { ownerOf, producerOf } from "./callers.ts";
 import { sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";

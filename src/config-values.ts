@@ -1,5 +1,5 @@
 /** How the texts of settings are read that are more than a number or a list. */
-import { z } from "zod";
+import * as z from "zod";
 import { databaseUrlFault } from "./database/host-list.ts";
 import { parseIntakeUrl, type IntakePlace } from "./intake/intake-url.ts";
 import { parseShardList, type Shard } from "./shards/shard-list.ts";

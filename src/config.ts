@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { maskPassword, type DatabasePlace } from "./database/database-name.ts";
 import {
   cidr,

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { z } from "zod";
+import * as z from "zod";
 import { describeApi } from "../src/service/service.ts";
 import { lintWithSpectral, prepareApiTools } from "./support/api-tools.ts";
 

@@ -1,7 +1,7 @@
 /** What a worker asks about due dispatches when slots arrive, beside more of them than one statement may read. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import type { Db } from "../src/database/pool.ts";
 import { findDue } from "../src/queue/postgres/claim-store.ts";
 import { ALL_SLOTS, SlotSet, slotOf } from "../src/queue/slots.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { auditObject } from "../src/api/schemas.ts";
 import { auditAnswer, newTenant } from "./support/audit.ts";
 import { mutationSettings } from "./support/mutation.ts";

@@ -1,7 +1,7 @@
 /** A database that stops answering, receivers that do, and more events than there is room for. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import {

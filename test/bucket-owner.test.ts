@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { makeSecrets } from "../src/config.ts";
 import { migrate } from "../src/database/migrate.ts";
 import { readMigrations } from "../src/database/migration-files.ts";

@@ -1,7 +1,8 @@
 /** `npm run build`: the bundle does what the sources do. */
 import assert from "node:assert/strict";
+import { isAscii } from "node:buffer";
 import { spawnSync } from "node:child_process";
-import { appendFile, cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -71,6 +72,13 @@ describe("the built program", () => {
     const { status, stderr } = spawnSync(older, [built, "up"], { encoding: "utf8" });
     assert.equal(status, 1);
     assert.match(stderr, /^postern needs Node 24 or newer, and this is Node [0-9.]+ \(.*\)\.\n.*\n$/);
+  });
+
+  it("is ASCII in what every process loads, or Node holds two bytes for each letter", async () => {
+    const folderOf = join(dirname(built), "chunks");
+    const shared = (await readdir(folderOf)).filter((name) => /^chunk-.*\.mjs$/.test(name));
+    assert.ok(shared.length > 3, `${shared.length} files`);
+    for (const name of shared) assert.ok(isAscii(await readFile(join(folderOf, name))), name);
   });
 
   it("says in two lines that its migrations are missing", async () => {

@@ -1,7 +1,7 @@
 /** The series of `npm run bench:crash`, as short as it can be with the database killed in it once. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { runSeries } from "./support/bench-series.ts";
 
 const ROUNDS = 5;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { tokenObject } from "../src/api/portal-schemas.ts";
 import { endpointObject, listedDeliveryObject, publishedObject } from "../src/api/schemas.ts";
 import type { Environment } from "../src/config.ts";

@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse, parseAllDocuments } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { describeSettings, makeSecrets, readConfig, type Config } from "../src/config.ts";
 import { parseHostList } from "../src/database/host-list.ts";
 import { VERSION } from "../src/shared/version.ts";

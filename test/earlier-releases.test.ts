@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import type { Environment } from "../src/config.ts";
 import { VERSION } from "../src/shared/version.ts";
 import { patchEndpoint, wholeLog } from "./support/api.ts";

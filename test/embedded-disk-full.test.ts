@@ -9,7 +9,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Client } from "pg";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint } from "./support/api.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { eventually, PRODUCER } from "./support/service.ts";

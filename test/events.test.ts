@@ -1,7 +1,7 @@
 /** A tenant's events: the list, one event with its attempts by endpoint, and a delivery by its id alone. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { eventAnswer, eventsAnswer } from "../src/api/event-schemas.ts";
 import { deliveryObject } from "../src/api/schemas.ts";
 import { idAt } from "../src/shared/id.ts";

@@ -1,7 +1,7 @@
 /** The series of `npm run bench:failover`, short: each kind of failover once. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { runSeries } from "./support/bench-series.ts";
 
 const ROUNDS = 3;

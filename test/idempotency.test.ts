@@ -1,7 +1,7 @@
 /** Idempotency keys: one event for one key, whoever asks how often and at the same time. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import {
   PRODUCER,
   startTestService,

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint } from "./support/api.ts";
 import { metric, send, store, storeRaw, take, untilEmpty } from "./support/intake.ts";
 import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";

@@ -1,7 +1,7 @@
 /** The intake before two shards: each event goes to its tenant's, once, and waits for no other. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { writeAccepted } from "../src/intake/accepted-message.ts";
 import { prepareIntakeOfShards, sendFor, storedEvent, type IntakeOfShards } from "./support/intake-shards.ts";
 import { metric, store, untilEmpty } from "./support/intake.ts";

@@ -1,7 +1,7 @@
 /** Events that the intake's stream takes, on their way to receivers. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint } from "./support/api.ts";
 import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";

@@ -1,7 +1,7 @@
 /** A person's test or retry whose process is killed, or whose database goes, while it waits for the receiver. */
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import type { Environment } from "../src/config.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram } from "./support/program.ts";

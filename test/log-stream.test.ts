@@ -1,7 +1,7 @@
 /** Watching the log: who is told what, how much at once, and what a stream says that missed something. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { listedDeliveryObject } from "../src/api/schemas.ts";
 import { publishMany } from "./support/api.ts";
 import {

@@ -1,7 +1,7 @@
 /** What goes on beside the move of a tenant: publishing in SQL, replays, sends by people, notices, sessions. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint, publish } from "./support/api.ts";
 import { startTask } from "./support/program.ts";
 import { replaysOf } from "./support/replays.ts";

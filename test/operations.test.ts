@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { builtInCatalog } from "../src/events/built-in-catalog.ts";
 import { MEMBER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 import { createTestDatabase } from "./support/postgres.ts";

@@ -1,7 +1,7 @@
 /** The series of `npm run bench:outages`, short: each kind of outage once. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { runSeries } from "./support/bench-series.ts";
 
 const ROUNDS = 14;

@@ -1,7 +1,7 @@
 /** `postern portal`, whose link an operator opens in a browser. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { callWith, swap, tokenOf } from "./support/portal.ts";
 import { runProgram } from "./support/program.ts";
 import { startTestService, type TestService } from "./support/service.ts";

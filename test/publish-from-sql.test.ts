@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { createPool } from "../src/database/pool.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";

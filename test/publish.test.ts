@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { deliveryObject, endpointObject } from "../src/api/schemas.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 

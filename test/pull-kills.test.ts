@@ -1,7 +1,7 @@
 /** A client works while the processes that serve it are killed: nothing is lost, and nothing acknowledged comes again. */
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { leaseObject } from "../src/api/pull-schemas.ts";
 import type { Environment } from "../src/config.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";

@@ -1,7 +1,7 @@
 /** `/ready` and the gauges notice that what is due is not sent, in every process, and do not mind slow receivers. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint, patchEndpoint, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { steered } from "./support/receivers.ts";

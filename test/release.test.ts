@@ -8,7 +8,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { makeSecrets, type Environment } from "../src/config.ts";
 import { VERSION } from "../src/shared/version.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";

@@ -1,7 +1,7 @@
 /** Searching the log of all endpoints: who may, by what, how far one request goes, and how it goes on. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { deliveryObject, listedDeliveryObject } from "../src/api/schemas.ts";
 import { idAt } from "../src/shared/id.ts";
 import {

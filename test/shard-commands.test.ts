@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, afterEach, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import type { Environment } from "../src/config.ts";
 import { runProgram } from "./support/program.ts";
 import { prepareShardTests, type ShardTests } from "./support/shard-programs.ts";

@@ -1,7 +1,7 @@
 /** A tenant is erased in every shard: also what only passes through others, and whoever is away meanwhile. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { erasureObject, tenantRowsObject } from "../src/api/tenant-schemas.ts";
 import type { Program } from "./support/program.ts";
 import { eventually } from "./support/service.ts";

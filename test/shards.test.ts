@@ -1,7 +1,7 @@
 /** Several databases: each tenant whole in one of them, seen from outside. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { eventually, type ApiAnswer } from "./support/service.ts";
 import {

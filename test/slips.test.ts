@@ -1,7 +1,7 @@
 /** Members and parameters that were most likely meant to be others: refused, and nothing is changed. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { MEMBER, OTHER_OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,

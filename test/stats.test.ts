@@ -1,7 +1,7 @@
 /** Statistics: whatever is asked for, the answer counts the log's attempts, before and after they are folded. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { z } from "zod";
+import type * as z from "zod";
 import { foldCounts, forgetOldStats } from "../src/deliveries/stats-store.ts";
 import {
   eventually,

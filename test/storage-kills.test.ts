@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { prepareVersitygw } from "./support/versitygw.ts";
 
 const SERIES = join(import.meta.dirname, "..", "bench", "storage-kills.ts");

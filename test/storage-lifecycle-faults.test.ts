@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
-import { z } from "zod";
+import * as z from "zod";
 import type { compareImplementations } from "../tools/suite/differential/differential.ts";
 import { ReferenceProcess, type Reference } from "../tools/suite/differential/reference.ts";
 import type { FamilyName } from "../tools/suite/families.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 
 const root = dirname(import.meta.dirname);
 const read = (file: string): string => readFileSync(join(root, file), "utf8");

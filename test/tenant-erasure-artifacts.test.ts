@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { erasureObject, tenantRowsObject } from "../src/api/tenant-schemas.ts";
 import { eraseObjectsOf } from "../src/storage/upkeep/erase-objects.ts";
 import { makeLog } from "../src/telemetry/log.ts";

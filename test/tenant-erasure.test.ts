@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
-import { z } from "zod";
+import * as z from "zod";
 import { erasureObject, tenantRowsObject } from "../src/api/tenant-schemas.ts";
 import { openRolePools } from "../src/database/role-pools.ts";
 import { makeErasureWorker } from "../src/tenants/erasure-worker.ts";

@@ -1,7 +1,7 @@
 /** The operator's routes on all tenants: who may call them, what they show, and tokens for one tenant. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { tenantObject } from "../src/api/tenant-schemas.ts";
 import { auditAnswer } from "./support/audit.ts";
 import { callWith, codeOf, OPERATOR, swap, tokenOf } from "./support/portal.ts";

@@ -8,7 +8,7 @@ import { rm } from "node:fs/promises";
 import { after, before, it } from "node:test";
 import { promisify } from "node:util";
 import { execFile } from "node:child_process";
-import { z } from "zod";
+import * as z from "zod";
 import type { Environment } from "../src/config.ts";
 import { makeChooser } from "../src/shards/choose-shard.ts";
 import { createEndpoint, publish } from "./support/api.ts";

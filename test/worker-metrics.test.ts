@@ -1,7 +1,7 @@
 /** What the worker's metrics show while it works, cannot, and gives back. */
 import assert from "node:assert/strict";
 import { after, before, describe, it, type TestContext } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint, listDeliveries, patchEndpoint, publish } from "./support/api.ts";
 import { eventually, startTestService, type TestService } from "./support/service.ts";
 

@@ -64,6 +64,8 @@ export async function bundleInto(folder: string): Promise<Bundle> {
     },
     // pg asks for it and does without.
     external: ["pg-native"],
+    // Beside each file: with one letter beyond ASCII in them, Node holds two bytes for each letter of the file.
+    legalComments: "external",
     logLevel: "warning",
     metafile: true,
   });

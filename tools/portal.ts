@@ -11,7 +11,7 @@ import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises
 import { dirname, join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { z } from "zod";
+import * as z from "zod";
 import { withFileLock } from "../src/database/embedded-lock.ts";
 import { installOwnPackages } from "../test/support/own-packages.ts";
 

@@ -12,7 +12,7 @@ import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { makeSecrets, type Environment } from "../src/config.ts";
 import { createPool } from "../src/database/pool.ts";
 import { installPostgres15, startPostgres15 } from "../test/support/postgres-15.ts";

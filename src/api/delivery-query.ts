@@ -1,5 +1,5 @@
 /** Queries of delivery lists: as callers write them, and the filters that they mean. */
-import { z } from "zod";
+import * as z from "zod";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS } from "../deliveries/delivery.ts";
 import type { SearchFilter, TimeFilter } from "../deliveries/search-filter.ts";
 import { parseDeliveryId, parseEndpointId, parseEventId } from "../shared/id.ts";

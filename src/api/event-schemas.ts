@@ -1,5 +1,5 @@
 /** Events of the log as callers see them, and the query by which they are listed. */
-import { z } from "zod";
+import * as z from "zod";
 import type { EventAt, EventStory } from "../deliveries/event-log.ts";
 import type { EventHead } from "../deliveries/event-log-store.ts";
 import { idTimeMs, parseEventId } from "../shared/id.ts";

@@ -3,7 +3,7 @@
  * its failed delivery, and an export of the log. Routes take them into the
  * examples of their bodies and answers; the types keep them as the API has them.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import type {
   auditObject,
   catalogEntryObject,

@@ -1,7 +1,7 @@
 /** What callers send, as its schema judges and reads it. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { z } from "zod";
+import type * as z from "zod";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { parseDeliveryId, parseEndpointId, parseEventId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";

@@ -1,5 +1,5 @@
 /** JSON Schema of Zod schemas, as the OpenAPI document and generators of clients want it. */
-import { z } from "zod";
+import * as z from "zod";
 
 export type JsonSchema = { $defs?: Record<string, JsonSchema>; [keyword: string]: unknown };
 

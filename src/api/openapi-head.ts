@@ -1,5 +1,5 @@
 /** The document's introduction, tags and components, and the requests that receivers get. */
-import { z } from "zod";
+import * as z from "zod";
 import { serviceEvents } from "../events/built-in-catalog.ts";
 import type { CatalogEntry } from "../events/catalog-entry.ts";
 import { publishOneSchema } from "../events/publish-input.ts";

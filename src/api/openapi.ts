@@ -1,6 +1,6 @@
 /** The OpenAPI document: written from the schemas that validate and the table of refusals that answers. */
 import type { FastifyInstance, FastifySchema } from "fastify";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { RefusalCode } from "../shared/refusal.ts";
 import { ANSWERS } from "./error-answers.ts";
 import { PATH_EXAMPLES } from "./examples.ts";

@@ -1,5 +1,5 @@
 /** What lists that come in pages have in common: numbers and instants in a query, and the way to the next page. */
-import { z } from "zod";
+import * as z from "zod";
 import { UUID_PATTERN } from "../shared/id.ts";
 
 /** Whole numbers from text, up to JavaScript's safe integers. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fastify } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { Refusal } from "../shared/refusal.ts";
 import { acceptLenientJson, parse, parseQuery, withDigits } from "./parse.ts";
 

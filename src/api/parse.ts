@@ -1,6 +1,6 @@
 /** Parsing what callers send: bodies whatever their Content-Type, then by schema. */
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { Refusal, type Issue, type RefusalCode } from "../shared/refusal.ts";
 import { mayAlterNumbers, parseWithDigits } from "../shared/exact-numbers.ts";
 import { knowNames, slipOf, type KnownNames } from "./slips.ts";

@@ -1,5 +1,5 @@
 /** Sessions that Postern gives out, as callers ask for them and see them. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   ALL_TENANTS,
   DEFAULT_SESSION_MINUTES,

@@ -1,5 +1,5 @@
 /** What clients of pull endpoints send and are answered. */
-import { z } from "zod";
+import * as z from "zod";
 import { DELIVERY_TRIGGERS } from "../deliveries/delivery.ts";
 import type { Ack, Acknowledged, Lease } from "../pull/fetches.ts";
 import { parseDeliveryId, UUID_PATTERN, type DeliveryId } from "../shared/id.ts";

@@ -1,5 +1,5 @@
 /** What a caller gets who breaks one rule: the document's examples of refusals. */
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Issue, RefusalCode } from "../shared/refusal.ts";
 import { ANSWERS } from "./error-answers.ts";
 import type { errorObject } from "./schemas.ts";

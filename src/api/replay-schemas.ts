@@ -1,5 +1,5 @@
 /** Replays as callers ask for them and see them. */
-import { z } from "zod";
+import * as z from "zod";
 import type { ReplayCount } from "../replays/count-candidates.ts";
 import { REPLAY_SELECTIONS, REPLAY_STATUSES, type Replay } from "../replays/replay.ts";
 import type { ReplayRequest } from "../replays/replays.ts";

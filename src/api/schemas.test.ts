@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { endpointLogQuery, tenantLogQuery } from "./delivery-query.ts";
 import { eventAnswer, eventsAnswer, eventsQuery, sendInput, sentAnswer } from "./event-schemas.ts";
 import * as examples from "./examples.ts";

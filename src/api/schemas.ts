@@ -1,5 +1,5 @@
 /** The objects of the API as callers see them: for the OpenAPI document, with the functions that make them. */
-import { z } from "zod";
+import * as z from "zod";
 import { ACTOR_TYPES, AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditEntry } from "../audit/audit-entry.ts";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS, type Delivery } from "../deliveries/delivery.ts";
 import { ENDPOINT_MODES, type Endpoint } from "../endpoints/endpoint.ts";

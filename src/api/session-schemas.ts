@@ -1,5 +1,5 @@
 /** A session of a tenant's user, as its owner sees it. */
-import { z } from "zod";
+import * as z from "zod";
 import type { UserSession } from "./access.ts";
 import { PERMISSIONS } from "./session.ts";
 import type { ApiServices } from "./services.ts";

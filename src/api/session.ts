@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from "jose";
 import { LRUCache } from "lru-cache";
-import { z } from "zod";
+import * as z from "zod";
 import type { SessionSource } from "../config.ts";
 import type { OwnTokens } from "../portal/own-tokens.ts";
 import { parsePortalSessionId, parseTenantId, type PortalSessionId, type TenantId } from "../shared/id.ts";

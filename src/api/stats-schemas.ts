@@ -1,5 +1,5 @@
 /** Statistics as callers see them. */
-import { z } from "zod";
+import * as z from "zod";
 import { MAX_PENDING, type CauseStats, type EndpointStats } from "../deliveries/stats.ts";
 import { BUCKET_NAMES, type Span } from "../deliveries/stats-range.ts";
 import type { BucketCounts } from "../deliveries/bucket-parts.ts";

@@ -1,6 +1,6 @@
 /** The storage API's objects and inputs as callers see them, with the functions that make them. */
 import { LOGGED_STATUSES } from "../deliveries/delivery.ts";
-import { z } from "zod";
+import * as z from "zod";
 import { EVENT_TYPE_PATTERN } from "../events/subscription.ts";
 import { parseExportId } from "../shared/id.ts";
 import { DEFAULT_LINK_SECONDS } from "../storage/library/downloads.ts";

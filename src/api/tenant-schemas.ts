@@ -1,5 +1,5 @@
 /** Tenants as the operator sees them, and the erasure of one. */
-import { z } from "zod";
+import * as z from "zod";
 import { PORTAL_ROLES } from "../portal/portal-session.ts";
 import { ERASURE_STATUSES, type Erasure, type Tenant, type TenantRows } from "../tenants/tenant.ts";
 import { integerText } from "./page-query.ts";

@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { z } from "zod";
+import * as z from "zod";
 import { environment } from "../config.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { compareCatalogs, breaks, type TypeChange } from "../events/catalog-changes.ts";

@@ -1,6 +1,6 @@
 /** What `postern listen` does: a temporary pull endpoint, whose events go to a receiver on this machine. */
 import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { eventsAnswer } from "../api/event-schemas.ts";
 import { leaseObject } from "../api/pull-schemas.ts";
 import { endpointObject } from "../api/schemas.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
-import { z } from "zod";
+import * as z from "zod";
 import { replayCountObject, replayObject } from "../api/replay-schemas.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";

@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { artifactKind } from "../storage/rules/object-key.ts";
-import { z } from "zod";
+import * as z from "zod";
 import { artifactObject } from "../api/storage-schemas.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";

@@ -10,7 +10,7 @@ import { existsSync } from "node:fs";
 import { readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { hasCode } from "../shared/error-code.ts";
 import { copyFolderOnce } from "./embedded-files.ts";
 

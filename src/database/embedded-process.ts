@@ -7,7 +7,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { z } from "zod";
+import * as z from "zod";
 
 const markSchema = z.object({ pid: z.number(), startedAt: z.string() });
 export type ProcessMark = z.infer<typeof markSchema>;

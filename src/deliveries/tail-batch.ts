@@ -1,5 +1,5 @@
 /** What a watcher of the log is sent of what was added to it. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   parseDeliveryId,
   parseEndpointId,

@@ -3,7 +3,7 @@
  * an export, and what the audit log says of it. Endpoints, test and export are
  * made through the API, as a user would.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { createPool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { buildRequestHeaders } from "../outbound/request-headers.ts";

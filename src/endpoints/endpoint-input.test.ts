@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { z } from "zod";
+import type * as z from "zod";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { jsonSchema } from "../api/json-schema.ts";
 import { openCatalog } from "../events/live-catalog.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { LiveCatalog } from "../events/live-catalog.ts";
 import { isPattern, SUBSCRIPTION_PATTERN, typesWithTwoVersions } from "../events/subscription.ts";
 import { ENDPOINT_MODES } from "./endpoint.ts";

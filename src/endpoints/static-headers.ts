@@ -4,7 +4,7 @@
  * shown. Sent back so, a header keeps its value. No change shows a kept value:
  * a header that is no longer to be masked needs its value anew.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { MASK, maskedNames, maskHeaders } from "../outbound/request-headers.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";

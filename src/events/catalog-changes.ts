@@ -4,7 +4,7 @@
  * have a type that it never had. docs/how-to/add-an-event-type.md has the rules.
  */
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { nameOf, newestOf } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { isEventTypeName, MAX_VERSION } from "./subscription.ts";
 
 const exampleObject = z.record(z.string(), z.unknown());

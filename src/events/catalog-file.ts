@@ -1,7 +1,7 @@
 /** The operator's catalog file: JSON or YAML, with every fault told by file and line. */
 import { readFileSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { nearName } from "../shared/near-name.ts";

@@ -3,7 +3,7 @@
  * webhook's JSON body becomes that of the event's data, with what it refers to
  * brought along as `$defs`.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigError } from "../shared/config-error.ts";
 import { catalogEntrySchema } from "./catalog-entry.ts";
 import type { LinedFile } from "./catalog-file.ts";

@@ -3,7 +3,7 @@
  * `postern.publish` left there in the producer's own transaction, and
  * Postern's own events ({@link publishOwn}).
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Pool } from "../database/pool.ts";
 import type { DispatchQueue, NewEvent, OutboxEvent } from "../queue/queue.ts";
 import type { TenantId } from "../shared/id.ts";

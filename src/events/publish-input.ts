@@ -1,5 +1,5 @@
 /** What a producer sends to publish events. */
-import { z } from "zod";
+import * as z from "zod";
 import { parseTenantId } from "../shared/id.ts";
 import { isObject } from "./data-issues.ts";
 import { brokenTextRule } from "./event-data.ts";

@@ -1,5 +1,5 @@
 /** The messages that Postern itself stores: events of one or more requests, checked, each with its bytes. */
-import { z } from "zod";
+import * as z from "zod";
 import type { NewEvent } from "../queue/queue.ts";
 import { brokenTextRule } from "../events/event-data.ts";
 import { isEventTypeName, patternsMatching } from "../events/subscription.ts";

@@ -1,5 +1,5 @@
 /** The JSON Schema of what producers store themselves, for docs/intake-message.schema.json. */
-import { z } from "zod";
+import * as z from "zod";
 import { publishManySchema, publishOneSchema } from "../events/publish-input.ts";
 
 export function messageSchema(): unknown {

@@ -10,6 +10,7 @@ import { listenAt } from "./listen-at.ts";
 import { makeParts } from "./parts.ts";
 import { makeProcessParts } from "./process-parts.ts";
 import type { Role, ServiceOptions } from "./service-options.ts";
+import { releaseStartMemory } from "./start-memory.ts";
 import { markOwnBucket, requireSafeBucket } from "./storage-parts.ts";
 
 export type Service = {
@@ -40,6 +41,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     httpLimits: { ...HTTP_LIMITS, ...options.httpLimits },
     trustedProxies: config.trustedProxies,
   });
+  // Before anybody waits for an answer.
+  releaseStartMemory();
   const address = await listenAt(app, config);
   parts.listensOn(Number(new URL(address).port));
   for (const part of parts.background) part.start();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { newDeliveryId, newEventId } from "../shared/id.ts";
 import { makeLog } from "./log.ts";
 import { makeTracing } from "./otlp-tracing.ts";

@@ -1,5 +1,5 @@
 /** The settings of traces, by the names that OpenTelemetry gives them; src/config.ts reads them with the others. */
-import { z } from "zod";
+import * as z from "zod";
 import type { TracingOptions } from "./tracing.ts";
 import { withoutSlash } from "../shared/without-slash.ts";
 

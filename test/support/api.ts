@@ -1,6 +1,6 @@
 /** What tests do through the API again and again, with answers parsed. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { deliveryObject, endpointObject, publishedObject } from "../../src/api/schemas.ts";
 import type { CallOptions, Claims, TestService } from "./service.ts";
 import { PRODUCER } from "./service.ts";

@@ -1,6 +1,6 @@
 /** What tests read of the audit log, as a tenant's owner. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { auditObject } from "../../src/api/schemas.ts";
 import type { CallOptions, Claims, TestService } from "./service.ts";
 import { webhooksOf } from "./webhooks.ts";

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
-import { z } from "zod";
+import * as z from "zod";
 import { artifactObject, exportObject } from "../../src/api/storage-schemas.ts";
 import type { Pool } from "../../src/database/pool.ts";
 import { idAt } from "../../src/shared/id.ts";

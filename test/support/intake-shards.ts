@@ -1,6 +1,6 @@
 /** Programs with an intake before two shards, and what was published for their tenants. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import type { NewEvent } from "../../src/queue/queue.ts";
 import { newEventId, type TenantId } from "../../src/shared/id.ts";
 import { createEndpoint } from "./api.ts";

@@ -1,7 +1,7 @@
 /** What tests of the intake do again and again. */
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { z } from "zod";
+import * as z from "zod";
 import { STREAM } from "../../src/intake/stream.ts";
 import type { NatsCluster } from "./nats-cluster.ts";
 import type { TestDatabase } from "./postgres.ts";

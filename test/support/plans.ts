@@ -1,7 +1,7 @@
 /** The plans of the stores' statements, as PostgreSQL would run them again and again: made once, for any values. */
 import assert from "node:assert/strict";
 import { escapeIdentifier, escapeLiteral, type QueryConfig } from "pg";
-import { z } from "zod";
+import * as z from "zod";
 import type { Db, PoolClient } from "../../src/database/pool.ts";
 
 /** Without a name it is planned anew each time that it runs. */

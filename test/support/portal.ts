@@ -1,6 +1,6 @@
 /** Sessions of the portal, as the operator's backend has them made. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { codeAnswer, tokenObject } from "../../src/api/portal-schemas.ts";
 import type { ApiAnswer, Claims, TestService } from "./service.ts";
 

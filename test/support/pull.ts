@@ -1,6 +1,6 @@
 /** A client of a pull endpoint. */
 import assert from "node:assert/strict";
-import type { z } from "zod";
+import type * as z from "zod";
 import { ackedObject, leaseObject } from "../../src/api/pull-schemas.ts";
 import { eventually, OWNER, type Claims, type TestService } from "./service.ts";
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { folderOf, prepareTool, type Tell, type Tool } from "./prepared-tool.ts";
 

@@ -1,6 +1,6 @@
 /** What tests of replays do again and again: a log to replay, asking, and waiting for the end. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { replayCountObject, replayObject } from "../../src/api/replay-schemas.ts";
 import type { Pool } from "../../src/database/pool.ts";
 import { eventually, OWNER, type ApiAnswer, type CallOptions } from "./service.ts";

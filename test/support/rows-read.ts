@@ -1,6 +1,6 @@
 /** Counts the rows that the log's statements read: the plan is made when a statement is first seen, and kept. */
 import { escapeIdentifier, escapeLiteral, type QueryConfig } from "pg";
-import { z } from "zod";
+import * as z from "zod";
 import type { Db, Pool } from "../../src/database/pool.ts";
 import type { TenantPool } from "../../src/database/tenant-pool.ts";
 

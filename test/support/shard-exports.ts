@@ -1,6 +1,6 @@
 /** Exports of tenants in several shards, each of which has a bucket of its own. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { createEndpoint, publish } from "./api.ts";
 import { runProgram, type Program } from "./program.ts";
 import { eventually } from "./service.ts";

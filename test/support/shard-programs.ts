@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Environment } from "../../src/config.ts";
 import { createEndpoint, listDeliveries } from "./api.ts";
 import { sharedSettings, startProgram, type Program } from "./program.ts";

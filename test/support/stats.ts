@@ -1,6 +1,6 @@
 /** What tests of statistics share: the shapes of answers, and attempts of any time in the log. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { idAt } from "../../src/shared/id.ts";
 import type { CallOptions, TestService } from "./service.ts";
 

@@ -1,6 +1,6 @@
 /** What tests do with the API again and again, and the answers that it gives as the contract words them. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { deliveryObject, endpointObject } from "../../src/api/schemas.ts";
 import {
   eventually,

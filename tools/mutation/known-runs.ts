@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Coverage } from "./coverage.ts";
 
 export type KnownRun = { tookMs: number; longestTestMs: number; reached: Coverage };

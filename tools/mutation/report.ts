@@ -1,7 +1,7 @@
 /** What a run of StrykerJS came to: the survivors by line, and the figures of docs/testing.md. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 
 /** A mutant that cannot be loaded fails every test that loads it. */
 const NOTICED = new Set(["Killed", "Timeout", "RuntimeError"]);

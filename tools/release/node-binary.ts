@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { unpackTar } from "modern-tar";
-import { z } from "zod";
+import * as z from "zod";
 import { ReleaseError } from "./release-error.ts";
 
 const lockfile = z.object({

@@ -2,7 +2,7 @@
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 
 const manifest = z.object({ name: z.string(), version: z.string(), license: z.string().optional() });
 

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { v5 as uuidFromName } from "uuid";
-import { z } from "zod";
+import * as z from "zod";
 import type { NodePackage } from "./node-binary.ts";
 import type { BundledPackage } from "./notices.ts";
 import { ReleaseError } from "./release-error.ts";

@@ -1,5 +1,5 @@
 /** The ten families: how production parses, runs and answers each. */
-import { z } from "zod";
+import * as z from "zod";
 import { authorizeDownload, authorizeDownloadInput } from "../../src/storage/rules/authorize-download.ts";
 import { deriveDeadline, deriveDeadlineInput } from "../../src/storage/rules/derive-deadline.ts";
 import { evaluateExpiry, evaluateExpiryInput } from "../../src/storage/rules/evaluate-expiry.ts";

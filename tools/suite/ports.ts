@@ -1,5 +1,5 @@
 /** The services of a case: behind the production ports, answering what the case scripts. */
-import { z } from "zod";
+import * as z from "zod";
 import type {
   AuthorizeRequest,
   ConfirmingStoragePort,

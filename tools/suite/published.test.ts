@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { canonical, digest, textOf, type Json } from "./json.ts";
 import { expandMutants } from "./mutants.ts";
 import { applyPatch } from "./patch.ts";

@@ -5,7 +5,7 @@
  * that nothing but running production can answer.
  */
 import { createInterface } from "node:readline";
-import { z } from "zod";
+import * as z from "zod";
 import { FAMILIES, familyName } from "./families.ts";
 import { produce } from "./judge.ts";
 import { digest, type Json, type JsonObject } from "./json.ts";

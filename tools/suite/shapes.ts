@@ -4,7 +4,7 @@
  * Written apart from the suite's JSON Schemas on purpose: two descriptions that
  * share nothing must refuse the same mutants.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { ARCHIVE_CODES, ceilingName } from "../../src/storage/rules/validate-archive.ts";
 import { bucketConfig, bucketRuleId } from "../../src/storage/rules/validate-bucket.ts";
 import { probeName } from "../../src/storage/rules/validate-delivery.ts";

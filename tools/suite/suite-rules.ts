@@ -1,5 +1,5 @@
 /** The rules over manifest and suite that the negative matrix names: M-1, M-2, U-1, U-2, X-1, X-2. */
-import { z } from "zod";
+import * as z from "zod";
 import { tenantOfKey } from "../../src/storage/rules/object-key.ts";
 import { ceilingName } from "../../src/storage/rules/validate-archive.ts";
 import { familyName } from "./families.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { AUDIT_ACTIONS } from "../../audit/audit-entry.ts";
 import { parseAuditId, parseEndpointId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";

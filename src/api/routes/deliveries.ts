@@ -1,5 +1,5 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { dataIssues, isObject } from "../../events/data-issues.ts";
 import { VERSIONED_TYPE_PATTERN } from "../../events/subscription.ts";
 import type { Delivery } from "../../deliveries/delivery.ts";

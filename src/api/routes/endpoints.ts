@@ -1,5 +1,5 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { endpointInputSchemas, rotateInputSchema } from "../../endpoints/endpoint-input.ts";
 import { parseEndpointId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";

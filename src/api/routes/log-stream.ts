@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { LOGGED_STATUSES, type Delivery } from "../../deliveries/delivery.ts";
 import type { TailSink } from "../../deliveries/tail.ts";
 import { parseEndpointId } from "../../shared/id.ts";

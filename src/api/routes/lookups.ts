@@ -1,6 +1,6 @@
 /** Small questions of a portal and of people in support: who am I, what is this id, may this URL be used. */
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { parseDeliveryId, parseEndpointId, parseEventId, type TenantId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import { plainText } from "../delivery-query.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { Refusal } from "../../shared/refusal.ts";
 import { isSameSecret } from "../../shared/same-secret.ts";
 import { describeRoute, openApiDocument } from "../openapi.ts";

@@ -1,6 +1,6 @@
 /** Sessions for people who come from the operator's application: a code for them, and what they swap it for. */
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { ALL_TENANTS, type PortalGrant } from "../../portal/portal-session.ts";
 import type { OwnToken } from "../../portal/portal-sessions.ts";
 import { Refusal } from "../../shared/refusal.ts";

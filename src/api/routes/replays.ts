@@ -1,5 +1,5 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { parseReplayId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
 import { searchHeaders } from "../delivery-list.ts";

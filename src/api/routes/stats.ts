@@ -1,5 +1,5 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { WINDOWS, WINDOW_NAMES } from "../../deliveries/stats.ts";
 import {
   BUCKETS,

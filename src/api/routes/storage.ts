@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { parseExportId } from "../../shared/id.ts";
 import type { Caller } from "../../audit/audit-entry.ts";
 import type { StorageCaller } from "../../storage/library/downloads.ts";

@@ -1,6 +1,6 @@
 /** Tenants, for the operator's backend alone. */
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import { parseTenantId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { grantingOf } from "../access.ts";

@@ -1,5 +1,5 @@
 /** Gathers what `validate_bucket` judges from the dozen places where a bucket keeps it. */
-import { z } from "zod";
+import * as z from "zod";
 import { parseJson } from "../../shared/parse-json.ts";
 import { bucketConfig, type BucketConfig } from "../rules/validate-bucket.ts";
 import { isUnsupported, refusalOf, unavailable } from "./s3-errors.ts";

@@ -18,7 +18,7 @@ import {
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { LRUCache } from "lru-cache";
-import { z } from "zod";
+import * as z from "zod";
 import type { Bucket, Upload } from "./bucket.ts";
 import { openRegular, placeExclusively, removeFile } from "./directory-files.ts";
 import { isAbsent } from "./directory-listing.ts";

@@ -1,5 +1,5 @@
 /** The rows of exports. */
-import { z } from "zod";
+import * as z from "zod";
 import type { Db } from "../../database/pool.ts";
 import type { EndpointId, ExportId, TenantId } from "../../shared/id.ts";
 import type { ObjectState } from "../rules/stored-object.ts";

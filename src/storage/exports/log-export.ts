@@ -1,6 +1,6 @@
 /** A tenant's request for an archive of its delivery log. */
 import type { LoggedStatus } from "../../deliveries/delivery.ts";
-import { z } from "zod";
+import * as z from "zod";
 import type { DeliveryId, EndpointId, ExportId, TenantId } from "../../shared/id.ts";
 import { deadlinePhase } from "../rules/evaluate-expiry.ts";
 import { DAY_MS } from "../rules/instants.ts";

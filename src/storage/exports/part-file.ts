@@ -4,7 +4,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { crc32, createDeflateRaw, createInflateRaw } from "node:zlib";
-import { z } from "zod";
+import * as z from "zod";
 import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
 import { integer, sha256, sizeBytes, uuid } from "../rules/values.ts";
 import type { LogRow } from "./log-row.ts";

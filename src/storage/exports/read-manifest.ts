@@ -3,7 +3,7 @@ import { LOGGED_STATUSES } from "../../deliveries/delivery.ts";
 import { createHash, randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { openPromise, type ZipFile } from "yauzl";
-import { z } from "zod";
+import * as z from "zod";
 import { parseEndpointId, parseExportId, parseTenantId, type ExportId } from "../../shared/id.ts";
 import { parseJson } from "../../shared/parse-json.ts";
 import { instant, sha256, sizeBytes } from "../rules/values.ts";

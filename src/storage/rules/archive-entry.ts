@@ -1,5 +1,5 @@
 /** One entry of a ZIP as both of its headers describe it. */
-import { z } from "zod";
+import * as z from "zod";
 import { integer, MAX_OBJECT_BYTES, sha256, sizeBytes, text } from "./values.ts";
 
 /** The fixed part of a local file header. */

@@ -1,5 +1,5 @@
 /** May this session download this artifact now? */
-import { z } from "zod";
+import * as z from "zod";
 import type { DatabasePort } from "./ports.ts";
 import { isPastDeadline } from "./instants.ts";
 import type { OperationResult } from "./mutations.ts";

@@ -1,5 +1,5 @@
 /** When does an artifact expire? */
-import { z } from "zod";
+import * as z from "zod";
 import { DAY_MS, fromMs, LAST_INSTANT_MS, toMs } from "./instants.ts";
 import type { InstantUpdate, OperationResult } from "./mutations.ts";
 import { instant, integer, revision, uuid } from "./values.ts";

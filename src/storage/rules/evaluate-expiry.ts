@@ -1,5 +1,5 @@
 /** Where does an artifact stand in its life, and must it expire now? */
-import { z } from "zod";
+import * as z from "zod";
 import { DAY_MS, toMs } from "./instants.ts";
 import { moveState, type OperationResult, type StateUpdate } from "./mutations.ts";
 import { objectState } from "./stored-object.ts";

@@ -6,7 +6,7 @@
  * outlives neither the artifact nor the credential that signs it. What the
  * signer gives back is checked before anyone sees it.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { DatabasePort, HeadAnswer, SignerPort, SignGetRequest, StoragePort } from "./ports.ts";
 import {
   authorizeDownloadInput,

@@ -9,7 +9,7 @@
  * exactly of this form is never trusted to belong to anybody.
  */
 import { Buffer } from "node:buffer";
-import { z } from "zod";
+import * as z from "zod";
 import { attempt, uuid } from "./values.ts";
 
 /** What an artifact is, with the extension and content type it is stored under. */

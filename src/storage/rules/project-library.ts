@@ -1,5 +1,5 @@
 /** What a tenant sees of its artifacts. */
-import { z } from "zod";
+import * as z from "zod";
 import { deadlinePhase } from "./evaluate-expiry.ts";
 import type { OperationResult } from "./mutations.ts";
 import { artifactFilename, type ArtifactKind } from "./object-key.ts";

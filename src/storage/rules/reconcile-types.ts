@@ -1,5 +1,5 @@
 /** The page that reconciling reads, and the words it answers in. */
-import { z } from "zod";
+import * as z from "zod";
 import type { GrantInsert, InstantUpdate, MarkClass, Mutation } from "./mutations.ts";
 import { storedObject } from "./stored-object.ts";
 import { bucketName, etag, instant, integer, listedKey, sizeBytes, uuid } from "./values.ts";

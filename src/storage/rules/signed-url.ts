@@ -6,7 +6,7 @@
  * be strictly encoded pairs, so neither a fragment nor a stray separator can
  * hide a parameter from the store.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { SignGetRequest } from "./ports.ts";
 
 const HOST = /^(?:\[::1\]|[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?::[0-9]{1,5})?$/;

@@ -1,5 +1,5 @@
 /** The row that Postgres keeps for an artifact, and the states it may be in. */
-import { z } from "zod";
+import * as z from "zod";
 import { artifactKind } from "./object-key.ts";
 import {
   attempt,

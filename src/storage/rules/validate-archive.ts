@@ -6,7 +6,7 @@
  * sizes are only claims.
  */
 import { Buffer } from "node:buffer";
-import { z } from "zod";
+import * as z from "zod";
 import { archiveEntry, archivePath, type ArchiveEntry } from "./archive-entry.ts";
 import { findCollisions, isNestedArchive, isNormalPath } from "./archive-path.ts";
 import type { OperationResult } from "./mutations.ts";

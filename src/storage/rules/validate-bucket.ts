@@ -1,5 +1,5 @@
 /** Is a bucket configured so that tenants' artifacts may be put into it? */
-import { z } from "zod";
+import * as z from "zod";
 import type { OperationResult } from "./mutations.ts";
 import { areUnique, integer, text } from "./values.ts";
 

@@ -1,5 +1,5 @@
 /** The gate through which an artifact becomes downloadable. */
-import { z } from "zod";
+import * as z from "zod";
 import type { StoragePort } from "./ports.ts";
 import { matchesHead } from "./identity.ts";
 import { moveState, type InstantUpdate, type OperationResult, type StateUpdate } from "./mutations.ts";

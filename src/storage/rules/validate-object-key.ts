@@ -1,5 +1,5 @@
 /** Builds a key, or classifies keys for a tenant. */
-import { z } from "zod";
+import * as z from "zod";
 import type { OperationResult } from "./mutations.ts";
 import { buildObjectKey, keyParts, parseObjectKey, type KeyFault, type KeyParts } from "./object-key.ts";
 import { text, uuid } from "./values.ts";

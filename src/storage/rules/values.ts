@@ -6,7 +6,7 @@
  * at the edge, so that code inside may compare strings with `===`.
  */
 import { Buffer } from "node:buffer";
-import { z } from "zod";
+import * as z from "zod";
 
 const MAX_SAFE = Number.MAX_SAFE_INTEGER;
 

@@ -15,7 +15,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { z } from "zod";
+import * as z from "zod";
 import type { Pool } from "../../database/pool.ts";
 import { parseJson } from "../../shared/parse-json.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+
+/** What V8 tells of its collections of the whole heap, in a process that only releases memory. */
+function collections(options: readonly string[]): string[] {
+  const script = `(await import(${JSON.stringify(import.meta.resolve("./start-memory.ts"))})).releaseStartMemory()`;
+  const { stdout } = spawnSync(
+    process.execPath,
+    [...options, "--trace-gc", "--input-type=module", "--eval", script],
+    { encoding: "utf8" },
+  );
+  return stdout.split("\n").filter((line) => line.includes("Mark-Compact"));
+}
+
+describe("the memory of a start", () => {
+  it("is given back with the options of the program's first line", () => {
+    const [firstLine = ""] = readFileSync(join(import.meta.dirname, "../main.ts"), "utf8").split("\n");
+    const options = firstLine.split(" ").filter((word) => word.startsWith("--"));
+    assert.match(collections(options).join("\n"), /Mark-Compact \(reduce\)/);
+  });
+
+  it("stays where Node has no such option", () => {
+    assert.deepEqual(collections([]), []);
+  });
+});
