@@ -133,12 +133,14 @@ describe("the relay of the intake", { skip }, () => {
     assert.deepEqual(repeated.body, { id: rows[0].id, deliveries: 1 });
   });
 
-  it("makes its stream again when somebody removed it", async () => {
+  it("makes its stream again when somebody removed it: one that drops nothing, also when it is full", async () => {
     await cluster.withManager((manager) => manager.streams.delete("postern-intake"));
     await eventually(() => take(service, { data: { mark: "anew" } }).catch(() => null));
     await untilSent(hasMark("anew"));
     const { config } = await cluster.withManager((manager) => manager.streams.info("postern-intake"));
-    assert.equal(config.duplicate_window, 100_000_000);
+    const { retention, storage, discard, max_age, max_msgs_per_subject, duplicate_window } = config;
+    assert.deepEqual([retention, storage, discard], ["workqueue", "file", "new"]);
+    assert.deepEqual([max_age, max_msgs_per_subject, duplicate_window], [0, -1, 100_000_000]);
   });
 
   it("keeps an event whose type no catalog has yet, and sends it when one does", async () => {
