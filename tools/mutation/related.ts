@@ -124,6 +124,7 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
       "event-versions",
       "superseded",
       "long-log",
+      "audit.test",
     ],
   ],
   [
