@@ -81,7 +81,7 @@ export class DeliveryLog {
   ): Promise<LogPage> {
     if (filter === null) return { listed: [], next: null };
     const { limit, withBodies } = page;
-    const offset = page.offset > MAX_ROWS ? MAX_ROWS : Number(page.offset);
+    const offset = Math.min(Number(page.offset), MAX_ROWS);
     const { keys, searchedTo } = await searchLog(this.#tenants.reading(tenantId), tenantId, filter, {
       limit: offset + limit,
       nowMs: Date.now(),
