@@ -8,7 +8,7 @@ import { BODY, EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { newDeliveryId, newEventId, type DeliveryId, type EndpointId, type EventId } from "../shared/id.ts";
-import { findEndpointOf, findText, insertDelivery } from "./delivery-store.ts";
+import { findDelivery, findEndpointOf, findText, insertDelivery } from "./delivery-store.ts";
 import type { DeliveryKey, NewDelivery } from "./delivery.ts";
 import { EventLog } from "./event-log.ts";
 import { findAttempts, findNewestAttempt } from "./event-log-store.ts";
@@ -180,6 +180,65 @@ describe("a slice of a search", () => {
     };
     assert.deepEqual(await slice(2), [own.slice(0, 2), 3, own[1]]);
     assert.deepEqual(await slice(5), [[...own, older], 5, null]);
+  });
+});
+
+describe("a slice of what is pending", () => {
+  it("is shared by all of a tenant's endpoints, at one row each at least, and not by those that are named", async () => {
+    const others = [endpointId];
+    for (let n = 0; n < 3; n++)
+      others.push((await insertEndpoint(database.pool, newEndpoint({ tenantId }))).id);
+    await database.pool.query(
+      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+        SELECT $1, endpoint, postern.uuid_v7(), $3, $4, 2, now(), now()
+        FROM unnest($2::uuid[]) AS endpoint, generate_series(1, 5)`,
+      [tenantId, others, eventId, EVENT_TYPE],
+    );
+    for (const [endpointIds, most, looked] of [
+      [undefined, 8, 8],
+      [undefined, 2, 4],
+      [undefined, 100, 20],
+      [others.slice(0, 2), 3, 6],
+    ] as const) {
+      const query = queryOf({ endpointIds, status: "pending", times: {} });
+      const slice = await searchSlice(database.pool, tenantId, query, {
+        range: rangeOf({}),
+        most,
+        limit: 100,
+      });
+      assert.equal(slice.looked, looked);
+    }
+  });
+});
+
+describe("a delivery that a person sent", () => {
+  it("is logged as it was, with its headers, or with none where nothing left", async () => {
+    for (const given of [
+      {
+        requestHeaders: { "X-Team": "billing" },
+        responseHeaders: { "content-type": "text/plain" },
+        responseStatus: 201,
+        responseBody: "made",
+        requestBody: BODY,
+        error: "reset",
+        sentAt: new Date(NOON),
+        version: 2,
+        latencyMs: 17,
+        status: "delivered" as const,
+      },
+      { requestBody: "{}", requestHeaders: {} },
+    ]) {
+      const delivery = { ...logged({ tenantId, endpointId, eventId }), ...given };
+      await insertDelivery(database.pool, delivery);
+      assert.deepEqual(await findDelivery(database.pool, delivery), {
+        ...delivery,
+        replayId: null,
+        nextAttemptAt: null,
+      });
+    }
+    const without = await log({ requestHeaders: null });
+    const found = await findDelivery(database.pool, { tenantId, endpointId, id: without });
+    assert.deepEqual(found?.requestHeaders, {});
   });
 });
 

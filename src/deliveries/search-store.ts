@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { Db } from "../database/pool.ts";
 import { DISPATCH_TRIGGER } from "../queue/dispatch-trigger.ts";
-import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, TenantId } from "../shared/id.ts";
 import type { DeliveryKey, IdRange } from "./delivery.ts";
 import type { LogQuery, Streams } from "./search-filter.ts";
 
@@ -52,15 +52,10 @@ export async function searchSlice(
       WHERE ${['(ends."lookedTo" IS NULL OR id >= ends."lookedTo")', ...fits((value) => values.add(value))].join(" AND ")}
       ORDER BY id DESC LIMIT ${values.add(limit)}
     ) AS found ON true`;
-  const { rows } = await db.query<{
-    looked: number | null;
-    lookedTo: DeliveryId | null;
-    endpointId: EndpointId | null;
-    id: DeliveryId | null;
-  }>({ name: `search-${hash("sha1", text).slice(0, 16)}`, text, values: values.list });
-  const found = rows.flatMap(({ endpointId, id }) =>
-    endpointId === null || id === null ? [] : [{ endpointId, id }],
-  );
+  const { rows } = await db.query<
+    { looked: number | null; lookedTo: DeliveryId | null } & (DeliveryKey | { id: null })
+  >({ name: `search-${hash("sha1", text).slice(0, 16)}`, text, values: values.list });
+  const found = rows.flatMap((row) => (row.id === null ? [] : [{ endpointId: row.endpointId, id: row.id }]));
   return { found, looked: rows[0]?.looked ?? 0, lookedTo: rows[0]?.lookedTo ?? null };
 }
 

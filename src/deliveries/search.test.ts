@@ -191,6 +191,22 @@ describe("looking for deliveries", () => {
     assert.equal(await stepsOf({ text: "x" }, 500, large), 4);
   });
 
+  it("looks into no body any more once it has looked into 16 MiB", async () => {
+    const of = tenant("hooli");
+    await database.pool.query(
+      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+          request_body, request_headers, latency_ms)
+        SELECT $1, $2, postern.lowest_id_at($3::timestamptz - n * interval '1 minute'), gen_random_uuid(), $4, 'event',
+          'failed', 1, CASE WHEN n <= 16 THEN repeat('x', 1024 * 1024) WHEN n = 201 THEN 'needle' END, '{}', 1
+        FROM generate_series(1, 201) AS n`,
+      [of, busy, new Date(NOW_MS), EVENT_TYPE],
+    );
+    const first = await find({ text: "needle", status: "failed" }, 10, of);
+    assert.deepEqual([first.found, first.searchedTo], [[], 200]);
+    const next = await find({ text: "needle", status: "failed" }, 10, of, first.next ?? assert.fail());
+    assert.deepEqual([next.found, next.searchedTo], [[201], null]);
+  });
+
   it("comes 5,000 rows far in one request, whatever it looks for, and says how far", async () => {
     for (const filter of [{ text: "rare" }, { eventType: "no.such" }]) {
       const first = await find(filter, 10, large);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { tenant } from "../../test/support/two-tenants.ts";
 import { newDeliveryId, newEndpointId } from "../shared/id.ts";
-import { pick, readAnnouncement, type Added } from "./tail-batch.ts";
+import { addSkipped, pick, queue, readAnnouncement, type Added, type Waiting } from "./tail-batch.ts";
 
 const [one, two] = [newEndpointId(), newEndpointId()];
 const added: Added[] = (["failed", "delivered", "delivered", "test"] as const).map((status, n) => ({
@@ -18,6 +19,26 @@ describe("pick", () => {
     assert.deepEqual(pick(added, { ...none, endpointId: two }, 3), { picked: [added[2]], skipped: 0 });
     const delivered = pick(added, { endpointId: one, status: "delivered" }, 3);
     assert.deepEqual(delivered, { picked: [added[1]], skipped: 0 });
+  });
+});
+
+describe("queue", () => {
+  it("keeps as many as there is room for, in their order, and counts the rest", () => {
+    const to: Waiting = { waiting: [], omitted: 0 };
+    const tenantId = tenant("acme");
+    queue(to, { tenantId, added: added.slice(0, 2), omitted: 5 }, 3);
+    assert.deepEqual(to, { waiting: added.slice(0, 2), omitted: 5 });
+    queue(to, { tenantId, added: added.slice(2), omitted: 1 }, 3);
+    assert.deepEqual(to, { waiting: added.slice(0, 3), omitted: 7 });
+    queue(to, { tenantId, added, omitted: 0 }, 3);
+    assert.deepEqual(to, { waiting: added.slice(0, 3), omitted: 11 });
+  });
+});
+
+describe("addSkipped", () => {
+  it("knows no sum where one of the two is unknown", () => {
+    assert.deepEqual([addSkipped(2, 3), addSkipped(0, 0)], [5, 0]);
+    assert.deepEqual([addSkipped(null, 3), addSkipped(2, null), addSkipped(null, null)], [null, null, null]);
   });
 });
 

@@ -42,6 +42,16 @@ function readAdded(text: string): Added | null {
   return endpointId === null || id === null || status === undefined ? null : { endpointId, id, status };
 }
 
+/** What watchers of a tenant's log are to be told next; of what is omitted the number alone. */
+export type Waiting = { waiting: Added[]; omitted: number };
+
+/** Adds what was announced, as far as no more than `most` rows wait. */
+export function queue(to: Waiting, { added, omitted }: Announcement, most: number): void {
+  const kept = added.slice(0, most - to.waiting.length);
+  to.waiting.push(...kept);
+  to.omitted += omitted + added.length - kept.length;
+}
+
 /** The first rows that fit, `most` at most, and how many more there were. */
 export function pick(
   added: readonly Added[],
@@ -52,5 +62,11 @@ export function pick(
     (row) =>
       (endpointId === null || row.endpointId === endpointId) && (status === null || row.status === status),
   );
-  return { picked: fitting.slice(0, most), skipped: Math.max(0, fitting.length - most) };
+  const picked = fitting.slice(0, most);
+  return { picked, skipped: fitting.length - picked.length };
+}
+
+/** Null: an unknown number. */
+export function addSkipped(known: number | null, more: number | null): number | null {
+  return known === null || more === null ? null : known + more;
 }

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { eventually } from "../../test/support/service.ts";
+import { SteeredTenants } from "../../test/support/steered-tenants.ts";
 import { logged } from "../../test/support/store-inputs.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import type { TenantPool } from "../database/tenant-pool.ts";
-import { newEndpointId, newEventId, type EndpointId } from "../shared/id.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { pause } from "../shared/every.ts";
+import { newDeliveryId, newEndpointId, newEventId, type EndpointId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
@@ -20,10 +22,10 @@ const tenantId = tenant("acme");
 const sink = { hasRoom: () => true, send: () => undefined, skip: () => undefined };
 
 let database: TestDatabase;
-let tenants: TenantPool;
+let tenants: SteeredTenants;
 before(async () => {
   database = await createTestDatabase();
-  tenants = openTenantPool(database, 2);
+  tenants = new SteeredTenants(openTenantPool(database, 2));
 });
 after(async () => {
   await tenants.end();
@@ -71,6 +73,9 @@ async function addMany(count: number, endpointId = one): Promise<void> {
   );
 }
 
+/** As always, but for the time between two looks at what is to be told. */
+const waitLess: typeof pause = (ms, signal) => pause(ms === 200 ? 10 : ms, signal);
+
 const watches = async () =>
   (await database.pool.query("SELECT tenant_id FROM postern.log_watches")).rowCount ?? NaN;
 
@@ -83,7 +88,9 @@ describe("a watcher of the log", () => {
     // Notes of earlier tests' processes.
     await database.pool.query("DELETE FROM postern.log_watches");
     [metrics, kept] = [makeMetrics(), makeKeptLog()];
-    tail = new LogTail({ tenants, databaseUrl: database.url, log: kept.log, metrics });
+    tenants.reset();
+    const given = { tenants, databaseUrl: database.url, log: kept.log, metrics };
+    tail = new LogTail({ ...given, wait: waitLess });
     assert.ok("after" in test);
     test.after(() => tail.close());
   });
@@ -156,6 +163,44 @@ describe("a watcher of the log", () => {
     assert.deepEqual(told.sent, [id]);
   });
 
+  it("is told no more of what is gone again before it is read", async () => {
+    const { told } = await watch();
+    const gone = newDeliveryId();
+    await inTransaction(database.pool, async (transaction) => {
+      for (const id of [gone, newDeliveryId()]) {
+        const row = { ...logged({ tenantId, endpointId: one, eventId: newEventId() }), id };
+        await insertDelivery(transaction, row);
+      }
+      await transaction.query("DELETE FROM postern.deliveries WHERE id = $1", [gone]);
+    });
+    await eventually(async () => told.sent.length > 0);
+    assert.deepEqual([told.sent.length, told.sent.includes(gone), told.skipped], [1, false, []]);
+    assert.deepEqual(kept.lines, []);
+  });
+
+  it("is told how many had no room when they were read", async () => {
+    const { told } = await watch();
+    const { told: other } = await watch({ ...ALL, status: "delivered" });
+    tenants.before = async ({ name }) => {
+      if (name === "read-delivery-heads") told.hasRoom = false;
+    };
+    await addMany(3);
+    await eventually(async () => !told.hasRoom);
+    await add(one, { status: "delivered" });
+    await eventually(async () => other.sent.length === 1);
+    told.hasRoom = true;
+    await eventually(async () => told.skipped.length === 1);
+    assert.deepEqual([told.sent, told.skipped], [[], [4]]);
+  });
+
+  it("is told of rows that the notification has no room for, whatever it waits for", async () => {
+    const [all, delivered] = [await watch(), await watch({ ...ALL, status: "delivered" })];
+    await addMany(100);
+    await eventually(async () => all.told.sent.length === 10 && delivered.told.skipped.length === 1);
+    // The trigger names 80.
+    assert.deepEqual([all.told.skipped, delivered.told.skipped], [[90], [20]]);
+  });
+
   it("that has ended is told nothing more; the last one of a tenant ends the note of it, and others begin anew", async () => {
     const [first, second] = [await watch(), await watch()];
     assert.equal(await watches(), 1);
@@ -174,6 +219,59 @@ describe("a watcher of the log", () => {
       (await metrics.logWatchers.get()).values.map(({ value }) => value),
       [1],
     );
+  });
+
+  it("is refused while the database cannot be listened to, and leaves its place to others", async (test) => {
+    const url = new URL(database.url);
+    url.port = "1";
+    const deaf = new LogTail({ tenants, databaseUrl: url.href, log: kept.log, metrics });
+    test.after(() => deaf.close());
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const watching = deaf.watch(tenantId, ALL, sink);
+    test.mock.timers.tick(4999);
+    assert.deepEqual((await metrics.logWatchers.get()).values[0]?.value, 1);
+    test.mock.timers.tick(1);
+    await assert.rejects(
+      watching,
+      (error) => error instanceof Refusal && error.code === "unavailable" && error.retryAfterS === 10,
+    );
+    assert.deepEqual((await metrics.logWatchers.get()).values[0]?.value, 0);
+    test.mock.timers.reset();
+    await eventually(async () => kept.lines.length === 1);
+    assert.partialDeepStrictEqual(kept.lines, [{ level: 40 }]);
+  });
+
+  it("notes itself every ten seconds, as long as the database lets it, and says where it does not", async (test) => {
+    const waits = new Map<number, () => void>();
+    const wait: typeof pause = (ms, signal) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      signal.addEventListener("abort", () => resolve());
+      waits.set(ms, resolve);
+      return promise;
+    };
+    const passTenSeconds = async () => {
+      const pass = await eventually(async () => waits.get(10_000));
+      waits.delete(10_000);
+      pass();
+    };
+    const slow = new LogTail({ tenants, databaseUrl: database.url, log: kept.log, metrics, wait });
+    test.after(() => slow.close());
+    const end = await slow.watch(tenantId, ALL, sink);
+    await eventually(async () => waits.size === 2);
+    await database.pool.query("DELETE FROM postern.log_watches");
+    await passTenSeconds();
+    await eventually(async () => (await watches()) === 1);
+    await database.pool.query("ALTER TABLE postern.log_watches RENAME TO away");
+    try {
+      await passTenSeconds();
+      await eventually(async () => kept.lines.length === 1);
+      end();
+      await eventually(async () => kept.lines.length === 2);
+    } finally {
+      await database.pool.query("ALTER TABLE postern.away RENAME TO log_watches");
+    }
+    const told = { level: 40, err: 'relation "postern.log_watches" does not exist' };
+    assert.deepEqual(kept.lines, [told, told]);
   });
 
   it("is refused where 200 of all tenants watch in this process", async () => {

@@ -11,7 +11,7 @@
 import { randomUUID } from "node:crypto";
 import { keepListening } from "../database/keep-listening.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
-import { every } from "../shared/every.ts";
+import { every, pause } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
@@ -19,7 +19,15 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Delivery } from "./delivery.ts";
 import { readDeliveryHeads } from "./delivery-store.ts";
-import { pick, readAnnouncement, type Added, type TailFilter } from "./tail-batch.ts";
+import {
+  addSkipped,
+  pick,
+  queue,
+  readAnnouncement,
+  type Added,
+  type TailFilter,
+  type Waiting,
+} from "./tail-batch.ts";
 import { endWatch, LOG_CHANNEL, noteWatch } from "./tail-store.ts";
 
 const FLUSH_EVERY_MS = 200;
@@ -44,13 +52,15 @@ export type TailSink = {
 
 type Watcher = { filter: TailFilter; sink: TailSink; skipped: number | null };
 type Running = { opened: Promise<void>; stop(): Promise<void> };
-type Watched = { watchers: Set<Watcher>; waiting: Added[]; omitted: number };
+type Watched = Waiting & { watchers: Set<Watcher> };
 
 type Services = {
   tenants: TenantPool;
   databaseUrl: string;
   log: Log;
   metrics: Pick<Metrics, "logWatchers" | "logWatchRows">;
+  /** Only tests choose. */
+  wait?: typeof pause;
 };
 
 export class LogTail {
@@ -115,7 +125,7 @@ export class LogTail {
   }
 
   #start(): Running {
-    const { databaseUrl: url, log } = this.#services;
+    const { databaseUrl: url, log, wait = pause } = this.#services;
     const stopping = new AbortController();
     const opened = Promise.withResolvers<void>();
     let hasOpened = false;
@@ -134,7 +144,7 @@ export class LogTail {
     const failed = (error: unknown): void =>
       log.warn({ err: error }, "cannot send new deliveries to streams of the log");
     const repeat = (ms: number, work: () => Promise<void>) =>
-      every(ms, work, { signal: stopping.signal, failed });
+      every(ms, work, { signal: stopping.signal, failed, wait });
     const work = [repeat(FLUSH_EVERY_MS, () => this.#flush()), repeat(NOTE_EVERY_MS, () => this.#noteAll())];
     return {
       opened: opened.promise,
@@ -154,10 +164,7 @@ export class LogTail {
   #hear(payload: string): void {
     const announced = readAnnouncement(payload);
     const known = announced === null ? undefined : this.#tenants.get(announced.tenantId);
-    if (announced === null || known === undefined) return;
-    const room = MAX_WAITING - known.waiting.length;
-    known.waiting.push(...announced.added.slice(0, room));
-    known.omitted += announced.omitted + Math.max(0, announced.added.length - room);
+    if (announced !== null && known !== undefined) queue(known, announced, MAX_WAITING);
   }
 
   #missAll(): void {
@@ -189,10 +196,11 @@ export class LogTail {
     const rows = await this.#read(tenantId, [...new Set([...wanted.values()].flat())]);
     for (const watcher of watched.watchers) {
       const picked = wanted.get(watcher) ?? [];
-      if (rows === null && picked.length > 0) skip(watcher, picked.length);
+      if (rows === null) skip(watcher, picked.length);
+      // One that is gone since is no row any more.
       this.#tell(
         watcher,
-        rows === null ? [] : picked.map(({ id }) => rows.get(id)).filter((row) => row !== undefined),
+        picked.flatMap(({ id }) => rows?.get(id) ?? []),
       );
     }
   }
@@ -213,7 +221,10 @@ export class LogTail {
   #tell(watcher: Watcher, deliveries: readonly Delivery[]): void {
     const { sink, skipped } = watcher;
     const { logWatchRows } = this.#services.metrics;
-    if (!sink.hasRoom()) return;
+    if (!sink.hasRoom()) {
+      skip(watcher, deliveries.length);
+      return;
+    }
     if (skipped !== 0) {
       sink.skip(skipped);
       watcher.skipped = 0;
@@ -225,5 +236,5 @@ export class LogTail {
 }
 
 function skip(watcher: Watcher, count: number | null): void {
-  watcher.skipped = count === null || watcher.skipped === null ? null : watcher.skipped + count;
+  watcher.skipped = addSkipped(watcher.skipped, count);
 }
