@@ -41,10 +41,17 @@ type Intent = Omit<PersonSend, "requestHeaders" | "requestBody"> & {
   webhookId: EventId | DeliveryId;
 };
 
-type Sent = Pick<
-  NewDelivery,
-  "sentAt" | "requestHeaders" | "responseStatus" | "responseHeaders" | "responseBody" | "latencyMs" | "error"
-> & {
+type Sent = {
+  made: Pick<
+    NewDelivery,
+    | "sentAt"
+    | "requestHeaders"
+    | "responseStatus"
+    | "responseHeaders"
+    | "responseBody"
+    | "latencyMs"
+    | "error"
+  >;
   /** The receiver answered, or a client acknowledged it. */
   isAnswered: boolean;
   isDelivered: boolean;
@@ -107,7 +114,7 @@ export class PersonSends {
     const { isDelivered } = sent;
     const delivery: NewDelivery = {
       ...intent,
-      ...sent,
+      ...sent.made,
       requestBody: original.requestBody,
       status: isDelivered ? "delivered" : "failed",
     };
@@ -173,7 +180,7 @@ export class PersonSends {
     const sent = await this.#send(caller, target, { ...intent, ...labels });
     const delivery: NewDelivery = {
       ...intent,
-      ...sent,
+      ...sent.made,
       status: sent.isAnswered ? "test" : "failed",
     };
     await tenants.of(tenantId).transaction(async (transaction) => {
@@ -223,11 +230,7 @@ export class PersonSends {
     }
     const toKeep = artifacts.choose(keeps, { attempt, longResponseBody: longBodyOf(outcome) });
     const answer = outcome.kind === "answered" ? outcome : null;
-    return {
-      isNoted,
-      isAnswered: answer !== null,
-      isDelivered: answer !== null && isSuccess(answer.status),
-      toKeep,
+    const made = {
       sentAt,
       requestHeaders,
       responseStatus: answer?.status ?? null,
@@ -236,6 +239,8 @@ export class PersonSends {
       latencyMs: outcome.latencyMs,
       error: outcome.kind === "failed" ? outcome.error : null,
     };
+    const isDelivered = answer !== null && isSuccess(answer.status);
+    return { made, isNoted, isAnswered: answer !== null, isDelivered, toKeep };
   }
 
   async #offer(
@@ -247,9 +252,8 @@ export class PersonSends {
     const send = { ...intent, requestHeaders: {} };
     const { isDelivered, refusal, ...offered } = await offerToClients(this.#services, send, deliveryLabel);
     const toKeep = artifacts.choose(target.keeps, { attempt: intent.attempt, longResponseBody: null });
-    const nothing = { responseStatus: null, responseHeaders: null };
-    const answer = { isAnswered: isDelivered, isDelivered, responseBody: refusal };
-    return { isNoted: true, toKeep, ...nothing, ...answer, ...offered };
+    const made = { ...offered, responseStatus: null, responseHeaders: null, responseBody: refusal };
+    return { made, isNoted: true, isAnswered: isDelivered, isDelivered, toKeep };
   }
 
   /** The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows. */
