@@ -16,7 +16,7 @@ import {
   type EndpointId,
 } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
-import type { ListedDelivery, NewDelivery } from "./delivery.ts";
+import type { DeliveryStatus, ListedDelivery, NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { DeliveryLog } from "./log.ts";
 
@@ -58,7 +58,7 @@ const idOf = (daysAgo: number): DeliveryId =>
 
 const newest = (limit = 100) => log.list(tenantId, endpointId, { offset: 0n, limit, times: {} });
 
-const page = async (given: { offset?: bigint; limit?: number; status?: "delivered" | "failed" } = {}) => {
+const page = async (given: { offset?: bigint; limit?: number; status?: DeliveryStatus | undefined } = {}) => {
   const asked = { offset: 0n, limit: 10, times: {}, ...given };
   const { listed, next } = await log.list(tenantId, endpointId, asked);
   return { ids: listed.map(({ id }) => id), next };
@@ -88,6 +88,37 @@ describe("a page of an endpoint's log", () => {
     assert.deepEqual(await page({ limit: 5 }), { ids, next: ids[4] });
     assert.deepEqual(await page({ limit: 6 }), { ids, next: null });
     assert.deepEqual(await page({ limit: 2, offset: 1n }), { ids: ids.slice(1, 3), next: ids[2] });
+  });
+
+  it("has what is pending and being sent among it, or what is of one status alone", async () => {
+    const [delivered, failed, tested] = await addAll(
+      { status: "delivered" },
+      { status: "failed" },
+      { status: "test", eventId: null, testId: newDeliveryId(), requestBody: "{}" },
+    );
+    const [pending, superseded, sending] = [newDeliveryId(), newDeliveryId(), newDeliveryId()];
+    await database.pool.query(
+      `INSERT INTO postern.dispatches
+          (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, superseded)
+        SELECT $1, $2, id, gen_random_uuid(), 'a.b', 2, now(), now(), id = $4 FROM unnest(ARRAY[$3, $4]::uuid[]) AS id`,
+      [tenantId, endpointId, pending, superseded],
+    );
+    await database.pool.query(
+      `INSERT INTO postern.person_sends
+          (tenant_id, endpoint_id, id, test_id, event_type, trigger, attempt, request_headers)
+        VALUES ($1, $2, $3, $3, 'a.b', 'test', 1, '{}')`,
+      [tenantId, endpointId, sending],
+    );
+    for (const [status, ids] of [
+      [undefined, [sending, pending, tested, failed, delivered]],
+      ["pending", [sending, pending]],
+      ["delivered", [delivered]],
+      ["failed", [failed]],
+      ["test", [tested]],
+    ] as const) {
+      assert.deepEqual(await page({ status }), { ids, next: null });
+    }
+    assert.equal((await log.countPending(tenantId, endpointId)).count, 1);
   });
 
   it("looks no further back than it must, and at once where it skips some", async () => {

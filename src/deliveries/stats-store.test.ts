@@ -5,7 +5,14 @@ import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { idTimeMs, newDeliveryId, newEndpointId, type DeliveryId } from "../shared/id.ts";
-import { foldCounts, readBuckets, readCauses, readEndpointsNow, readNewestAttempts } from "./stats-store.ts";
+import {
+  foldCounts,
+  forgetOldStats,
+  readBuckets,
+  readCauses,
+  readEndpointsNow,
+  readNewestAttempts,
+} from "./stats-store.ts";
 
 const tenantId = tenant("acme");
 const endpointId = newEndpointId();
@@ -74,6 +81,23 @@ it("counts add up to the same, however many of them are folded and in whatever o
   assert.deepEqual(await read(), more);
   await foldCounts(database.pool);
   assert.deepEqual(await read(), more);
+});
+
+it("counts are folded and forgotten in steps, and each says where it took as many as it may", async () => {
+  const { pool } = database;
+  await pool.query("DELETE FROM postern.delivery_counts");
+  await pool.query(
+    `INSERT INTO postern.delivery_counts
+      SELECT $1, $2, '2026-03-01T12:00:00Z', '', 1, 1, 1, 1, $3, $3 FROM generate_series(1, 20001)`,
+    [tenantId, endpointId, newDeliveryId()],
+  );
+  assert.deepEqual([await foldCounts(pool), await foldCounts(pool)], [true, false]);
+  await pool.query(
+    `INSERT INTO postern.newest_attempts
+      SELECT $1, gen_random_uuid(), false, postern.lowest_id_at('2026-03-01T12:00:00Z') FROM generate_series(1, 20001)`,
+    [tenantId],
+  );
+  assert.deepEqual([await forgetOldStats(pool, 3), await forgetOldStats(pool, 3)], [true, false]);
 });
 
 it("the newest endpoints are told, where there are more than are asked for", async () => {

@@ -97,11 +97,18 @@ describe("a watcher of the log", () => {
 
   /** Of a tenant; what it is told, and how to end it. */
   async function watch(filter: TailFilter = ALL, of = tenantId) {
-    const told = { sent: [] as string[], skipped: [] as (number | null)[], bodies: 0, hasRoom: true };
+    const told = {
+      sent: [] as string[],
+      skipped: [] as (number | null)[],
+      bodies: 0,
+      empty: 0,
+      hasRoom: true,
+    };
     const end = await tail.watch(of, filter, {
       hasRoom: () => told.hasRoom,
       send(deliveries) {
         told.sent.push(...deliveries.map(({ id }) => id));
+        told.empty += Number(deliveries.length === 0);
         told.bodies += deliveries.filter(({ requestBody }) => requestBody !== null).length;
       },
       skip: (count) => void told.skipped.push(count),
@@ -126,7 +133,13 @@ describe("a watcher of the log", () => {
     const third = await add(two, { status: "delivered" });
     await eventually(async () => all.told.sent.length === 3);
     await eventually(async () => ofTwo.told.sent.length === 2);
-    assert.deepEqual(all.told, { sent: [first, second, third], skipped: [], bodies: 0, hasRoom: true });
+    assert.deepEqual(all.told, {
+      sent: [first, second, third],
+      skipped: [],
+      bodies: 0,
+      empty: 0,
+      hasRoom: true,
+    });
     assert.deepEqual([ofTwo.told.sent, failed.told.sent], [[second, third], [second]]);
     assert.deepEqual([ofGlobex.told.sent, ofGlobex.told.skipped], [[], []]);
     assert.deepEqual(await rows(), { sent: 6 });
@@ -272,6 +285,14 @@ describe("a watcher of the log", () => {
     }
     const told = { level: 40, err: 'relation "postern.log_watches" does not exist' };
     assert.deepEqual(kept.lines, [told, told]);
+  });
+
+  it("that ends behind the end of its process asks the database nothing, which may be closed by then", async (test) => {
+    const { end } = await watch();
+    await tail.close();
+    const of = test.mock.method(tenants, "of");
+    end();
+    assert.equal(of.mock.callCount(), 0);
   });
 
   it("is refused where 200 of all tenants watch in this process", async () => {
