@@ -257,17 +257,19 @@ describe("an event", () => {
     });
   });
 
-  it("is answered after five looks, as it was read last, whatever ends meanwhile", async () => {
-    let pending = await schedule();
-    tenants.before = async ({ name }) => {
-      if (name !== "read-delivery-heads") return;
-      [pending = pending] = await end(pending, "failed", true);
-    };
-    const { shown, names } = await story();
-    assert.deepEqual(names, [READ[0], ...Array.from({ length: 5 }, () => READ.slice(1)).flat()]);
-    // The last one that it saw had ended when it was read.
-    assert.deepEqual([shown[0]?.state, shown[0]?.attempts.length], ["failed", 5]);
-  });
+  for (const status of ["failed", "delivered"] as const) {
+    it(`is answered after five looks, as it was read last (${status}), whatever ends meanwhile`, async () => {
+      let pending = await schedule();
+      tenants.before = async ({ name }) => {
+        if (name !== "read-delivery-heads") return;
+        [pending = pending] = await end(pending, status, true);
+      };
+      const { shown, names } = await story();
+      assert.deepEqual(names, [READ[0], ...Array.from({ length: 5 }, () => READ.slice(1)).flat()]);
+      // The last one that it saw had ended when it was read.
+      assert.deepEqual([shown[0]?.state, shown[0]?.attempts.length], [status, 5]);
+    });
+  }
 
   it("shows 200 attempts, and says where there are more", async () => {
     await addMany(200);

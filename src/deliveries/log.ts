@@ -146,7 +146,7 @@ export class DeliveryLog {
   }
 }
 
-/** In their order, as many as fit by the bodies that they left out, and at least one. */
+/** Of one at least: in their order, as many as fit by the bodies that they left out, and at least one. */
 function* groupsBySize(listed: readonly ListedDelivery[]): Generator<ListedDelivery[]> {
   let group: ListedDelivery[] = [];
   let bytes = 0;
@@ -160,5 +160,5 @@ function* groupsBySize(listed: readonly ListedDelivery[]): Generator<ListedDeliv
     group.push(delivery);
     bytes += size;
   }
-  if (group.length > 0) yield group;
+  yield group;
 }

@@ -189,6 +189,9 @@ describe("looking for deliveries", () => {
     assert.equal(await stepsOf({ text: "rare" }, 10, large), 22);
     assert.equal(await stepsOf({ text: "x", eventType: "no.such" }, 10, large), 11);
     assert.equal(await stepsOf({ text: "x" }, 500, large), 4);
+    // The second step looks for what the page still lacks.
+    assert.equal(await stepsOf({ eventType: EVENT_TYPE }, 100, large), 2);
+    assert.match(JSON.stringify(query.mock.calls[1]?.arguments[0]), /,34\]\}$/);
   });
 
   it("looks into no body any more once it has looked into 16 MiB", async () => {
@@ -219,6 +222,9 @@ describe("looking for deliveries", () => {
       const second = await find(filter, 10, large, first.next);
       assert.deepEqual([second.found, second.searchedTo], ["text" in filter ? [5200] : [], null]);
     }
+    // The last 200 of them too.
+    const rest = await find({ text: "rare", status: "delivered" }, 4800, large);
+    assert.deepEqual([rest.found, rest.searchedTo], [[], 5000]);
     // What is a stream of its own is found at once.
     assert.deepEqual((await find({ status: "failed" }, 10, large)).found, [5200]);
   });

@@ -162,8 +162,10 @@ describe("an event that cannot be sent again", () => {
     assert.deepEqual([await rowsOf("id", "dispatches"), await rowsOf("id", "audit_log")], [[], []]);
   });
 
-  it("is not looked for under an id that is none", async () => {
+  it("is not looked for under an id that is none, nor is an endpoint", async () => {
     await assert.rejects(sendAgain(null, newEndpointId()), Refusal);
-    assert.deepEqual(tenants.statements, []);
+    assert.deepEqual(tenants.names(), []);
+    await assert.rejects(sendAgain(eventId, null), Refusal);
+    assert.deepEqual(tenants.names(), ["find-event"]);
   });
 });

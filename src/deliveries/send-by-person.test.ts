@@ -273,6 +273,9 @@ describe("a test by a person", () => {
       await assert.rejects(sends.test(ADA, at, { eventType }), refusedAs(code));
     }
     assert.deepEqual([await auditRows(), hand.receiver.requests], [[], []]);
+    hand.tenants.reset();
+    await assert.rejects(sends.test(ADA, null, { eventType: EVENT_TYPE }), Refusal);
+    assert.deepEqual(hand.tenants.statements, []);
   });
 });
 

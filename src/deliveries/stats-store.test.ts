@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { SteeredTenants } from "../../test/support/steered-tenants.ts";
+import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import { DeliveryStats, WINDOW_NAMES } from "./stats.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { idTimeMs, newDeliveryId, newEndpointId, type DeliveryId } from "../shared/id.ts";
 import {
@@ -98,6 +101,34 @@ it("counts are folded and forgotten in steps, and each says where it took as man
     [tenantId],
   );
   assert.deepEqual([await forgetOldStats(pool, 3), await forgetOldStats(pool, 3)], [true, false]);
+});
+
+it("a window has as many whole buckets as it is long, with the one that is under way", async (test) => {
+  const tenants = new SteeredTenants(openTenantPool(database, 3));
+  test.after(() => tenants.end());
+  const { id } = await insertEndpoint(database.pool, newEndpoint({ tenantId: tenant("globex") }));
+  const hours = { "1h": 1, "24h": 24, "7d": 7 * 24, "30d": 30 * 24 };
+  const bucketMs = { "1h": 600_000, "24h": HOUR_MS, "7d": 24 * HOUR_MS, "30d": 24 * HOUR_MS };
+  const midnightMs = Date.UTC(2026, 2, 1);
+  for (const window of WINDOW_NAMES) {
+    for (const nowMs of [midnightMs, midnightMs + 1, midnightMs + bucketMs[window] - 1]) {
+      const { span, endpoints } = await new DeliveryStats(tenants).byEndpoint(tenant("globex"), {
+        window,
+        nowMs,
+      });
+      const toMs = midnightMs + bucketMs[window];
+      const fromMs = toMs - hours[window] * HOUR_MS;
+      assert.deepEqual(span, { fromMs, toMs });
+      const none = { delivered: 0, failed: 0, latencyAvgMs: null, latencyMaxMs: null };
+      const series = Array.from({ length: (toMs - fromMs) / bucketMs[window] }, (_, place) =>
+        Object.assign({ atMs: fromMs + place * bucketMs[window] }, none),
+      );
+      const nothing = { pending: 0, oldestDueAt: null, lastDeliveredAt: null, lastFailedAt: null };
+      assert.deepEqual(endpoints, [{ endpointId: id, series, ...nothing }]);
+    }
+  }
+  const now = tenants.statements.find(({ name }) => name === "read-endpoints-now");
+  assert.deepEqual(now?.values.slice(1), [1000, 10_000]);
 });
 
 it("the newest endpoints are told, where there are more than are asked for", async () => {

@@ -163,8 +163,9 @@ export class LogTail {
 
   #hear(payload: string): void {
     const announced = readAnnouncement(payload);
-    const known = announced === null ? undefined : this.#tenants.get(announced.tenantId);
-    if (announced !== null && known !== undefined) queue(known, announced, MAX_WAITING);
+    if (announced === null) return;
+    const known = this.#tenants.get(announced.tenantId);
+    if (known !== undefined) queue(known, announced, MAX_WAITING);
   }
 
   #missAll(): void {
@@ -191,7 +192,7 @@ export class LogTail {
       const most = watcher.sink.hasRoom() ? MOST_AT_ONCE : 0;
       const { picked, skipped } = pick(waiting, watcher.filter, most);
       skip(watcher, skipped + omitted);
-      if (picked.length > 0) wanted.set(watcher, picked);
+      wanted.set(watcher, picked);
     }
     const rows = await this.#read(tenantId, [...new Set([...wanted.values()].flat())]);
     for (const watcher of watched.watchers) {

@@ -6,7 +6,6 @@ import type { NewDelivery } from "../../src/deliveries/delivery.ts";
 import { insertDelivery } from "../../src/deliveries/delivery-store.ts";
 import { DeliveryLog } from "../../src/deliveries/log.ts";
 import { PersonSends } from "../../src/deliveries/send-by-person.ts";
-import type { TenantPool } from "../../src/database/tenant-pool.ts";
 import { insertEndpoint } from "../../src/endpoints/endpoint-store.ts";
 import { sealSigningSecret } from "../../src/endpoints/signing-secret.ts";
 import { changeHeaders, NO_HEADERS } from "../../src/endpoints/static-headers.ts";
@@ -18,6 +17,7 @@ import { insertBodies } from "../../src/storage/artifacts/kept-body-store.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { senderFor, type SenderSetup } from "./sender.ts";
+import { SteeredTenants } from "./steered-tenants.ts";
 import { logged, newEndpoint } from "./store-inputs.ts";
 import { temporaryPath } from "./temporary.ts";
 import { openTenantPool } from "./tenant-pool.ts";
@@ -32,10 +32,10 @@ const quiet = makeLog("silent");
 export class PersonSendsAtHand {
   database!: TestDatabase;
   receiver!: TlsReceiver;
+  tenants!: SteeredTenants;
   answer: () => Promise<Answer | undefined> = async () => ({});
   /** Events whose further automatic attempts were called off. */
   superseded: unknown[] = [];
-  #tenants!: TenantPool;
   #waits!: FetchWaits;
   #catalog!: LiveCatalog;
 
@@ -47,15 +47,15 @@ export class PersonSendsAtHand {
 
   make(test: TestContext, setup: SenderSetup = {}, attemptTimeoutMs = 15_000): PersonSends {
     return new PersonSends({
-      tenants: this.#tenants,
+      tenants: this.tenants,
       waits: this.#waits,
       attemptTimeoutMs,
-      log: new DeliveryLog(this.#tenants),
+      log: new DeliveryLog(this.tenants),
       secretBox,
       sender: senderFor(test, this.receiver.caPem, setup),
       catalog: this.#catalog,
       supersede: async (_db, event) => void this.superseded.push(event),
-      refusals: makeUrlRefusals({ tenants: this.#tenants, log: quiet }),
+      refusals: makeUrlRefusals({ tenants: this.tenants, log: quiet }),
       artifacts: {
         choose: (keeps, { longResponseBody: responseBody }) =>
           keeps && { requestBody: keeps.requestBodies, responseBody, days: keeps.days },
@@ -111,7 +111,7 @@ export class PersonSendsAtHand {
 
   async #start(): Promise<void> {
     this.database = await createTestDatabase();
-    this.#tenants = openTenantPool(this.database, 3);
+    this.tenants = new SteeredTenants(openTenantPool(this.database, 3));
     this.#waits = new FetchWaits({ databaseUrl: this.database.url, log: quiet });
     this.receiver = await startReceiver({ respond: () => this.answer() });
     const about = { type: EVENT_TYPE, title: "T", description: "D", group: "G" };
@@ -126,6 +126,7 @@ export class PersonSendsAtHand {
 
   async #reset(): Promise<void> {
     this.superseded = [];
+    this.tenants.reset();
     this.receiver.requests.length = 0;
     this.answer = async () => ({ body: "thanks" });
     await this.database.pool.query(
@@ -136,7 +137,7 @@ export class PersonSendsAtHand {
   async #stop(): Promise<void> {
     await this.#waits.close();
     await this.receiver.close();
-    await this.#tenants.end();
+    await this.tenants.end();
     await this.database.drop();
   }
 }

@@ -5,7 +5,7 @@ import type { TenantId } from "../../src/shared/id.ts";
 
 export type Statement = { name: string; values: unknown[]; tenantId: TenantId };
 
-/** Reads through a tenant's connections, where a test sees each statement and steps in before it. */
+/** A tenant's connections, where a test sees each statement and transaction and steps in before it. */
 export class SteeredTenants implements TenantPool {
   statements: Statement[] = [];
   before: (statement: Statement) => Promise<unknown> | undefined = () => undefined;
@@ -25,20 +25,33 @@ export class SteeredTenants implements TenantPool {
   }
 
   of(tenantId: TenantId): ReturnType<TenantPool["of"]> {
-    return this.#tenants.of(tenantId);
+    const db = this.#tenants.of(tenantId);
+    return {
+      ...this.#steered(db, tenantId),
+      transaction: async (work) => {
+        await this.#note({ name: "transaction", values: [], tenantId });
+        return db.transaction(work);
+      },
+    };
   }
 
   reading(tenantId: TenantId): Db {
-    const db = this.#tenants.reading(tenantId);
+    return this.#steered(this.#tenants.reading(tenantId), tenantId);
+  }
+
+  #steered(db: Db, tenantId: TenantId): Db {
     return {
       query: async (text: string | QueryConfig, values?: unknown[]) => {
         const { name = "", values: given = values ?? [] } = typeof text === "string" ? {} : text;
-        const statement = { name, values: given, tenantId };
-        this.statements.push(statement);
-        await this.before(statement);
+        await this.#note({ name, values: given, tenantId });
         return db.query(text, values);
       },
     };
+  }
+
+  async #note(statement: Statement): Promise<void> {
+    this.statements.push(statement);
+    await this.before(statement);
   }
 
   end(): Promise<void> {
