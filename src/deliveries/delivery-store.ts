@@ -93,6 +93,7 @@ export async function readDeliveries(
   tenantId: TenantId,
   page: { keys: readonly DeliveryKey[]; maxBodyBytes: number },
 ): Promise<ListedDelivery[]> {
+  if (page.keys.length === 0) return [];
   const { rows } = await db.query<DeliveryRow & { omitted_body_bytes: number | null }>({
     name: "read-deliveries",
     text: /* sql */ `WITH sized AS (
@@ -115,6 +116,7 @@ export async function readDeliveryHeads(
   tenantId: TenantId,
   keys: readonly DeliveryKey[],
 ): Promise<Delivery[]> {
+  if (keys.length === 0) return [];
   const { rows } = await db.query<DeliveryRow>({
     name: "read-delivery-heads",
     text: /* sql */ `SELECT ${HEAD}, NULL AS request_body, NULL AS response_body FROM ${OF_PAGE} ORDER BY id DESC`,

@@ -97,7 +97,7 @@ export class EventLog {
       const { keys, isPartial } = await findAttempts(db, { tenantId, eventId: event.id }, MAX_ROWS);
       keys.sort((one, other) => (one.id < other.id ? 1 : -1));
       const shown = keys.slice(0, MAX_ATTEMPTS_SHOWN);
-      const attempts = shown.length === 0 ? [] : await readDeliveryHeads(db, tenantId, shown);
+      const attempts = await readDeliveryHeads(db, tenantId, shown);
       // One that ended in between has left another behind, which is not among them.
       if (look < MOST_LOOKS && hasEnded(shown, attempts)) continue;
       return {

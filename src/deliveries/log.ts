@@ -92,12 +92,10 @@ export class DeliveryLog {
   }
 
   async #read(tenantId: TenantId, keys: readonly DeliveryKey[]): Promise<ListedDelivery[]> {
-    if (keys.length === 0) return [];
     return readDeliveries(this.#tenants.reading(tenantId), tenantId, { keys, maxBodyBytes: MAX_BODY_BYTES });
   }
 
   async #readHeads(tenantId: TenantId, keys: readonly DeliveryKey[]): Promise<ListedDelivery[]> {
-    if (keys.length === 0) return [];
     const heads = await readDeliveryHeads(this.#tenants.reading(tenantId), tenantId, keys);
     return heads.map((head) => Object.assign(head, { omittedBodyBytes: null }));
   }

@@ -208,7 +208,6 @@ export class LogTail {
 
   /** Null where the database does not answer. */
   async #read(tenantId: TenantId, keys: readonly Added[]): Promise<Map<string, Delivery> | null> {
-    if (keys.length === 0) return new Map();
     const { tenants, log } = this.#services;
     try {
       const heads = await readDeliveryHeads(tenants.reading(tenantId), tenantId, keys);
