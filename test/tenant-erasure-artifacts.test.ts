@@ -15,6 +15,7 @@ import { OPERATOR } from "./support/portal.ts";
 import { createTestDatabase } from "./support/postgres.ts";
 import { runProgram } from "./support/program.ts";
 import { eventually, type Claims } from "./support/service.ts";
+import { tenant } from "./support/two-tenants.ts";
 import { assertRefused, REFUSED } from "./support/webhooks.ts";
 
 const ACME: Claims = { type: "user", tid: "acme", sub: "ada", role: "owner" };
@@ -141,5 +142,25 @@ describe("the erasure of a tenant whose bucket another installation took over", 
     assert.ok(!existsSync(changed.place) && !existsSync(suspect.place));
     assert.ok(existsSync(orphan), "another tenant's");
     await database.drop();
+  });
+
+  it("leaves what lies in another bucket, and takes what is in this one", async () => {
+    await artifacts.reset();
+    const [own, elsewhere] = [await artifacts.store("available"), await artifacts.store("available")];
+    await artifacts.pool.query("UPDATE postern.stored_objects SET bucket = 'elsewhere' WHERE id = $1", [
+      elsewhere.id,
+    ]);
+    const { bucket } = artifacts.services;
+    const buckets = [bucket.name, "elsewhere"];
+    const { erased, trouble } = await eraseObjectsOf(artifacts.services, tenant("acme"), {
+      most: 10,
+      buckets,
+    });
+    assert.equal(erased, 1);
+    assert.match(
+      trouble ?? "",
+      new RegExp(`in the bucket elsewhere.* Left are 1 artifacts ${elsewhere.key}`),
+    );
+    assert.deepEqual(await Promise.all([own, elsewhere].map(artifacts.stateOf)), ["purged", "available"]);
   });
 });

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { tenantObject } from "../src/api/tenant-schemas.ts";
 import { auditAnswer } from "./support/audit.ts";
 import { callWith, codeOf, OPERATOR, swap, tokenOf } from "./support/portal.ts";
+import { runProgram } from "./support/program.ts";
 import { OWNER, startTestService, type Claims, type TestService } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
 
@@ -162,5 +163,20 @@ describe("a token for a tenant", () => {
     assertRefused(await callWith(service, reader.token, ["POST", "/api/webhooks"], {}), REFUSED.forbidden);
     for (const json of [{}, { sub: "" }, { sub: 1 }, { sub: "sam", role: "root" }, { sub: "sam", tid: "x" }])
       issuesOf(await act(json));
+  });
+});
+
+describe("postern tenants list", () => {
+  it("lists each tenant once, also beyond a page", async () => {
+    const ids = Array.from({ length: 101 }, (_, n) => `many-${String(n).padStart(3, "0")}`);
+    for (const tid of ids) await webhooksOf(service, { ...OWNER, tid }).create();
+    const listing = ["tenants", "list", "--prefix", "many-", "--json", "--url", service.url];
+    const { code, printed, output } = await runProgram(listing, service.env);
+    assert.equal(code, 0, output);
+    const lines = printed.trim().split("\n");
+    assert.deepEqual(
+      lines.map((line) => tenantObject.parse(JSON.parse(line)).id),
+      ids,
+    );
   });
 });

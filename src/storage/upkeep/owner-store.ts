@@ -59,8 +59,7 @@ export async function recordOwner(
   await db.query(
     /* sql */ `UPDATE postern.storage_buckets
       SET marked_at = CASE WHEN $2 THEN coalesce(marked_at, now()) ELSE marked_at END,
-        trouble = $3::text,
-        trouble_since = CASE WHEN $3::text IS NOT NULL THEN coalesce(trouble_since, now()) END
+        trouble = $3::text
       WHERE bucket = $1 AND ($2 AND marked_at IS NULL OR trouble IS DISTINCT FROM $3::text)`,
     [bucket, found.isMarked, found.trouble],
   );
