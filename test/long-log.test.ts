@@ -1,8 +1,6 @@
 /** A long log: walked while it grows, and its old days dropped while it is written. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { dropOldPartitions } from "../src/queue/postgres/retention.ts";
-import { makeMetrics } from "../src/telemetry/metrics.ts";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
 import { createTestDatabase } from "./support/postgres.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
@@ -209,59 +207,5 @@ describe("retention", () => {
       upkeep.release(true);
       reader.release(true);
     }
-  });
-
-  it("says every 30 seconds who keeps a day from being dropped, counts it, and drops it when they have ended", async (test) => {
-    const database = await createTestDatabase();
-    // Its tables have the same numbers, since both are copies of one.
-    const elsewhere = await createTestDatabase();
-    const reader = await database.pool.connect();
-    const stranger = await elsewhere.pool.connect();
-    test.after(() => {
-      for (const client of [reader, stranger]) client.release(true);
-      return Promise.all([database.drop(), elsewhere.drop()]);
-    });
-    await stranger.query("BEGIN");
-    await stranger.query("SELECT count(*) FROM postern.deliveries");
-    await database.pool.query("SELECT postern.ensure_partitions(current_date - 42, current_date - 41)");
-    await reader.query("BEGIN; SET LOCAL application_name = 'a long report'");
-    await reader.query("SELECT count(*) FROM postern.deliveries");
-    const metrics = makeMetrics();
-    const blocked = async () => (await metrics.retentionBlocked.get()).values[0]?.value ?? 0;
-    const oldest = async () =>
-      (await metrics.oldestDay.get()).values.map(({ labels, value }) => [
-        labels.table,
-        Math.round((Date.now() / 1000 - value) / 86_400 - 0.5),
-      ]);
-    const warnings: unknown[] = [];
-    const tries: unknown[] = [];
-    await dropOldPartitions(database.pool, {
-      retentionDays: 30,
-      log: { info: () => undefined, warn: (about: unknown) => void warnings.push(about) },
-      metrics,
-      signal: new AbortController().signal,
-      // The reader ends while it waits for the third time: its locks are gone with the answer.
-      async wait(ms) {
-        tries.push({ ms, warnings: warnings.length, blocked: await blocked(), oldest: await oldest() });
-        if (tries.length === 3) await reader.query("COMMIT");
-      },
-    });
-    const locked = [
-      ["events", 1],
-      ["deliveries", 42],
-    ];
-    assert.deepEqual(
-      tries,
-      [1, 2, 3].map((count) => ({ ms: 30_000, warnings: count, blocked: count, oldest: locked })),
-    );
-    for (const warning of warnings)
-      assert.match(
-        JSON.stringify(warning),
-        /"deliveries_[0-9]{8}","holders":"process [0-9]+ \(a long report\)"/,
-      );
-    assert.deepEqual(await oldest(), [
-      ["events", 1],
-      ["deliveries", 1],
-    ]);
   });
 });

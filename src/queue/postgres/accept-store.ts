@@ -16,15 +16,16 @@ import { NEIGHBOURS, type SlotSet } from "../slots.ts";
 import { inSlots } from "./in-slots.ts";
 
 /** One for each dispatch, or for an event without any. */
-type AcceptedRow = {
-  event_id: EventId;
-  dispatch_id: DeliveryId | null;
-  endpoint_id: EndpointId | null;
-  /** Null too where it is held, to be fetched. */
-  parked: boolean | null;
-  leased: boolean | null;
+type AcceptedRow = { event_id: EventId } & (ToSend | { dispatch_id: DeliveryId | null; parked: null });
+
+/** A dispatch that is not held, to be fetched. */
+type ToSend = {
+  dispatch_id: DeliveryId;
+  endpoint_id: EndpointId;
+  parked: boolean;
+  leased: boolean;
   /** Of events with versions; otherwise there is none. */
-  version?: number | null;
+  version?: number;
 };
 
 /**
@@ -120,25 +121,6 @@ function acceptEventsSql(kind: Kind): string {
   FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
 }
 
-const KINDS: readonly Kind[] = [false, true].flatMap((mustBeHere) =>
-  [false, true].flatMap((areKeyed) =>
-    [false, true].map((haveExtras) => ({ areKeyed, haveExtras, mustBeHere })),
-  ),
-);
-const ACCEPT_EVENTS = new Map(KINDS.map((kind) => [nameOf(kind), acceptEventsSql(kind)]));
-
-function statementOf(kind: Kind): { name: string; text: string } {
-  const name = nameOf(kind);
-  const text = ACCEPT_EVENTS.get(name);
-  if (text === undefined) throw new Error("a kind of events has no statement");
-  return { name, text };
-}
-
-function nameOf({ areKeyed, haveExtras, mustBeHere }: Kind): string {
-  const words = [areKeyed && "keyed", haveExtras && "extra", mustBeHere && "here"].filter(Boolean);
-  return `accept-events-${words.join("-") || "plain"}`;
-}
-
 function kindOf(events: readonly NewEvent[], residents: Residents | null): Kind {
   return {
     areKeyed: events.some(({ idempotencyKey }) => idempotencyKey !== null),
@@ -201,7 +183,8 @@ export async function acceptEvents(
   const kind = kindOf(events, residents);
   const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, keyArray(events)];
   const { rows } = await db.query<AcceptedRow>({
-    ...statementOf(kind),
+    name: `accept-events-${[kind.areKeyed && "keyed", kind.haveExtras && "extra", kind.mustBeHere && "here"].filter(Boolean).join("-") || "plain"}`,
+    text: acceptEventsSql(kind),
     values: [
       ...eventArrays(events),
       textArray(events.map((event) => `{${event.patterns.join(",")}}`)),
@@ -216,40 +199,42 @@ export async function acceptEvents(
       ...(residents === null ? [] : [textArray(residents.tenantIds), `{${residents.versions.join(",")}}`]),
     ],
   });
-  return toAcceptance(rows, events, leaseId === null ? null : { leaseId, leaseEndsMs });
+  return toAcceptance(rows, events, { leaseId, leaseEndsMs });
 }
 
 function toAcceptance(
   rows: AcceptedRow[],
   events: readonly NewEvent[],
-  lease: Pick<LeasedDispatch, "leaseId" | "leaseEndsMs"> | null,
+  { leaseId, leaseEndsMs }: { leaseId: string | null; leaseEndsMs: number },
 ): Acceptance {
   const given = new Map(events.map((event) => [event.id, event]));
   const dispatchCounts = new Map<EventId, number>();
   const leased: LeasedDispatch[] = [];
   const parked = new Map<EndpointId, EndpointKey>();
   const unleased = new Set<EndpointId>();
-  for (const { event_id, dispatch_id, endpoint_id, parked: isParked, leased: isLeased, version } of rows) {
-    const event = given.get(event_id);
+  for (const row of rows) {
+    const event = given.get(row.event_id);
     if (event === undefined) continue;
-    const hasDispatch = dispatch_id !== null && endpoint_id !== null;
-    dispatchCounts.set(event_id, (dispatchCounts.get(event_id) ?? 0) + (hasDispatch ? 1 : 0));
-    if (!hasDispatch || isParked === null) continue;
-    if (isParked) parked.set(endpoint_id, { tenantId: event.tenantId, endpointId: endpoint_id });
-    else if (lease !== null && isLeased === true) {
+    dispatchCounts.set(event.id, (dispatchCounts.get(event.id) ?? 0) + (row.dispatch_id === null ? 0 : 1));
+    if (row.parked === null) continue;
+    const { dispatch_id: id, endpoint_id: endpointId, version = event.version } = row;
+    const { tenantId } = event;
+    if (row.parked) parked.set(endpointId, { tenantId, endpointId });
+    else if (leaseId !== null && row.leased) {
       leased.push({
-        id: dispatch_id,
-        tenantId: event.tenantId,
-        endpointId: endpoint_id,
+        id,
+        tenantId,
+        endpointId,
         eventId: event.id,
         eventType: event.type,
-        body: bodyOf(event, version ?? event.version),
+        body: bodyOf(event, version),
         attempt: 1,
         once: false,
         ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
-        ...lease,
+        leaseId,
+        leaseEndsMs,
       });
-    } else unleased.add(endpoint_id);
+    } else unleased.add(endpointId);
   }
   // In the order of publishing: event ids of a process are made one after another.
   leased.sort((one, other) => (one.eventId < other.eventId ? -1 : 1));

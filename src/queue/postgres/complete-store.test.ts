@@ -3,6 +3,11 @@ import { randomUUID } from "node:crypto";
 import { beforeEach, it } from "node:test";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { completed } from "../../../test/support/store-inputs.ts";
+import { EVENT_TYPE } from "../../../test/support/two-tenants.ts";
+import type { Db } from "../../database/pool.ts";
+import { newDeliveryId, type DeliveryId } from "../../shared/id.ts";
+import { headersOf, PACKED_COLUMNS, type HeaderColumns } from "../packed-headers.ts";
+import type { CompletedLease } from "../queue.ts";
 import { completeAttempts } from "./complete-store.ts";
 
 const seeded = seededDatabase();
@@ -103,3 +108,117 @@ it("notes an answer alone, for as long as the operator allows", async () => {
   assert.deepEqual(rows, [{ kind: "response_body", body: "an answer", days: null }]);
   assert.deepEqual(await left(), { logged: 1, next: 0, exhausted: 0, sets: 1 });
 });
+
+/** What one attempt of a group needs, and most do not. */
+const NEEDS: readonly Partial<CompletedLease>[] = [
+  { nextDelayMs: 3_600_000 },
+  { toKeep: { requestBody: true, responseBody: Buffer.from("kept"), days: 7 } },
+  { exhausted: true },
+  // Too long for a set.
+  { responseHeaders: { server: "x".repeat(3000) } },
+];
+const COMBINED = NEEDS.reduce<Partial<CompletedLease>[]>(
+  (some, need) => some.flatMap((needs) => [needs, { ...needs, ...need }]),
+  [{}],
+);
+const OF_BOTH = {
+  nextDelayMs: null,
+  exhausted: false,
+  toKeep: null,
+  requestHeaders: { "user-agent": "postern" },
+  sentAt: new Date(1000),
+};
+
+async function written(db: Db, ids: readonly DeliveryId[]) {
+  const { rows: logged } = await db.query<HeaderColumns>(
+    `SELECT id, event_id, event_type, trigger, attempt, status, response_status, response_body, latency_ms, error, sent_at,
+        request_headers, response_headers, ${PACKED_COLUMNS}
+      FROM postern.deliveries AS d WHERE id = ANY ($1) ORDER BY id`,
+    [ids],
+  );
+  const { rows: others } = await db.query(
+    `SELECT (SELECT json_agg(extract(epoch FROM due_at - now()) * 1000) FROM postern.dispatches
+        WHERE attempt = 2 AND replay_id IS NULL) AS next,
+      (SELECT json_agg(convert_from(body, 'UTF8') ORDER BY kind) FROM postern.bodies_to_keep WHERE delivery_id = ANY ($1)) AS kept,
+      (SELECT json_agg(delivery_id) FROM postern.exhausted_events) AS exhausted`,
+    [ids],
+  );
+  const asRead = logged.map(({ header_set, header_values, ...row }) =>
+    Object.assign(row, headersOf({ ...row, header_set, header_values })),
+  );
+  return { ...others[0], logged: asRead };
+}
+
+for (const role of ["worker", "tenant"] as const) {
+  it(`writes for a ${role} all of each outcome, whatever one of a group needs`, async () => {
+    const { acme } = seeded;
+    const other = newDeliveryId();
+    await seeded.sql(
+      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner)
+        SELECT tenant_id, endpoint_id, $2, event_id, event_type, 3, due_at, claimable_at, lease_owner
+        FROM postern.dispatches WHERE id = $1`,
+      acme.leasedId,
+      other,
+    );
+    const failed = {
+      ...completed(acme),
+      ...OF_BOTH,
+      responseStatus: 503,
+      responseHeaders: { server: "a" },
+      responseBody: "busy",
+      latencyMs: 17,
+      error: "the answer was cut off",
+    };
+    const delivered = {
+      ...completed({ ...acme, leasedId: other }),
+      ...OF_BOTH,
+      status: "delivered" as const,
+      responseStatus: 204,
+      responseHeaders: { server: "b" },
+      responseBody: null,
+      latencyMs: 4,
+    };
+    const ids = [acme.leasedId, other];
+    const asLogged = (given: CompletedLease) => ({
+      id: given.dispatch.id,
+      event_id: acme.eventId,
+      event_type: EVENT_TYPE,
+      trigger: given.dispatch.id === other ? "auto_retry" : "event",
+      attempt: given.dispatch.id === other ? 3 : 1,
+      status: given.status,
+      response_status: given.responseStatus,
+      response_body: given.responseBody,
+      latency_ms: given.latencyMs,
+      error: given.error,
+      sent_at: given.sentAt,
+      request_headers: given.requestHeaders,
+      response_headers: given.responseHeaders,
+    });
+    // Of one session, which takes a statement with a name for what it was the first time.
+    const session = await seeded.pool.connect();
+    try {
+      for (const [whenLocked, needs] of COMBINED.flatMap((some) => [
+        ["skip", some] as const,
+        ["wait", some] as const,
+      ])) {
+        const needy = { ...failed, ...needs };
+        await session.query("BEGIN");
+        const done = await completeAttempts(session, [needy, delivered], whenLocked, role);
+        assert.deepEqual(done, new Set(ids));
+        assert.deepEqual(
+          await written(session, ids),
+          {
+            next: needy.nextDelayMs === null ? null : [needy.nextDelayMs],
+            kept: needy.toKeep === null ? null : [null, "kept"],
+            exhausted: needy.exhausted ? [acme.leasedId] : null,
+            logged: [needy, delivered].map(asLogged),
+          },
+          `${whenLocked}, ${Object.keys(needs).join(" and ")}`,
+        );
+        await session.query("ROLLBACK");
+      }
+    } finally {
+      session.release(true);
+    }
+  });
+}

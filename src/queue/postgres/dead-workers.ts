@@ -2,7 +2,7 @@
  * Finds workers that died and frees their leases, so that what they held is
  * sent after seconds and not when the leases end.
  */
-import type { Pool } from "../../database/pool.ts";
+import type { Db } from "../../database/pool.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -33,7 +33,7 @@ export type WorkerTable = {
   removeDead(firstLeaseId: string): Promise<void>;
 };
 
-export function workerTable(db: Pool): WorkerTable {
+export function workerTable(db: Db): WorkerTable {
   return {
     findUnheld: () => findUnheldWorkers(db),
     markDead: (firstLeaseId, silentMs) => markWorkerDead(db, firstLeaseId, silentMs),

@@ -1,18 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { after, before, beforeEach, describe, it } from "node:test";
 import { openTenantPool } from "../../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { event } from "../../../test/support/store-inputs.ts";
 import { EVENT_TYPE, seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
+import { isMisrouted } from "../../database/residence.ts";
 import { newEventId } from "../../shared/id.ts";
-import type { NewEvent, OutboxEvent } from "../queue.ts";
+import { KeyReusedError, type NewEvent, type OutboxEvent } from "../queue.ts";
 import { ALL_SLOTS } from "../slots.ts";
+import { makeLeaseIds } from "./lease-ids.ts";
 import { makePostgresQueue } from "./postgres-queue.ts";
 
 let database: TestDatabase;
 let tenants: TenantPool;
 let rows: Rows;
+let othersRows: Rows;
 
 before(async () => {
   database = await createTestDatabase();
@@ -23,7 +26,7 @@ after(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  ({ acme: rows } = await seedTwoTenants(database.pool));
+  ({ acme: rows, globex: othersRows } = await seedTwoTenants(database.pool));
 });
 
 const sql = async (text: string, ...values: unknown[]) => (await database.pool.query(text, values)).rows;
@@ -40,26 +43,48 @@ it("leases no first attempt that is due later, since the process could not make 
   ]);
 });
 
+it("leases under ids of its process, each claim under the next", async () => {
+  const leaseIds = makeLeaseIds();
+  const process = leaseIds.first.slice(0, 18);
+  const queue = queueOf(0, { leaseIds });
+  await sql("UPDATE postern.dispatches SET lease_owner = NULL, claimable_at = now() WHERE NOT held");
+  const { leased } = await queue.accept([event(rows, null)], { lease: ALL_SLOTS, parked: [] });
+  const { claimed } = await queue.claim({ dispatches: 1, bodyBytes: 1000 }, []);
+  const pulled = await queue.pull([{ ...rows, dispatches: 1, bodyBytes: 1000 }]);
+  const ids = [...leased, ...claimed, ...(pulled.get(rows.endpointId)?.claimed ?? [])].map(
+    ({ leaseId }) => leaseId,
+  );
+  assert.deepEqual(
+    ids,
+    [1, 2, 3].map((claim) => `${process}-0000-00000000000${claim}`),
+  );
+});
+
 const LIMITS = { events: 10, bodyBytes: 10_000 };
 const asNew = ({ key: _claimed, unclaimedKey, ...taken }: OutboxEvent): NewEvent => ({
   ...taken,
   patterns: ["*"],
   idempotencyKey: unclaimedKey ?? null,
 });
-const relay = () =>
-  queueOf(0, { residence: { versionOf: () => 1 } }).relay({
-    types: [EVENT_TYPE],
-    limits: LIMITS,
-    judge: (taken) => [asNew(taken)],
-  });
+/** Where other databases exist. */
+const RESIDENCE = { versionOf: () => 1 };
+const relay = (options: Parameters<typeof queueOf>[1] = { residence: RESIDENCE }) =>
+  queueOf(0, options).relay({ types: [EVENT_TYPE], limits: LIMITS, judge: (taken) => [asNew(taken)] });
 
-async function publish(given: { key?: string; versions?: string }): Promise<string> {
+async function publish(given: {
+  of?: string;
+  key?: string;
+  claimed?: boolean;
+  versions?: string;
+}): Promise<string> {
   const id = newEventId();
   await sql(
-    "INSERT INTO postern.outbox (id, tenant_id, type, body, key, claimed, versions) VALUES ($1, 'acme', $2, '{}', $3, false, $4)",
+    "INSERT INTO postern.outbox (id, tenant_id, type, body, key, claimed, versions) VALUES ($1, $2, $3, '{}', $4, $5, $6)",
     id,
+    given.of ?? "acme",
     EVENT_TYPE,
     given.key ?? null,
+    given.claimed ?? false,
     given.versions ?? null,
   );
   return id;
@@ -85,4 +110,87 @@ it("counts an event's other versions where it takes no more of the outbox than i
   await publish({ versions });
   await publish({ versions });
   assert.deepEqual(await relay(), { relayed: 1, mayHaveMore: true });
+});
+
+const accepted = async () => (await sql("SELECT id FROM postern.events ORDER BY id")).map(({ id }) => id);
+
+describe("with events of several tenants in the outbox", () => {
+  let here: string;
+  let away: string;
+  let keyed: string;
+
+  beforeEach(async () => {
+    await sql("DELETE FROM postern.outbox; DELETE FROM postern.handovers; DELETE FROM postern.events");
+    await sql("DELETE FROM postern.shard_tenants WHERE tenant_id = 'globex'");
+    here = await publish({});
+    away = await publish({ of: "globex" });
+    keyed = await publish({ of: "globex", key: "invoice 7", claimed: true });
+  });
+
+  it("accepts those of tenants that live here, and lays the others aside with the keys that were claimed here", async () => {
+    assert.deepEqual(await relay(), { relayed: 1, mayHaveMore: false });
+    assert.deepEqual(await accepted(), [here]);
+    assert.deepEqual(await sql("SELECT id, key, claimed FROM postern.handovers ORDER BY id"), [
+      { id: away, key: null, claimed: false },
+      { id: keyed, key: "invoice 7", claimed: true },
+    ]);
+    assert.deepEqual(await relay(), { relayed: 0, mayHaveMore: false });
+  });
+
+  it("accepts them all where there is no other database", async () => {
+    assert.deepEqual(await relay({}), { relayed: 3, mayHaveMore: false });
+    assert.deepEqual(await accepted(), [here, away, keyed]);
+    assert.deepEqual(await sql("SELECT FROM postern.handovers"), []);
+  });
+});
+
+describe("events of several tenants", () => {
+  const UNLEASED = { lease: null, parked: [] };
+
+  it("are accepted where all of them are known to live here, under the version that the database has", async () => {
+    for (const [version, isHere] of [
+      [1, true],
+      [2, false],
+      [null, false],
+    ] as const) {
+      const queue = queueOf(0, {
+        residence: { versionOf: (tenantId) => (tenantId === othersRows.tenantId ? version : 1) },
+      });
+      for (const accept of [
+        (events: NewEvent[]) => queue.accept(events, UNLEASED),
+        (events: NewEvent[]) => queue.acceptParts([events.slice(0, 1), events.slice(1)], { parked: [] }),
+      ]) {
+        const events = [event(rows, null), event(othersRows, null)];
+        if (isHere) await accept(events);
+        else await assert.rejects(accept(events), isMisrouted);
+        assert.equal((await queue.findKnown(events)).size, isHere ? 2 : 0);
+      }
+    }
+  });
+
+  it("are all accepted or none, with what they leave for other databases", async () => {
+    await sql("DELETE FROM postern.handovers; DELETE FROM postern.dispatches");
+    const queue = queueOf(0);
+    const [first, other, reused] = [
+      event(rows, "order-1"),
+      event(othersRows, "order-1"),
+      { ...event(rows, "order-1"), body: '{"data":2}' },
+    ];
+    const away = event(rows, null);
+    const parts = { parked: [rows.endpointId], handOver: [away] };
+    await assert.rejects(queue.acceptParts([[other], [first], [reused]], parts), KeyReusedError);
+    assert.equal((await queue.measure()).handoversWaiting, 0);
+    assert.equal((await queue.findKnown([first, other])).size, 0);
+    const repeated = event(rows, "order-1");
+    assert.deepEqual(await queue.acceptParts([[first], [other, repeated]], parts), {
+      accepted: [first, other].map(({ id }) => ({ id, dispatchCount: 1 })),
+      unleased: [othersRows.endpointId],
+      earlier: new Map([[repeated.id, { id: first.id, dispatchCount: 1, sameContent: true }]]),
+    });
+    assert.deepEqual(await sql("SELECT id FROM postern.handovers"), [{ id: away.id }]);
+    assert.deepEqual(
+      (await queue.findBacklogs()).map(({ endpointId }) => endpointId),
+      [rows.endpointId],
+    );
+  });
 });

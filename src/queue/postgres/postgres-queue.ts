@@ -122,11 +122,11 @@ async function withoutForeign(
   events: readonly NewEvent[],
   taken: readonly OutboxEvent[],
 ): Promise<NewEvent[]> {
-  const here = await findTenantsHere(transaction, [...new Set(events.map(({ tenantId }) => tenantId))]);
+  const here = await findTenantsHere(transaction, tenantsOf(events));
   const isHere = ({ tenantId, idempotencyKey }: NewEvent) => here.has(tenantId) && idempotencyKey === null;
   const foreign = events.filter((event) => !isHere(event));
   if (foreign.length > 0) {
-    const keys = new Map(taken.map(({ id, key }) => [id, key ?? null]));
+    const keys = new Map(taken.map(({ id, key }) => [id, key]));
     await insertHandovers(transaction, foreign, ({ id }) => keys.get(id) ?? null);
   }
   return events.filter(isHere);

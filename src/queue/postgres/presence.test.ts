@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { after, before, beforeEach, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/service.ts";
 import { makeLog } from "../../telemetry/log.ts";
@@ -15,21 +15,57 @@ before(async () => {
 });
 after(() => database.drop());
 
-function presenceOn(databaseUrl = database.url) {
-  const firstLeaseId = makeLeaseIds().first;
-  return makePresence({ db: database.pool, databaseUrl, firstLeaseId, log: makeLog("silent") });
+/** Warnings of the test, and the errors that they tell. */
+let warned: string[];
+beforeEach(() => {
+  warned = [];
+});
+
+function warn(told: string | { err: Error }, text = ""): void {
+  warned.push(typeof told === "string" ? told : `${text}: ${told.err.message}`);
 }
+
+function presenceOn(databaseUrl = database.url, firstLeaseId = makeLeaseIds().first) {
+  const log = Object.assign(makeLog("silent"), { warn });
+  return makePresence({ db: database.pool, databaseUrl, firstLeaseId, log });
+}
+
+const sessions = async () => {
+  const { rows } = await database.pool.query<{ pid: number }>(
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'postern worker session'",
+  );
+  return rows.map(({ pid }) => pid);
+};
 
 const leasedNow = () => ({ leaseEndsMs: performance.now() + LEASE_MS });
 
 it("is confirmed while it runs, and leaves nothing behind", async () => {
   const presence = presenceOn();
+  let heard = 0;
+  presence.whenConfirmed(() => heard++);
   assert.equal(presence.isConfirmed(), false);
+  const before = performance.now();
+  presence.start();
   presence.start();
   await eventually(async () => presence.isConfirmed());
   assert.ok(presence.covers(leasedNow()));
+  assert.equal((await sessions()).length, 1);
+  const since = presence.unbrokenSince();
+  assert.ok(since > before && since < performance.now());
+  await database.pool.query(
+    "UPDATE postern.workers SET seen_at = now() - interval '1 h', session_at = seen_at",
+  );
+  await eventually(async () => {
+    const { rows } = await database.pool.query(
+      "SELECT FROM postern.workers WHERE least(seen_at, session_at) > now() - interval '1 min'",
+    );
+    return rows.length === 1;
+  });
+  await eventually(async () => heard >= 2);
+  assert.equal(presence.unbrokenSince(), since);
   await presence.stop();
   assert.equal(presence.isConfirmed(), false);
+  assert.deepEqual(warned, []);
   const { rows } = await database.pool.query("SELECT FROM postern.workers");
   assert.equal(rows.length, 0);
 });
@@ -45,7 +81,46 @@ it("taken for dead, it is not confirmed until it is registered anew, and its lea
   await eventually(async () => presence.isConfirmed());
   assert.equal(presence.covers(earlier), false);
   assert.ok(presence.covers(leasedNow()));
+  assert.deepEqual(warned, ["other workers took this worker for dead; it drops the leases that they freed"]);
   await presence.stop();
+});
+
+it("is not confirmed from the moment its session ends, until it has a new one", async () => {
+  const presence = presenceOn();
+  const confirmed = Promise.withResolvers<void>();
+  presence.whenConfirmed(confirmed.resolve);
+  presence.start();
+  await confirmed.promise;
+  // Long before the next confirmation, which would find it out.
+  await database.pool.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", [
+    await sessions(),
+  ]);
+  await eventually(async () => !presence.isConfirmed());
+  await eventually(async () => presence.isConfirmed());
+  assert.deepEqual(warned, []);
+  await presence.stop();
+});
+
+it("gives up a session that does not confirm it, and tells when the pool doesn't either", async () => {
+  const presence = presenceOn();
+  presence.start();
+  await eventually(async () => presence.isConfirmed());
+  await database.pool.query(
+    `CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON postern.workers EXECUTE FUNCTION public.refuse()`,
+  );
+  try {
+    await eventually(async () => warned.length > 1);
+    assert.equal(presence.isConfirmed(), false);
+  } finally {
+    await database.pool.query("DROP TRIGGER refuse ON postern.workers");
+  }
+  await eventually(async () => presence.isConfirmed());
+  await presence.stop();
+  assert.deepEqual(warned.slice(0, 2), [
+    "this worker's session is lost; it starts no attempt until it has a new one: not now",
+    "this worker's presence could not be confirmed: not now",
+  ]);
 });
 
 it("without a session it still shows that it lives, and is not confirmed", async () => {
@@ -64,22 +139,13 @@ it("leaves no session open that did not get the worker's lock", async () => {
   const firstLeaseId = makeLeaseIds().first;
   const other = await database.pool.connect();
   await other.query("SELECT pg_advisory_lock(hashtextextended('postern.worker ' || $1, 0))", [firstLeaseId]);
-  const presence = makePresence({
-    db: database.pool,
-    databaseUrl: database.url,
-    firstLeaseId,
-    log: makeLog("silent"),
-  });
+  const presence = presenceOn(database.url, firstLeaseId);
   presence.start();
   // It has tried, and shows over the pool that it lives.
   await eventually(async () => (await database.pool.query("SELECT FROM postern.workers")).rowCount === 1);
   await presence.stop();
-  await eventually(async () => {
-    const { rowCount } = await database.pool.query(
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'postern worker session'",
-    );
-    return rowCount === 0;
-  });
+  assert.match(warned[0] ?? "", /: another process holds the worker's lock$/);
+  await eventually(async () => (await sessions()).length === 0);
   other.release(true);
   await database.pool.query("DELETE FROM postern.workers");
 });

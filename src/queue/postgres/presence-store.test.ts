@@ -1,0 +1,186 @@
+/** The table of workers and their leases. How soon a worker counts as dead is `dead-workers.test.ts`. */
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { seededDatabase } from "../../../test/support/seeded-database.ts";
+import { LEASE_MS } from "../queue.ts";
+import { workerTable, type WorkerTable } from "./dead-workers.ts";
+import { lastLeaseId, makeLeaseIds } from "./lease-ids.ts";
+import { confirmWorker, holdWorkerLock, removeWorker } from "./presence-store.ts";
+
+const seeded = seededDatabase();
+const { sql } = seeded;
+let table: WorkerTable;
+let worker: string;
+beforeEach(async () => {
+  await sql("DELETE FROM postern.workers; DELETE FROM postern.dispatches");
+  table = workerTable(seeded.pool);
+  worker = makeLeaseIds().first;
+  await confirmWorker(seeded.pool, worker, "session");
+});
+
+/** By its sessions alone it keeps its slots. */
+it("counts as seen over the pool too, and as in session only over one", async () => {
+  await sql(
+    "UPDATE postern.workers SET seen_at = now() - interval '1 h', session_at = now() - interval '1 h'",
+  );
+  const isFresh = async (over: "session" | "pool") => {
+    await confirmWorker(seeded.pool, worker, over);
+    const [found] = await sql(
+      "SELECT seen_at > now() - interval '1 min' AS seen, session_at > now() - interval '1 min' AS session FROM postern.workers",
+    );
+    return found;
+  };
+  assert.deepEqual(await isFresh("pool"), { seen: true, session: false });
+  assert.deepEqual(await isFresh("session"), { seen: true, session: true });
+});
+
+const isDead = async () => (await table.findUnheld()).map((found) => found.isDead);
+const declareDead = () => sql("UPDATE postern.workers SET is_dead = true");
+
+it("confirms a worker under the time of its registration, until others free its leases", async () => {
+  const registered = await confirmWorker(seeded.pool, worker, "session");
+  assert.deepEqual(await sql("SELECT registered_at::text AS at FROM postern.workers"), [{ at: registered }]);
+  assert.equal(await confirmWorker(seeded.pool, worker, "pool"), registered);
+  await declareDead();
+  assert.equal(await confirmWorker(seeded.pool, worker, "session"), null);
+  await removeWorker(seeded.pool, makeLeaseIds().first);
+  assert.deepEqual(await isDead(), [true]);
+  await removeWorker(seeded.pool, worker);
+  assert.deepEqual(await isDead(), []);
+});
+
+it("lets a worker's sessions hold its lock together, and no other's where one has it alone", async () => {
+  const [one, other] = [await seeded.pool.connect(), await seeded.pool.connect()];
+  try {
+    assert.deepEqual(await isDead(), [false], "without a lock");
+    for (const session of [one, other]) assert.equal(await holdWorkerLock(session, worker), true);
+    assert.deepEqual(await isDead(), [], "with its lock");
+    const another = makeLeaseIds().first;
+    await one.query("SELECT pg_advisory_lock(hashtextextended('postern.worker ' || $1, 0))", [another]);
+    assert.equal(await holdWorkerLock(other, another), false);
+  } finally {
+    for (const session of [one, other]) session.release(true);
+  }
+});
+
+/** As from a server that has been up for so long, which says by now whether a lock without a holder tells anything. */
+async function afterStart(upFor: string, work: (table: WorkerTable) => Promise<void>): Promise<void> {
+  const session = await seeded.pool.connect();
+  try {
+    await session.query(
+      `CREATE OR REPLACE FUNCTION public.pg_postmaster_start_time() RETURNS timestamptz LANGUAGE sql
+        AS $$ SELECT now() - current_setting('test.up_for')::interval $$`,
+    );
+    // Before PostgreSQL's own of this name.
+    await session.query(`SET search_path = public, pg_catalog; SET test.up_for = '${upFor}'`);
+    await work(workerTable(session));
+  } finally {
+    session.release(true);
+  }
+}
+
+const setSilentFor = (time: string) => sql("UPDATE postern.workers SET seen_at = now() - $1::interval", time);
+
+describe("a worker", () => {
+  it("is declared dead once, when it has been silent for so long without its lock", async () => {
+    await afterStart("21 s", async (old) => {
+      await setSilentFor("3900 ms");
+      assert.equal(await old.markDead(worker, 4000), false);
+      await setSilentFor("4100 ms");
+      assert.equal(await old.markDead(makeLeaseIds().first, 4000), false);
+      assert.deepEqual(await isDead(), [false]);
+      assert.equal(await old.markDead(worker, 4000), true);
+      assert.deepEqual(await isDead(), [true]);
+      assert.equal(await old.markDead(worker, 4000), false);
+    });
+  });
+
+  it("is not declared dead while a session has its lock", async () => {
+    await setSilentFor("1 hour");
+    const session = await seeded.pool.connect();
+    await holdWorkerLock(session, worker);
+    await afterStart("1 hour", async (old) => assert.equal(await old.markDead(worker, 4000), false));
+    session.release(true);
+  });
+
+  it("is not declared dead in the first 20 seconds of a server, when every lock is free", async () => {
+    await setSilentFor("1 hour");
+    await afterStart("19 s", async (young) => assert.equal(await young.markDead(worker, 4000), false));
+  });
+
+  it("is removed as dead only where it has not registered anew", async () => {
+    await table.removeDead(worker);
+    assert.deepEqual(await isDead(), [false]);
+    await confirmWorker(seeded.pool, makeLeaseIds().first, "session");
+    await declareDead();
+    await table.removeDead(worker);
+    assert.deepEqual(await isDead(), [true], "the other is left");
+  });
+});
+
+/** Dispatches that are leased under these ids until then, or marked besides. */
+async function lease(
+  given: readonly { leaseId: string; endsInMs?: number; marks?: string }[],
+): Promise<void> {
+  for (const { leaseId, endsInMs = LEASE_MS, marks = "" } of given) {
+    await sql(
+      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at,
+          lease_owner, held, parked)
+        VALUES ($1, $2, postern.uuid_v7(), $3, 'invoice.paid', 1, now(), now() + $4 * interval '1 ms', $5, $6, $7)`,
+      seeded.acme.tenantId,
+      seeded.acme.endpointId,
+      seeded.acme.eventId,
+      endsInMs,
+      leaseId,
+      marks === "held",
+      marks === "parked",
+    );
+  }
+}
+
+async function freed(): Promise<number> {
+  const [found] = await sql(
+    "SELECT count(*)::int AS free FROM postern.dispatches WHERE lease_owner IS NULL AND claimable_at <= now()",
+  );
+  return found.free;
+}
+
+describe("the leases of a dead worker", () => {
+  it("are freed, and neither those of others nor what a claim would not meet", async () => {
+    const [next, last] = [makeLeaseIds(), lastLeaseId(worker)];
+    await lease([
+      { leaseId: worker },
+      { leaseId: last },
+      { leaseId: last, endsInMs: 2 * LEASE_MS - 5000 },
+      { leaseId: last, endsInMs: 2 * LEASE_MS + 5000 },
+      { leaseId: last, marks: "held" },
+      { leaseId: last, marks: "parked" },
+      { leaseId: next.next() },
+    ]);
+    assert.equal(await table.freeSome(worker), false);
+    assert.equal(await freed(), 0, "it lives");
+    await declareDead();
+    assert.equal(await table.freeSome(worker), false);
+    assert.equal(await freed(), 3);
+    const left = await sql("SELECT lease_owner AS of FROM postern.dispatches WHERE lease_owner IS NOT NULL");
+    assert.equal(left.length, 4);
+  });
+
+  it("are freed 5000 at once, and no more are tried while others hold them all", async () => {
+    await lease([{ leaseId: worker }]);
+    await sql(
+      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner)
+        SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, 1, due_at, claimable_at, lease_owner
+        FROM postern.dispatches, generate_series(1, 5000)`,
+    );
+    await declareDead();
+    const other = await seeded.pool.connect();
+    await other.query("BEGIN");
+    await other.query("SELECT FROM postern.dispatches FOR UPDATE");
+    assert.equal(await table.freeSome(worker), false);
+    await other.query("ROLLBACK");
+    other.release();
+    assert.deepEqual([await table.freeSome(worker), await freed()], [true, 5000]);
+    assert.deepEqual([await table.freeSome(worker), await freed()], [false, 5001]);
+  });
+});

@@ -1,0 +1,112 @@
+/** Days that are past their retention, and somebody who keeps them. Which days these are is `long-log.test.ts`. */
+import assert from "node:assert/strict";
+import { after, before, beforeEach, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { makeMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import { dropOldPartitions } from "./retention.ts";
+
+let database: TestDatabase;
+let metrics: Metrics;
+let told: string[];
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  [metrics, told] = [makeMetrics(), []];
+  await database.pool.query("SELECT postern.ensure_partitions(current_date - 42, current_date - 41)");
+});
+
+/** Who holds a day is told instead of its partition's number. */
+function tell(about: { partition: string; holders?: string }): void {
+  const { partition, holders = "dropped" } = about;
+  told.push(`${partition.replace(/_.*/, "")}: ${holders.replace(/[0-9]+/, "N")}`);
+}
+
+const drop = (given: Partial<Parameters<typeof dropOldPartitions>[1]> = {}) =>
+  dropOldPartitions(database.pool, {
+    retentionDays: 30,
+    log: { info: tell, warn: tell },
+    metrics,
+    signal: new AbortController().signal,
+    ...given,
+  });
+
+const blocked = async () => (await metrics.retentionBlocked.get()).values[0]?.value ?? 0;
+
+/** In days, by table. */
+const oldest = async () =>
+  (await metrics.oldestDay.get()).values.map(({ labels, value }) => [
+    labels.table,
+    Math.round((Date.now() / 1000 - value) / 86_400 - 0.5),
+  ]);
+
+it("drops them one after the other, and says so", async () => {
+  await drop({ wait: async () => assert.fail("nothing keeps them") });
+  assert.deepEqual(told.toSorted(), [
+    ...Array(2).fill("deliveries: dropped"),
+    ...Array(2).fill("events: dropped"),
+  ]);
+  assert.deepEqual(await oldest(), [
+    ["events", 1],
+    ["deliveries", 1],
+  ]);
+});
+
+it("says every 30 seconds who keeps a day from being dropped, counts it, and drops it when they have ended", async (test) => {
+  // Its tables have the same numbers, since both are copies of one.
+  const elsewhere = await createTestDatabase();
+  const reader = await database.pool.connect();
+  const stranger = await elsewhere.pool.connect();
+  test.after(() => {
+    for (const client of [reader, stranger]) client.release(true);
+    return elsewhere.drop();
+  });
+  await stranger.query("BEGIN");
+  await stranger.query("SELECT count(*) FROM postern.deliveries");
+  await reader.query("BEGIN; SET LOCAL application_name = 'a long report'");
+  await reader.query("SELECT count(*) FROM postern.deliveries");
+  const tries: unknown[] = [];
+  await drop({
+    // The reader ends while it waits for the third time: its locks are gone with the answer.
+    async wait(ms) {
+      tries.push({ ms, told, blocked: await blocked(), oldest: await oldest() });
+      told = [];
+      if (tries.length === 3) await reader.query("COMMIT");
+    },
+  });
+  const kept = {
+    ms: 30_000,
+    oldest: [
+      ["events", 1],
+      ["deliveries", 42],
+    ],
+  };
+  const holders = "deliveries: process N (a long report)";
+  assert.deepEqual(tries, [
+    { ...kept, told: ["events: dropped", "events: dropped", holders], blocked: 1 },
+    { ...kept, told: [holders], blocked: 2 },
+    { ...kept, told: [holders], blocked: 3 },
+  ]);
+  assert.deepEqual(told, ["deliveries: dropped", "deliveries: dropped"]);
+  assert.deepEqual(await oldest(), [
+    ["events", 1],
+    ["deliveries", 1],
+  ]);
+});
+
+it("drops nothing once it is to stop", async () => {
+  await drop({ signal: AbortSignal.abort() });
+  assert.deepEqual(told, []);
+});
+
+it("shows no day of a table that has none", async () => {
+  const { rows } = await database.pool.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'postern'::regnamespace AND relname ~ '^events_[0-9]{8}$'",
+  );
+  await database.pool.query(`DROP TABLE ${rows.map(({ name }) => `postern.${name}`).join()}`);
+  await drop();
+  const { values } = await metrics.oldestDay.get();
+  assert.equal(values.find(({ labels }) => labels.table === "events")?.value, 0);
+});
