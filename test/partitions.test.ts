@@ -3,12 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { PoolClient } from "pg";
 import { makePartitionsAhead } from "../src/queue/postgres/partitions.ts";
-import {
-  attachStaged,
-  copyStagedRows,
-  findMissingDays,
-  stagePartitions,
-} from "../src/queue/postgres/partition-store.ts";
+import { attachStaged, copyStagedRows, stagePartitions } from "../src/queue/postgres/partition-store.ts";
 import { createEndpoint, listDeliveries } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
@@ -179,33 +174,6 @@ describe("a day without a partition", () => {
     assert.deepEqual([...new Set(statuses)], [202]);
     const { rows } = await sql("SELECT count(*)::int AS n FROM postern.events_default");
     assert.deepEqual(rows, [{ n: 0 }]);
-  });
-});
-
-describe("the days that need a partition", () => {
-  it("are those of UTC, wherever the session is", async () => {
-    await makePartitionsAhead(database.pool, { log, signal });
-    const abroad: PoolClient = await database.pool.connect();
-    await abroad.query("SET timezone = '<two days ahead>-48'");
-    assert.deepEqual(await findMissingDays(abroad, { from: -1, to: 7 }), []);
-    abroad.release(true);
-  });
-
-  it("are all tried, and the first error is thrown, also one that does not pass", async () => {
-    const nameOf = async (day: number) => {
-      const { rows } = await sql(
-        "SELECT to_char((now() AT TIME ZONE 'UTC')::date + $1::int, '\"events_\"YYYYMMDD') AS name",
-        [day],
-      );
-      return String(rows[0].name);
-    };
-    for (const day of [2, 4]) await sql(`DROP TABLE postern.${await nameOf(day)}`);
-    // The name of the first is taken by something that is no table.
-    const taken = await nameOf(2);
-    await sql(`CREATE TYPE postern.${taken} AS ENUM ()`);
-    await assert.rejects(makePartitionsAhead(database.pool, { log, signal }), /already exists/);
-    assert.deepEqual(await findMissingDays(database.pool, { from: -1, to: 7 }), [2]);
-    await sql(`DROP TYPE postern.${taken}`);
   });
 });
 

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { describe, it } from "node:test";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { completed, event } from "../../../test/support/store-inputs.ts";
 import { LEASE_OWNER } from "../../../test/support/two-tenants.ts";
-import { NO_SLOTS } from "../slots.ts";
+import { LEASE_MS } from "../queue.ts";
+import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
 import { acceptEvents } from "./accept-store.ts";
-import { parkDispatches, parkOldest, pullDispatches } from "./claim-store.ts";
+import { claimDispatches, parkDispatches, parkOldest, pullDispatches } from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 
 const seeded = seededDatabase();
@@ -52,5 +53,77 @@ it("makes a first attempt due after the delay that the schedule begins with", as
       given.id,
     ),
     [{ due: true, claimable: true }],
+  );
+});
+
+describe("what a worker leases", () => {
+  const PLENTY = { dispatches: 9, bodyBytes: 1e6 };
+
+  for (const [verb, lease] of [
+    ["claims", () => claimDispatches(seeded.pool, LEASE_OWNER, PLENTY, { slots: ALL_SLOTS, without: [] })],
+    [
+      "pulls",
+      async () => {
+        await parkDispatches(seeded.pool, [seeded.acme.endpointId]);
+        const asks = [seeded.globex, seeded.acme].map((rows) => Object.assign({ ...rows }, PLENTY));
+        const pulled = await pullDispatches(seeded.pool, LEASE_OWNER, asks);
+        const others = { claimed: [], withoutEvent: [], isAll: true };
+        assert.deepEqual(pulled.get(seeded.globex.endpointId), others);
+        return pulled.get(seeded.acme.endpointId);
+      },
+    ],
+  ] as const) {
+    it(`is all that an attempt needs, apart from what has lost its event, where it ${verb} it`, async () => {
+      await sql("DELETE FROM postern.dispatches");
+      const { tenantId, endpointId } = seeded.acme;
+      const traceparent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+      const [plain, traced, gone] = [
+        event(seeded.acme, null),
+        { ...event(seeded.acme, null), body: '{"data":"ü"}', traceparent },
+        event(seeded.acme, null),
+      ];
+      const nobody = { leaseId: null, slots: NO_SLOTS, parked: [], firstDelayMs: 0 };
+      await acceptEvents(seeded.pool, [plain, traced, gone], nobody);
+      await sql("DELETE FROM postern.events WHERE id = $1", gone.id);
+      const ids = await sql("SELECT id FROM postern.dispatches ORDER BY event_id");
+      const before = performance.now();
+      const leased = await lease();
+      const [leaseEndsMs = 0] = leased?.claimed.map((dispatch) => dispatch.leaseEndsMs) ?? [];
+      assert.ok(leaseEndsMs >= before + LEASE_MS && leaseEndsMs <= performance.now() + LEASE_MS);
+      const [first, second, third] = [plain, traced, gone].map(
+        ({ id: eventId, type: eventType, body }, n) => {
+          const key = { id: ids[n].id, tenantId, endpointId, eventId, eventType };
+          return Object.assign(key, { body, attempt: 1, once: false, leaseId: LEASE_OWNER, leaseEndsMs });
+        },
+      );
+      assert.deepEqual(leased, {
+        claimed: [first, { ...second, traceparent }],
+        withoutEvent: [{ ...third, body: "" }],
+        isAll: true,
+      });
+    });
+  }
+});
+
+it("parks 5000 at once, and says whether that was all", async () => {
+  await sql("DELETE FROM postern.dispatches");
+  await sql(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      SELECT $1, $2, postern.uuid_v7(), $3, 'invoice.paid', 1, now(), now() FROM generate_series(1, 5001)`,
+    seeded.acme.tenantId,
+    seeded.acme.endpointId,
+    seeded.acme.eventId,
+  );
+  const park = async () => {
+    const isAll = await parkDispatches(seeded.pool, [seeded.acme.endpointId]);
+    const [left] = await sql("SELECT count(*)::int FROM postern.dispatches WHERE NOT parked");
+    return [isAll, left.count];
+  };
+  assert.deepEqual(
+    [await park(), await park()],
+    [
+      [false, 1],
+      [true, 0],
+    ],
   );
 });

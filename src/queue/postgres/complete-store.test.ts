@@ -222,3 +222,20 @@ for (const role of ["worker", "tenant"] as const) {
     }
   });
 }
+
+it("writes the headers of an attempt that is alone, wherever they are kept", async () => {
+  const requestHeaders = { "user-agent": "postern" };
+  for (const [role, headers] of [
+    ["worker", { requestHeaders, responseHeaders: { server: "x".repeat(3000) } }],
+    ["worker", { requestHeaders: {}, responseHeaders: null }],
+    ["tenant", { requestHeaders, responseHeaders: null }],
+  ] as const) {
+    await seeded.seedAnew();
+    await completeAttempts(seeded.pool, [{ ...completed(seeded.acme), ...headers }], "wait", role);
+    const { logged } = await written(seeded.pool, [seeded.acme.leasedId]);
+    assert.deepEqual(
+      logged.map(({ request_headers, response_headers }) => ({ request_headers, response_headers })),
+      [{ request_headers: headers.requestHeaders, response_headers: headers.responseHeaders }],
+    );
+  }
+});

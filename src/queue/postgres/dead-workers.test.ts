@@ -11,6 +11,7 @@ describe("workers without a lock", () => {
   let clock: VirtualClock;
   let metrics: Metrics;
   let steps: string[];
+  let warned: unknown[];
   let unheld: UnheldWorker[];
   let isConfirmed: boolean;
   let isAway: boolean;
@@ -18,7 +19,7 @@ describe("workers without a lock", () => {
   let look: () => Promise<void>;
 
   beforeEach(() => {
-    [clock, metrics, steps] = [new VirtualClock(), makeMetrics(), []];
+    [clock, metrics, steps, warned] = [new VirtualClock(), makeMetrics(), [], []];
     unheld = [{ firstLeaseId: "a", seenAt: "1", isDead: false }];
     [isConfirmed, isAway, isMarked] = [true, false, true];
     const slices = [true, true, false];
@@ -45,7 +46,8 @@ describe("workers without a lock", () => {
       whenConfirmed: () => undefined,
       covers: () => true,
     };
-    const dead = makeDeadWorkers({ table, presence, clock, log: makeLog("silent"), metrics });
+    const log = Object.assign(makeLog("silent"), { warn: (about: unknown) => void warned.push(about) });
+    const dead = makeDeadWorkers({ table, presence, clock, log, metrics });
     look = () => dead.look();
   });
 
@@ -66,7 +68,7 @@ describe("workers without a lock", () => {
     assert.deepEqual(steps, []);
     await look();
     assert.deepEqual(steps, ["a is silent for 4000", ...FREED]);
-    assert.equal(await counted(), 1);
+    assert.deepEqual([await counted(), warned], [1, [{ worker: "a" }]]);
   });
 
   it("are let be where the database finds that they live", async () => {
@@ -76,14 +78,12 @@ describe("workers without a lock", () => {
   });
 
   it("are observed from the beginning after this worker's own presence or the database was away", async () => {
-    for (const [goes, comes] of [
-      [() => (isConfirmed = false), () => (isConfirmed = true)],
-      [() => (isAway = true), () => (isAway = false)],
-    ]) {
+    for (const meanwhile of ["unconfirmed", "away"]) {
       await watch(3000);
-      goes?.();
-      await look().catch(() => undefined);
-      comes?.();
+      [isConfirmed, isAway] = [meanwhile === "away", meanwhile === "away"];
+      if (isAway) await assert.rejects(look(), /the database is away/);
+      else await look();
+      [isConfirmed, isAway] = [true, false];
       await watch(4000);
       assert.deepEqual(steps, []);
       unheld = [{ firstLeaseId: "a", seenAt: "2", isDead: false }];

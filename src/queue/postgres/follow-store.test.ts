@@ -5,7 +5,14 @@ import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { eventually } from "../../../test/support/service.ts";
 import { leased } from "../../../test/support/store-inputs.ts";
 import { followAll } from "./follow.ts";
-import { holdDispatches, resumeDispatches, supersedeDispatches } from "./follow-store.ts";
+import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
+import {
+  endDispatches,
+  holdDispatches,
+  holdPendingDispatches,
+  resumeDispatches,
+  supersedeDispatches,
+} from "./follow-store.ts";
 import { deferDispatch, releaseDispatches } from "./release-store.ts";
 import { lockUnsettled } from "./unsettled-store.ts";
 import { deleteSuperseded } from "./upkeep-store.ts";
@@ -32,10 +39,13 @@ const setDue = (minutes: number) =>
   );
 
 describe("a leased dispatch that comes back", () => {
-  it("keeps its place in the order of what is due", async () => {
-    await setDue(-10);
-    await releaseDispatches(seeded.pool, [leased(seeded.acme)], "claimable");
-    assert.deepEqual(await state(), { ...FREE, minutes: -10 });
+  it("keeps its place in the order of what is due, and what is parked", async () => {
+    for (const to of ["claimable", "parked"] as const) {
+      await seeded.seedAnew();
+      await setDue(-10);
+      await releaseDispatches(seeded.pool, [leased(seeded.acme)], to);
+      assert.deepEqual(await state(), { ...FREE, parked: to === "parked", minutes: -10 });
+    }
   });
 
   it("may be claimed again after as long as it has been due, and an hour at most", async () => {
@@ -61,7 +71,8 @@ describe("a leased dispatch that comes back", () => {
       await seeded.seedAnew();
       await sql(`UPDATE postern.endpoints SET ${change} WHERE tenant_id = 'acme'`);
       await setDue(10);
-      await holdDispatches(seeded.pool, [leased(seeded.acme)], "wait");
+      const done = await holdDispatches(seeded.pool, [leased(seeded.acme)], "wait");
+      assert.deepEqual(done, new Set([seeded.acme.leasedId]), change);
       assert.deepEqual(await state(), { ...FREE, held, minutes: 10 }, change);
       const isDeleted = change.includes("deleted_at");
       const pending = isDeleted ? "deleted" : held ? "held" : "claimed";
@@ -167,4 +178,68 @@ it("lets a large backlog follow from its beginning when its endpoint's state cha
   assert.deepEqual(await sql("SELECT held, count(*)::int FROM postern.dispatches GROUP BY held"), [
     { held: false, count: 5001 },
   ]);
+  assert.deepEqual(await sql("SELECT enabled, unsettled FROM postern.endpoints WHERE tenant_id = 'acme'"), [
+    { enabled: true, unsettled: false },
+  ]);
+  assert.equal(await lockUnsettled(seeded.pool, seeded.acme, "wait"), null);
+});
+
+it("ends all that is pending at a deleted endpoint, in flight too, but no attempt that only its worker may log", async () => {
+  await sql(
+    "UPDATE postern.dispatches SET superseded = true WHERE tenant_id = 'acme' AND parked AND NOT once",
+  );
+  assert.equal(await endDispatches(seeded.pool, seeded.acme, null), null);
+  assert.deepEqual(
+    await sql(
+      "SELECT tenant_id AS of, superseded, count(*)::int FROM postern.dispatches GROUP BY 1, 2 ORDER BY 1",
+    ),
+    [
+      { of: "acme", superseded: true, count: 1 },
+      { of: "globex", superseded: false, count: 5 },
+    ],
+  );
+  const ended = { status: "failed", error: "endpoint_deleted", took: 0, sent: {} };
+  const first = { ...ended, trigger: "event", attempt: 1, replay: null };
+  assert.deepEqual(
+    await sql(
+      `SELECT status, error, latency_ms AS took, request_headers AS sent, trigger, attempt, replay_id AS replay
+        FROM postern.deliveries WHERE tenant_id = 'acme' AND error IS NOT NULL ORDER BY attempt`,
+    ),
+    [first, first, first, { ...ended, trigger: "retry", attempt: 2, replay: seeded.acme.replayId }],
+  );
+});
+
+/** What sessions hear of it, by the channel. */
+async function heardOf(work: () => Promise<unknown>): Promise<[string, string | undefined][]> {
+  const session = await seeded.pool.connect();
+  const heard: [string, string | undefined][] = [];
+  session.on("notification", ({ channel, payload }) => void heard.push([channel, payload]));
+  try {
+    await session.query(`LISTEN ${WAKE_CHANNEL}; LISTEN ${FETCH_CHANNEL}; LISTEN the_end`);
+    await work();
+    await sql("NOTIFY the_end");
+    await eventually(async () => heard.at(-1)?.[0] === "the_end");
+    return heard.slice(0, -1);
+  } finally {
+    session.release(true);
+  }
+}
+
+describe("who waits for work", () => {
+  it("hears which endpoint's events are to be fetched now, and that some are claimable again", async () => {
+    const { acme, pool } = seeded;
+    const toFetch = [[FETCH_CHANNEL, acme.endpointId]];
+    assert.deepEqual(await heardOf(() => holdPendingDispatches(pool, acme, null)), toFetch);
+    assert.deepEqual(await heardOf(() => resumeDispatches(pool, acme, null)), [[WAKE_CHANNEL, ""]]);
+    await sql("UPDATE postern.endpoints SET mode = 'pull'");
+    assert.deepEqual(await heardOf(() => holdDispatches(pool, [leased(acme)], "wait")), toFetch);
+  });
+
+  it("hears which event in flight a person has delivered", async () => {
+    const { acme, pool } = seeded;
+    const { endpointId, eventId } = acme;
+    assert.deepEqual(await heardOf(() => supersedeDispatches(pool, acme)), [
+      [WAKE_CHANNEL, `${endpointId} ${eventId}`],
+    ]);
+  });
 });

@@ -23,7 +23,7 @@ const PAGES_AT_ONCE = 500;
 const TRIES = 60;
 const RETRY_MS = 1000;
 
-type Options = { log: Pick<Log, "info" | "warn">; signal: AbortSignal };
+type Options = { log: Pick<Log, "info" | "warn">; signal: AbortSignal; wait?: typeof pause };
 
 /**
  * Makes the partitions from yesterday to a week ahead. If a table is locked, it
@@ -56,14 +56,14 @@ async function moveFromDefault(db: Pool, table: PartitionedTable, options: Optio
   await patiently(() => stagePartitions(db, table, PRESENT), options);
 }
 
-async function patiently<T>(work: () => Promise<T>, { log, signal }: Options): Promise<T> {
+async function patiently<T>(work: () => Promise<T>, { log, signal, wait = pause }: Options): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
       return await work();
     } catch (error) {
       if (!isPassing(error) || tried === TRIES || signal.aborted) throw error;
       if (tried === 1) log.warn({ err: error }, "a partition waits for a lock, and is tried again");
-      await pause(RETRY_MS, signal);
+      await wait(RETRY_MS, signal);
     }
   }
 }

@@ -18,8 +18,7 @@ beforeEach(async () => {
   await confirmWorker(seeded.pool, worker, "session");
 });
 
-/** By its sessions alone it keeps its slots. */
-it("counts as seen over the pool too, and as in session only over one", async () => {
+it("lets a worker without a session keep its leases, and not its slots", async () => {
   await sql(
     "UPDATE postern.workers SET seen_at = now() - interval '1 h', session_at = now() - interval '1 h'",
   );

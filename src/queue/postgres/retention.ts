@@ -32,15 +32,15 @@ export async function dropOldPartitions(
   while (!signal.aborted) {
     const found = await dropOldPartition(db, retentionDays);
     const dropped = found.filter(({ holders }) => holders === null);
-    const locked = found.filter(({ holders }) => holders !== null);
     for (const { partition } of dropped)
       log.info({ partition }, "dropped a partition that is past its retention");
     for (const { table, day } of await readOldestDays(db)) {
       metrics.oldestDay.set({ table }, day === null ? 0 : day.getTime() / 1000);
     }
     if (dropped.length > 0) continue;
-    if (locked.length === 0) return;
-    for (const { partition, holders } of locked) {
+    // What is left was locked.
+    if (found.length === 0) return;
+    for (const { partition, holders } of found) {
       metrics.retentionBlocked.inc();
       log.warn({ partition, holders }, "a partition past its retention can't be dropped: it is locked");
     }

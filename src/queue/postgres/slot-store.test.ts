@@ -8,7 +8,7 @@ import { seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts"
 import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
 import { slotOf } from "../slots.ts";
 import { makeLeaseIds } from "./lease-ids.ts";
-import { confirmWorker, findUnheldWorkers, holdWorkerLock, removeDeadWorker } from "./presence-store.ts";
+import { confirmWorker, holdWorkerLock } from "./presence-store.ts";
 import {
   askForSlots,
   findInFlight,
@@ -100,35 +100,6 @@ it("says which workers hold their lock", async () => {
   } finally {
     session.release(true);
   }
-});
-
-it("lets a worker without a session keep its leases, and not its slots", async () => {
-  const id = makeLeaseIds().first;
-  const signs = async () => {
-    const { rows: found } = await database.pool.query(
-      `SELECT seen_at < now() - interval '5 s' AS leases, session_at < now() - interval '5 s' AS slots
-        FROM postern.workers WHERE first_lease_id = $1`,
-      [id],
-    );
-    return found;
-  };
-  await confirmWorker(database.pool, id, "session");
-  const age = "SET seen_at = now() - interval '9 s', session_at = now() - interval '9 s'";
-  await database.pool.query(`UPDATE postern.workers ${age} WHERE first_lease_id = $1`, [id]);
-  assert.deepEqual(await signs(), [{ leases: true, slots: true }]);
-  await confirmWorker(database.pool, id, "pool");
-  assert.deepEqual(await signs(), [{ leases: false, slots: true }]);
-  await confirmWorker(database.pool, id, "session");
-  assert.deepEqual(await signs(), [{ leases: false, slots: false }]);
-});
-
-it("removes a dead worker, but not one that has registered anew", async () => {
-  const [dead, back] = [makeLeaseIds().first, makeLeaseIds().first];
-  for (const id of [dead, back]) await confirmWorker(database.pool, id, "pool");
-  await database.pool.query("UPDATE postern.workers SET is_dead = true WHERE first_lease_id = $1", [dead]);
-  for (const id of [dead, back]) await removeDeadWorker(database.pool, id);
-  const left = new Set((await findUnheldWorkers(database.pool)).map(({ firstLeaseId }) => firstLeaseId));
-  assert.deepEqual([left.has(dead), left.has(back)], [false, true]);
 });
 
 it("tells others when a worker has retired, which takes no slots any more, and when one asks", async () => {
