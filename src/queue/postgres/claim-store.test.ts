@@ -6,11 +6,19 @@ import { LEASE_OWNER } from "../../../test/support/two-tenants.ts";
 import { LEASE_MS } from "../queue.ts";
 import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
 import { acceptEvents } from "./accept-store.ts";
-import { claimDispatches, parkDispatches, parkOldest, pullDispatches } from "./claim-store.ts";
+import {
+  claimDispatches,
+  findBacklogs,
+  findDue,
+  parkDispatches,
+  parkOldest,
+  pullDispatches,
+} from "./claim-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 
 const seeded = seededDatabase();
 const { sql } = seeded;
+const NOBODY = { leaseId: null, slots: NO_SLOTS, parked: [], firstDelayMs: 0 };
 
 for (const [name, park] of [
   ["with all that is due", () => parkDispatches(seeded.pool, [seeded.acme.endpointId])],
@@ -82,8 +90,7 @@ describe("what a worker leases", () => {
         { ...event(seeded.acme, null), body: '{"data":"ü"}', traceparent },
         event(seeded.acme, null),
       ];
-      const nobody = { leaseId: null, slots: NO_SLOTS, parked: [], firstDelayMs: 0 };
-      await acceptEvents(seeded.pool, [plain, traced, gone], nobody);
+      await acceptEvents(seeded.pool, [plain, traced, gone], NOBODY);
       await sql("DELETE FROM postern.events WHERE id = $1", gone.id);
       const ids = await sql("SELECT id FROM postern.dispatches ORDER BY event_id");
       const before = performance.now();
@@ -103,6 +110,51 @@ describe("what a worker leases", () => {
       });
     });
   }
+});
+
+it("says whether nothing more is due or parked than it leased", async () => {
+  type Limits = { dispatches: number; bodyBytes: number };
+  const claim = (limits: Limits) =>
+    claimDispatches(seeded.pool, LEASE_OWNER, limits, { slots: ALL_SLOTS, without: [] });
+  const pull = async (limits: Limits) => {
+    await parkDispatches(seeded.pool, [seeded.acme.endpointId]);
+    const pulled = await pullDispatches(seeded.pool, LEASE_OWNER, [{ ...seeded.acme, ...limits }]);
+    return pulled.get(seeded.acme.endpointId);
+  };
+  await sql("DELETE FROM postern.dispatches");
+  for (const lease of [claim, pull]) {
+    await acceptEvents(
+      seeded.pool,
+      Array.from({ length: 4 }, () => event(seeded.acme, null)),
+      NOBODY,
+    );
+    const found = [];
+    for (const limits of [
+      { dispatches: 1, bodyBytes: 1e6 },
+      { dispatches: 9, bodyBytes: 1 },
+      { dispatches: 2, bodyBytes: 1e6 },
+      { dispatches: 1, bodyBytes: 1e6 },
+    ]) {
+      const leased = await lease(limits);
+      found.push([leased?.claimed.length, leased?.isAll]);
+    }
+    assert.deepEqual(found, [
+      [1, false],
+      [1, false],
+      [2, false],
+      [0, true],
+    ]);
+  }
+});
+
+it("finds the endpoints with due dispatches in some slots, however few of them it may read, and with parked ones", async () => {
+  const both = [seeded.acme, seeded.globex].map(({ tenantId, endpointId }) => ({ tenantId, endpointId }));
+  for (const mostRead of [1, 1000]) {
+    const found = await findDue(seeded.pool, ALL_SLOTS, mostRead);
+    assert.deepEqual(new Set(found), new Set(both.map(({ endpointId }) => endpointId)));
+    assert.deepEqual(await findDue(seeded.pool, NO_SLOTS, mostRead), []);
+  }
+  assert.deepEqual(await findBacklogs(seeded.pool), both);
 });
 
 it("parks 5000 at once, and says whether that was all", async () => {

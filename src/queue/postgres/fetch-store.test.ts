@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { beforeEach, it } from "node:test";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
-import { endUnfetched, findEndedLeases, leaseHeld, nextHeldInMs } from "./fetch-store.ts";
+import { endUnfetched, findEndedLeases, findHeldByLease, leaseHeld, nextHeldInMs } from "./fetch-store.ts";
 
 const seeded = seededDatabase();
 const { sql } = seeded;
@@ -69,4 +69,33 @@ it("finds the leases that have ended, the longest ended first, with the time at 
     }),
   );
   assert.equal(mayHaveMore, false);
+});
+
+it("says of 500 ended leases that there may be more", async () => {
+  await sql(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held, lease_owner)
+      SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, 1, now(), now(), true, gen_random_uuid()
+      FROM postern.dispatches, generate_series(1, 500) WHERE id = $1`,
+    seeded.acme.leasedId,
+  );
+  const { leases, mayHaveMore } = await findEndedLeases(seeded.pool);
+  assert.deepEqual([leases.length, mayHaveMore], [500, true]);
+});
+
+it("finds what a client still has by its lease, and since when", async () => {
+  const { pool, acme } = seeded;
+  const leaseId = randomUUID();
+  const [first, second] = await leaseHeld(pool, acme, leaseId, { dispatches: 3, bodyBytes: 1e6 });
+  assert.ok(first !== undefined && second !== undefined);
+  const { tenantId, endpointId } = acme;
+  const found = (by: string, at = acme) => findHeldByLease(pool, at, by, [first.id, second.id]);
+  const asFound = ({ id, eventType, attempt, leasedAt }: typeof first) => {
+    return { tenantId, endpointId, id, leaseId, eventType, attempt, once: false, leasedAt };
+  };
+  const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
+  assert.deepEqual((await found(leaseId)).toSorted(byId), [first, second].map(asFound).toSorted(byId));
+  assert.deepEqual(await found(randomUUID()), []);
+  assert.deepEqual(await found(leaseId, seeded.globex), []);
+  await sql("UPDATE postern.dispatches SET claimable_at = now() WHERE id = $1", first.id);
+  assert.deepEqual(await found(leaseId), [asFound(second)]);
 });

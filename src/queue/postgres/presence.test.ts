@@ -53,7 +53,7 @@ it("is confirmed while it runs, and leaves nothing behind", async () => {
   const since = presence.unbrokenSince();
   assert.ok(since > before && since < performance.now());
   await database.pool.query(
-    "UPDATE postern.workers SET seen_at = now() - interval '1 h', session_at = seen_at",
+    "UPDATE postern.workers SET seen_at = now() - interval '1 h', session_at = now() - interval '1 h'",
   );
   await eventually(async () => {
     const { rows } = await database.pool.query(
