@@ -82,6 +82,8 @@ it("says of 500 ended leases that there may be more", async () => {
   assert.deepEqual([leases.length, mayHaveMore], [500, true]);
 });
 
+const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
+
 it("finds what a client still has by its lease, and since when", async () => {
   const { pool, acme } = seeded;
   const leaseId = randomUUID();
@@ -92,7 +94,6 @@ it("finds what a client still has by its lease, and since when", async () => {
   const asFound = ({ id, eventType, attempt, leasedAt }: typeof first) => {
     return { tenantId, endpointId, id, leaseId, eventType, attempt, once: false, leasedAt };
   };
-  const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
   assert.deepEqual((await found(leaseId)).toSorted(byId), [first, second].map(asFound).toSorted(byId));
   assert.deepEqual(await found(randomUUID()), []);
   assert.deepEqual(await found(leaseId, seeded.globex), []);
