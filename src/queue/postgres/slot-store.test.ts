@@ -9,14 +9,7 @@ import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
 import { slotOf } from "../slots.ts";
 import { makeLeaseIds } from "./lease-ids.ts";
 import { confirmWorker, holdWorkerLock } from "./presence-store.ts";
-import {
-  askForSlots,
-  findInFlight,
-  leaveSlots,
-  readSlots,
-  retireFromSlots,
-  takeSlots,
-} from "./slot-store.ts";
+import { makeSlotStore } from "./slots.ts";
 
 let database: TestDatabase;
 let rows: Rows;
@@ -27,6 +20,8 @@ before(async () => {
 });
 after(() => database.drop());
 
+const storeOf = (workerId: string) => makeSlotStore(database.pool, workerId);
+
 function inFlight() {
   const { tenantId, endpointId, id, leaseId } = leased(rows);
   return { tenantId, endpointId, id, leaseId };
@@ -35,36 +30,34 @@ function inFlight() {
 it("names a slot's attempts in flight to the next owner, and to no other after it", async () => {
   const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
   const slot = slotOf(rows.endpointId);
-  const { slots } = await readSlots(database.pool);
+  const { slots } = await storeOf("").read();
   const term = slots[slot]?.term ?? 0;
-  assert.deepEqual(await takeSlots(database.pool, first, [{ slot, term }]), [
-    { slot, term: term + 1, inFlight: [] },
-  ]);
-  await leaveSlots(database.pool, first, [{ slot, term: term + 1 }], new Map([[slot, [inFlight()]]]));
-  assert.deepEqual(await takeSlots(database.pool, second, [{ slot, term: term + 2 }]), [
+  assert.deepEqual(await storeOf(first).take([{ slot, term }]), [{ slot, term: term + 1, inFlight: [] }]);
+  await storeOf(first).leave([{ slot, term: term + 1 }], new Map([[slot, [inFlight()]]]));
+  assert.deepEqual(await storeOf(second).take([{ slot, term: term + 2 }]), [
     { slot, term: term + 3, inFlight: [inFlight()] },
   ]);
-  assert.deepEqual(await takeSlots(database.pool, third, [{ slot, term: term + 3 }]), [
+  assert.deepEqual(await storeOf(third).take([{ slot, term: term + 3 }]), [
     { slot, term: term + 4, inFlight: [] },
   ]);
-  await leaveSlots(database.pool, third, [{ slot, term: term + 4 }], new Map());
-  assert.deepEqual(await takeSlots(database.pool, first, [{ slot, term: term + 5 }]), [
+  await storeOf(third).leave([{ slot, term: term + 4 }], new Map());
+  assert.deepEqual(await storeOf(first).take([{ slot, term: term + 5 }]), [
     { slot, term: term + 6, inFlight: [] },
   ]);
 });
 
 it("passes a slot neither to nor from a worker that knows an earlier term", async () => {
   const [early, late] = [randomUUID(), randomUUID()];
-  const { slots } = await readSlots(database.pool);
+  const { slots } = await storeOf("").read();
   const term = slots[7]?.term ?? 0;
-  await takeSlots(database.pool, early, [{ slot: 7, term }]);
-  assert.deepEqual(await takeSlots(database.pool, late, [{ slot: 7, term }]), []);
+  await storeOf(early).take([{ slot: 7, term }]);
+  assert.deepEqual(await storeOf(late).take([{ slot: 7, term }]), []);
   for (const [id, known] of [
     [early, term],
     [late, term + 1],
   ] as const) {
-    await leaveSlots(database.pool, id, [{ slot: 7, term: known }], new Map());
-    const now = (await readSlots(database.pool)).slots[7];
+    await storeOf(id).leave([{ slot: 7, term: known }], new Map());
+    const now = (await storeOf("").read()).slots[7];
     assert.deepEqual(now, { slot: 7, owner: early, term: term + 1 });
   }
 });
@@ -74,12 +67,12 @@ it("counts an attempt as in flight under its own lease, not under the next one",
     "UPDATE postern.dispatches SET claimable_at = now() + interval '1 minute' WHERE id = $1",
     [rows.leasedId],
   );
-  assert.deepEqual(await findInFlight(database.pool, [inFlight()]), [inFlight()]);
-  assert.deepEqual(await findInFlight(database.pool, [{ ...inFlight(), leaseId: randomUUID() }]), []);
+  assert.deepEqual(await storeOf("").stillInFlight([inFlight()]), [inFlight()]);
+  assert.deepEqual(await storeOf("").stillInFlight([{ ...inFlight(), leaseId: randomUUID() }]), []);
   await database.pool.query("UPDATE postern.dispatches SET claimable_at = now() WHERE id = $1", [
     rows.leasedId,
   ]);
-  assert.deepEqual(await findInFlight(database.pool, [inFlight()]), [], "its lease has ended");
+  assert.deepEqual(await storeOf("").stillInFlight([inFlight()]), [], "its lease has ended");
 });
 
 it("says which workers hold their lock", async () => {
@@ -89,7 +82,7 @@ it("says which workers hold their lock", async () => {
   try {
     assert.ok(await holdWorkerLock(session, held));
     for (const id of [held, unheld]) await confirmWorker(database.pool, id, "session");
-    const { workers } = await readSlots(database.pool);
+    const { workers } = await storeOf("").read();
     assert.deepEqual(
       workers.map(({ id, isHeld, isGone }) => ({ id, isHeld, isGone })),
       [
@@ -105,20 +98,20 @@ it("says which workers hold their lock", async () => {
 it("tells others when a worker has retired, which takes no slots any more, and when one asks", async () => {
   const id = makeLeaseIds().first;
   await confirmWorker(database.pool, id, "session");
-  const takesSlots = async () => (await readSlots(database.pool)).workers.some((worker) => worker.id === id);
+  const takesSlots = async () => (await storeOf("").read()).workers.some((worker) => worker.id === id);
   assert.ok(await takesSlots());
   const session = await database.pool.connect();
   const heard: (string | undefined)[] = [];
   session.on("notification", ({ payload }) => void heard.push(payload));
   try {
     await session.query(`LISTEN ${WAKE_CHANNEL}`);
-    await askForSlots(database.pool);
+    await storeOf(id).ask();
     await eventually(async () => heard.length === 1);
-    await retireFromSlots(database.pool, id);
+    await storeOf(id).retire();
     await eventually(async () => heard.length === 2);
     // Once.
-    await retireFromSlots(database.pool, id);
-    await askForSlots(database.pool);
+    await storeOf(id).retire();
+    await storeOf(id).ask();
     await eventually(async () => heard.length === 3);
     assert.deepEqual([heard, await takesSlots()], [Array.from({ length: 3 }, () => SLOTS_CHANGED), false]);
   } finally {
