@@ -7,12 +7,20 @@ import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { DeliveryStats, WINDOW_NAMES } from "./stats.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
-import { idTimeMs, newDeliveryId, newEndpointId, type DeliveryId } from "../shared/id.ts";
+import {
+  idTimeMs,
+  newDeliveryId,
+  newEndpointId,
+  type DeliveryId,
+  type EndpointId,
+  type TenantId,
+} from "../shared/id.ts";
 import {
   foldCounts,
   forgetOldStats,
   readBuckets,
   readCauses,
+  readEndpointBuckets,
   readEndpointsNow,
   readNewestAttempts,
 } from "./stats-store.ts";
@@ -32,11 +40,12 @@ async function count(
   cause: string,
   ids: readonly [first: DeliveryId, last: DeliveryId],
   latency: readonly [sumMs: number, maxMs: number],
+  of: { tenantId: TenantId; endpointId: EndpointId } = { tenantId, endpointId },
 ): Promise<void> {
   await database.pool.query(
     `INSERT INTO postern.delivery_counts
       VALUES ($1, $2, date_bin('10 min', to_timestamp($3 / 1000.0), 'epoch'), $4, 2, 2, $5, $6, $7, $8)`,
-    [tenantId, endpointId, idTimeMs(ids[0]), cause, ...latency, ...ids],
+    [of.tenantId, of.endpointId, idTimeMs(ids[0]), cause, ...latency, ...ids],
   );
 }
 
@@ -140,4 +149,59 @@ it("the newest endpoints are told, where there are more than are asked for", asy
     told.map((endpoint) => endpoint.endpointId),
     ids.slice(0, 2),
   );
+});
+
+it("an endpoint's counts are its own, and a tenant's are those of all of its endpoints", async () => {
+  const { pool } = database;
+  const globex = tenant("globex");
+  const [one, other] = [newEndpointId(), newEndpointId()];
+  const ids = [newDeliveryId(), newDeliveryId()] as const;
+  const grain = 60;
+  const fromMs = Math.floor(idTimeMs(ids[0]) / HOUR_MS) * HOUR_MS;
+  const span = { fromMs, toMs: fromMs + HOUR_MS };
+  const read = async (readers: TenantId) => {
+    const causes = (of: EndpointId | null) =>
+      readCauses(pool, readers, { endpointId: of, spans: [{ ...span, grain }], limit: 1 });
+    const buckets = (of: EndpointId | null) => readBuckets(pool, readers, { endpointId: of, grain, span });
+    return {
+      all: [await buckets(null), await causes(null)],
+      one: [await buckets(one), await causes(one)],
+      each: await readEndpointBuckets(pool, readers, { grain, span }),
+    };
+  };
+  const nothing = { all: [[], []], one: [[], []], each: new Map() };
+  assert.deepEqual(await read(globex), nothing);
+  const own = { tenantId: globex, endpointId: one };
+  await count("timeout", ids, [10, 8], own);
+  await count("", ids, [2, 1], { ...own, endpointId: other });
+  await count("http_500", ids, [2, 1], { ...own, endpointId: other });
+  await count("http_500", ids, [4, 3], { ...own, endpointId: other });
+  const [firstId, lastId] = ids;
+  const ofOne = { atMs: fromMs, delivered: 0, failed: 2, latencyAvgMs: 5, latencyMaxMs: 8 };
+  const expected = {
+    all: [
+      [{ atMs: fromMs, delivered: 2, failed: 6, latencyAvgMs: 18 / 8, latencyMaxMs: 8 }],
+      [{ cause: "http_500", count: 4, firstId, lastId }],
+    ],
+    one: [[ofOne], [{ cause: "timeout", count: 2, firstId, lastId }]],
+    each: new Map([
+      [one, [ofOne]],
+      [other, [{ atMs: fromMs, delivered: 2, failed: 4, latencyAvgMs: 8 / 6, latencyMaxMs: 3 }]],
+    ]),
+  };
+  assert.deepEqual(await read(globex), expected);
+  await foldCounts(pool);
+  assert.deepEqual(await read(globex), expected);
+  const earlier = { fromMs: span.fromMs - HOUR_MS, toMs: span.fromMs };
+  assert.deepEqual(await readEndpointBuckets(pool, globex, { grain, span: earlier }), new Map());
+});
+
+it("counts are folded 20,000 at once, and more are left for another call", async () => {
+  await database.pool.query(
+    `INSERT INTO postern.delivery_counts
+      SELECT 'initech', $1, date_bin('10 min', now(), 'epoch'), '', 1, 1, 1, 1, postern.uuid_v7(), postern.uuid_v7()
+      FROM generate_series(1, 20001)`,
+    [endpointId],
+  );
+  assert.deepEqual([await foldCounts(database.pool), await foldCounts(database.pool)], [true, false]);
 });
