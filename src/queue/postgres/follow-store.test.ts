@@ -96,6 +96,32 @@ it("resumes what was held when it is due, and at once what was due before", asyn
   }
 });
 
+it("follows elsewhere while somebody has an endpoint locked, and not at all once it is to stop", async () => {
+  const { acme, globex, pool } = seeded;
+  await sql("UPDATE postern.endpoints SET enabled = false, disabled_reason = 'manual'");
+  const unsettled = async () =>
+    (await sql("SELECT tenant_id AS of FROM postern.endpoints WHERE unsettled ORDER BY 1")).map(
+      ({ of }) => of,
+    );
+  await followAll(pool, AbortSignal.abort());
+  assert.deepEqual(await unsettled(), [acme.tenantId, globex.tenantId]);
+  const other = await pool.connect();
+  await other.query("BEGIN");
+  await other.query("SELECT FROM postern.endpoints WHERE tenant_id = 'acme' FOR UPDATE");
+  const sliced: string[] = [];
+  const follow = () =>
+    followAll(pool, new AbortController().signal, ({ tenantId }) => void sliced.push(tenantId));
+  try {
+    await follow();
+    assert.deepEqual([await unsettled(), sliced], [[acme.tenantId], [acme.tenantId, globex.tenantId]]);
+  } finally {
+    await other.query("ROLLBACK");
+    other.release();
+  }
+  await follow();
+  assert.deepEqual(await unsettled(), []);
+});
+
 const left = async () =>
   sql(
     "SELECT id, superseded, once FROM postern.dispatches WHERE tenant_id = 'acme' AND event_id = $1",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { inspect } from "node:util";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/service.ts";
 import { newEndpointId, newEventId } from "../../shared/id.ts";
@@ -20,11 +21,12 @@ function listenerThat(
     databaseUrl = database.url,
     slotsChanged = (): void => undefined,
     withdraw = (_superseded: EventAtEndpoint): void => undefined,
+    warn = (_about: unknown): void => undefined,
   } = {},
 ) {
   return makeWakeListener({
     databaseUrl,
-    log: makeLog("silent"),
+    log: Object.assign(makeLog("silent"), { warn }),
     wake,
     slotsChanged,
     withdraw,
@@ -83,6 +85,7 @@ it("says which event is withdrawn from which endpoint, and takes what it does no
     `${endpointId} none`,
     `none ${eventId}`,
     "slots 7 ",
+    "my slots 7",
   ].entries()) {
     await notify(payload);
     await eventually(async () => woken.length === count + 2);
@@ -101,9 +104,12 @@ it("stops at once while it still connects", async () => {
   assert.deepEqual(rows, []);
 });
 
-it("stops while the database is out of reach, and without having started", async () => {
-  const listener = listenerThat(() => undefined, { databaseUrl: "postgres://nobody@127.0.0.1:1/none" });
+it("tells that the database is out of reach, stops meanwhile, and without having started", async () => {
+  const told = Promise.withResolvers<unknown>();
+  const warn = (about: unknown): void => told.resolve(about);
+  const listener = listenerThat(() => undefined, { databaseUrl: "postgres://nobody@127.0.0.1:1/none", warn });
   listener.start();
+  assert.match(inspect(await told.promise), /^\{\s+err: Error: .*ECONNREFUSED/);
   await listener.stop();
   await listenerThat(() => undefined).stop();
 });

@@ -66,8 +66,8 @@ export function makeWakeListener(services: {
 
 /** The payload of accepted dispatches; null for others. */
 function readGroup(payload: string): number | null {
-  const [, digits] = /^slots (\d{1,2})$/.exec(payload) ?? [];
-  return digits !== undefined && Number(digits) < SLOT_COUNT / NEIGHBOURS ? Number(digits) : null;
+  const group = Number(/^slots (\d{1,2})$/.exec(payload)?.[1]);
+  return group < SLOT_COUNT / NEIGHBOURS ? group : null;
 }
 
 /** The payload that superseding sends; null for the empty one, which only wakes. */
