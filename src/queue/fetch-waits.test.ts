@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { inspect } from "node:util";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
 import { makeLog } from "../telemetry/log.ts";
@@ -70,10 +71,12 @@ describe("the waits for something to fetch", () => {
     async () => {
       const watch = await listening("one");
       const other = waits.watch("other");
+      const later = waits.watch("one");
       await notify("one");
       await notify("other");
       await other.next(LONG_MS);
       await watch.next(LONG_MS);
+      await later.next(LONG_MS);
       const stop = new AbortController();
       const isOver = follow(watch.next(LONG_MS, stop.signal));
       await notify("other");
@@ -133,6 +136,8 @@ describe("the waits for something to fetch", () => {
     const first = await listening("one");
     const second = waits.watch("one");
     first.end();
+    const stop = new AbortController();
+    const isFirstOver = follow(first.next(LONG_MS, stop.signal));
     const wait = second.next(LONG_MS);
     await notify("one");
     await wait;
@@ -143,6 +148,8 @@ describe("the waits for something to fetch", () => {
     const last = third.next(LONG_MS);
     await notify("one");
     await last;
+    assert.equal(isFirstOver(), false);
+    stop.abort();
   });
 
   it(
@@ -157,6 +164,15 @@ describe("the waits for something to fetch", () => {
       await wait;
     },
   );
+
+  it("end after their time where nothing can listen, which is told", async () => {
+    const told = Promise.withResolvers<unknown>();
+    const log = Object.assign(makeLog("silent"), { warn: (about: unknown) => told.resolve(about) });
+    const deaf = new FetchWaits({ databaseUrl: "postgres://nobody@127.0.0.1:1/none", log });
+    await deaf.watch("one").next(1);
+    assert.match(inspect(await told.promise), /^\{\s+err: Error: .*ECONNREFUSED/);
+    await deaf.close();
+  });
 
   it("end without a connection when nobody ever watched", async () => {
     await waits.close();

@@ -3,6 +3,7 @@
  * acknowledgement. Nothing polls: the first wait of a process opens one listening
  * connection, which all others share and which stays open for the next.
  */
+import { EventEmitter } from "node:events";
 import { keepListening } from "../database/keep-listening.ts";
 import type { Log } from "../telemetry/log.ts";
 import { FETCH_CHANNEL } from "./channels.ts";
@@ -21,7 +22,8 @@ type Watcher = { isWoken: boolean; wake: () => void };
 
 export class FetchWaits {
   readonly #services: { databaseUrl: string; log: Log };
-  readonly #watchers = new Map<string, Set<Watcher>>();
+  /** Emits the keys that are named. It forgets a key that nobody watches any more. */
+  readonly #named = new EventEmitter().setMaxListeners(0);
   readonly #gathering = new Set<string>();
   #listening: ReturnType<typeof keepListening> | null = null;
 
@@ -33,14 +35,14 @@ export class FetchWaits {
   watch(key: string): FetchWatch {
     this.#listening ??= this.#listen();
     const watcher: Watcher = { isWoken: false, wake: () => undefined };
-    const watchers = this.#watchers.get(key) ?? new Set();
-    this.#watchers.set(key, watchers.add(watcher));
+    const heard = (): void => {
+      watcher.isWoken = true;
+      watcher.wake();
+    };
+    this.#named.on(key, heard);
     return {
       next: (ms, signal) => untilWoken(watcher, ms, signal),
-      end: () => {
-        watchers.delete(watcher);
-        if (watchers.size === 0 && this.#watchers.get(key) === watchers) this.#watchers.delete(key);
-      },
+      end: () => void this.#named.off(key, heard),
     };
   }
 
@@ -56,7 +58,7 @@ export class FetchWaits {
         heard: (key) => this.#hear(key),
         // For notifications that were sent while no connection listened.
         opened: () => {
-          for (const key of this.#watchers.keys()) this.#wakeAll(key);
+          for (const key of this.#named.eventNames()) this.#named.emit(key);
         },
         failed: (error) =>
           log.warn({ err: error }, "cannot listen for events to fetch; clients wait for longer"),
@@ -65,19 +67,12 @@ export class FetchWaits {
   }
 
   #hear(key: string): void {
-    if (!this.#watchers.has(key) || this.#gathering.has(key)) return;
+    if (this.#named.listenerCount(key) === 0 || this.#gathering.has(key)) return;
     this.#gathering.add(key);
     setTimeout(() => {
       this.#gathering.delete(key);
-      this.#wakeAll(key);
+      this.#named.emit(key);
     }, GATHER_MS);
-  }
-
-  #wakeAll(key: string): void {
-    for (const watcher of this.#watchers.get(key) ?? []) {
-      watcher.isWoken = true;
-      watcher.wake();
-    }
   }
 }
 
@@ -86,7 +81,7 @@ async function untilWoken(watcher: Watcher, ms: number, signal?: AbortSignal): P
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     watcher.wake = resolve;
-    signal?.addEventListener("abort", () => resolve(), { once: true });
+    signal?.addEventListener("abort", () => resolve());
     await promise;
     clearTimeout(timer);
   }
