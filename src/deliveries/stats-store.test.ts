@@ -195,13 +195,3 @@ it("an endpoint's counts are its own, and a tenant's are those of all of its end
   const earlier = { fromMs: span.fromMs - HOUR_MS, toMs: span.fromMs };
   assert.deepEqual(await readEndpointBuckets(pool, globex, { grain, span: earlier }), new Map());
 });
-
-it("counts are folded 20,000 at once, and more are left for another call", async () => {
-  await database.pool.query(
-    `INSERT INTO postern.delivery_counts
-      SELECT 'initech', $1, date_bin('10 min', now(), 'epoch'), '', 1, 1, 1, 1, postern.uuid_v7(), postern.uuid_v7()
-      FROM generate_series(1, 20001)`,
-    [endpointId],
-  );
-  assert.deepEqual([await foldCounts(database.pool), await foldCounts(database.pool)], [true, false]);
-});
