@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { FETCH_CHANNEL } from "../src/queue/channels.ts";
-import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { newEndpointId } from "../src/shared/id.ts";
+import { eventually, OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
 import { clientOf, type Client } from "./support/pull.ts";
 import { serviceSignature, webhookSignature } from "./support/receivers.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
@@ -205,6 +206,18 @@ describe("a call that waits", () => {
     const events = waiting.map(() => ({ type: "invoice.paid", data: {} }));
     assert.equal((await service.call("POST", "/api/events", { as: PRODUCER, json: events })).status, 202);
     await Promise.all(waiting);
+  });
+
+  it("gives its place among the 500 of a process back, whose tenant ever it is", async () => {
+    const path = `/api/webhooks/${newEndpointId()}/leases`;
+    const wait = async (n: number) => {
+      const as = { ...OWNER, tid: `passing-${n}` };
+      return (await service.call("POST", path, { as, json: { wait_s: 1 } })).status;
+    };
+    for (const from of [0, 250, 500]) {
+      const statuses = await Promise.all(Array.from({ length: 250 }, (_, n) => wait(from + n)));
+      assert.deepEqual(new Set(statuses), new Set([404]));
+    }
   });
 });
 

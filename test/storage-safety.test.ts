@@ -8,8 +8,8 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { storageTenantId } from "../src/storage/rows/storage-ids.ts";
 import { runPass, type PassSummary } from "../src/storage/upkeep/reconcile-pass.ts";
 import { makeStorageUpkeep } from "../src/storage/upkeep/storage-upkeep.ts";
-import { makeLog } from "../src/telemetry/log.ts";
-import { makeMetrics } from "../src/telemetry/metrics.ts";
+import { makeLog, type Log } from "../src/telemetry/log.ts";
+import { makeMetrics, type Metrics } from "../src/telemetry/metrics.ts";
 import { openArtifacts, type Artifact, type Artifacts } from "./support/artifacts.ts";
 import { newKey } from "./support/bucket-contract.ts";
 import { runProgram } from "./support/program.ts";
@@ -159,6 +159,26 @@ describe("objects that were renamed", () => {
   });
 });
 
+/** A worker's upkeep whose passes follow each other at once. */
+function quickUpkeep(log: Log, metrics: Metrics) {
+  const times = { expireEveryMs: 86_400_000, firstPassAfterMs: 0, reconcileEveryMs: 50 };
+  return makeStorageUpkeep({ ...artifacts.services, retentionDays: 30, trashDays: 30, log, metrics, times });
+}
+
+async function filesInTrash() {
+  const trash = join(artifacts.dataDir, "storage", "postern", "trash");
+  // Its folders go with the last file.
+  const found = await readdir(trash, { recursive: true, withFileTypes: true }).catch(() => []);
+  return found.filter((file) => file.isFile());
+}
+
+/** Makes the one file there older than any trash is kept. */
+async function ageTrash(): Promise<void> {
+  const [file] = await filesInTrash();
+  assert.ok(file !== undefined);
+  await rename(join(file.parentPath, file.name), join(file.parentPath, "20200101T000000.000Z"));
+}
+
 describe("the trash", () => {
   it("takes objects without a row, lists them, and gives them back", async () => {
     const key = await artifacts.storeOrphan();
@@ -190,34 +210,34 @@ describe("the trash", () => {
     assert.match((await run("trash", "empty", "--all")).output, /add --yes/);
     assert.match((await run("trash", "empty", "--days", "1", "--yes")).printed, /^0 deleted/);
     const metrics = makeMetrics();
-    const upkeep = makeStorageUpkeep({
-      ...artifacts.services,
-      retentionDays: 30,
-      trashDays: 30,
-      log: makeLog("silent"),
-      metrics,
-      times: { expireEveryMs: 86_400_000, firstPassAfterMs: 0, reconcileEveryMs: 50 },
-    });
-    const trash = join(artifacts.dataDir, "storage", "postern", "trash");
-    const files = async () =>
-      // Its folders go with the last file.
-      (await readdir(trash, { recursive: true, withFileTypes: true }).catch(() => [])).filter((file) =>
-        file.isFile(),
-      );
-    const [file] = await files();
-    assert.ok(file !== undefined);
+    const upkeep = quickUpkeep(makeLog("silent"), metrics);
     upkeep.start();
     try {
       await eventually(async () =>
         (await metrics.registry.metrics()).includes("completed_timestamp_seconds 1"),
       );
-      assert.equal((await files()).length, 1);
-      await rename(join(file.parentPath, file.name), join(file.parentPath, "20200101T000000.000Z"));
-      await eventually(async () => (await files()).length === 0);
+      assert.equal((await filesInTrash()).length, 1);
+      await ageTrash();
+      await eventually(async () => (await filesInTrash()).length === 0);
     } finally {
       await upkeep.stop();
     }
     assert.match(await metrics.registry.metrics(), /storage_trash_emptied_total 1/);
+  });
+
+  it("keeps everything while a worker's passes stop, for then nobody knows what is wrong", async () => {
+    await artifacts.storeOrphan();
+    await artifacts.agedPasses();
+    await ageTrash();
+    await Promise.all(Array.from({ length: 25 }, () => artifacts.storeOrphan()));
+    await artifacts.agedPasses();
+    let stopped = 0;
+    const log = Object.assign(makeLog("silent"), { error: () => void stopped++ });
+    const upkeep = quickUpkeep(log, makeMetrics());
+    upkeep.start();
+    // The second begins when the first is over.
+    await eventually(async () => stopped >= 2).finally(() => upkeep.stop());
+    assert.equal((await filesInTrash()).length, 1);
   });
 });
 

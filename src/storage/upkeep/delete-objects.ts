@@ -6,10 +6,16 @@ import { findRowState } from "../rows/stored-object-store.ts";
 import type { JudgedPage } from "./reconcile-page.ts";
 import { moveToTrash } from "./trash.ts";
 
+/** What decides where an object goes. */
+type Judged = {
+  input: Pick<JudgedPage["input"], "now">;
+  result: { output: Pick<JudgedPage["result"]["output"], "decisions"> };
+};
+
 /** Objects without a row go to the trash, expired ones for good. Answers how many are still there. */
 export async function deleteObjects(
   { db, bucket }: { db: Db; bucket: Bucket },
-  { input, result }: JudgedPage,
+  { input, result }: Judged,
   deletes: readonly ObjectDelete[],
 ): Promise<number> {
   const orphans = new Set(
