@@ -73,7 +73,9 @@ describe("the binaries that npm installed", () => {
   it("cannot have a link where its folder is missing", async () => {
     const links = JSON.stringify([{ source: "native/lib/a", target: "native/none/b" }]);
     const { from } = await install("no folder", { links });
-    await assert.rejects(findBinaries(folder, from), { code: "ENOENT" });
+    const copies = join(folder, "copies of no folder");
+    await assert.rejects(findBinaries(copies, from), { code: "ENOENT" });
+    assert.equal(existsSync(copies), false);
   });
 
   it("are copied where the package cannot be written", { skip: isRoot ? false : "needs root" }, async () => {
@@ -86,6 +88,20 @@ describe("the binaries that npm installed", () => {
     assert.equal(found.native, join(copies, "binaries-18.4.0-beta.17", "native"));
     assert.deepEqual((await readdir(join(found.native, "lib"))).sort(), ["libpq.so.5", "libpq.so.5.18"]);
     assert.deepEqual(await readdir(join(native, "lib")), ["libpq.so.5.18"]);
+  });
+
+  it("are copied from folders that may only be read", { skip: isRoot ? false : "needs root" }, async () => {
+    const { from, native } = await install("sealed");
+    const copies = join(folder, "copies of sealed");
+    await mkdir(copies);
+    await chmod(copies, 0o777);
+    for (const sealed of [join(native, "lib"), native]) await chmod(sealed, 0o555);
+    await asNobody(() => Promise.all([1, 2].map(() => findBinaries(copies, from))));
+    assert.deepEqual(await readdir(copies), ["binaries-18.4.0-beta.17"]);
+    const copy = join(copies, "binaries-18.4.0-beta.17");
+    assert.deepEqual(await readdir(copy), ["native"]);
+    assert.equal(await readFile(join(copy, "native", "libpq.so"), "utf8"), "library");
+    assert.equal(await readlink(join(copy, "native", "lib", "libpq.so.5")), "libpq.so.5.18");
   });
 
   it("are none in a release, which says what is missing", async () => {

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import childProcess, { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import os, { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { canRun } from "./embedded-account.ts";
 import {
   ensureCluster,
   readState,
@@ -15,6 +17,8 @@ import {
   untilGone,
 } from "./embedded-cluster.ts";
 
+const isRoot = process.getuid?.() === 0;
+const hasNamespaces = canRun("namespace", "/bin/true", []);
 let folder: string;
 let cluster: string;
 const standIns: ChildProcess[] = [];
@@ -93,6 +97,47 @@ describe("a server that is stopped", () => {
     await writePid(2 ** 30);
     await stopServer(cluster);
   });
+
+  it("is ended at once where it does not end in time, and killed where it does not even then", async (test) => {
+    for (const [ignored, last] of [
+      [["SIGINT"], "SIGQUIT"],
+      [["SIGINT", "SIGQUIT"], "SIGKILL"],
+    ] as const) {
+      const { child, ended } = await startStandIn(ignored);
+      await writePid(child.pid ?? 0);
+      // Time passes only where a signal is ignored, and only once the end of the wait is fixed.
+      let [nowMs, passesMs] = [0, 0];
+      const kill = process.kill.bind(process);
+      test.mock.method(process, "kill", (pid: number, signal: "SIGINT" | "SIGQUIT" | "SIGKILL") => {
+        const limitMs = { SIGINT: 15_000, SIGQUIT: 5000, SIGKILL: 0 }[signal];
+        passesMs = ignored.some((one) => one === signal) ? limitMs + 1 : 0;
+        return kill(pid, signal);
+      });
+      test.mock.method(performance, "now", () => {
+        const now = nowMs;
+        nowMs += passesMs;
+        passesMs = 0;
+        return now;
+      });
+      await stopServer(cluster);
+      test.mock.restoreAll();
+      assert.deepEqual(await ended, [null, last]);
+    }
+  });
+
+  it("may end while it is told to, and whatever else fails then is an error", async (test) => {
+    const { child } = await startStandIn();
+    await writePid(child.pid ?? 0);
+    const failWith = (code: string) =>
+      test.mock.method(process, "kill", () => {
+        if (code === "ESRCH") child.kill("SIGKILL");
+        throw Object.assign(new Error(code), { code });
+      });
+    failWith("EPERM");
+    await assert.rejects(stopServer(cluster), { code: "EPERM" });
+    failWith("ESRCH");
+    await stopServer(cluster);
+  });
 });
 
 const login = { user: "postern", password: "secret" };
@@ -108,6 +153,12 @@ async function nativeWith(name: string, script: string): Promise<string> {
   await writeFile(join(native, "bin", name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return native;
 }
+
+/** In place of initdb: the folder is there, and whoever runs may write there and read the password. */
+const MAKE_CLUSTER = `
+  folder=\${1#--pgdata=}
+  echo 18 > "$folder/PG_VERSION"
+  (id -u; cat "\${3#--pwfile=}") > "$folder/said"`;
 
 describe("a cluster", () => {
   it("that is lost is said to be gone", async () => {
@@ -136,6 +187,8 @@ describe("a cluster", () => {
     });
     assert.deepEqual(await readdir(dirname(cluster)), ["native"]);
     await assert.rejects(ensureCluster(place(join(folder, "nowhere")), login), { code: "ENOENT" });
+    const killed = await nativeWith("initdb", "kill -9 $$");
+    await assert.rejects(ensureCluster(place(killed), login), { message: "initdb failed (status none):\n" });
   });
 
   it("is made beside its place, by the password of a file that nobody else may read", async () => {
@@ -167,6 +220,24 @@ describe("a cluster", () => {
       "--no-instructions",
     ]);
     assert.deepEqual((await readdir(dirname(cluster))).sort(), ["data", "native", "told"]);
+  });
+
+  it("of a user without a name is made by one who has one, or refused with what to do", async (test) => {
+    await rm(cluster, { recursive: true });
+    const native = await nativeWith("initdb", `id -u > "${join(dirname(cluster), "user")}"; exit 3`);
+    const mocked = test.mock.method(os, "userInfo", () => assert.fail("no entry"));
+    syncBuiltinESMExports();
+    if (hasNamespaces) {
+      await assert.rejects(ensureCluster(place(native), login), /^Error: initdb failed \(status 3\)/);
+      assert.equal(await readFile(join(dirname(cluster), "user"), "utf8"), "65534\n");
+    }
+    const none = test.mock.method(childProcess, "spawnSync", () => ({ status: 1 }));
+    syncBuiltinESMExports();
+    await assert.rejects(ensureCluster(place(native), login), {
+      message: `The embedded database cannot be made: user ${process.getuid?.()} has no entry in /etc/passwd. Add one, run Postern as another user, or set DATABASE_URL.`,
+    });
+    for (const { mock } of [mocked, none]) mock.restore();
+    syncBuiltinESMExports();
   });
 
   it("whose server ends at its start tells the end of this start's log, and forgets a dead server", async () => {
@@ -212,4 +283,29 @@ describe("a cluster", () => {
       "port=5999",
     ]);
   });
+
+  it(
+    "is its user's who runs the server, also where another made it",
+    { skip: isRoot ? false : "needs root" },
+    async () => {
+      for (const path of [folder, dirname(cluster)]) await chmod(path, 0o711);
+      await rm(cluster, { recursive: true });
+      const native = await nativeWith("initdb", MAKE_CLUSTER);
+      const placement = { ...place(native), account: "nobody" } as const;
+      await ensureCluster(placement, login);
+      assert.deepEqual((await readFile(join(cluster, "said"), "utf8")).split("\n"), ["65534", "secret"]);
+      const foreign = join(cluster, "foreign");
+      await writeFile(foreign, "");
+      await ensureCluster(placement, login);
+      assert.equal((await stat(foreign)).uid, 0, "nothing is given where the folder is its user's");
+      await chown(cluster, 0, 0);
+      await ensureCluster(place(native), login);
+      assert.equal((await stat(cluster)).uid, 0);
+      await ensureCluster(placement, login);
+      for (const path of [cluster, foreign]) {
+        const { uid, gid } = await stat(path);
+        assert.deepEqual([uid, gid], [65534, 65534]);
+      }
+    },
+  );
 });

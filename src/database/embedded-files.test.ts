@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  chmod,
   mkdir,
   mkdtemp,
   readdir,
@@ -48,10 +49,17 @@ describe("a copy of a folder", () => {
     await mkdir(join(from, "deep"), { recursive: true });
     await writeFile(join(from, "deep", "file"), "text");
     await symlink("deep/file", join(from, "link"));
+    await chmod(join(from, "deep", "file"), 0o444);
+    await chmod(join(from, "deep"), 0o555);
+    await chmod(from, 0o511);
     await Promise.all([1, 2, 3].map(() => copyFolderOnce(from, to)));
     assert.equal(await readFile(join(to, "deep", "file"), "utf8"), "text");
     assert.equal(await readlink(join(to, "link")), "deep/file");
+    const copies = [to, join(to, "deep"), join(to, "deep", "file")];
+    const modes = await Promise.all(copies.map(async (path) => (await stat(path)).mode & 0o777));
+    assert.deepEqual(modes, [0o711, 0o755, 0o444], "its owner may write in it");
     assert.deepEqual(await readdir(join(folder, "copies")), ["to"]);
+    await chmod(from, 0o755);
     await writeFile(join(from, "later"), "");
     await copyFolderOnce(from, to);
     assert.deepEqual((await readdir(to)).sort(), ["deep", "link"]);

@@ -1,7 +1,20 @@
 /** Small steps on files that several processes may take at once. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chown, cp, lchown, link, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  cp,
+  lchown,
+  link,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hasCode } from "../shared/error-code.ts";
 
@@ -25,18 +38,27 @@ export async function secretFile(path: string, make: () => string): Promise<stri
   return readFile(path, "utf8");
 }
 
-/** Copies a folder so that it is either wholly there or not at all. */
+/** Copies a folder so that it is either wholly there or not at all. Its owner may write in the copy, whatever its modes were. */
 export async function copyFolderOnce(from: string, to: string): Promise<void> {
   if (existsSync(to)) return;
   await mkdir(dirname(to), { recursive: true });
   const draft = `${to}.${randomUUID()}`;
   try {
     await cp(from, draft, { recursive: true, verbatimSymlinks: true });
+    // Nothing could be added to a folder that may only be read, nor could it be removed.
+    await letOwnerWrite(draft);
     await rename(draft, to);
   } catch (error) {
     if (!existsSync(to) || !hasCode(error, "ENOTEMPTY", "EEXIST")) throw error;
   } finally {
     await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function letOwnerWrite(folder: string): Promise<void> {
+  await chmod(folder, (await stat(folder)).mode | 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await letOwnerWrite(join(folder, entry.name));
   }
 }
 

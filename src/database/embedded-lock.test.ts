@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import fs, { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it, mock } from "node:test";
 import { withFileLock } from "./embedded-lock.ts";
 import { ownMark } from "./embedded-process.ts";
 
@@ -13,6 +14,10 @@ before(async () => {
 });
 beforeEach(async () => {
   path = join(await mkdtemp(join(folder, "home-")), "start.lock");
+});
+afterEach(() => {
+  mock.restoreAll();
+  syncBuiltinESMExports();
 });
 after(() => rm(folder, { recursive: true }));
 
@@ -77,6 +82,63 @@ describe("a lock on a folder", () => {
     await mkdir(path);
     await assert.rejects(withFileLock(path, 1000, refused), { code: "EISDIR" });
     await assert.rejects(withFileLock(join(path, "none", "start.lock"), 1000, refused), { code: "ENOENT" });
+    assert.deepEqual(await files(), ["start.lock"]);
+  });
+
+  it("is an error where a file cannot be linked, as on some disks", async () => {
+    replace("link", async () => Promise.reject(failure("ENOTSUP")));
+    await assert.rejects(withFileLock(path, 0, refused), { code: "ENOTSUP" });
+    assert.deepEqual(await files(), []);
+  });
+});
+
+/** Another process comes between two steps, or a step fails. */
+function replace<Step extends "link" | "rename">(step: Step, stand: (typeof fs)[Step]): void {
+  mock.method(fs, step, stand);
+  syncBuiltinESMExports();
+}
+
+const failure = (code: string) => Object.assign(new Error(code), { code });
+
+describe("a lock of a process that is gone", () => {
+  const gone = JSON.stringify({ ...ownMark(), pid: 2 ** 30, token: "gone" });
+  const live = JSON.stringify({ ...ownMark(), token: "live" });
+  const { rename } = fs;
+
+  it("is put back where another process has taken it meanwhile", async () => {
+    await writeFile(path, gone);
+    replace("rename", async (from, to) => {
+      await writeFile(path, live);
+      await rename(from, to);
+    });
+    await assert.rejects(withFileLock(path, 0, refused), /^Error: Another process is starting/);
+    assert.deepEqual([await files(), await readFile(path, "utf8")], [["start.lock"], live]);
+  });
+
+  it("is left to the next process that was quicker", async () => {
+    await writeFile(path, gone);
+    replace("rename", async (from, to) => {
+      await writeFile(path, "taken meanwhile");
+      await rename(from, to);
+      await writeFile(path, live);
+    });
+    await assert.rejects(withFileLock(path, 0, refused), /^Error: Another process is starting/);
+    assert.deepEqual([await files(), await readFile(path, "utf8")], [["start.lock"], live]);
+  });
+
+  it("may be removed by another process first", async () => {
+    await writeFile(path, gone);
+    replace("rename", async (from, to) => {
+      await rm(path);
+      await rename(from, to);
+    });
+    assert.equal(await withFileLock(path, 10_000, async () => "taken"), "taken");
+  });
+
+  it("that cannot be moved is an error", async () => {
+    await writeFile(path, gone);
+    replace("rename", async () => Promise.reject(failure("EPERM")));
+    await assert.rejects(withFileLock(path, 0, refused), { code: "EPERM" });
     assert.deepEqual(await files(), ["start.lock"]);
   });
 });

@@ -18,7 +18,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -35,6 +34,7 @@ import {
 } from "./embedded-cluster.ts";
 import { secretFile } from "./embedded-files.ts";
 import { withFileLock } from "./embedded-lock.ts";
+import { startOnFreePort } from "./embedded-port.ts";
 import { isRunning, ownMark, parseMark } from "./embedded-process.ts";
 import type { DatabaseLog } from "./log.ts";
 
@@ -71,7 +71,6 @@ export type EmbeddedServer = EmbeddedPostgres & {
 const DATABASE = "postern";
 const START_LIMIT_MS = 90_000;
 const POLL_MS = 50;
-const START_TRIES = 3;
 
 /**
  * Starts PostgreSQL 18 in `dataDir`, or joins the one that already runs there.
@@ -99,7 +98,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     }
     if (options.isRestart === true) requireCluster(placement);
     await ensureCluster(placement, login);
-    const { child, port } = await startOnFreePort(home, options, (port) =>
+    const { child, port } = await startOnFreePort(join(home, "port"), options.port, (port) =>
       startServer(placement, port, options.settings ?? {}),
     );
     const url = urlOf(login, port);
@@ -132,7 +131,7 @@ async function findRunning(cluster: string, login: Login): Promise<{ port: numbe
   for (;;) {
     const state = readState(cluster);
     if (state === undefined) return undefined;
-    if (state.ready && (await accepts(login, state.port))) return { port: state.port };
+    if (await accepts(login, state.port)) return { port: state.port };
     if (performance.now() > deadline) {
       throw new Error(
         `The server of ${cluster} (process ${state.pid}) runs but accepts no connection. End it and start again.`,
@@ -211,48 +210,6 @@ function watch(cluster: string): ChildProcess {
   stdin?.on("error", () => undefined);
   if (stdin !== null && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
   return watchdog;
-}
-
-/** Another process may take the port between our choice and the server's start: then another is chosen. */
-async function startOnFreePort<T>(
-  home: string,
-  options: EmbeddedOptions,
-  start: (port: number) => Promise<T>,
-): Promise<{ child: T; port: number }> {
-  if (options.port !== undefined) return { child: await start(options.port), port: options.port };
-  const last = join(home, "port");
-  for (let tries = 1; ; tries += 1) {
-    // The same port as last time, so that processes which joined the former server find the new one.
-    const port = (tries === 1 ? await freePort(readPort(last)) : undefined) ?? (await freePort(0)) ?? 0;
-    try {
-      const child = await start(port);
-      await writeFile(last, String(port));
-      return { child, port };
-    } catch (error) {
-      if (tries === START_TRIES) throw error;
-    }
-  }
-}
-
-function readPort(path: string): number {
-  try {
-    const port = Number(readFileSync(path, "utf8"));
-    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0;
-  } catch {
-    return 0;
-  }
-}
-
-/** `wanted` if it is free (0: any); undefined if it is not. */
-async function freePort(wanted: number): Promise<number | undefined> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once("error", () => resolve(undefined));
-    server.listen(wanted, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" ? address?.port : undefined));
-    });
-  });
 }
 
 async function createDatabase(login: Login, port: number): Promise<void> {

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, it, type TestContext } from "node:test";
+import { listen } from "../../test/support/tls-receiver.ts";
+import { ownMark, parseMark } from "./embedded-process.ts";
+import { startEmbeddedPostgres } from "./embedded.ts";
+
+const START_LIMIT_MS = 90_000;
+
+let folder: string;
+let dataDir: string;
+let home: string;
+let cluster: string;
+/** Stands in for a server: a program with the folder among its words. */
+let child: ChildProcess;
+let listening: Server[] = [];
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "postern-running-"));
+  await chmod(folder, 0o755);
+});
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(folder, "data-"));
+  await chmod(dataDir, 0o755);
+  home = join(dataDir, "postgres");
+  cluster = join(home, "data");
+  await mkdir(cluster, { recursive: true });
+  // A start that goes on as though no server ran fails by this.
+  await writeFile(join(cluster, "PG_VERSION"), "17\n");
+});
+afterEach(() => {
+  child?.kill("SIGKILL");
+  for (const server of listening.splice(0)) server.close();
+});
+after(() => rm(folder, { recursive: true }));
+
+const ANOTHER_VERSION = /was made by PostgreSQL 17/;
+/** To a client that logs in: messages of PostgreSQL's protocol. */
+const LET_IN = Buffer.concat([message("R", Buffer.alloc(4)), message("Z", Buffer.from("I"))]);
+const refusal = (code: string) => message("E", Buffer.from(`SFATAL\0C${code}\0Mno\0\0`));
+
+function message(type: string, body: Buffer): Buffer {
+  const head = Buffer.from(`${type}0000`);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+/** A server runs on the cluster, and does this with each client. */
+async function run(serve: (socket: Socket) => void): Promise<number> {
+  const program = "process.stdin.resume(); console.log()";
+  child = spawn(process.execPath, ["-e", program, "--", "-D", cluster], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  if (child.stdout !== null) await once(child.stdout, "data");
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => serve(socket));
+  });
+  listening.push(server);
+  const port = await listen(server);
+  const lines = [child.pid, cluster, "1769853600", port, "", "127.0.0.1", "  1 2", "ready   ", ""];
+  await writeFile(join(cluster, "postmaster.pid"), lines.join("\n"));
+  return port;
+}
+
+function start(more: { isRestart?: boolean } = {}) {
+  const lines: string[] = [];
+  const log = { info: (line: string) => void lines.push(line), warn: assert.fail };
+  return startEmbeddedPostgres({ dataDir, log, openFolder: folder, ...more }).then((server) => ({
+    ...server,
+    lines,
+  }));
+}
+
+function stopClock({ mock }: TestContext): { passMs: (ms: number) => void } {
+  const startMs = performance.now();
+  let nowMs = startMs;
+  mock.method(performance, "now", () => nowMs);
+  return { passMs: (ms) => (nowMs = startMs + ms) };
+}
+
+describe("a server of the cluster that runs already", () => {
+  it("is waited for while it lets nobody in, and no more once it is gone", async (test) => {
+    const clock = stopClock(test);
+    await run((socket) => {
+      clock.passMs(START_LIMIT_MS);
+      child.kill("SIGKILL");
+      socket.end(refusal("57P03"));
+    });
+    await assert.rejects(start(), ANOTHER_VERSION);
+  });
+
+  it("is waited for no longer than a start may take", async (test) => {
+    const clock = stopClock(test);
+    await run((socket) => {
+      clock.passMs(START_LIMIT_MS + 1);
+      socket.destroy();
+    });
+    await assert.rejects(start(), {
+      message: `The server of ${cluster} (process ${child.pid}) runs but accepts no connection. End it and start again.`,
+    });
+  });
+
+  it("says at once that it refuses the password of the data folder", async () => {
+    await run((socket) => socket.end(refusal("28P01")));
+    await assert.rejects(start(), {
+      message:
+        "The embedded database refuses the password of this data folder: the file `password` was replaced. Restore it.",
+    });
+  });
+
+  it("is joined, and left alone, where the process that owns it runs", async () => {
+    const port = await run((socket) => socket.write(LET_IN));
+    await writeFile(join(home, "owner"), JSON.stringify(ownMark()));
+    const { url, joined, lines, stop } = await start();
+    const password = await readFile(join(home, "password"), "utf8");
+    assert.match(password, /^[A-Za-z0-9_-]{32}$/);
+    assert.equal(url, `postgres://postern:${password}@127.0.0.1:${port}/postern`);
+    assert.deepEqual([joined, lines], [cluster, []]);
+    await stop();
+    assert.deepEqual([child.exitCode, child.signalCode], [null, null]);
+    assert.ok(existsSync(join(home, "owner")));
+  });
+
+  it("is taken over, and ended, where that process is gone or not known", async () => {
+    const gone = JSON.stringify({ ...ownMark(), startedAt: "0" });
+    for (const owner of [null, gone, "torn"]) {
+      await run((socket) => socket.write(LET_IN));
+      if (owner !== null) await writeFile(join(home, "owner"), owner, { mode: 0o600 });
+      const { joined, lines, stop } = await start();
+      assert.deepEqual(
+        [joined, lines],
+        [null, ["Taking over the embedded database: the process that started it is gone."]],
+      );
+      assert.deepEqual(parseMark(await readFile(join(home, "owner"), "utf8")), ownMark());
+      assert.equal((await stat(join(home, "owner"))).mode & 0o777, 0o600);
+      const ended = once(child, "exit");
+      await Promise.all([stop(), stop()]);
+      assert.deepEqual(await ended, [null, "SIGINT"]);
+      assert.equal(existsSync(join(home, "owner")), false);
+    }
+  });
+
+  it("is not taken over where its owner cannot be read", async () => {
+    await run((socket) => socket.write(LET_IN));
+    await mkdir(join(home, "owner"));
+    await assert.rejects(start(), { code: "EISDIR" });
+  });
+});
+
+describe("a start of the embedded database", () => {
+  it("where it ran before finds its cluster, or says that it is gone", async () => {
+    await assert.rejects(start({ isRestart: true }), ANOTHER_VERSION);
+    await rm(cluster, { recursive: true });
+    await assert.rejects(start({ isRestart: true }), {
+      message: `The cluster ${cluster} is gone. Bring it back.`,
+    });
+    assert.equal(existsSync(cluster), false);
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  it("says that its folder cannot be written", { skip: isRoot ? false : "needs root" }, async () => {
+    dataDir = await mkdtemp(join(folder, "closed-"));
+    process.seteuid?.(65534);
+    try {
+      await assert.rejects(start(), {
+        message: `The data folder ${dataDir} cannot be written. Set DATA_DIR to one that can.`,
+      });
+    } finally {
+      process.seteuid?.(0);
+    }
+  });
+
+  it("fails as its folder does otherwise", async () => {
+    dataDir = join(dataDir, "postgres", "data", "PG_VERSION");
+    await assert.rejects(start(), { code: "ENOTDIR" });
+  });
+});

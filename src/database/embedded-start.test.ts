@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { readState, startServer } from "./embedded-cluster.ts";
+
+let folder: string;
+let cluster: string;
+let started: ChildProcess[] = [];
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "postern-start-"));
+});
+beforeEach(async () => {
+  cluster = join(await mkdtemp(join(folder, "home-")), "data");
+  await mkdir(cluster);
+});
+afterEach(() => started.splice(0).forEach((child) => child.kill("SIGKILL")));
+after(() => rm(folder, { recursive: true }));
+
+/** Starts a program in PostgreSQL's place. */
+async function start(program: string): Promise<ChildProcess> {
+  const native = join(dirname(cluster), "native");
+  await mkdir(join(native, "bin"), { recursive: true });
+  await writeFile(join(native, "bin", "postgres"), program, { mode: 0o755 });
+  const child = await startServer({ account: "self", native, cluster }, 5999, {});
+  started.push(child);
+  return child;
+}
+
+const shell = (script: string) => `#!/bin/sh\necho >> "${tries()}"\n${script}\n`;
+const tries = () => join(dirname(cluster), "tries");
+const triesMade = async () => (await readFile(tries(), "utf8")).length;
+
+/** Says that it is ready, as PostgreSQL does, and runs. */
+const SERVER = `#!${process.execPath}
+  const cluster = process.argv[3];
+  console.log("it starts");
+  const lines = [process.pid, cluster, "1769853600", "5999", "", "127.0.0.1", "  1 2", "ready   ", ""];
+  require("node:fs").writeFileSync(cluster + "/postmaster.pid", lines.join("\\n"));
+  setInterval(() => undefined, 1000);`;
+const SESSIONS_RUN = 'echo "FATAL: pre-existing shared memory block (key 1, ID 2) is still in use"; exit 1';
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe("a server that starts", () => {
+  it("is handed over once it is ready, in a group of its own, and its end is no failed start then", async () => {
+    const child = await start(SERVER);
+    assert.equal(readState(cluster)?.pid, child.pid);
+    const log = join(dirname(cluster), "server.log");
+    assert.equal(readFileSync(log, "utf8"), "it starts\n");
+    assert.equal((await stat(log)).mode & 0o777, 0o600);
+    assert.equal(Number(execFileSync("ps", ["-p", String(child.pid), "-o", "pgid="])), child.pid);
+    await rm(log);
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  });
+
+  it("is not another's that runs on the cluster, whose file stays", async () => {
+    const other = await start(SERVER);
+    await assert.rejects(start(shell("sleep 0.1; exit 1")), /^Error: The embedded database did not start/);
+    assert.equal(readState(cluster)?.pid, other.pid);
+  });
+
+  it("is tried again while sessions of one that was killed end, and for nothing else", async () => {
+    await assert.rejects(
+      start(shell(`[ "$(wc -l < "${tries()}")" -gt 2 ] && exit 1; ${SESSIONS_RUN}`)),
+      /Its log says:\n$/,
+    );
+    assert.equal(await triesMade(), 3);
+  });
+
+  it("is not waited for longer than sessions may take to end", async (test) => {
+    test.mock.method(performance, "now", () => (existsSync(tries()) ? 30_001 : 0));
+    await assert.rejects(start(shell(SESSIONS_RUN)), /still in use$/);
+    assert.equal(await triesMade(), 1);
+  });
+
+  it("is ended where it is not ready in time", async (test) => {
+    const pidFile = join(dirname(cluster), "pid");
+    let nowMs = 0;
+    test.mock.method(performance, "now", () => (existsSync(pidFile) ? (nowMs += 60_001) : nowMs));
+    await assert.rejects(start(shell(`echo $$ > "${pidFile}"; exec sleep 60`)), {
+      message: "The embedded database was not ready within 60 s and was ended.",
+    });
+    const pid = Number(await readFile(pidFile, "utf8"));
+    while (runs(pid)) await new Promise(setImmediate);
+  });
+});
