@@ -2,6 +2,7 @@
 import { statfsSync } from "node:fs";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded.ts";
 import { pause } from "../shared/every.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 /** Before each try to start it again. */
 const BACKOFF_MS = [0, 1000, 2000, 4000, 8000];
@@ -28,11 +29,12 @@ export type KeptPostgres = EmbeddedPostgres & {
 export async function keepEmbeddedPostgres(
   options: EmbeddedOptions,
   failed: (reason: string) => void,
+  start: typeof startEmbeddedPostgres = startEmbeddedPostgres,
 ): Promise<KeptPostgres> {
   const { log } = options;
   const stopping = new AbortController();
   const stopped = Promise.withResolvers<void>();
-  let server = await startEmbeddedPostgres(options);
+  let server = await start(options);
   const { url } = server;
   const tries = new Tries();
   const keeping = keep();
@@ -60,12 +62,11 @@ export async function keepEmbeddedPostgres(
       await pause(pauseMs, stopping.signal);
       if (stopping.signal.aborted) return false;
       try {
-        const port = Number(new URL(url).port);
-        server = await startEmbeddedPostgres({ ...options, port, isRestart: true });
+        server = await start({ ...options, port: Number(new URL(url).port), isRestart: true });
         tries.succeeded();
         return true;
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         if (tries.failed(reason)) log.warn(`The embedded database could not be started again: ${reason}`);
       }
     }

@@ -68,6 +68,15 @@ describe("createPool", () => {
     assert.deepEqual(await limitsOf(unlimited), [60_000, 0, 0]);
   });
 
+  it("reads a query's rows in parts, which a client that sends several queries at once cannot", async () => {
+    const inParts = { text: "SELECT n FROM generate_series(1, 3) AS n", rows: 2 };
+    assert.deepEqual((await open(database.url).query(inParts)).rows, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+    const options = { url: database.url, poolSize: 1, connectionTimeoutMs: 5000, applicationName: "test" };
+    const several = createPool({ ...options, pipeline: true });
+    pools.push(several);
+    await assert.rejects(several.query(inParts), /not supported in pipeline mode/);
+  });
+
   it("cancels a statement that runs past its limit, which is no connection loss", async () => {
     const pool = createPool({
       url: database.url,
@@ -260,11 +269,13 @@ describe("inTransaction", () => {
     assert.equal((await pool.query("SELECT * FROM rolled_back")).rowCount, 0);
   });
 
-  it("uses a connection again whose work failed", async () => {
+  it("uses a connection again, whether its work succeeded or failed", async () => {
     const pool = open(database.url, 1);
     const pid = async (): Promise<unknown> =>
       (await pool.query("SELECT pg_backend_pid() AS pid")).rows[0]?.pid;
     const before = await pid();
+    await inTransaction(pool, (client) => client.query("SELECT 1"));
+    assert.equal(await pid(), before);
     await assert.rejects(inTransaction(pool, (client) => client.query("SELECT 1 / 0")));
     assert.equal(await pid(), before);
   });
@@ -276,6 +287,18 @@ describe("inTransaction", () => {
     );
     assert.equal(isConnectionLoss(thrown), true);
     assert.equal((await pool.query("SELECT 1")).rowCount, 1);
+  });
+
+  it("tells the work's own error where its connection cannot even roll back, and throws that away", async () => {
+    const pool = open(database.url, 1);
+    const failure = new Error("no");
+    const thrown = await errorOf(() =>
+      inTransaction(pool, async (client) => {
+        await client.query("SELECT pg_terminate_backend(pg_backend_pid())").catch(() => undefined);
+        throw failure;
+      }),
+    );
+    assert.deepEqual([thrown, pool.totalCount], [failure, 0]);
   });
 
   it("throws away a connection to a server that takes no writes any more", async () => {

@@ -1,4 +1,5 @@
 /** What PostgreSQL is asked to do differently on connections of ours, whatever its administrator chose for others. */
+import { queryOf } from "./url-query.ts";
 
 /** A role that connections have for their whole life; see `roles.ts`. */
 export type ServingRole = "postern_tenant" | "postern_publisher" | "postern_worker";
@@ -45,10 +46,9 @@ export function connectTo(
 
 /** `pg` lets the URL's options replace those given beside it. A URL without them stays as it is, to the letter. */
 function takeOptions(url: string): { connectionString: string; options: string | undefined } {
-  const queryAt = url.indexOf("?");
-  const query = new URLSearchParams(queryAt === -1 ? "" : url.slice(queryAt + 1));
+  const query = queryOf(url);
   const options = query.getAll("options").at(-1);
   if (options === undefined) return { connectionString: url, options };
   query.delete("options");
-  return { connectionString: `${url.slice(0, queryAt)}?${query.toString()}`, options };
+  return { connectionString: `${url.slice(0, url.indexOf("?"))}?${query.toString()}`, options };
 }

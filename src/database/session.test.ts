@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
-import { createTestDatabase } from "../../test/support/postgres.ts";
-import { openSession } from "./session.ts";
+import { after, afterEach, before, describe, it } from "node:test";
+import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { eventually } from "../../test/support/service.ts";
+import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
+import { openSession, type SessionOptions } from "./session.ts";
 
 it(
   "a session has ended once the database has ended it, and once it was closed",
@@ -20,3 +23,76 @@ it(
     await closed.ended;
   },
 );
+
+describe("a session", () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  const options = (more: Partial<SessionOptions> = {}): SessionOptions => ({
+    url: database.url,
+    role: "postern_worker",
+    applicationName: "a session",
+    ...more,
+  });
+
+  async function connected(): Promise<number> {
+    const { rowCount } = await database.pool.query(
+      "SELECT FROM pg_stat_activity WHERE application_name = 'a session' AND datname = current_database()",
+    );
+    return rowCount ?? 0;
+  }
+
+  it("is named, hears notifications, without a payload too, and is closed", async () => {
+    const heard: string[] = [];
+    const session = await openSession(options({ onNotify: (payload) => void heard.push(payload) }));
+    const deaf = await openSession(options());
+    assert.equal(await connected(), 2);
+    for (const one of [session, deaf]) await one.query("LISTEN news");
+    await database.pool.query("NOTIFY news; NOTIFY news, 'hello'");
+    for (const one of [session, deaf]) await one.query("SELECT $1::int", [1]);
+    assert.deepEqual(heard, ["", "hello"]);
+    for (const one of [session, deaf]) await one.close();
+    await eventually(async () => (await connected()) === 0);
+  });
+
+  it("waits for an answer for so long, or for ever", async () => {
+    const patient = await openSession(options());
+    const impatient = await openSession(options({ queryTimeoutMs: 20 }));
+    const sleep = "SELECT FROM pg_sleep(0.1)";
+    await assert.rejects(impatient.query(sleep), { message: "Query read timeout" });
+    assert.equal((await patient.query(sleep)).rowCount, 1);
+    await Promise.all([patient.close(), impatient.close()]);
+  });
+
+  it("that may not have its role leaves no connection behind", async () => {
+    const login = `nobody_${process.pid}`;
+    await database.pool.query(`CREATE ROLE ${login} LOGIN PASSWORD 'pass'`);
+    const url = new URL(database.url);
+    [url.username, url.password] = [login, "pass"];
+    await assert.rejects(openSession(options({ url: url.href })), { code: "42501" });
+    await eventually(async () => (await connected()) === 0);
+    await database.pool.query(`DROP ROLE ${login}`);
+  });
+
+  it("is closed without waiting for a server that has gone silent", async (test) => {
+    const proxy = await startTcpProxy(Number(new URL(database.url).port));
+    test.after(() => proxy.close());
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    const session = await openSession(options({ url: url.href }));
+    proxy.pause();
+    const waits = holdWaits("all");
+    const closing = session.close();
+    assert.deepEqual(
+      waits.map(({ ms }) => ms),
+      [1000],
+    );
+    waits[0]?.end();
+    await closing;
+  });
+});
+
+afterEach(releaseWaits);

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { eventually } from "../../test/support/service.ts";
+import { makeHeartbeat } from "./heartbeat.ts";
+import { createPool } from "./pool.ts";
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+
+const log = { info: assert.fail, warn: (message: string) => assert.fail(message) };
+
+async function seen(processId: string): Promise<{ name: string; at: Date }[]> {
+  const { rows } = await database.pool.query<{ name: string; at: Date }>(
+    "SELECT name, seen_at AS at FROM postern.heartbeats WHERE process_id = $1",
+    [processId],
+  );
+  return rows;
+}
+
+describe("the heartbeat of a process", () => {
+  it("is written once for all who ask within a second", async (test) => {
+    let nowMs = performance.now();
+    test.mock.method(performance, "now", () => nowMs);
+    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log });
+    const beating = heartbeat.beat();
+    assert.equal(heartbeat.beat(), beating);
+    await beating;
+    const [first] = await seen(heartbeat.processId);
+    assert.equal(first?.name, "api");
+    nowMs += 999;
+    await heartbeat.beat();
+    assert.deepEqual(await seen(heartbeat.processId), [first]);
+    nowMs += 1;
+    await heartbeat.beat();
+    const [second] = await seen(heartbeat.processId);
+    assert.ok(second !== undefined && first !== undefined && second.at > first.at);
+  });
+
+  it("that could not be written is tried again by the next who asks", async () => {
+    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log });
+    const rename = (from: string, to: string) =>
+      database.pool.query(`ALTER TABLE postern.${from} RENAME TO ${to}`);
+    await rename("heartbeats", "away");
+    await assert.rejects(heartbeat.beat(), { code: "42P01" });
+    await rename("away", "heartbeats");
+    await heartbeat.beat();
+    assert.equal((await seen(heartbeat.processId)).length, 1);
+  });
+
+  it("goes on until it is stopped, and forgets processes that ended a day ago", async () => {
+    const ended = "01900000-0000-7000-8000-000000000001";
+    await database.pool.query(
+      "INSERT INTO postern.heartbeats (process_id, name, seen_at) VALUES ($1, 'ended', now() - interval '25 h')",
+      [ended],
+    );
+    const heartbeat = makeHeartbeat({ db: database.pool, name: "worker", log });
+    heartbeat.start();
+    heartbeat.start();
+    await eventually(
+      async () => (await seen(ended)).length === 0 && (await seen(heartbeat.processId)).length === 1,
+    );
+    await heartbeat.stop();
+    await makeHeartbeat({ db: database.pool, name: "never started", log }).stop();
+  });
+
+  it("tells what failed, and goes on", async () => {
+    const db = createPool({
+      url: database.url,
+      poolSize: 1,
+      applicationName: "test",
+      connectionTimeoutMs: 5000,
+    });
+    await db.end();
+    const told: string[] = [];
+    const heartbeat = makeHeartbeat({
+      db,
+      name: "worker",
+      log: { ...log, warn: (text) => void told.push(text) },
+    });
+    heartbeat.start();
+    await eventually(async () => told.length === 2);
+    await heartbeat.stop();
+    assert.deepEqual(
+      new Set(told),
+      new Set([
+        "The heartbeat of this process could not be written: Cannot use a pool after calling end on the pool",
+      ]),
+    );
+  });
+});

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { eventually } from "../../test/support/service.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import type { Db } from "./pool.ts";
+import { isMisrouted } from "./residence.ts";
+import { createTenantPool } from "./tenant-pool.ts";
+
+type Pool = ReturnType<typeof createTenantPool>;
+
+let database: TestDatabase;
+const pools: Pool[] = [];
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(async () => {
+  for (const pool of pools) await pool.end();
+  await database.drop();
+});
+
+function open(poolSize: number): Pool {
+  const pool = createTenantPool({
+    url: database.url,
+    poolSize,
+    applicationName: "tenants",
+    connectionTimeoutMs: 20_000,
+  });
+  pools.push(pool);
+  return pool;
+}
+
+const [ACME, GLOBEX] = [tenant("acme"), tenant("globex")];
+const METHODS = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort", "indexscan", "nestloop"];
+
+async function planningOf(db: Db): Promise<unknown> {
+  const { rows } = await db.query(
+    `SELECT current_setting('postern.tenant') AS tenant, current_setting('plan_cache_mode') AS mode, current_setting('jit') AS jit,
+      array(SELECT method FROM unnest($1::text[]) AS method WHERE current_setting('enable_' || method) = 'off') AS off`,
+    [METHODS],
+  );
+  return rows[0];
+}
+
+describe("a tenant's connections", () => {
+  it("show the tenant's rows, in a transaction or alone", async () => {
+    const pool = open(2);
+    const ordinary = { mode: "auto", jit: "off", off: ["seqscan"] };
+    assert.deepEqual(await planningOf(pool.of(ACME)), { tenant: "acme", ...ordinary });
+    const made = await pool.of(GLOBEX).transaction(planningOf);
+    assert.deepEqual(made, { tenant: "globex", ...ordinary });
+  });
+
+  it("read by index, planned once", async () => {
+    assert.deepEqual(await planningOf(open(2).reading(ACME)), {
+      tenant: "acme",
+      mode: "force_generic_plan",
+      jit: "off",
+      off: METHODS.slice(0, 5),
+    });
+  });
+
+  it("undo what failed", async () => {
+    const pool = open(1);
+    const set = "SELECT set_config('search_path', 'kept', false)";
+    await assert.rejects(
+      pool.of(ACME).transaction(async (db) => {
+        await db.query(set);
+        throw new Error("no");
+      }),
+      { message: "no" },
+    );
+    await assert.rejects(pool.of(ACME).query("SELECT 1 / 0"), { code: "22012" });
+    const { rows } = await pool.of(ACME).query("SELECT current_setting('search_path') AS path");
+    assert.notEqual(rows[0]?.["path"], "kept");
+  });
+
+  it("are refused where the tenant does not live, under that version, each time", async () => {
+    await database.pool.query("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ('acme', 3)");
+    const pool = open(1);
+    const residing = (version: number | null) => pool.residing({ versionOf: () => version });
+    for (const view of [residing(4), residing(null)]) {
+      await assert.rejects(view.of(ACME).query("SELECT 1"), isMisrouted);
+      await assert.rejects(view.reading(ACME).query("SELECT 1"), isMisrouted);
+      await assert.rejects(
+        view.of(ACME).transaction(async () => assert.fail("it has begun")),
+        isMisrouted,
+      );
+    }
+    await assert.rejects(residing(3).of(GLOBEX).query("SELECT 1"), isMisrouted);
+    assert.equal((await residing(3).of(ACME).query("SELECT 1")).rowCount, 1);
+    assert.equal((await pool.of(GLOBEX).query("SELECT 1")).rowCount, 1);
+  });
+});
+
+/** Reads that wait for as long as the test holds a lock. */
+async function hold(work: (count: () => Promise<number>) => Promise<void>): Promise<void> {
+  const holder = await database.pool.connect();
+  await holder.query("SELECT pg_advisory_lock(7)");
+  try {
+    await work(async () => {
+      const { rowCount } = await database.pool.query(
+        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      );
+      return rowCount ?? 0;
+    });
+  } finally {
+    holder.release(true);
+  }
+}
+
+describe("reads of tenants", () => {
+  const held = "SELECT pg_advisory_xact_lock_shared(7)";
+
+  it("have half of the connections each at most, and leave one for other statements", async () => {
+    const pool = open(5);
+    const reads: Promise<unknown>[] = [];
+    await hold(async (waiting) => {
+      for (let read = 0; read < 4; read++) reads.push(pool.reading(ACME).query(held));
+      await eventually(async () => (await waiting()) === 2);
+      for (let read = 0; read < 4; read++) reads.push(pool.reading(GLOBEX).query(held));
+      await eventually(async () => (await waiting()) === 4);
+      assert.equal((await pool.of(ACME).query("SELECT 1")).rowCount, 1);
+      assert.equal(await waiting(), 4);
+    });
+    assert.equal((await Promise.all(reads)).length, 8);
+  });
+
+  it("have the one connection of a pool that has no more", async () => {
+    const pool = open(1);
+    assert.equal((await pool.reading(ACME).query("SELECT 1")).rowCount, 1);
+  });
+});
