@@ -38,7 +38,7 @@ export async function withAdvisoryLock<T>(
         await client.query(unlock, key).catch(() => undefined);
       }
     } finally {
-      client.release(true);
+      client.release();
     }
   } finally {
     await pool.end();

@@ -1,5 +1,7 @@
 /** Applies one file, and lets traffic through while it can't have its locks. */
 import { setTimeout as delay } from "node:timers/promises";
+import { DatabaseError } from "pg";
+import { messageOf } from "../shared/message-of.ts";
 import type { DatabaseLog } from "./log.ts";
 import type { Migration } from "./migration-files.ts";
 import { recordApplied } from "./migration-ledger.ts";
@@ -77,14 +79,12 @@ async function applyStatements(client: PoolClient, migration: Migration): Promis
     }
     before += `${statement}\n`;
   }
-  await client.query("SET lock_timeout = 0");
   await recordApplied(client, migration);
 }
 
 function failure(migration: Migration, error: unknown, before = ""): Error {
-  const reason = error instanceof Error ? error.message : String(error);
   const line = lineOf(before, migration.sql.slice(before.length), error);
-  return new Error(`Migration ${migration.file}${line} failed: ${reason}`, { cause: error });
+  return new Error(`Migration ${migration.file}${line} failed: ${messageOf(error)}`, { cause: error });
 }
 
 /** Whose transactions are older than the wait was and have something locked here: PostgreSQL does not say what it waited for. */
@@ -106,7 +106,6 @@ async function holders(client: PoolClient): Promise<string> {
 
 /** PostgreSQL names the place of an error in characters of its statement, from 1. */
 function lineOf(before: string, sql: string, error: unknown): string {
-  if (!(error instanceof Error) || !("position" in error)) return "";
-  const position = Number(error.position);
+  const position = error instanceof DatabaseError ? Number(error.position) : Number.NaN;
   return Number.isInteger(position) ? `, line ${(before + sql.slice(0, position)).split("\n").length},` : "";
 }

@@ -147,6 +147,19 @@ describe("a server of the cluster that runs already", () => {
     }
   });
 
+  it("keeps no process alive that took it over, and ends with it", async () => {
+    await run((socket) => socket.write(LET_IN));
+    const ended = once(child, "exit");
+    const options = JSON.stringify({ dataDir, openFolder: folder });
+    const program = `
+      import { startEmbeddedPostgres } from ${JSON.stringify(import.meta.resolve("./embedded.ts"))};
+      const log = { info() {}, warn() {} };
+      await startEmbeddedPostgres({ ...${options}, log });`;
+    const owner = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "inherit" });
+    assert.deepEqual(await once(owner, "exit"), [0, null]);
+    assert.deepEqual(await ended, [null, "SIGINT"]);
+  });
+
   it("is not taken over where its owner cannot be read", async () => {
     await run((socket) => socket.write(LET_IN));
     await mkdir(join(home, "owner"));

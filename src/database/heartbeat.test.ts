@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
+import { beat } from "./heartbeat-store.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
 import { createPool } from "./pool.ts";
 
@@ -38,6 +39,40 @@ describe("the heartbeat of a process", () => {
     await heartbeat.beat();
     const [second] = await seen(heartbeat.processId);
     assert.ok(second !== undefined && first !== undefined && second.at > first.at);
+  });
+
+  it("takes the locks that accepting and recording need, and waits a second for each", async (test) => {
+    const client = await database.pool.connect();
+    test.after(() => client.release(true));
+    await client.query("BEGIN");
+    await beat(client, { id: "01900000-0000-7000-8000-000000000002", name: "api" });
+    const { rows } = await client.query(
+      `SELECT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+        WHERE pid = pg_backend_pid() AND mode = 'RowExclusiveLock' AND relkind IN ('r', 'p') AND NOT relispartition
+        ORDER BY 1`,
+    );
+    const names = [
+      "deliveries",
+      // By a trigger of deliveries.
+      "delivery_counts",
+      "dispatches",
+      "endpoints",
+      "events",
+      "heartbeats",
+      "idempotency_keys",
+      "outbox",
+    ];
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      names,
+    );
+    await client.query("ROLLBACK");
+    await database.pool.query(`CREATE FUNCTION public.tell() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'lock_timeout is %', current_setting('lock_timeout'); END $$;
+      CREATE TRIGGER tell BEFORE INSERT ON postern.heartbeats EXECUTE FUNCTION public.tell()`);
+    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log });
+    await assert.rejects(heartbeat.beat(), { message: "lock_timeout is 1s" });
+    await database.pool.query("DROP TRIGGER tell ON postern.heartbeats");
   });
 
   it("that could not be written is tried again by the next who asks", async () => {

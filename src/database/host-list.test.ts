@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { ConfigError } from "../shared/config-error.ts";
-import { forLibpq, parseHostList, requireHosts } from "./host-list.ts";
+import { databaseUrlFault, forLibpq, parseHostList, requireHosts } from "./host-list.ts";
 
 function hostsOf(databaseUrl: string) {
   const list = parseHostList(databaseUrl);
@@ -138,6 +138,17 @@ describe("parseHostList", () => {
 
   it("shows no password in a fault", () => {
     assert.doesNotMatch(faultOf("postgres://user:se%zzcret@a b,c/postern"), /cret/);
+  });
+});
+
+describe("databaseUrlFault", () => {
+  it("finds a fault of the list, or of a parameter that pg would ignore", () => {
+    assert.equal(databaseUrlFault("postgres://a,b/x?sslmode=require"), null);
+    assert.equal(databaseUrlFault("postgres://a,A/x?sslmod=require"), "names the host a:5432 twice");
+    for (const hosts of ["a", "a,b"]) {
+      const fault = databaseUrlFault(`postgres://${hosts}/x?sslmod=require`);
+      assert.equal(fault, "has a misspelled parameter: did you mean sslmode?");
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import { createServer, Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
@@ -49,6 +49,8 @@ describe("createPool", () => {
     assert.equal(rows[0].safe, 9007199254740991);
     assert.equal(rows[0].large, 9007199254740993n);
     assert.ok(rows[0].at instanceof Date);
+    const binary = { text: "SELECT 7::int8 AS n", values: [], binary: true };
+    assert.equal(String((await open(database.url).query(binary)).rows[0].n), "7");
   });
 
   it("bounds what a statement, a wait for a lock and an idle transaction take, or nothing where that is off", async () => {
@@ -66,6 +68,11 @@ describe("createPool", () => {
       (await pool.query<{ setting: number }>(limits)).rows.map(({ setting }) => setting);
     assert.deepEqual(await limitsOf(open(database.url)), [60_000, 5000, 30_000]);
     assert.deepEqual(await limitsOf(unlimited), [60_000, 0, 0]);
+    // A server that has gone silent does not say so.
+    assert.deepEqual(
+      [open(database.url), unlimited].map((pool) => pool.options.query_timeout),
+      [35_000, undefined],
+    );
   });
 
   it("reads a query's rows in parts, which a client that sends several queries at once cannot", async () => {
@@ -89,6 +96,16 @@ describe("createPool", () => {
     const error = await errorOf(() => pool.query("SELECT pg_sleep(5)"));
     assert.match(String(error), /statement timeout/);
     assert.equal(isConnectionLoss(error), false);
+  });
+
+  it("keeps its connections alive, and loses one whose commit no standby has", async (test) => {
+    const keepAlive = test.mock.method(Socket.prototype, "setKeepAlive");
+    const pool = open(database.url, 1);
+    const client = await pool.connect();
+    assert.deepEqual(keepAlive.mock.calls[0]?.arguments[0], true);
+    client.emit("notice", { routine: "SyncRepWaitForLSN" });
+    assert.equal(isConnectionLoss(await errorOf(() => client.query("SELECT 1"))), true);
+    client.release(true);
   });
 
   it("survives the loss of idle and of checked-out connections, and connects anew", async () => {

@@ -12,6 +12,10 @@ describe("the connections of a process", () => {
   it("are shared out by what it does", () => {
     assert.deepEqual(sharesOf(20, api), { worker: 1, publisher: 9, tenants: 10 });
     assert.deepEqual(sharesOf(20, { ...api, works: true }), { worker: 10, publisher: 5, tenants: 5 });
+    assert.deepEqual(sharesOf(5, { ...api, works: true }), { worker: 2, publisher: 1, tenants: 2 });
+    assert.deepEqual(sharesOf(7, { ...worker, relays: true }), { worker: 5, publisher: 1, tenants: 1 });
+    assert.deepEqual(sharesOf(1, { ...api, works: true }), { worker: 1, publisher: 1, tenants: 1 });
+    assert.deepEqual(sharesOf(1, { ...worker, relays: true }), { worker: 1, publisher: 1, tenants: 1 });
     assert.deepEqual(sharesOf(20, worker), { worker: 19, publisher: 1, tenants: 1 });
     assert.deepEqual(sharesOf(20, { ...worker, relays: true }), { worker: 14, publisher: 5, tenants: 1 });
   });
@@ -54,6 +58,31 @@ describe("the pools of a process", () => {
       [publisher, worker, status, tenants.of(tenant("acme"))].map(async (db) => (await ask(db))?.role),
     );
     assert.deepEqual(roles, ["postern_publisher", "postern_worker", "postern_worker", "postern_tenant"]);
+  });
+
+  it("are named for the process, and that for its status apart, which has one connection", async () => {
+    const { rows } = await pools.status.query("SELECT current_setting('application_name') AS name");
+    assert.deepEqual(rows, [{ name: "roles test status" }]);
+    assert.deepEqual(
+      [pools.status, pools.worker, pools.publisher].map(({ options }) => options.max),
+      [1, 1, 1],
+    );
+    const named = await pools.worker.query("SELECT current_setting('application_name') AS name");
+    assert.deepEqual(named.rows, [{ name: "roles test" }]);
+  });
+
+  it("ask whether a tenant lives there only where there are several databases, and are all closed", async () => {
+    const options = { url: database.url, poolSize: 3, applicationName: "several", connectionTimeoutMs: 5000 };
+    const one = openRolePools(options, api);
+    assert.equal(one.residents, one.tenants);
+    const several = openRolePools(options, api, { versionOf: () => null });
+    await assert.rejects(several.residents.of(tenant("acme")).query("SELECT 1"), { code: "PS001" });
+    assert.equal((await several.tenants.of(tenant("acme")).query("SELECT 1")).rowCount, 1);
+    for (const opened of [one, several]) {
+      await opened.close();
+      for (const pool of [opened.publisher, opened.worker, opened.status]) assert.equal(pool.ended, true);
+      await assert.rejects(opened.tenants.of(tenant("acme")).query("SELECT 1"), /after calling end/);
+    }
   });
 
   it("keep what a tenant's query did", async () => {

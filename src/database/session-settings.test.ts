@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { parseTenantId } from "../shared/id.ts";
 import { createPool, type Db } from "./pool.ts";
 import { openRolePools } from "./role-pools.ts";
+import { connectTo } from "./session-settings.ts";
 
 const NAMES = [
   "jit",
@@ -77,6 +78,17 @@ it("every connection has its settings, whatever the database's are", async () =>
     worker: PLANNED_ONCE,
     plain: OURS,
   });
+});
+
+it("the last options of a URL hold, and all else of it stays", () => {
+  const ours = "-c jit=off -c default_transaction_isolation=read\\ committed";
+  for (const [url, connectionString, theirs] of [
+    ["postgres://a,b/d", "postgres://a,b/d", ""],
+    ["postgres://a/d?x=%20y", "postgres://a/d?x=%20y", ""],
+    ["postgres://a/d?options=-c%20a%3D1&x=1&options=-c%20b%3D2", "postgres://a/d?x=1", " -c b=2"],
+  ] as const) {
+    assert.deepEqual(connectTo(url, undefined), { connectionString, options: `${ours}${theirs}` });
+  }
 });
 
 it("an administrator's own options in the URL hold, and win", async () => {
