@@ -57,11 +57,12 @@ async function until(holds: () => boolean): Promise<void> {
 const FIVE_MINUTES_MS = 300_000;
 
 describe("a migration that meets a lock", () => {
-  it("is tried again for five minutes, a second after each failure, and says what it waits for", async () => {
+  it("is tried again for five minutes, a second after each failure, and says what it waits for", async (test) => {
     const waits = holdWaits("all");
     mock.method(performance, "now", () => nowMs);
     // Its transaction is too young to be what was waited for.
     const young = await database.pool.connect();
+    test.after(() => young.release(true));
     await young.query("BEGIN; LOCK TABLE postern.events");
     const migration = file("CREATE TABLE undone (n int); SELECT fail('55P03');");
     const applying = applyMigration(client, migration, log).catch((error: unknown) => error);
@@ -78,10 +79,9 @@ describe("a migration that meets a lock", () => {
       waits.map(({ ms }) => ms),
       [1000, 1000],
     );
-    young.release(true);
   });
 
-  it("names those whose transactions are older than its wait, the oldest first, and what they have locked", async () => {
+  it("names those whose transactions are older than its wait, the oldest first, and what they have locked", async (test) => {
     // As though each transaction had begun three seconds earlier.
     const { url } = await pretend(database, [
       "FUNCTION clock_timestamp() RETURNS timestamptz RETURN pg_catalog.clock_timestamp() + interval '3 s'",
@@ -89,6 +89,10 @@ describe("a migration that meets a lock", () => {
     const pool = createPool({ url, poolSize: 1, applicationName: "test", connectionTimeoutMs: 5000 });
     const late = await pool.connect();
     const holders = [await database.pool.connect(), await database.pool.connect()];
+    test.after(async () => {
+      for (const holder of [late, ...holders]) holder.release(true);
+      await pool.end();
+    });
     const pids: number[] = [];
     for (const [index, holder] of holders.entries()) {
       await holder.query(`BEGIN; SET LOCAL application_name = '${index === 0 ? "a producer" : ""}'`);
@@ -106,9 +110,6 @@ describe("a migration that meets a lock", () => {
     mock.method(performance, "now", () => Number.MAX_VALUE);
     waits[0]?.end();
     assert.equal(await applying, "ended");
-    for (const holder of holders) holder.release(true);
-    late.release(true);
-    await pool.end();
   });
 
   it("fails at once of anything else, with its cause", async () => {
@@ -203,9 +204,10 @@ describe("migrations at a start", () => {
     });
   });
 
-  it("wait for another process's lock by asking every tenth of a second", async () => {
+  it("wait for another process's lock by asking every tenth of a second", async (test) => {
     await starting(async (pool) => {
       const holder = await pool.connect();
+      test.after(() => holder.release(true));
       await holder.query("SELECT pg_advisory_lock(7067831001)");
       const waits = holdWaits("all");
       const migrating = migrate(pool, []);
@@ -217,7 +219,6 @@ describe("migrations at a start", () => {
         waits.map(({ ms }) => ms),
         [100],
       );
-      holder.release();
     });
   });
 

@@ -95,15 +95,16 @@ describe("a tenant's connections", () => {
 });
 
 /** Reads that wait for as long as the test holds a lock. */
-async function hold(work: (count: () => Promise<number>) => Promise<void>): Promise<void> {
+async function hold(work: (waiting: () => Promise<string>) => Promise<void>): Promise<void> {
   const holder = await database.pool.connect();
-  await holder.query("SELECT pg_advisory_lock(7)");
+  await holder.query("SELECT pg_advisory_lock(7), pg_advisory_lock(8)");
   try {
     await work(async () => {
-      const { rowCount } = await database.pool.query(
-        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      const { rows } = await database.pool.query<{ waiting: string }>(
+        `SELECT string_agg(objid::text, ' ' ORDER BY objid) AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
       );
-      return rowCount ?? 0;
+      return rows[0]?.waiting ?? "";
     });
   } finally {
     holder.release(true);
@@ -111,18 +112,18 @@ async function hold(work: (count: () => Promise<number>) => Promise<void>): Prom
 }
 
 describe("reads of tenants", () => {
-  const held = "SELECT pg_advisory_xact_lock_shared(7)";
+  const held = (lock: number) => `SELECT pg_advisory_xact_lock_shared(${lock})`;
 
   it("have half of the connections each at most, and leave one for other statements", async () => {
     const pool = open(5);
     const reads: Promise<unknown>[] = [];
     await hold(async (waiting) => {
-      for (let read = 0; read < 4; read++) reads.push(pool.reading(ACME).query(held));
-      await eventually(async () => (await waiting()) === 2);
-      for (let read = 0; read < 4; read++) reads.push(pool.reading(GLOBEX).query(held));
-      await eventually(async () => (await waiting()) === 4);
+      for (let read = 0; read < 4; read++) reads.push(pool.reading(ACME).query(held(7)));
+      await eventually(async () => (await waiting()) === "7 7");
+      for (let read = 0; read < 4; read++) reads.push(pool.reading(GLOBEX).query(held(8)));
+      await eventually(async () => (await waiting()) === "7 7 8 8");
       assert.equal((await pool.of(ACME).query("SELECT 1")).rowCount, 1);
-      assert.equal(await waiting(), 4);
+      assert.equal(await waiting(), "7 7 8 8");
     });
     assert.equal((await Promise.all(reads)).length, 8);
   });
