@@ -204,21 +204,24 @@ describe("migrations at a start", () => {
     });
   });
 
-  it("wait for another process's lock by asking every tenth of a second", async (test) => {
+  it("wait for another process's lock by asking every tenth of a second", async () => {
     await starting(async (pool) => {
       const holder = await pool.connect();
-      test.after(() => holder.release(true));
-      await holder.query("SELECT pg_advisory_lock(7067831001)");
-      const waits = holdWaits("all");
-      const migrating = migrate(pool, []);
-      await until(() => waits.length === 1);
-      await holder.query("SELECT pg_advisory_unlock(7067831001)");
-      waits[0]?.end();
-      await migrating;
-      assert.deepEqual(
-        waits.map(({ ms }) => ms),
-        [100],
-      );
+      try {
+        await holder.query("SELECT pg_advisory_lock(7067831001)");
+        const waits = holdWaits("all");
+        const migrating = migrate(pool, []);
+        await until(() => waits.length === 1);
+        await holder.query("SELECT pg_advisory_unlock(7067831001)");
+        waits[0]?.end();
+        await migrating;
+        assert.deepEqual(
+          waits.map(({ ms }) => ms),
+          [100],
+        );
+      } finally {
+        holder.release(true);
+      }
     });
   });
 
