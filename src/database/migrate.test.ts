@@ -89,8 +89,14 @@ describe("migrate", () => {
     await run();
     await write({ "0001_make.sql": "CREATE TABLE a\r\n(n int);" });
     assert.deepEqual(await run(), []);
+    const changed = (as: string, applied: string) => ({
+      message: `Migration ${as} was changed after it was applied as ${applied}. Restore it, and write the change as a new migration.`,
+    });
     await write({ "0001_make.sql": "CREATE TABLE a (n bigint);" });
-    await assert.rejects(run(), /0001_make\.sql was changed after it was applied/);
+    await assert.rejects(run(), changed("0001_make.sql", "0001_make.sql"));
+    await rm(join(folder, "0001_make.sql"));
+    await write({ "0001_other.sql": "CREATE TABLE a\n(n int);" });
+    await assert.rejects(run(), changed("0001_other.sql", "0001_make.sql"));
   });
 
   it("lets a release start that is older than the database, and says so", async () => {
@@ -100,8 +106,9 @@ describe("migrate", () => {
     const warnings: string[] = [];
     const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) };
     assert.deepEqual(await migrate(database.pool, await readMigrations(folder), log), []);
-    assert.equal(warnings.length, 1);
-    assert.match(warnings.join(), /^The database is newer than this release: it has 0002_more\.sql\./);
+    assert.deepEqual(warnings, [
+      "The database is newer than this release: it has 0002_more.sql. A release serves on the schema of the one after it, so finish the upgrade, or the way back, before the next.",
+    ]);
     assert.deepEqual(await pending(), []);
     await write({ "0001_make.sql": "CREATE TABLE a (n bigint);" });
     await assert.rejects(run(), /0001_make\.sql was changed after it was applied/);
@@ -111,14 +118,20 @@ describe("migrate", () => {
     await write({ "0001_make.sql": "CREATE TABLE a (n int);", "0002_more.sql": "CREATE TABLE b (n int);" });
     await run();
     await rm(join(folder, "0001_make.sql"));
-    await assert.rejects(run(), /has migration 0001_make\.sql, and this release has only others, up to 2/);
+    await assert.rejects(
+      run(),
+      /has migration 0001_make\.sql, and this release has only others, up to 2\. Restore the file\.$/,
+    );
   });
 
   it("refuses a new file that is numbered before an applied one, a number used twice, and other names", async () => {
     await write({ "0002_make.sql": "CREATE TABLE a (n int);" });
     await run();
     await write({ "0001_late.sql": "SELECT 1;" });
-    await assert.rejects(run(), /0001_late\.sql is new but numbered before 2/);
+    await assert.rejects(
+      run(),
+      /0001_late\.sql is new but numbered before 2, which is applied\. Renumber it\.$/,
+    );
     await write({ "0002_again.sql": "SELECT 1;" });
     await assert.rejects(run(), /0002_again\.sql and 0002_make\.sql have the same number/);
     await write({ "3_short.sql": "SELECT 1;" });
