@@ -78,6 +78,15 @@ function start(more: { isRestart?: boolean } = {}) {
   }));
 }
 
+/** A program that takes the server over. */
+function owning(): string {
+  const options = JSON.stringify({ dataDir, openFolder: folder });
+  return `
+    import { startEmbeddedPostgres } from ${JSON.stringify(import.meta.resolve("./embedded.ts"))};
+    const log = { info() {}, warn() {} };
+    await startEmbeddedPostgres({ ...${options}, log });`;
+}
+
 function stopClock({ mock }: TestContext): { passMs: (ms: number) => void } {
   const startMs = performance.now();
   let nowMs = startMs;
@@ -150,15 +159,35 @@ describe("a server of the cluster that runs already", () => {
   it("keeps no process alive that took it over, and ends with it", async () => {
     await run((socket) => socket.write(LET_IN));
     const ended = once(child, "exit");
-    const options = JSON.stringify({ dataDir, openFolder: folder });
-    const program = `
-      import { startEmbeddedPostgres } from ${JSON.stringify(import.meta.resolve("./embedded.ts"))};
-      const log = { info() {}, warn() {} };
-      await startEmbeddedPostgres({ ...${options}, log });`;
-    const owner = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "inherit" });
+    const owner = spawn(process.execPath, ["--input-type=module", "--eval", owning()], { stdio: "inherit" });
     assert.deepEqual(await once(owner, "exit"), [0, null]);
     assert.deepEqual(await ended, [null, "SIGINT"]);
   });
+
+  it(
+    "ends with its process also after a Ctrl-C that reaches all of that process's group",
+    { timeout: 20_000 },
+    async () => {
+      await run((socket) => socket.write(LET_IN));
+      const ended = once(child, "exit");
+      const owner = spawn(
+        process.execPath,
+        [
+          "--input-type=module",
+          "--eval",
+          `${owning()}
+      process.on("SIGINT", () => process.exit(3));
+      console.log();
+      setInterval(() => undefined, 60_000);`,
+        ],
+        { stdio: ["ignore", "pipe", "inherit"], detached: true },
+      );
+      await once(owner.stdout, "data");
+      process.kill(-(owner.pid ?? 0), "SIGINT");
+      assert.deepEqual(await once(owner, "exit"), [3, null]);
+      assert.deepEqual(await ended, [null, "SIGINT"]);
+    },
+  );
 
   it("is not taken over where its owner cannot be read", async () => {
     await run((socket) => socket.write(LET_IN));

@@ -206,9 +206,8 @@ function watch(cluster: string): ChildProcess {
   });
   watchdog.on("error", () => undefined);
   watchdog.unref();
-  const { stdin } = watchdog;
-  stdin?.on("error", () => undefined);
-  if (stdin !== null && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
+  // Nothing is read from it, so it keeps this process no more alive than the watchdog does.
+  watchdog.stdin?.on("error", () => undefined);
   return watchdog;
 }
 

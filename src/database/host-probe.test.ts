@@ -55,7 +55,10 @@ describe("a probe of a host", () => {
     assert.deepEqual([await asking, probe.isAsked()], [{ kind: "answer", answer }, false]);
     const [pid, ...others] = await sessions();
     await say(sayHost({ isStandby: true, system: "9" }));
-    assert.deepEqual(await probe.ask(5000), { kind: "answer", answer: { ...answer, timeline: null } });
+    const again = probe.ask(5000);
+    await new Promise(setImmediate);
+    probe.close();
+    assert.deepEqual(await again, { kind: "answer", answer: { ...answer, timeline: null } });
     assert.deepEqual([await sessions(), others], [[pid], []]);
     probe.close();
     probe.close();

@@ -120,6 +120,16 @@ describe("of several hosts", () => {
     });
   });
 
+  it("none is waited for once all have answered", async (test) => {
+    const { hosts, become } = await hostsThat({}, { isStandby: true });
+    await hosts.pick();
+    await become[0]?.({ isStandby: true });
+    hosts.doubt();
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    await hosts.look();
+    assert.deepEqual(refusals(hosts), ["is a standby", "is a standby"]);
+  });
+
   it("none is asked twice at a time", async () => {
     const { hosts } = await hostsThat({});
     for (let again = 0; again < 2; again++) {

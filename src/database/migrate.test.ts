@@ -55,6 +55,10 @@ async function start(): Promise<number> {
   }
 }
 
+const changed = (as: string, applied: string) => ({
+  message: `Migration ${as} was changed after it was applied as ${applied}. Restore it, and write the change as a new migration.`,
+});
+
 describe("migrate", () => {
   it("applies files in order, records them, and has nothing to do the next time", async () => {
     await write({ "0002_fill.sql": "INSERT INTO a VALUES (1);", "0001_make.sql": "CREATE TABLE a (n int);" });
@@ -89,9 +93,6 @@ describe("migrate", () => {
     await run();
     await write({ "0001_make.sql": "CREATE TABLE a\r\n(n int);" });
     assert.deepEqual(await run(), []);
-    const changed = (as: string, applied: string) => ({
-      message: `Migration ${as} was changed after it was applied as ${applied}. Restore it, and write the change as a new migration.`,
-    });
     await write({ "0001_make.sql": "CREATE TABLE a (n bigint);" });
     await assert.rejects(run(), changed("0001_make.sql", "0001_make.sql"));
     await rm(join(folder, "0001_make.sql"));

@@ -97,7 +97,7 @@ describe("a tenant's connections", () => {
 /** Reads that wait for as long as the test holds a lock. */
 async function hold(work: (waiting: () => Promise<string>) => Promise<void>): Promise<void> {
   const holder = await database.pool.connect();
-  await holder.query("SELECT pg_advisory_lock(7), pg_advisory_lock(8)");
+  await holder.query("SELECT pg_advisory_lock(7), pg_advisory_lock(8), pg_advisory_lock(9)");
   try {
     await work(async () => {
       const { rows } = await database.pool.query<{ waiting: string }>(
@@ -111,9 +111,9 @@ async function hold(work: (waiting: () => Promise<string>) => Promise<void>): Pr
   }
 }
 
-describe("reads of tenants", () => {
-  const held = (lock: number) => `SELECT pg_advisory_xact_lock_shared(${lock})`;
+const held = (lock: number) => `SELECT pg_advisory_xact_lock_shared(${lock})`;
 
+describe("reads of tenants", () => {
   it("have half of the connections each at most, and leave one for other statements", async () => {
     const pool = open(5);
     const reads: Promise<unknown>[] = [];
@@ -122,10 +122,12 @@ describe("reads of tenants", () => {
       await eventually(async () => (await waiting()) === "7 7");
       for (let read = 0; read < 4; read++) reads.push(pool.reading(GLOBEX).query(held(8)));
       await eventually(async () => (await waiting()) === "7 7 8 8");
+      reads.push(pool.reading(tenant("initech")).query(held(9)));
+      await new Promise(setImmediate);
       assert.equal((await pool.of(ACME).query("SELECT 1")).rowCount, 1);
       assert.equal(await waiting(), "7 7 8 8");
     });
-    assert.equal((await Promise.all(reads)).length, 8);
+    assert.equal((await Promise.all(reads)).length, 9);
   });
 
   it("have the one connection of a pool that has no more", async () => {
