@@ -92,6 +92,14 @@ describe("a server that is stopped", () => {
     assert.equal(await untilGone(cluster, 0), true);
   });
 
+  it("is waited for while it ends", async () => {
+    const { child } = await startStandIn();
+    await writePid(child.pid ?? 0);
+    const gone = untilGone(cluster, 20_000);
+    child.kill("SIGKILL");
+    assert.equal(await gone, true);
+  });
+
   it("may have ended before", async () => {
     await stopServer(cluster);
     await writePid(2 ** 30);
