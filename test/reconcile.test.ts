@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { StoreUnavailableError } from "../src/storage/bytes/bucket.ts";
 import type { LinkProbes } from "../src/storage/library/link-probes.ts";
-import { deleteObjects } from "../src/storage/upkeep/delete-objects.ts";
 import { runPass } from "../src/storage/upkeep/reconcile-pass.ts";
 import { forgetOldStorage } from "../src/storage/upkeep/reconcile-store.ts";
 import { expireDue, reconcileOnce } from "../src/storage/upkeep/storage-upkeep.ts";
@@ -127,18 +126,6 @@ describe("comparing rows with the bucket", () => {
     assert.equal(await artifacts.stateOf(artifact), "available");
   });
 
-  it("waits once for a page for links that nobody can try", async () => {
-    await Promise.all([artifacts.store("pending"), artifacts.store("pending")]);
-    await artifacts.age();
-    let tried = 0;
-    const sample = () => {
-      tried++;
-      return unreachable();
-    };
-    await runPass({ ...artifacts.services, probes: { ...artifacts.services.probes, sample } });
-    assert.equal(tried, 1);
-  });
-
   it("does not finish an upload of other bytes than the row describes", async () => {
     const { artifact } = await artifacts.storeUnrecorded();
     await writeFile(artifact.place, "somebody else's bytes");
@@ -241,24 +228,6 @@ describe("comparing rows with the bucket", () => {
     );
     assert.equal(await expireDue(artifacts.services.db), 0);
     assert.equal(await artifacts.stateOf(artifact), "available");
-  });
-
-  it("deletes nothing that came to be held since its page was read", async () => {
-    const artifact = await artifacts.store("available");
-    const { bucket, db } = artifacts.services;
-    const head = await bucket.head({ bucket: bucket.name, key: artifact.key, version_id: null });
-    assert.ok(head.found && head.version_id !== null);
-    const [op, target] = ["delete", "object"] as const;
-    const deletes = [{ op, target, bucket: bucket.name, key: artifact.key, version_id: head.version_id }];
-    const held = (hold: boolean) =>
-      artifacts.pool.query("UPDATE postern.stored_objects SET hold = $1", [hold]);
-    const page = { input: { now: "2026-03-10T12:00:00.000Z" }, result: { output: { decisions: [] } } };
-    await held(true);
-    assert.equal(await deleteObjects({ db, bucket }, page, deletes), 0);
-    assert.ok(existsSync(artifact.place));
-    await held(false);
-    assert.equal(await deleteObjects({ db, bucket }, page, deletes), 0);
-    assert.ok(!existsSync(artifact.place));
   });
 
   it("reports what is not its own, and leaves it alone", async () => {

@@ -5,7 +5,9 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { StoreUnavailableError } from "../src/storage/bytes/bucket.ts";
 import { storageTenantId } from "../src/storage/rows/storage-ids.ts";
+import { deleteObjects } from "../src/storage/upkeep/delete-objects.ts";
 import { runPass, type PassSummary } from "../src/storage/upkeep/reconcile-pass.ts";
 import { makeStorageUpkeep } from "../src/storage/upkeep/storage-upkeep.ts";
 import { makeLog, type Log } from "../src/telemetry/log.ts";
@@ -236,7 +238,11 @@ describe("the trash", () => {
     const upkeep = quickUpkeep(log, makeMetrics());
     upkeep.start();
     // The second begins when the first is over.
-    await eventually(async () => stopped >= 2).finally(() => upkeep.stop());
+    try {
+      await eventually(async () => stopped >= 2);
+    } finally {
+      await upkeep.stop();
+    }
     assert.equal((await filesInTrash()).length, 1);
   });
 });
@@ -250,6 +256,24 @@ describe("a held artifact", () => {
     const erased = await run("erase", "--tenant", "acme", "--all", "--yes");
     assert.match(erased.output, new RegExp(`left +${expired.id} .*it is held`));
     assert.ok(existsSync(expired.place));
+  });
+
+  it("is not deleted, though its hold came after its page was read", async () => {
+    const artifact = await artifacts.store("available");
+    const { bucket, db } = artifacts.services;
+    const head = await bucket.head({ bucket: bucket.name, key: artifact.key, version_id: null });
+    assert.ok(head.found && head.version_id !== null);
+    const [op, target] = ["delete", "object"] as const;
+    const deletes = [{ op, target, bucket: bucket.name, key: artifact.key, version_id: head.version_id }];
+    const held = (hold: boolean) =>
+      artifacts.pool.query("UPDATE postern.stored_objects SET hold = $1", [hold]);
+    const page = { input: { now: "2026-03-10T12:00:00.000Z" }, result: { output: { decisions: [] } } };
+    await held(true);
+    assert.equal(await deleteObjects({ db, bucket }, page, deletes), 0);
+    assert.ok(existsSync(artifact.place));
+    await held(false);
+    assert.equal(await deleteObjects({ db, bucket }, page, deletes), 0);
+    assert.ok(!existsSync(artifact.place));
   });
 });
 
@@ -303,5 +327,19 @@ describe("objects whose rows are lost", () => {
     );
     await artifacts.age();
     assert.deepEqual((await pass()).decisions, {});
+  });
+});
+
+describe("uploads that a process which died left", () => {
+  it("wait once for a page for links that nobody can try", async () => {
+    await Promise.all([artifacts.store("pending"), artifacts.store("pending")]);
+    await artifacts.age();
+    let tried = 0;
+    const sample = () => {
+      tried++;
+      return Promise.reject(new StoreUnavailableError("a signed link could not be tried"));
+    };
+    await runPass({ ...artifacts.services, probes: { ...artifacts.services.probes, sample } });
+    assert.equal(tried, 1);
   });
 });
