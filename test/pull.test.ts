@@ -214,8 +214,8 @@ describe("a call that waits", () => {
       const as = { ...OWNER, tid: `passing-${n}` };
       return (await service.call("POST", path, { as, json: { wait_s: 1 } })).status;
     };
-    for (const from of [0, 250, 500]) {
-      const statuses = await Promise.all(Array.from({ length: 250 }, (_, n) => wait(from + n)));
+    for (let from = 0; from <= 500; from += 20) {
+      const statuses = await Promise.all(Array.from({ length: 20 }, (_, n) => wait(from + n)));
       assert.deepEqual(new Set(statuses), new Set([404]));
     }
   });

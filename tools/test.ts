@@ -7,6 +7,7 @@
  * the slowest files; the exit status is 1 when a check or a test failed.
  */
 import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { prepareDeployTools } from "../test/support/deploy-tools.ts";
 import { findPgBouncer } from "../test/support/pgbouncer.ts";
@@ -25,7 +26,9 @@ import { preparePython } from "./suite/python.ts";
 const root = dirname(import.meta.dirname);
 const words = process.argv.slice(2);
 // Files that run at once. Each waits for programs and receivers of its own for half of its time: three left two cores idle for 14 % of a run.
-const CONCURRENCY = 4;
+const CONCURRENCY = Math.min(Math.max(4, 2 * availableParallelism()), 12);
+/** For all of them on one server, each with pools and programs of its own. */
+const CONNECTIONS = { max_connections: String(50 * CONCURRENCY) };
 // A wait in vain ends a test, not the whole run.
 const TEST_LIMIT_MS = 120_000;
 const LIMITS = { concurrency: CONCURRENCY, testMs: TEST_LIMIT_MS, endMs: TEST_LIMIT_MS + 30_000 };
@@ -108,13 +111,14 @@ async function main(): Promise<number> {
   // Two test files at once would make the same environment twice.
   if (files.some((file) => file.includes("/storage-lifecycle-"))) preparePython(root, console.log);
   const wantsOldest = files.some((file) => file.startsWith("test/oldest/"));
-  const servers = await Promise.all([startTestServer(), ...(wantsOldest ? [startTestServer(OLDEST)] : [])]);
+  const majors = [undefined, ...(wantsOldest ? [OLDEST] : [])];
+  const servers = await Promise.all(majors.map((major) => startTestServer(major, CONNECTIONS)));
   try {
     // For a few files it would take longer than it saves. A folder in the root, as dist, which has a test of its own.
     const program = words.length === 0 ? await buildProgram(join(root, ".built")) : undefined;
     setEnvironment({
       ...(program === undefined ? {} : { [BUNDLED_PROGRAM]: program }),
-      [SERVER.url]: servers[0].url,
+      [SERVER.url]: servers[0]?.url,
       ...(servers[1] === undefined ? {} : { [SERVER.oldestUrl]: servers[1].url }),
       // Hundreds of processes load the same modules.
       NODE_COMPILE_CACHE: join(root, ".cache", "compiled"),
