@@ -208,7 +208,7 @@ describe("a call that waits", () => {
     await Promise.all(waiting);
   });
 
-  it("gives its place among the 500 of a process back, whose tenant ever it is", async () => {
+  it("gives its place among the 500 of a process back, whichever tenant's it was", async () => {
     const path = `/api/webhooks/${newEndpointId()}/leases`;
     const wait = async (n: number) => {
       const as = { ...OWNER, tid: `passing-${n}` };

@@ -267,12 +267,12 @@ describe("a held artifact", () => {
     const deletes = [{ op, target, bucket: bucket.name, key: artifact.key, version_id: head.version_id }];
     const held = (hold: boolean) =>
       artifacts.pool.query("UPDATE postern.stored_objects SET hold = $1", [hold]);
-    const page = { input: { now: "2026-03-10T12:00:00.000Z" }, result: { output: { decisions: [] } } };
+    const page = { now: "2026-03-10T12:00:00.000Z", decisions: [] };
     await held(true);
-    assert.equal(await deleteObjects({ db, bucket }, page, deletes), 0);
+    assert.equal(await deleteObjects({ db, bucket }, deletes, page), 0);
     assert.ok(existsSync(artifact.place));
     await held(false);
-    assert.equal(await deleteObjects({ db, bucket }, page, deletes), 0);
+    assert.equal(await deleteObjects({ db, bucket }, deletes, page), 0);
     assert.ok(!existsSync(artifact.place));
   });
 });
@@ -331,7 +331,7 @@ describe("objects whose rows are lost", () => {
 });
 
 describe("uploads that a process which died left", () => {
-  it("wait once for a page for links that nobody can try", async () => {
+  it("are left to the next pass after the first link that cannot be tried", async () => {
     await Promise.all([artifacts.store("pending"), artifacts.store("pending")]);
     await artifacts.age();
     let tried = 0;

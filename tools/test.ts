@@ -25,7 +25,7 @@ import { preparePython } from "./suite/python.ts";
 
 const root = dirname(import.meta.dirname);
 const words = process.argv.slice(2);
-// Files that run at once. Each waits for programs and receivers of its own for half of its time: three left two cores idle for 14 % of a run.
+// Files that run at once. Each waits for programs and receivers of its own for half of its time: three left two cores idle for 14 % of a run. At most 12, since all share two servers of databases.
 const CONCURRENCY = Math.min(Math.max(4, 2 * availableParallelism()), 12);
 /** For all of them on one server, each with pools and programs of its own. */
 const CONNECTIONS = { max_connections: String(50 * CONCURRENCY) };
@@ -111,22 +111,24 @@ async function main(): Promise<number> {
   // Two test files at once would make the same environment twice.
   if (files.some((file) => file.includes("/storage-lifecycle-"))) preparePython(root, console.log);
   const wantsOldest = files.some((file) => file.startsWith("test/oldest/"));
-  const majors = [undefined, ...(wantsOldest ? [OLDEST] : [])];
-  const servers = await Promise.all(majors.map((major) => startTestServer(major, CONNECTIONS)));
+  const [server, oldest] = await Promise.all([
+    startTestServer(undefined, CONNECTIONS),
+    wantsOldest ? startTestServer(OLDEST, CONNECTIONS) : undefined,
+  ]);
   try {
     // For a few files it would take longer than it saves. A folder in the root, as dist, which has a test of its own.
     const program = words.length === 0 ? await buildProgram(join(root, ".built")) : undefined;
     setEnvironment({
       ...(program === undefined ? {} : { [BUNDLED_PROGRAM]: program }),
-      [SERVER.url]: servers[0]?.url,
-      ...(servers[1] === undefined ? {} : { [SERVER.oldestUrl]: servers[1].url }),
+      [SERVER.url]: server.url,
+      ...(oldest === undefined ? {} : { [SERVER.oldestUrl]: oldest.url }),
       // Hundreds of processes load the same modules.
       NODE_COMPILE_CACHE: join(root, ".cache", "compiled"),
     });
     const status = await runFiles(root, longestFirst(files), LIMITS);
     return isClean ? status : Math.max(status, 1);
   } finally {
-    await Promise.all(servers.map((server) => server.stop()));
+    await Promise.all([server.stop(), oldest?.stop()]);
   }
 }
 

@@ -1,7 +1,7 @@
 /** What leads on from an open delivery: its keys, and the check of its signature. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { eventually } from "../../test/support/service.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare, publish } from "./support/tenant.ts";

@@ -1,7 +1,7 @@
 /** The page of an endpoint's secret: its rotation, code that verifies, and the signature's debugger. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { eventually } from "../../test/support/service.ts";
 import { serviceSignature, webhookSignature } from "../../test/support/receivers.ts";
 import type { ReceivedRequest } from "../../test/support/tls-receiver.ts";

@@ -1,7 +1,7 @@
 /** The list of endpoints, and what one does with an endpoint: add, change, enable, disable, delete. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { eventually } from "../../test/support/service.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, endpointsOf, publish } from "./support/tenant.ts";

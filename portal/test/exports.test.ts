@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { artifactObject } from "../../src/api/storage-schemas.ts";
 import { eventually } from "../../test/support/service.ts";
 import { describePortal, type Portal } from "./support/portal.ts";

@@ -1,7 +1,7 @@
 /** The delivery log: filters, live tail, the drawer of one delivery. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { seedDeliveries } from "../../bench/seed.ts";
 import { eventually } from "../../test/support/service.ts";
 import { describePortal } from "./support/portal.ts";

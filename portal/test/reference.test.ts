@@ -1,7 +1,7 @@
 /** `/reference` in a real browser: its library works under the page's policy, and asks nobody else. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { describePortal } from "./support/portal.ts";
 
 const document = z.object({

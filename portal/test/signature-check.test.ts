@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { OWNER, startTestService, type TestService } from "../../test/support/service.ts";
 import type { ReceivedRequest } from "../../test/support/tls-receiver.ts";
 import { check, type Code, type Report } from "../src/signature/check.ts";

@@ -38,7 +38,7 @@ export async function secretFile(path: string, make: () => string): Promise<stri
   return readFile(path, "utf8");
 }
 
-/** Copies a folder so that it is either wholly there or not at all. Its owner may write in the copy, whatever its modes were. */
+/** Copies a folder so that it is either wholly there or not at all. Its owner may add to the copy and remove it, whatever the modes of its folders were. */
 export async function copyFolderOnce(from: string, to: string): Promise<void> {
   if (existsSync(to)) return;
   await mkdir(dirname(to), { recursive: true });
@@ -51,6 +51,8 @@ export async function copyFolderOnce(from: string, to: string): Promise<void> {
   } catch (error) {
     if (!existsSync(to) || !hasCode(error, "ENOTEMPTY", "EEXIST")) throw error;
   } finally {
+    // What was copied of it before a failure.
+    await letOwnerWrite(draft).catch(() => undefined);
     await rm(draft, { recursive: true, force: true });
   }
 }

@@ -7,6 +7,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from "node:test";
+import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { listen } from "../../test/support/tls-receiver.ts";
 import { ownMark, parseMark } from "./embedded-process.ts";
 import { startEmbeddedPostgres } from "./embedded.ts";
@@ -35,6 +36,7 @@ beforeEach(async () => {
   await writeFile(join(cluster, "PG_VERSION"), "17\n");
 });
 afterEach(() => {
+  releaseWaits();
   child?.kill("SIGKILL");
   for (const server of listening.splice(0)) server.close();
 });
@@ -52,7 +54,7 @@ function message(type: string, body: Buffer): Buffer {
 }
 
 /** A server runs on the cluster, and does this with each client. */
-async function run(serve: (socket: Socket) => void): Promise<number> {
+async function run(serve: (socket: Socket) => void, state = "ready"): Promise<number> {
   const program = "process.stdin.resume(); console.log()";
   child = spawn(process.execPath, ["-e", program, "--", "-D", cluster], {
     stdio: ["pipe", "pipe", "ignore"],
@@ -64,9 +66,14 @@ async function run(serve: (socket: Socket) => void): Promise<number> {
   });
   listening.push(server);
   const port = await listen(server);
-  const lines = [child.pid, cluster, "1769853600", port, "", "127.0.0.1", "  1 2", "ready   ", ""];
-  await writeFile(join(cluster, "postmaster.pid"), lines.join("\n"));
+  await say(port, state);
   return port;
+}
+
+/** In the file by which the server tells how it is. */
+function say(port: number, state: string): Promise<void> {
+  const lines = [child.pid, cluster, "1769853600", port, "", "127.0.0.1", "  1 2", `${state}   `, ""];
+  return writeFile(join(cluster, "postmaster.pid"), lines.join("\n"));
 }
 
 function start(more: { isRestart?: boolean } = {}) {
@@ -103,6 +110,24 @@ describe("a server of the cluster that runs already", () => {
       socket.end(refusal("57P03"));
     });
     await assert.rejects(start(), ANOTHER_VERSION);
+  });
+
+  it("is not asked to let anybody in before it says that it is ready", async () => {
+    let asked = 0;
+    const port = await run((socket) => {
+      asked++;
+      socket.write(LET_IN);
+    }, "starting");
+    const waits = holdWaits("all");
+    const starting = start();
+    while (waits.length === 0) await new Promise(setImmediate);
+    assert.equal(asked, 0);
+    await say(port, "ready");
+    waits[0]?.end();
+    const { stop } = await starting;
+    assert.equal(asked, 1);
+    releaseWaits();
+    await stop();
   });
 
   it("is waited for no longer than a start may take", async (test) => {

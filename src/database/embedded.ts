@@ -131,7 +131,7 @@ async function findRunning(cluster: string, login: Login): Promise<{ port: numbe
   for (;;) {
     const state = readState(cluster);
     if (state === undefined) return undefined;
-    if (await accepts(login, state.port)) return { port: state.port };
+    if (state.ready && (await accepts(login, state.port))) return { port: state.port };
     if (performance.now() > deadline) {
       throw new Error(
         `The server of ${cluster} (process ${state.pid}) runs but accepts no connection. End it and start again.`,

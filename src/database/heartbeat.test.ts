@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, afterEach, before, describe, it } from "node:test";
+import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
 import { beat } from "./heartbeat-store.ts";
@@ -11,6 +12,7 @@ before(async () => {
   database = await createTestDatabase();
 });
 after(() => database.drop());
+afterEach(releaseWaits);
 
 const log = { info: assert.fail, warn: (message: string) => assert.fail(message) };
 
@@ -35,10 +37,11 @@ describe("the heartbeat of a process", () => {
     nowMs += 999;
     await heartbeat.beat();
     assert.deepEqual(await seen(heartbeat.processId), [first]);
+    await database.pool.query("UPDATE postern.heartbeats SET seen_at = seen_at - interval '1 min'");
     nowMs += 1;
     await heartbeat.beat();
     const [second] = await seen(heartbeat.processId);
-    assert.ok(second !== undefined && first !== undefined && second.at > first.at);
+    assert.ok(second !== undefined && first !== undefined && second.at >= first.at);
   });
 
   it("takes the locks that accepting and recording need, and waits a second for each", async (test) => {
@@ -86,18 +89,30 @@ describe("the heartbeat of a process", () => {
     assert.equal((await seen(heartbeat.processId)).length, 1);
   });
 
-  it("goes on until it is stopped, and forgets processes that ended a day ago", async () => {
+  it("goes on until it is stopped, and forgets processes that ended a day ago", async (test) => {
     const ended = "01900000-0000-7000-8000-000000000001";
+    const silent = "01900000-0000-7000-8000-000000000002";
     await database.pool.query(
-      "INSERT INTO postern.heartbeats (process_id, name, seen_at) VALUES ($1, 'ended', now() - interval '25 h')",
-      [ended],
+      `INSERT INTO postern.heartbeats (process_id, name, seen_at)
+        VALUES ($1, 'ended', now() - interval '25 h'), ($2, 'silent', now() - interval '23 h')`,
+      [ended, silent],
     );
+    const waits = holdWaits();
     const heartbeat = makeHeartbeat({ db: database.pool, name: "worker", log });
     heartbeat.start();
     heartbeat.start();
     await eventually(
       async () => (await seen(ended)).length === 0 && (await seen(heartbeat.processId)).length === 1,
     );
+    await eventually(async () => waits.length === 2);
+    assert.deepEqual(new Set(waits.map(({ ms }) => ms)), new Set([10_000, 3_600_000]));
+    assert.equal((await seen(silent)).length, 1);
+    await database.pool.query("DELETE FROM postern.heartbeats");
+    const laterMs = performance.now() + 1001;
+    test.mock.method(performance, "now", () => laterMs);
+    waits.find(({ ms }) => ms === 10_000)?.end();
+    await eventually(async () => (await seen(heartbeat.processId)).length === 1);
+    test.mock.restoreAll();
     await heartbeat.stop();
     await makeHeartbeat({ db: database.pool, name: "never started", log }).stop();
   });

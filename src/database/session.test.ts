@@ -58,12 +58,16 @@ describe("a session", () => {
     await eventually(async () => (await connected()) === 0);
   });
 
-  it("waits for an answer for so long, or for ever", async () => {
+  it("waits for an answer for so long, or for ever", async (test) => {
     const patient = await openSession(options());
-    const impatient = await openSession(options({ queryTimeoutMs: 20 }));
+    const impatient = await openSession(options({ queryTimeoutMs: 5000 }));
     const sleep = "SELECT FROM pg_sleep(0.1)";
-    await assert.rejects(impatient.query(sleep), { message: "Query read timeout" });
-    assert.equal((await patient.query(sleep)).rowCount, 1);
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const answers = [impatient.query(sleep), patient.query(sleep)];
+    test.mock.timers.tick(5000);
+    test.mock.timers.reset();
+    await assert.rejects(answers[0] ?? assert.fail, { message: "Query read timeout" });
+    assert.equal((await answers[1])?.rowCount, 1);
     await Promise.all([patient.close(), impatient.close()]);
   });
 

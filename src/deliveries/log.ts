@@ -144,7 +144,7 @@ export class DeliveryLog {
   }
 }
 
-/** Of one at least: in their order, as many as fit by the bodies that they left out, and at least one. */
+/** Of a list that is not empty: in its order, in each group as many as fit by the size of the bodies left out, and at least one. */
 function* groupsBySize(listed: readonly ListedDelivery[]): Generator<ListedDelivery[]> {
   let group: ListedDelivery[] = [];
   let bytes = 0;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { newDeliveryId, newEndpointId } from "../shared/id.ts";
-import { addSkipped, pick, queue, readAnnouncement, type Added, type Waiting } from "./tail-batch.ts";
+import { addSkipped, pick, keepWaiting, readAnnouncement, type Added, type Waiting } from "./tail-batch.ts";
 
 const [one, two] = [newEndpointId(), newEndpointId()];
 const added: Added[] = (["failed", "delivered", "delivered", "test"] as const).map((status, n) => ({
@@ -26,11 +26,11 @@ describe("queue", () => {
   it("keeps as many as there is room for, in their order, and counts the rest", () => {
     const to: Waiting = { waiting: [], omitted: 0 };
     const tenantId = tenant("acme");
-    queue(to, { tenantId, added: added.slice(0, 2), omitted: 5 }, 3);
+    keepWaiting(to, { tenantId, added: added.slice(0, 2), omitted: 5 }, 3);
     assert.deepEqual(to, { waiting: added.slice(0, 2), omitted: 5 });
-    queue(to, { tenantId, added: added.slice(2), omitted: 1 }, 3);
+    keepWaiting(to, { tenantId, added: added.slice(2), omitted: 1 }, 3);
     assert.deepEqual(to, { waiting: added.slice(0, 3), omitted: 7 });
-    queue(to, { tenantId, added, omitted: 0 }, 3);
+    keepWaiting(to, { tenantId, added, omitted: 0 }, 3);
     assert.deepEqual(to, { waiting: added.slice(0, 3), omitted: 11 });
   });
 });

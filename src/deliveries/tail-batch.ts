@@ -45,8 +45,8 @@ function readAdded(text: string): Added | null {
 /** What watchers of a tenant's log are to be told next; of what is omitted the number alone. */
 export type Waiting = { waiting: Added[]; omitted: number };
 
-/** Adds what was announced, as far as no more than `most` rows wait. */
-export function queue(to: Waiting, { added, omitted }: Announcement, most: number): void {
+/** Adds what was announced while no more than `most` rows wait, and counts the rest as omitted. */
+export function keepWaiting(to: Waiting, { added, omitted }: Announcement, most: number): void {
   const kept = added.slice(0, most - to.waiting.length);
   to.waiting.push(...kept);
   to.omitted += omitted + added.length - kept.length;

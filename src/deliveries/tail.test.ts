@@ -317,7 +317,7 @@ describe("a watcher of the log", () => {
     assert.deepEqual(kept.lines, [told, told]);
   });
 
-  it("that ends behind the end of its process asks the database nothing, which may be closed by then", async (test) => {
+  it("that ends after its process asks the database nothing, which may be closed by then", async (test) => {
     const { end } = await watch();
     await tail.close();
     const of = test.mock.method(tenants, "of");

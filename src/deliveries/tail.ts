@@ -22,7 +22,7 @@ import { readDeliveryHeads } from "./delivery-store.ts";
 import {
   addSkipped,
   pick,
-  queue,
+  keepWaiting,
   readAnnouncement,
   type Added,
   type TailFilter,
@@ -165,7 +165,7 @@ export class LogTail {
     const announced = readAnnouncement(payload);
     if (announced === null) return;
     const known = this.#tenants.get(announced.tenantId);
-    if (known !== undefined) queue(known, announced, MAX_WAITING);
+    if (known !== undefined) keepWaiting(known, announced, MAX_WAITING);
   }
 
   #missAll(): void {

@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { z } from "zod";
+import * as z from "zod";
 import { codeAnswer } from "../../../src/api/portal-schemas.ts";
 import { buildPortal } from "../../../tools/portal.ts";
 import { GRANT, OPERATOR } from "../../../test/support/portal.ts";

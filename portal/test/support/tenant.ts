@@ -1,6 +1,6 @@
 /** What a tenant of a test has, made through the API as its own programs would. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "zod";
 import { endpointObject, listedDeliveryObject } from "../../../src/api/schemas.ts";
 import { eventually, PRODUCER } from "../../../test/support/service.ts";
 import type { Portal } from "./portal.ts";

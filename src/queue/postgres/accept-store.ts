@@ -121,6 +121,11 @@ function acceptEventsSql(kind: Kind): string {
   FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
 }
 
+function nameOf({ areKeyed, haveExtras, mustBeHere }: Kind): string {
+  const words = [areKeyed && "keyed", haveExtras && "extra", mustBeHere && "here"].filter(Boolean);
+  return `accept-events-${words.join("-") || "plain"}`;
+}
+
 function kindOf(events: readonly NewEvent[], residents: Residents | null): Kind {
   return {
     areKeyed: events.some(({ idempotencyKey }) => idempotencyKey !== null),
@@ -183,7 +188,7 @@ export async function acceptEvents(
   const kind = kindOf(events, residents);
   const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, keyArray(events)];
   const { rows } = await db.query<AcceptedRow>({
-    name: `accept-events-${[kind.areKeyed && "keyed", kind.haveExtras && "extra", kind.mustBeHere && "here"].filter(Boolean).join("-") || "plain"}`,
+    name: nameOf(kind),
     text: acceptEventsSql(kind),
     values: [
       ...eventArrays(events),

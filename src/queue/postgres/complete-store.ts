@@ -134,9 +134,10 @@ export async function completeAttempts(
     role === "worker" ? headerSets.pack(attempt) : unpacked(attempt),
   );
   const inlines = headers.some((stored) => stored.requestHeaders !== null || stored.responseHeaders !== null);
+  const shape = `${goesOn ? "going-on" : "last"}${inlines ? "-inlining" : ""}${keeps ? "-keeping" : ""}${exhausts ? "-exhausting" : ""}-${whenLocked}-${role}`;
   const { rows } = await db.query<{ id: DeliveryId }>({
     // At most 63 characters, all that PostgreSQL tells apart.
-    name: `complete-${goesOn ? "going-on" : "last"}${inlines ? "-inlining" : ""}${keeps ? "-keeping" : ""}${exhausts ? "-exhausting" : ""}-${whenLocked}-${role}`,
+    name: `complete-${shape}`,
     text: completeAttemptsSql({ goesOn, keeps, exhausts, inlines, role }, whenLocked),
     values: [
       ...leaseArrays(attempts.map((attempt) => attempt.dispatch)),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { after, afterEach, before, beforeEach, it } from "node:test";
+import { holdWaits, releaseWaits } from "../../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/service.ts";
 import { makeLog } from "../../telemetry/log.ts";
@@ -14,6 +15,7 @@ before(async () => {
   database = await createTestDatabase();
 });
 after(() => database.drop());
+afterEach(releaseWaits);
 
 /** Warnings of the test, and the errors that they tell. */
 let warned: string[];
@@ -89,14 +91,18 @@ it("is not confirmed from the moment its session ends, until it has a new one", 
   const presence = presenceOn();
   const confirmed = Promise.withResolvers<void>();
   presence.whenConfirmed(confirmed.resolve);
+  // The next confirmation, which would find it out, comes when the test says so.
+  const waits = holdWaits();
   presence.start();
   await confirmed.promise;
-  // Long before the next confirmation, which would find it out.
   await database.pool.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", [
     await sessions(),
   ]);
   await eventually(async () => !presence.isConfirmed());
-  await eventually(async () => presence.isConfirmed());
+  await eventually(async () => {
+    for (const wait of waits) wait.end();
+    return presence.isConfirmed();
+  });
   assert.deepEqual(warned, []);
   await presence.stop();
 });

@@ -6,26 +6,22 @@ import { findRowState } from "../rows/stored-object-store.ts";
 import type { JudgedPage } from "./reconcile-page.ts";
 import { moveToTrash } from "./trash.ts";
 
-/** What decides where an object goes. */
-type Judged = {
-  input: Pick<JudgedPage["input"], "now">;
-  result: { output: Pick<JudgedPage["result"]["output"], "decisions"> };
-};
+type Decisions = JudgedPage["result"]["output"]["decisions"];
 
 /** Objects without a row go to the trash, expired ones for good. Answers how many are still there. */
 export async function deleteObjects(
   { db, bucket }: { db: Db; bucket: Bucket },
-  { input, result }: Judged,
   deletes: readonly ObjectDelete[],
+  { now, decisions }: { now: string; decisions: Decisions },
 ): Promise<number> {
   const orphans = new Set(
-    result.output.decisions.filter((one) => one.class === "object_without_row").map(({ key }) => key),
+    decisions.filter((one) => one.class === "object_without_row").map(({ key }) => key),
   );
   let undeleted = 0;
   for (const { key, version_id: versionId } of deletes) {
     const version = { key, versionId };
     try {
-      if (orphans.has(key)) await moveToTrash(bucket, version, input.now);
+      if (orphans.has(key)) await moveToTrash(bucket, version, now);
       // A hold may have come since the page was read.
       else if ((await findRowState(db, bucket.name, key))?.hold !== true) await bucket.deleteVersion(version);
     } catch (error) {

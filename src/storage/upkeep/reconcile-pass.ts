@@ -224,7 +224,10 @@ async function runPage(pass: Pass): Promise<JudgedPage | Stopped> {
     if (code === "HALTED") return judged;
     try {
       const deletes = await applyPage(services, judged, page.approved);
-      summary.undeleted += await deleteObjects(services, judged, deletes);
+      summary.undeleted += await deleteObjects(services, deletes, {
+        now: judged.input.now,
+        decisions: judged.result.output.decisions,
+      });
       return judged;
     } catch (error) {
       if (error instanceof DestructionBoundError) return { stopped: await halt(pass, error.message) };
