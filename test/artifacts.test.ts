@@ -331,6 +331,9 @@ describe("a link", () => {
     assert.equal(await status(url), 200);
     const range = await fetch(url, { headers: { range: "bytes=2-5" } });
     assert.deepEqual([range.status, await range.text()], [206, "éé"]);
+    const { length } = Buffer.from(await (await fetch(url)).arrayBuffer());
+    const beyond = await fetch(url, { headers: { range: `bytes=${length}-` } });
+    assert.deepEqual([beyond.status, beyond.headers.get("content-range")], [416, `bytes */${length}`]);
     assert.equal(await status(url, { method: "HEAD" }), 403);
     assert.equal(await status(url, { method: "POST" }), 403);
     assert.equal(await status(url.slice(0, url.indexOf("?"))), 403);

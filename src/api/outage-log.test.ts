@@ -5,7 +5,9 @@ import { Refusal } from "../shared/refusal.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 import { makeOutageLog } from "./outage-log.ts";
 
-it("outages that callers meet are one line with their cause, and refusals and faults none", () => {
+it("outages that callers meet are one line in ten seconds with their cause, and refusals and faults none", (test) => {
+  let nowMs = performance.now();
+  test.mock.method(performance, "now", () => nowMs);
   const lines: unknown[] = [];
   const write = (line: string) => {
     const { level, msg, times, err } = JSON.parse(line);
@@ -17,5 +19,11 @@ it("outages that callers meet are one line with their cause, and refusals and fa
   tell(new StoreUnavailableError("its credentials are not accepted"));
   tell(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
   const msg = "callers get 503: the database or the object store did not serve them";
-  assert.deepEqual(lines, [["warn", msg, 1, "its credentials are not accepted"]]);
+  assert.deepEqual(lines.splice(0), [["warn", msg, 1, "its credentials are not accepted"]]);
+  nowMs += 9999;
+  tell(new StoreUnavailableError("away"));
+  assert.deepEqual(lines, []);
+  nowMs += 1;
+  tell(new StoreUnavailableError("still away"));
+  assert.deepEqual(lines, [["warn", msg, 3, "still away"]]);
 });

@@ -1,10 +1,12 @@
 /** Connections that must not come about, each with its code. */
-import { equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { once } from "node:events";
 import { createServer as createTcpServer } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import { issueExpired, makeSelfSigned, makeTestCa } from "../../test/support/certificates.ts";
 import { brief, post, senderFor } from "../../test/support/sender.ts";
 import { listen, startReceiver, type ReceiverOptions } from "../../test/support/tls-receiver.ts";
+import { DialError, makeDial } from "./connect.ts";
 
 async function withCertificate(test: TestContext, options: ReceiverOptions, caPem: string): Promise<string> {
   const receiver = await startReceiver(options);
@@ -78,5 +80,35 @@ describe("a host without a receiver", () => {
     const outcome = await post(sender, `https://127.0.0.1:${port}/`);
     equal(brief(outcome), "timeout");
     ok(sender.stats().openConnections === 0);
+  });
+});
+
+describe("a host of several addresses", () => {
+  /** With nothing at the addresses before the last. Answers why it failed, and how often the last was reached. */
+  async function dialled(test: TestContext, addresses: readonly string[]): Promise<[string, number]> {
+    let reached = 0;
+    const server = createTcpServer((socket) => {
+      reached++;
+      socket.destroy();
+    });
+    server.listen(0, addresses.at(-1));
+    await once(server, "listening");
+    test.after(() => server.close());
+    const address = server.address();
+    ok(typeof address === "object" && address !== null);
+    const guard = { pin: async () => ({ kind: "pinned" as const, addresses }) };
+    const dial = makeDial({ guard, connectTimeoutMs: 5000 });
+    const failure = await dial({ host: "several.example", port: address.port }).catch(
+      (error: unknown) => error,
+    );
+    ok(failure instanceof DialError);
+    return [failure.reason, reached];
+  }
+
+  const skip = process.platform === "linux" ? false : "needs more addresses of loopback than one";
+  it("is tried at four of them", { skip }, async (test) => {
+    const hosts = (count: number) => Array.from({ length: count }, (_, n) => `127.0.0.${n + 2}`);
+    deepEqual(await dialled(test, hosts(4)), ["tls", 1]);
+    deepEqual(await dialled(test, hosts(5)), ["connect", 0]);
   });
 });

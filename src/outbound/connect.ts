@@ -30,7 +30,7 @@ export type DialTarget = { host: string; port: number };
 export type Dial = (target: DialTarget) => Promise<tls.TLSSocket>;
 
 export type DialOptions = {
-  guard: Guard;
+  guard: Pick<Guard, "pin">;
   /** PEM certificates trusted beside Node's own roots (which include NODE_EXTRA_CA_CERTS). */
   extraCaPems?: readonly string[];
   /** For TCP and TLS together. */
