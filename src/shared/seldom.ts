@@ -1,5 +1,5 @@
 /**
- * Tells of what happens often, at once and then at most every `ms`. `times` says how often it
+ * For what happens often: tells it at once, and then at most every `ms`. `times` is how often it
  * happened since it was last told.
  */
 export function seldom<What extends unknown[]>(

@@ -121,6 +121,16 @@ function acceptEventsSql(kind: Kind): string {
   FROM accepted LEFT JOIN due ON due.event_id = accepted.id`;
 }
 
+/** Made once for each kind: PostgreSQL's client compares the text at each use of the name. */
+const TEXTS = new Map<string, string>();
+
+function statementOf(kind: Kind): { name: string; text: string } {
+  const name = nameOf(kind);
+  const text = TEXTS.get(name) ?? acceptEventsSql(kind);
+  TEXTS.set(name, text);
+  return { name, text };
+}
+
 function nameOf({ areKeyed, haveExtras, mustBeHere }: Kind): string {
   const words = [areKeyed && "keyed", haveExtras && "extra", mustBeHere && "here"].filter(Boolean);
   return `accept-events-${words.join("-") || "plain"}`;
@@ -188,8 +198,7 @@ export async function acceptEvents(
   const kind = kindOf(events, residents);
   const keys = [lockWaitMs === null ? null : `${lockWaitMs}ms`, keyArray(events)];
   const { rows } = await db.query<AcceptedRow>({
-    name: nameOf(kind),
-    text: acceptEventsSql(kind),
+    ...statementOf(kind),
     values: [
       ...eventArrays(events),
       textArray(events.map((event) => `{${event.patterns.join(",")}}`)),
