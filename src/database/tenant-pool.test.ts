@@ -2,15 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
+import { openTenantPool, type OpenedTenantPool } from "../../test/support/tenant-pool.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { Db } from "./pool.ts";
 import { isMisrouted } from "./residence.ts";
-import { createTenantPool } from "./tenant-pool.ts";
-
-type Pool = ReturnType<typeof createTenantPool>;
 
 let database: TestDatabase;
-const pools: Pool[] = [];
+const pools: OpenedTenantPool[] = [];
 
 before(async () => {
   database = await createTestDatabase();
@@ -20,13 +18,8 @@ after(async () => {
   await database.drop();
 });
 
-function open(poolSize: number): Pool {
-  const pool = createTenantPool({
-    url: database.url,
-    poolSize,
-    applicationName: "tenants",
-    connectionTimeoutMs: 20_000,
-  });
+function open(poolSize: number): OpenedTenantPool {
+  const pool = openTenantPool(database, poolSize);
   pools.push(pool);
   return pool;
 }
