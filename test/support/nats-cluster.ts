@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -105,12 +106,15 @@ export class NatsCluster {
 
   async untilReady(): Promise<void> {
     await this.withManager((manager) =>
-      eventually(() =>
-        manager.getAccountInfo().then(
+      eventually(async () => {
+        for (const { name, child } of this.#servers) {
+          assert.ok(child === null || child.exitCode === null, `${name} ended: ${this.#said(name)}`);
+        }
+        return manager.getAccountInfo().then(
           () => true,
           () => false,
-        ),
-      ),
+        );
+      }),
     );
   }
 
@@ -158,12 +162,21 @@ export class NatsCluster {
     return this.#servers.filter(({ name }) => names.includes(name));
   }
 
+  /** The last lines that a server wrote. */
+  #said(name: string): string {
+    return readFileSync(this.#log(name), "utf8").split("\n").slice(-5).join("\n");
+  }
+
+  #log(name: string): string {
+    return join(this.#folder, `${name}.log`);
+  }
+
   #launch(server: Server): void {
     const routes = this.#servers.map(({ clusterPort }) => `nats://127.0.0.1:${clusterPort}`).join(",");
     const clustered = this.#servers.length > 1;
     const args = [
       ["--addr", "127.0.0.1", "--port", String(server.port), "--server_name", server.name],
-      ["--jetstream", "--store_dir", join(this.#folder, server.name)],
+      ["--jetstream", "--store_dir", join(this.#folder, server.name), "--log", this.#log(server.name)],
       clustered
         ? [
             "--cluster_name",
