@@ -84,7 +84,7 @@ describe(
       await small().fill();
       await eventually(async () => (await publishLarge()) === 503);
       await untilReason(DISK_FULL);
-      const told = /"level":"warn".*"msg":"callers get 503: the database /;
+      const told = /"level":"warn".*"msg":"callers get 503: the database, /;
       await eventually(async () => told.test(program.output()));
       await heals();
     });

@@ -8,6 +8,7 @@ import { makeSecrets } from "../src/config.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded.ts";
 import { createPool } from "../src/database/pool.ts";
 import { startProgram } from "./support/program.ts";
+import { eventually, PRODUCER } from "./support/service.ts";
 
 describe("a database that is silent", () => {
   it("makes /ready say so, and does not keep the process from stopping", async () => {
@@ -25,8 +26,13 @@ describe("a database that is silent", () => {
     });
     assert.equal((await program.call("GET", "/ready", { as: null })).status, 200);
 
+    const json = { type: "invoice.paid", data: {}, tenant_id: "acme" };
+    const publish = () => program.call("POST", "/api/events", { as: PRODUCER, json });
+    // Its connection is the one that falls silent.
+    assert.equal((await publish()).status, 202);
     const pids = [postmaster, ...(await serverPids(postgres.url))];
     signalAll(pids, "SIGSTOP");
+    const publishing = publish();
     const ready = await program.call("GET", "/ready", { as: null });
     assert.deepEqual(
       [ready.status, ready.body],
@@ -41,6 +47,11 @@ describe("a database that is silent", () => {
       ],
     );
     assert.equal((await program.call("GET", "/health", { as: null })).status, 200);
+    const refused = await publishing;
+    assert.equal(refused.status, 503, refused.text);
+    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/);
+    const told = /"message":"events were not stored within 8 s".*"msg":"callers get 503: /;
+    await eventually(async () => told.test(program.output()));
     // It ends by itself, whatever the code: nothing in flight can be recorded any more.
     await program.end("SIGTERM");
 

@@ -18,12 +18,16 @@ it("outages that callers meet are one line in ten seconds with their cause, and 
   assert.deepEqual(lines, []);
   tell(new StoreUnavailableError("its credentials are not accepted"));
   tell(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
-  const msg = "callers get 503: the database or the object store did not serve them";
+  const msg = "callers get 503: the database, the object store or the stream did not serve them";
   assert.deepEqual(lines.splice(0), [["warn", msg, 1, "its credentials are not accepted"]]);
   nowMs += 9999;
   tell(new StoreUnavailableError("away"));
   assert.deepEqual(lines, []);
   nowMs += 1;
   tell(new StoreUnavailableError("still away"));
-  assert.deepEqual(lines, [["warn", msg, 3, "still away"]]);
+  assert.deepEqual(lines.splice(0), [["warn", msg, 3, "still away"]]);
+  nowMs += 10_000;
+  tell(new Refusal("unavailable", { cause: new Error("no commit") }));
+  tell(new Refusal("not_found", { cause: new Error("no row") }));
+  assert.deepEqual(lines, [["warn", msg, 1, "no commit"]]);
 });

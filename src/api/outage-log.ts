@@ -1,3 +1,4 @@
+import { Refusal } from "../shared/refusal.ts";
 import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 import { isOutage } from "./error-answers.ts";
@@ -7,9 +8,18 @@ const TELL_EVERY_MS = 10_000;
 /** For the operator: why callers get 503, in a line every ten seconds, however many they are. */
 export function makeOutageLog(log: Pick<Log, "warn">): (error: Error) => void {
   const tell = seldom(TELL_EVERY_MS, (times, err: Error) =>
-    log.warn({ err, times }, "callers get 503: the database or the object store did not serve them"),
+    log.warn(
+      { err, times },
+      "callers get 503: the database, the object store or the stream did not serve them",
+    ),
   );
   return (error) => {
     if (isOutage(error)) tell(error);
+    else if (isUnavailable(error) && error.cause instanceof Error) tell(error.cause);
   };
+}
+
+/** One without a cause has a line of its own where it was found. */
+function isUnavailable(error: Error): error is Refusal {
+  return error instanceof Refusal && error.code === "unavailable";
 }

@@ -40,6 +40,7 @@ const MAX_IN_PROCESS = 200;
 /** Of a tenant, from one flush to the next; what comes beyond is skipped. */
 const MAX_WAITING = 2000;
 const RETRY_AFTER_S = 10;
+const LATE = `news of the log could not be listened to within ${LISTEN_LIMIT_MS / 1000} s`;
 
 export type TailSink = {
   /** False while what was sent before is still unread. */
@@ -89,7 +90,8 @@ export class LogTail {
     const end = (): void => this.#end(tenantId, watcher);
     try {
       this.#running ??= this.#start();
-      const late = (): Error => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S });
+      const late = (): Error =>
+        new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: new Error(LATE) });
       await withinLimit(this.#running.opened, LISTEN_LIMIT_MS, late);
       await noteWatch(this.#services.tenants.of(tenantId), tenantId, this.#id);
     } catch (error) {

@@ -17,6 +17,7 @@ const MAX_ACCEPTING_BODY_SIZE = 64 * 1024 * 1024;
  */
 const ANSWER_LIMIT_MS = 8000;
 const RETRY_AFTER_S = 2;
+const LATE = `events were not stored within ${ANSWER_LIMIT_MS / 1000} s`;
 
 /**
  * One event's answer: `isNew` is false when its idempotency key was used before
@@ -56,7 +57,7 @@ export function makePublisher(catalog: LiveCatalog, makeDurable: MakeDurable): P
       return withinLimit(
         finished,
         ANSWER_LIMIT_MS,
-        () => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S }),
+        () => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: new Error(LATE) }),
       );
     },
   };

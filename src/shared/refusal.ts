@@ -47,8 +47,12 @@ export class Refusal extends Error {
   /** Of a 401 or 403: why, in plain ASCII without quotes; it reveals nothing but the token's own content. */
   readonly reason: string | undefined;
 
-  constructor(code: RefusalCode, details: { issues?: Issue[]; retryAfterS?: number; reason?: string } = {}) {
-    super(code);
+  /** `details.cause`, for the operator alone: what did not serve the caller. */
+  constructor(
+    code: RefusalCode,
+    details: { issues?: Issue[]; retryAfterS?: number; reason?: string; cause?: Error } = {},
+  ) {
+    super(code, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = "Refusal";
     this.code = code;
     this.issues = details.issues;
