@@ -15,6 +15,7 @@ import {
   type TestService,
 } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
+import { endSessions } from "./support/sessions.ts";
 
 const gap = z.strictObject({ skipped: z.number().nullable() });
 type Delivery = z.infer<typeof listedDeliveryObject>;
@@ -152,10 +153,7 @@ describe("a stream of the log", () => {
 
   it("says that it missed something when its connection to the database was lost", async () => {
     const stream = await watch(api);
-    await api.database.pool.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND query LIKE 'LISTEN %postern_log%'`,
-    );
+    await endSessions(api.database.pool, { statement: "LISTEN %postern_log%" });
     await eventually(async () => stream.skipped.includes(null));
     stream.close();
   });

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
 import { withAdvisoryLock, type LockOptions } from "./advisory-lock.ts";
+import { sessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 let options: LockOptions;
@@ -31,11 +32,6 @@ describe("work that one process at a time does", () => {
       if (n % 2 === 1) await assert.rejects(done, { message: `work ${n}` });
       else assert.deepEqual(await done, { result: n });
     }
-    await eventually(async () => {
-      const { rowCount } = await database.pool.query(
-        "SELECT FROM pg_stat_activity WHERE application_name = 'test of locks'",
-      );
-      return rowCount === 0;
-    });
+    await eventually(async () => (await sessions(database.pool, { name: "test of locks" })).length === 0);
   });
 });

@@ -7,6 +7,7 @@ import { eventually } from "../../test/support/service.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { askClient, HostProbe } from "./host-probe.ts";
 import { isConnectionLoss } from "./passing-errors.ts";
+import { sessions } from "../../test/support/sessions.ts";
 
 it("leaves a connection open that has answered in time, however long it is used then", async (t) => {
   const database = await createTestDatabase();
@@ -35,12 +36,7 @@ describe("a probe of a host", () => {
     return { probe: new HostProbe({ name: "a", url }), say, url };
   }
 
-  async function sessions(): Promise<number[]> {
-    const { rows } = await database.pool.query<{ pid: number }>(
-      "SELECT pid FROM pg_stat_activity WHERE application_name = 'postern host check' AND datname = current_database()",
-    );
-    return rows.map(({ pid }) => pid);
-  }
+  const checks = () => sessions(database.pool, { name: "postern host check" });
 
   it("asks once for all who ask at the same time, and stays connected until it is closed", async () => {
     const { probe, say, url } = await probeOf({ timeline: 4, system: "9" });
@@ -53,23 +49,23 @@ describe("a probe of a host", () => {
     probe.close();
     const answer = { isReadOnly: false, timeline: 4, system: "9" };
     assert.deepEqual([await asking, probe.isAsked()], [{ kind: "answer", answer }, false]);
-    const [pid, ...others] = await sessions();
+    const [pid, ...others] = await checks();
     await say(sayHost({ isStandby: true, system: "9" }));
     const again = probe.ask(5000);
     await new Promise(setImmediate);
     probe.close();
     assert.deepEqual(await again, { kind: "answer", answer: { ...answer, timeline: null } });
-    assert.deepEqual([await sessions(), others], [[pid], []]);
+    assert.deepEqual([await checks(), others], [[pid], []]);
     probe.close();
     probe.close();
-    await eventually(async () => (await sessions()).length === 0);
+    await eventually(async () => (await checks()).length === 0);
   });
 
   it("connects anew after its connection was lost, which ends nothing else", async () => {
     const { probe } = await probeOf();
     await probe.ask(5000);
-    await database.pool.query("SELECT pg_terminate_backend($1)", await sessions());
-    await eventually(async () => (await sessions()).length === 0);
+    await database.pool.query("SELECT pg_terminate_backend($1)", await checks());
+    await eventually(async () => (await checks()).length === 0);
     assert.equal((await probe.ask(5000)).kind, "error");
     assert.equal((await probe.ask(5000)).kind, "answer");
     probe.close();

@@ -5,6 +5,7 @@ import { pretend, sayHost } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/service.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { Hosts } from "./hosts.ts";
+import { sessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -153,12 +154,7 @@ describe("of several hosts", () => {
 });
 
 /** The connections for asking hosts. */
-async function checks(): Promise<number> {
-  const { rows } = await database.pool.query<{ count: number }>(
-    "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'postern host check' AND datname = current_database()",
-  );
-  return rows[0]?.count ?? 0;
-}
+const checks = async () => (await sessions(database.pool, { name: "postern host check" })).length;
 
 it("the connection for asking the host in use stays open while checks are frequent, and no other", async () => {
   const { hosts } = await hostsThat({}, { isStandby: true });

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { eventually } from "../../test/support/service.ts";
 import { keepListening } from "./keep-listening.ts";
 import { createListener } from "./listener.ts";
+import { sessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -27,12 +28,7 @@ function listen(url = database.url) {
   return { stop: () => keeping.stop(), heard, failures, opened: () => opened };
 }
 
-const listeners = async (): Promise<number[]> => {
-  const { rows } = await database.pool.query<{ pid: number }>(
-    "SELECT pid FROM pg_stat_activity WHERE application_name = 'postern listener' AND datname = current_database()",
-  );
-  return rows.map(({ pid }) => pid);
-};
+const listeners = () => sessions(database.pool, { name: "postern listener" });
 
 const notify = (text: string) => database.pool.query("SELECT pg_notify('news', $1)", [text]);
 

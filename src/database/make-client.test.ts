@@ -8,6 +8,7 @@ import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { isCutOff } from "./cut-off.ts";
 import { hostsOf } from "./hosts.ts";
 import { clientFor } from "./make-client.ts";
+import { endSessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -105,9 +106,7 @@ describe("a client", () => {
     const client = open();
     await client.connect();
     const ended = new Promise<void>((resolve) => client.once("end", () => resolve()));
-    await database.pool.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' AND datname = current_database() AND application_name <> 'postern test'",
-    );
+    await endSessions(database.pool, {});
     await ended;
     await eventually(async () => isCutOff(client));
   });

@@ -8,6 +8,7 @@ import { eventually } from "../../test/support/service.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { readMigrations } from "./migration-files.ts";
 import { createPool } from "./pool.ts";
+import { sessions } from "../../test/support/sessions.ts";
 
 let folder: string;
 let database: TestDatabase;
@@ -159,12 +160,8 @@ describe("migrate", () => {
     const gate = await database.pool.connect();
     await gate.query("SELECT pg_advisory_lock(1)");
     const starting = Promise.all([1, 2].map(start));
-    await eventually(async () => {
-      const { rows } = await database.pool.query(
-        "SELECT FROM pg_stat_activity WHERE application_name = 'starter' AND query LIKE '%advisory%' AND datname = current_database()",
-      );
-      return rows.length === 2;
-    });
+    const waiting = { name: "starter", statement: "%advisory%" };
+    await eventually(async () => (await sessions(database.pool, waiting)).length === 2);
     gate.release(true);
     assert.deepEqual(
       (await starting).sort((a, b) => a - b),

@@ -13,6 +13,7 @@ import {
 } from "./passing-errors.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
+import { endSessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 const pools: Pool[] = [];
@@ -115,9 +116,7 @@ describe("createPool", () => {
     // The one that is held and the one that lies idle: the pool learns of each loss by itself.
     const heldEnded = new Promise((resolve) => void held.once("end", resolve));
     const ended = Promise.all([heldEnded, once(pool, "error")]);
-    await database.pool.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pool test' AND datname = current_database()",
-    );
+    await endSessions(database.pool, { name: "pool test" });
     await ended;
     // The idle one hears of its end in a turn of its own.
     while (pool.idleCount > 0) await new Promise((resolve) => setImmediate(resolve));

@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { pretend } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/service.ts";
 import { refuseSharedConnections } from "./pooler.ts";
+import { sessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -27,12 +28,7 @@ const REFUSED = {
 };
 const OWN = "pg_catalog.pg_backend_pid()";
 
-async function connected(): Promise<number> {
-  const { rowCount } = await database.pool.query(
-    "SELECT FROM pg_stat_activity WHERE application_name = 'postern start' AND datname = current_database()",
-  );
-  return rowCount ?? 0;
-}
+const connected = async () => (await sessions(database.pool, { name: "postern start" })).length;
 
 describe("a database's connections", () => {
   it("that are each served by one process are used, through a pooler too", async () => {

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { eventually } from "../../test/support/service.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { openSession, type SessionOptions } from "./session.ts";
+import { sessions } from "../../test/support/sessions.ts";
 
 it(
   "a session has ended once the database has ended it, and once it was closed",
@@ -38,12 +39,7 @@ describe("a session", () => {
     ...more,
   });
 
-  async function connected(): Promise<number> {
-    const { rowCount } = await database.pool.query(
-      "SELECT FROM pg_stat_activity WHERE application_name = 'a session' AND datname = current_database()",
-    );
-    return rowCount ?? 0;
-  }
+  const connected = async () => (await sessions(database.pool, { name: "a session" })).length;
 
   it("is named, hears notifications, without a payload too, and is closed", async () => {
     const heard: string[] = [];

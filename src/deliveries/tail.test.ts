@@ -17,6 +17,7 @@ import type { NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import type { TailFilter } from "./tail-batch.ts";
 import { LogTail } from "./tail.ts";
+import { sessions } from "../../test/support/sessions.ts";
 
 const tenantId = tenant("acme");
 const sink = { hasRoom: () => true, send: () => undefined, skip: () => undefined };
@@ -79,12 +80,7 @@ async function addMany(count: number, endpointId = one): Promise<void> {
 /** As always, but for the time between two looks at what is to be told. */
 const waitLess: typeof pause = (ms, signal) => pause(ms === 200 ? 10 : ms, signal);
 
-const listeners = async () =>
-  (
-    await database.pool.query(
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %postern_log%'",
-    )
-  ).rowCount ?? NaN;
+const listeners = async () => (await sessions(database.pool, { statement: "LISTEN %postern_log%" })).length;
 
 const watches = async () =>
   (await database.pool.query("SELECT tenant_id FROM postern.log_watches")).rowCount ?? NaN;

@@ -93,7 +93,8 @@ async function store(stream: Pick<IntakeStream, "store">, message: Uint8Array): 
     } catch (error) {
       if (error instanceof MessageTooLargeError) throw new Refusal("payload_too_large");
       if (!(error instanceof StreamUnavailableError)) throw error;
-      if (performance.now() > endsAt) throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: error });
+      if (performance.now() > endsAt)
+        throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: error });
       await delay(PAUSE_MS);
     }
   }

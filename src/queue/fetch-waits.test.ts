@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { eventually } from "../../test/support/service.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { FetchWaits, type FetchWatch } from "./fetch-waits.ts";
+import { endSessions, sessions } from "../../test/support/sessions.ts";
 
 // Longer than a test may take.
 const LONG_MS = 60_000;
@@ -39,12 +40,9 @@ async function listening(key: string): Promise<FetchWatch> {
   return watch;
 }
 
-async function listeners(): Promise<number> {
-  const { rows } = await database.pool.query<{ count: number }>(
-    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
-  );
-  return rows[0]?.count ?? 0;
-}
+const LISTENING = { statement: "LISTEN%" };
+
+const listeners = async () => (await sessions(database.pool, LISTENING)).length;
 
 describe("the waits for something to fetch", () => {
   it("end when their key is named, and not when another is", { timeout: 30_000 }, async () => {
@@ -158,9 +156,7 @@ describe("the waits for something to fetch", () => {
     async () => {
       const watch = await listening("one");
       const wait = watch.next(LONG_MS);
-      await database.pool.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
-      );
+      await endSessions(database.pool, LISTENING);
       await wait;
     },
   );

@@ -8,6 +8,7 @@ import { LEASE_MS } from "../queue.ts";
 import { makeLeaseIds } from "./lease-ids.ts";
 import { holdWorkerLock } from "./presence-store.ts";
 import { makePresence } from "./presence.ts";
+import { sessions } from "../../../test/support/sessions.ts";
 
 let database: TestDatabase;
 
@@ -32,12 +33,7 @@ function presenceOn(databaseUrl = database.url, firstLeaseId = makeLeaseIds().fi
   return makePresence({ db: database.pool, databaseUrl, firstLeaseId, log });
 }
 
-const sessions = async () => {
-  const { rows } = await database.pool.query<{ pid: number }>(
-    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'postern worker session'",
-  );
-  return rows.map(({ pid }) => pid);
-};
+const ownSessions = () => sessions(database.pool, { name: "postern worker session" });
 
 const leasedNow = () => ({ leaseEndsMs: performance.now() + LEASE_MS });
 
@@ -51,7 +47,7 @@ it("is confirmed while it runs, and leaves nothing behind", async () => {
   presence.start();
   await eventually(async () => presence.isConfirmed());
   assert.ok(presence.covers(leasedNow()));
-  assert.equal((await sessions()).length, 1);
+  assert.equal((await ownSessions()).length, 1);
   const since = presence.unbrokenSince();
   assert.ok(since > before && since < performance.now());
   await database.pool.query(
@@ -96,7 +92,7 @@ it("is not confirmed from the moment its session ends, until it has a new one", 
   presence.start();
   await confirmed.promise;
   await database.pool.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", [
-    await sessions(),
+    await ownSessions(),
   ]);
   await eventually(async () => !presence.isConfirmed());
   await eventually(async () => {
@@ -151,7 +147,7 @@ it("leaves no session open that did not get the worker's lock", async () => {
   await eventually(async () => (await database.pool.query("SELECT FROM postern.workers")).rowCount === 1);
   await presence.stop();
   assert.match(warned[0] ?? "", /: another process holds the worker's lock$/);
-  await eventually(async () => (await sessions()).length === 0);
+  await eventually(async () => (await ownSessions()).length === 0);
   other.release(true);
   await database.pool.query("DELETE FROM postern.workers");
 });

@@ -7,6 +7,7 @@ import { newEndpointId, newEventId } from "../../shared/id.ts";
 import { makeLog } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
 import { makeWakeListener } from "./wake-listener.ts";
+import { sessions } from "../../../test/support/sessions.ts";
 
 let database: TestDatabase;
 
@@ -98,10 +99,7 @@ it("stops at once while it still connects", async () => {
   const listener = listenerThat(() => undefined);
   listener.start();
   await listener.stop();
-  const { rows } = await database.pool.query<{ query: string }>(
-    "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
-  );
-  assert.deepEqual(rows, []);
+  assert.deepEqual(await sessions(database.pool, { statement: "LISTEN%" }), []);
 });
 
 it("tells that the database is out of reach, stops meanwhile, and without having started", async () => {
