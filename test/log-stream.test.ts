@@ -14,8 +14,8 @@ import {
   type Claims,
   type TestService,
 } from "./support/service.ts";
-import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
 import { endSessions } from "./support/sessions.ts";
+import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
 
 const gap = z.strictObject({ skipped: z.number().nullable() });
 type Delivery = z.infer<typeof listedDeliveryObject>;

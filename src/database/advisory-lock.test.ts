@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
-import { withAdvisoryLock, type LockOptions } from "./advisory-lock.ts";
 import { sessions } from "../../test/support/sessions.ts";
+import { withAdvisoryLock, type LockOptions } from "./advisory-lock.ts";
 
 let database: TestDatabase;
 let options: LockOptions;

@@ -4,10 +4,10 @@ import { Client } from "pg";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend, sayHost } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/service.ts";
+import { sessions } from "../../test/support/sessions.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { askClient, HostProbe } from "./host-probe.ts";
 import { isConnectionLoss } from "./passing-errors.ts";
-import { sessions } from "../../test/support/sessions.ts";
 
 it("leaves a connection open that has answered in time, however long it is used then", async (t) => {
   const database = await createTestDatabase();

@@ -3,9 +3,9 @@ import { after, before, describe, it, type TestContext } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend, sayHost } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/service.ts";
+import { sessions } from "../../test/support/sessions.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { Hosts } from "./hosts.ts";
-import { sessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 before(async () => {

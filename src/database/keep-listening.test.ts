@@ -3,9 +3,9 @@ import { after, afterEach, before, describe, it } from "node:test";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
+import { sessions } from "../../test/support/sessions.ts";
 import { keepListening } from "./keep-listening.ts";
 import { createListener } from "./listener.ts";
-import { sessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 before(async () => {

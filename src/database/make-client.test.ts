@@ -4,11 +4,11 @@ import { Client as PlainClient } from "pg";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { type Pretended, pretend, sayHost } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/service.ts";
+import { endSessions } from "../../test/support/sessions.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { isCutOff } from "./cut-off.ts";
 import { hostsOf } from "./hosts.ts";
 import { clientFor } from "./make-client.ts";
-import { endSessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 before(async () => {

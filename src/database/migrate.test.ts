@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
+import { sessions } from "../../test/support/sessions.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { readMigrations } from "./migration-files.ts";
 import { createPool } from "./pool.ts";
-import { sessions } from "../../test/support/sessions.ts";
 
 let folder: string;
 let database: TestDatabase;

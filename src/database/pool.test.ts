@@ -4,6 +4,7 @@ import { createServer, Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { endSessions } from "../../test/support/sessions.ts";
 import {
   isConnectionLoss,
   isContention,
@@ -13,7 +14,6 @@ import {
 } from "./passing-errors.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
-import { endSessions } from "../../test/support/sessions.ts";
 
 let database: TestDatabase;
 const pools: Pool[] = [];

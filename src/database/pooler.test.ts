@@ -3,8 +3,8 @@ import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/service.ts";
-import { refuseSharedConnections } from "./pooler.ts";
 import { sessions } from "../../test/support/sessions.ts";
+import { refuseSharedConnections } from "./pooler.ts";
 
 let database: TestDatabase;
 before(async () => {

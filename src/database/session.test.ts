@@ -3,9 +3,9 @@ import { after, afterEach, before, describe, it } from "node:test";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
+import { sessions } from "../../test/support/sessions.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { openSession, type SessionOptions } from "./session.ts";
-import { sessions } from "../../test/support/sessions.ts";
 
 it(
   "a session has ended once the database has ended it, and once it was closed",

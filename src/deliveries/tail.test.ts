@@ -6,6 +6,7 @@ import { SteeredTenants } from "../../test/support/steered-tenants.ts";
 import { logged } from "../../test/support/store-inputs.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { sessions } from "../../test/support/sessions.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { pause } from "../shared/every.ts";
@@ -17,7 +18,6 @@ import type { NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import type { TailFilter } from "./tail-batch.ts";
 import { LogTail } from "./tail.ts";
-import { sessions } from "../../test/support/sessions.ts";
 
 const tenantId = tenant("acme");
 const sink = { hasRoom: () => true, send: () => undefined, skip: () => undefined };

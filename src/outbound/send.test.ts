@@ -121,6 +121,20 @@ describe("connections", () => {
     deepEqual(sender.stats(), { openConnections: 1, connectionsOpened: 1, inFlight: 0 });
   });
 
+  it("take no new request when they are two minutes old, so that a receiver can move", async (test) => {
+    const begunMs = Date.now();
+    let ageMs = 0;
+    test.mock.method(Date, "now", () => begunMs + ageMs);
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem);
+    const opened: number[] = [];
+    for (ageMs of [0, 120_000, 120_001]) {
+      equal(brief(await post(sender, receiver.url)), "200");
+      opened.push(sender.stats().connectionsOpened);
+    }
+    deepEqual(opened, [1, 1, 2]);
+  });
+
   it("count the bytes of each answer alone towards its limit", async (test) => {
     const receiver = await receiverFor(test, { respond: () => ({ body: Buffer.alloc(40_000) }) });
     const sender = senderFor(test, receiver.caPem, { limits: { maxAnswerBytes: 60_000 } });

@@ -3,9 +3,9 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { inspect } from "node:util";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
+import { endSessions, sessions } from "../../test/support/sessions.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { FetchWaits, type FetchWatch } from "./fetch-waits.ts";
-import { endSessions, sessions } from "../../test/support/sessions.ts";
 
 // Longer than a test may take.
 const LONG_MS = 60_000;

@@ -3,12 +3,12 @@ import { after, afterEach, before, beforeEach, it } from "node:test";
 import { holdWaits, releaseWaits } from "../../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/service.ts";
+import { sessions } from "../../../test/support/sessions.ts";
 import { makeLog } from "../../telemetry/log.ts";
 import { LEASE_MS } from "../queue.ts";
 import { makeLeaseIds } from "./lease-ids.ts";
 import { holdWorkerLock } from "./presence-store.ts";
 import { makePresence } from "./presence.ts";
-import { sessions } from "../../../test/support/sessions.ts";
 
 let database: TestDatabase;
 

@@ -3,11 +3,11 @@ import { after, before, it } from "node:test";
 import { inspect } from "node:util";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/service.ts";
+import { sessions } from "../../../test/support/sessions.ts";
 import { newEndpointId, newEventId } from "../../shared/id.ts";
 import { makeLog } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
 import { makeWakeListener } from "./wake-listener.ts";
-import { sessions } from "../../../test/support/sessions.ts";
 
 let database: TestDatabase;
 
@@ -100,6 +100,23 @@ it("stops at once while it still connects", async () => {
   listener.start();
   await listener.stop();
   assert.deepEqual(await sessions(database.pool, { statement: "LISTEN%" }), []);
+});
+
+it("wakes nothing any more once it has stopped", async (test) => {
+  const begin = globalThis.setTimeout;
+  const pauses: NodeJS.Timeout[] = [];
+  // The pause before the worker is woken lasts, so that the stop comes within it.
+  test.mock.method(globalThis, "setTimeout", (step: () => void, ms: number) => {
+    const timer = begin(step, ms === 10 ? 60_000 : ms);
+    if (ms === 10) pauses.push(timer);
+    return timer;
+  });
+  const ended = test.mock.method(globalThis, "clearTimeout");
+  const listener = listenerThat(() => undefined);
+  listener.start();
+  await eventually(async () => pauses.length === 1);
+  await listener.stop();
+  assert.ok(ended.mock.calls.some(({ arguments: [timer] }) => timer === pauses[0]));
 });
 
 it("tells that the database is out of reach, stops meanwhile, and without having started", async () => {
