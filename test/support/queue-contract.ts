@@ -225,6 +225,7 @@ export function describeQueueContract(
       const [late] = (await queue.claim(PLENTY, [])).claimed;
       assert.ok(early !== undefined && late !== undefined);
       await queue.release([early], "parked");
+      await queue.defer(early);
       assert.deepEqual(await queue.hold([early], "wait"), new Set());
       assert.deepEqual(await queue.complete([outcomeOf(early, null)], "wait"), new Set());
       assert.deepEqual(await queue.complete([outcomeOf(late, null)], "wait"), new Set([late.id]));
