@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { noticesOf } from "../../test/support/notices.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
@@ -108,6 +109,17 @@ describe("what a person sends to a pull endpoint", () => {
       assert.equal(sentAt.getTime() + latencyMs, rows[0]?.acked.getTime());
     });
   }
+
+  it("is told to the clients that wait at its endpoint", async () => {
+    let offered: Promise<unknown> | undefined;
+    const heard = await noticesOf(database.pool, async () => {
+      offered = offer(LONG_MS);
+      await fetch();
+    });
+    assert.deepEqual(heard, [[FETCH_CHANNEL, send.endpointId]]);
+    await ackOffers(database.pool, send, leaseId, [{ id: send.id, refusal: null }]);
+    await offered;
+  });
 
   it("is over after the time of an attempt where nobody fetches it, and then nobody can", async () => {
     const { ended } = waits;

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { noticesOf } from "../../test/support/notices.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { mirrorEventTypes } from "./outbox-store.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { WAKE_CHANNEL } from "../queue/channels.ts";
+import { newEventId } from "../shared/id.ts";
+import { addToOutbox, mirrorEventTypes } from "./outbox-store.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -20,5 +24,17 @@ it("SQL knows the types of the catalog as they are now: each part of one that ch
       "SELECT type, newest, needed, others FROM postern.event_types",
     );
     assert.deepEqual(rows, [changed]);
+  }
+});
+
+it("workers hear of what is in the outbox when it is committed, however it comes there", async () => {
+  const { pool } = database;
+  await mirrorEventTypes(pool, [{ type: "invoice.paid", newest: 1, needed: [], others: [] }]);
+  const own = { id: newEventId(), tenantId: tenant("acme"), type: "invoice.paid", body: "{}" };
+  for (const add of [
+    () => addToOutbox(pool, [own, { ...own, id: newEventId() }]),
+    () => pool.query("SELECT postern.publish('acme', 'invoice.paid', '{}')"),
+  ]) {
+    assert.deepEqual(await noticesOf(pool, add), [[WAKE_CHANNEL, ""]]);
   }
 });

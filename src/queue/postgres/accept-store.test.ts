@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, it } from "node:test";
+import { noticesOf } from "../../../test/support/notices.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { event } from "../../../test/support/store-inputs.ts";
 import { EVENT_TYPE, type Rows } from "../../../test/support/two-tenants.ts";
 import { isMisrouted } from "../../database/residence.ts";
 import { newEndpointId } from "../../shared/id.ts";
 import { LEASE_MS, type NewEvent } from "../queue.ts";
-import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
+import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
+import { ALL_SLOTS, NEIGHBOURS, NO_SLOTS, slotOf } from "../slots.ts";
 import { acceptEvents, findEarlierEvents, findEventOfKey, findKnownEvents } from "./accept-store.ts";
 
 const seeded = seededDatabase();
@@ -113,6 +115,24 @@ describe("a group of events", () => {
       await assert.rejects(accept(events, { residents: { tenantIds, versions } }), isMisrouted);
     }
     assert.deepEqual(await stored(), []);
+  });
+
+  it("is told to the workers of its slots, or to the endpoint's clients, and not what is leased here", async () => {
+    const { acme, pool } = seeded;
+    const leaseId = randomUUID();
+    const neighbours = Math.floor(slotOf(acme.endpointId) / NEIGHBOURS);
+    for (const [options, mode, told] of [
+      [{}, "push", [WAKE_CHANNEL, `slots ${neighbours}`]],
+      [{ leaseId, slots: ALL_SLOTS }, "push", null],
+      [{ leaseId }, "push", [WAKE_CHANNEL, `slots ${neighbours}`]],
+      [{ leaseId, slots: ALL_SLOTS, parked: [acme.endpointId] }, "push", null],
+      [{ leaseId, slots: ALL_SLOTS }, "pull", [FETCH_CHANNEL, acme.endpointId]],
+    ] as const) {
+      await sql("UPDATE postern.endpoints SET mode = $1", mode);
+      const heard = await noticesOf(pool, () => accept([event(acme, null), event(acme, null)], options));
+      assert.deepEqual(heard, told === null ? [] : [told]);
+    }
+    await sql("UPDATE postern.endpoints SET mode = 'push'");
   });
 
   it("gets the dispatches of each endpoint that names one of its patterns, and is counted", async () => {

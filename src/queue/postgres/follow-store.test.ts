@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
+import { noticesOf } from "../../../test/support/notices.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { eventually } from "../../../test/support/service.ts";
 import { leased } from "../../../test/support/store-inputs.ts";
@@ -235,36 +236,25 @@ it("ends all that is pending at a deleted endpoint, in flight too, but no attemp
   );
 });
 
-/** What sessions hear of it, by the channel. */
-async function heardOf(work: () => Promise<unknown>): Promise<[string, string | undefined][]> {
-  const session = await seeded.pool.connect();
-  const heard: [string, string | undefined][] = [];
-  session.on("notification", ({ channel, payload }) => void heard.push([channel, payload]));
-  try {
-    await session.query(`LISTEN ${WAKE_CHANNEL}; LISTEN ${FETCH_CHANNEL}; LISTEN the_end`);
-    await work();
-    await sql("NOTIFY the_end");
-    await eventually(async () => heard.at(-1)?.[0] === "the_end");
-    return heard.slice(0, -1);
-  } finally {
-    session.release(true);
-  }
-}
-
 describe("who waits for work", () => {
   it("hears which endpoint's events are to be fetched now, and that some are claimable again", async () => {
     const { acme, pool } = seeded;
     const toFetch = [[FETCH_CHANNEL, acme.endpointId]];
-    assert.deepEqual(await heardOf(() => holdPendingDispatches(pool, acme, null)), toFetch);
-    assert.deepEqual(await heardOf(() => resumeDispatches(pool, acme, null)), [[WAKE_CHANNEL, ""]]);
+    assert.deepEqual(await noticesOf(seeded.pool, () => holdPendingDispatches(pool, acme, null)), toFetch);
+    assert.deepEqual(await noticesOf(seeded.pool, () => resumeDispatches(pool, acme, null)), [
+      [WAKE_CHANNEL, ""],
+    ]);
     await sql("UPDATE postern.endpoints SET mode = 'pull'");
-    assert.deepEqual(await heardOf(() => holdDispatches(pool, [leased(acme)], "wait")), toFetch);
+    assert.deepEqual(
+      await noticesOf(seeded.pool, () => holdDispatches(pool, [leased(acme)], "wait")),
+      toFetch,
+    );
   });
 
   it("hears which event in flight a person has delivered", async () => {
     const { acme, pool } = seeded;
     const { endpointId, eventId } = acme;
-    assert.deepEqual(await heardOf(() => supersedeDispatches(pool, acme)), [
+    assert.deepEqual(await noticesOf(seeded.pool, () => supersedeDispatches(pool, acme)), [
       [WAKE_CHANNEL, `${endpointId} ${eventId}`],
     ]);
   });

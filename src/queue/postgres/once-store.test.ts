@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { beforeEach, it } from "node:test";
+import { noticesOf } from "../../../test/support/notices.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { EVENT_TYPE, LEASE_OWNER } from "../../../test/support/two-tenants.ts";
 import { newEventId } from "../../shared/id.ts";
+import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
 import { insertOnce, insertReplayed, removeReplayed } from "./once-store.ts";
 
 const seeded = seededDatabase();
@@ -21,7 +23,10 @@ it("adds what a person asks for, held where its endpoint is pull or moves, and u
   ] as const) {
     await sql(`UPDATE postern.endpoints SET ${change}`);
     await sql("DELETE FROM postern.dispatches WHERE tenant_id = 'acme'");
-    assert.ok((await insertOnce(seeded.pool, { ...seeded.acme, ...once() })) !== null);
+    const heard = await noticesOf(seeded.pool, async () => {
+      assert.ok((await insertOnce(seeded.pool, { ...seeded.acme, ...once() })) !== null);
+    });
+    assert.deepEqual(heard, [held ? [FETCH_CHANNEL, seeded.acme.endpointId] : [WAKE_CHANNEL, ""]], change);
     await insertReplayed(seeded.pool, {
       ...seeded.acme,
       events: [once(), { ...once(), eventId: newEventId(), attempt: 5 }],

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
+import { noticesOf } from "../../../test/support/notices.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { eventually } from "../../../test/support/service.ts";
 import { leased } from "../../../test/support/store-inputs.ts";
 import { seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
 import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
@@ -100,21 +100,13 @@ it("tells others when a worker has retired, which takes no slots any more, and w
   await confirmWorker(database.pool, id, "session");
   const takesSlots = async () => (await storeOf("").read()).workers.some((worker) => worker.id === id);
   assert.ok(await takesSlots());
-  const session = await database.pool.connect();
-  const heard: (string | undefined)[] = [];
-  session.on("notification", ({ payload }) => void heard.push(payload));
-  try {
-    await session.query(`LISTEN ${WAKE_CHANNEL}`);
+  const heard = await noticesOf(database.pool, async () => {
     await storeOf(id).ask();
-    await eventually(async () => heard.length === 1);
     await storeOf(id).retire();
-    await eventually(async () => heard.length === 2);
     // Once.
     await storeOf(id).retire();
     await storeOf(id).ask();
-    await eventually(async () => heard.length === 3);
-    assert.deepEqual([heard, await takesSlots()], [Array.from({ length: 3 }, () => SLOTS_CHANGED), false]);
-  } finally {
-    session.release(true);
-  }
+  });
+  const changed = [WAKE_CHANNEL, SLOTS_CHANGED];
+  assert.deepEqual([heard, await takesSlots()], [[changed, changed, changed], false]);
 });
