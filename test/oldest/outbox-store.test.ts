@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../../src/events/outbox-store.test.ts";
