@@ -25,6 +25,10 @@ before(async () => {
   service = await startTestService({ roles: ["api"] });
   for (const tid of IDS) await webhooksOf(service, { ...OWNER, tid }).create();
   await webhooksOf(service).create({ enabled: false });
+  // Of what fails at globex, one is disabled and one deleted.
+  const globex = webhooksOf(service, { ...OWNER, tid: "globex" });
+  await globex.create({ enabled: false });
+  await globex.remove((await globex.create()).endpoint.id);
   await service.database.pool.query(
     "UPDATE postern.endpoints SET failing_since = now() WHERE tenant_id = 'globex'",
   );
@@ -116,7 +120,7 @@ describe("the list", () => {
     assert.deepEqual(answer.body, { tenant: acme });
     const { tenants } = await list("?prefix=globex");
     assert.deepEqual(tenants, [
-      { id: "globex", endpoints: 1, enabled: 1, failing: 1, delivered: 0, failed: 0 },
+      { id: "globex", endpoints: 2, enabled: 1, failing: 1, delivered: 0, failed: 0 },
     ]);
   });
 
