@@ -80,6 +80,16 @@ describe("every table of the schema", () => {
     );
   });
 
+  it("is emptied by an erasure in an order in which nothing comes back: what makes rows first, endpoints last", async () => {
+    const { rows } = await database.pool.query<{ name: string }>(
+      "SELECT name FROM postern.tables_of_tenants()",
+    );
+    const names = rows.map(({ name }) => name);
+    assert.deepEqual(names.slice(0, 3), ["outbox", "handovers", "dispatches"]);
+    assert.ok(names.indexOf("dispatches") < names.indexOf("deliveries"));
+    assert.equal(names.at(-1), "endpoints");
+  });
+
   const seeded: [string, string, RegExp][] = [
     [
       "a new table",

@@ -82,6 +82,14 @@ const waitLess: typeof pause = (ms, signal) => pause(ms === 200 ? 10 : ms, signa
 
 const listeners = async () => (await sessions(database.pool, { statement: "LISTEN %postern_log%" })).length;
 
+/** For how many seconds this process's note of a watched log holds. */
+async function noteLife(): Promise<number> {
+  const { rows } = await database.pool.query<{ s: number }>(
+    "SELECT extract(epoch FROM until - now())::float AS s FROM postern.log_watches",
+  );
+  return rows[0]?.s ?? 0;
+}
+
 const watches = async () =>
   (await database.pool.query("SELECT tenant_id FROM postern.log_watches")).rowCount ?? NaN;
 
@@ -152,6 +160,11 @@ describe("a watcher of the log", () => {
     // Nothing is read where nothing was added.
     assert.ok(tenants.names().filter((name) => name === "read-delivery-heads").length <= 3);
     assert.deepEqual(kept.lines, []);
+  });
+
+  it("is noted for longer than until the next note", async () => {
+    await watch();
+    assert.ok((await noteLife()) > 10);
   });
 
   it("is told nothing of what is no announcement, or of a tenant that nobody watches here", async () => {

@@ -75,6 +75,11 @@ describe("a catalog file", () => {
     }
   });
 
+  it("may describe an event of the service's in its own words", async () => {
+    const catalog = await loadCatalog(write(ENTRY.replace("order.placed", "endpoint.disabled")));
+    assert.deepEqual(catalog.find("endpoint.disabled")?.group, "Orders");
+  });
+
   it("knows the patterns that match one of its types", async () => {
     const catalog = await loadCatalog(write(ENTRY));
     for (const pattern of ["*", "order.*", "order.placed", "endpoint.*"])

@@ -124,7 +124,6 @@ function secure(
       // RFC 6066 section 3: no IP address in SNI.
       servername: isIP(host) === 0 ? host : "",
       secureContext,
-      minVersion: "TLSv1.2",
       rejectUnauthorized: true,
       ALPNProtocols: ["http/1.1"],
     });

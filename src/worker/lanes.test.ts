@@ -366,6 +366,38 @@ describe("a slot that comes back while an attempt of it is in flight", () => {
   });
 });
 
+describe("an endpoint whose slot is left", () => {
+  /** As many as start at once after many attempts that were fast. */
+  function startedAfter(leave: (lanes: Lanes) => void): number {
+    const lanes = new Lanes(WIDE);
+    const one = dispatchFor(0);
+    offer(lanes, 0, 200);
+    const started = startAll(lanes);
+    for (const dispatch of started) {
+      lanes.finished(dispatch, false, 0);
+      started.push(...startAll(lanes));
+    }
+    leave(lanes);
+    lanes.arrive([slotOf(one.endpointId)], 0);
+    offer(lanes, 0, 2 * MOST_WIDTH);
+    return startAll(lanes).length;
+  }
+
+  it("begins with few attempts at once when it comes back, whether an attempt was in flight or not", () => {
+    assert.ok(startedAfter(() => undefined) > FIRST_WIDTH);
+    assert.equal(
+      startedAfter((lanes) => void lanes.leave(() => true, 0)),
+      FIRST_WIDTH,
+    );
+    const inFlight = (lanes: Lanes): void => {
+      offer(lanes, 0, 1);
+      lanes.next(0);
+      lanes.leave(() => true, 0);
+    };
+    assert.equal(startedAfter(inFlight), FIRST_WIDTH - 1);
+  });
+});
+
 describe("withdrawing an event", () => {
   it("takes what waits of it out of its endpoint's lane, and nothing else", () => {
     const lanes = new Lanes({ ...WIDE, inFlight: 1, inFlightAlways: 1 });
