@@ -1,5 +1,5 @@
 /** Connections that must not come about, each with its code. */
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer as createTcpServer } from "node:net";
 import { describe, it, type TestContext } from "node:test";
@@ -111,5 +111,37 @@ describe("a host of several addresses", () => {
   it("is tried at four of them", { skip }, async (test) => {
     deepEqual(await dialled(test, LOOPBACK.slice(0, 4)), ["tls", 1]);
     deepEqual(await dialled(test, LOOPBACK), ["connect", 0]);
+  });
+
+  it("leaves the last its time where those before it are silent", { skip, timeout: 10_000 }, async (test) => {
+    const reached = new Set<string | undefined>();
+    const server = createTcpServer((socket) => {
+      reached.add(socket.localAddress);
+      socket.destroy();
+    });
+    server.listen(0, "0.0.0.0");
+    await once(server, "listening");
+    test.after(() => server.close());
+    const address = server.address();
+    ok(typeof address === "object" && address !== null);
+    let nowMs = 1000;
+    test.mock.method(performance, "now", () => nowMs);
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const pin = async () => {
+      void beSilent(2);
+      return { kind: "pinned" as const, addresses };
+    };
+    const addresses = LOOPBACK.slice(0, 3);
+    /** Behind what is begun without I/O, and before any I/O: an address that is connected to, and no more. */
+    const beSilent = async (times: number): Promise<void> => {
+      for (let time = 0; time < times; time++) {
+        await new Promise(process.nextTick);
+        nowMs += 2000;
+        test.mock.timers.tick(2000);
+      }
+    };
+    const dial = makeDial({ guard: { pin }, connectTimeoutMs: 6000 });
+    await rejects(dial({ host: "several.example", port: address.port }), { reason: "tls" });
+    ok(reached.has(addresses.at(-1)));
   });
 });
