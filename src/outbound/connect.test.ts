@@ -135,7 +135,7 @@ describe("a host of several addresses", () => {
     /** Behind what is begun without I/O, and before any I/O: an address that is connected to, and no more. */
     const beSilent = async (times: number): Promise<void> => {
       for (let time = 0; time < times; time++) {
-        await new Promise(process.nextTick);
+        await new Promise<void>((resolve) => process.nextTick(resolve));
         nowMs += 2000;
         test.mock.timers.tick(2000);
       }
