@@ -68,6 +68,14 @@ describe("bytes that are no HTTP request", () => {
       assertAnswer(await exchange(service.url, bytes()), 400, "Bad Request"));
   }
 
+  it("end the connection where they name no host, or two", async () => {
+    for (const name of ["no Host", "two Hosts"] as const) {
+      const received = await exchange(service.url, `${cases[name]?.() ?? ""}${HEALTH}`, 2);
+      assertAnswer(received, 400, "Bad Request");
+      assert.equal(received.split("HTTP/1.1 ").length, 2, name);
+    }
+  });
+
   it("get 417 where they expect what is not 100-continue", async () => {
     const received = await exchange(service.url, create("Expect: more\r\nContent-Length: 38\r\n"));
     assertAnswer(received, 417, "Expectation Failed");

@@ -67,8 +67,13 @@ describe("the report of a process", () => {
 
   it("names migrations that are pending, and asks for nothing else", async () => {
     const missing = { version: 9998, file: "9998_a.sql", name: "a", sql: "", sha256: "" };
-    const more = [...migrations, missing, { ...missing, version: 9999, file: "9999_b.sql" }];
+    const one = [...migrations, missing];
+    const more = [...one, { ...missing, version: 9999, file: "9999_b.sql" }];
     const heartbeat = { beat: () => fails(new Error("it is not asked")) };
+    assert.deepEqual(await ready({ migrations: one, heartbeat }).report(), {
+      reasons: ["migrations are pending: 9998_a.sql"],
+      warnings: [],
+    });
     const { reasons, warnings } = await ready({ migrations: more, heartbeat }).report();
     assert.deepEqual([reasons, warnings], [["migrations are pending: 9998_a.sql, 9999_b.sql"], []]);
   });

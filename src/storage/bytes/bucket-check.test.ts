@@ -17,6 +17,8 @@ const GOOD: BucketConfig = {
   cors_origins: null,
 };
 
+const UNKNOWN = { encryption: "unsupported", tls_only: "unsupported" } as const;
+
 async function faultsOf(config: Partial<BucketConfig>) {
   const bucket = { name: "artifacts", readConfig: async () => ({ ...GOOD, ...config }) };
   const faults = await checkBucket(bucket, { longestRetentionDays: 30, waivers: [] });
@@ -44,6 +46,58 @@ describe("what a bucket's configuration means for a start", () => {
       ["BR-02", '"unsupported"', false],
       ["BR-04", '"unsupported"', true],
       ["BR-09", '"unsupported"', false],
+    ]);
+  });
+
+  it("says what to do about each rule, in its own words", async () => {
+    const bucket = {
+      name: "Artifacts",
+      readConfig: async () => ({
+        ...GOOD,
+        public_access_block: null,
+        policy_status: { is_public: true },
+        ownership: null,
+        versioning: null,
+        encryption: null,
+        tls_only: null,
+        abort_multipart_days: null,
+        noncurrent_days: null,
+        current_expiration_days: 1,
+        cors_origins: ["*"],
+      }),
+    };
+    const faults = await checkBucket(bucket, { longestRetentionDays: 30, waivers: [] });
+    const words = [
+      /block public access/,
+      /statements that let everyone in/,
+      /BucketOwnerEnforced/,
+      /enable versioning/,
+      /default encryption/,
+      /aws:SecureTransport/,
+      /aborts incomplete uploads/,
+      /noncurrent versions/,
+      /before ARTIFACT_DAYS/,
+      /origins of CORS rules/,
+      /bucket name of 3 to 63/,
+    ];
+    assert.equal(faults.length, words.length);
+    for (const [index, { remedy }] of faults.entries()) {
+      assert.match(remedy, words[index] ?? /^$/);
+      assert.doesNotMatch(remedy, /waive/);
+    }
+  });
+
+  it("says of what a store cannot tell how it is waived, and leaves out what was", async () => {
+    const bucket = { name: "artifacts", readConfig: async () => ({ ...GOOD, ...UNKNOWN }) };
+    const faults = await checkBucket(bucket, { longestRetentionDays: 30, waivers: ["BR-05"] });
+    assert.deepEqual(faults, [
+      {
+        rule: "BR-06",
+        observed: '"unsupported"',
+        remedy:
+          "deny every request without TLS by a policy on aws:SecureTransport; where the store cannot, add waive=BR-06 to OBJECT_STORE_URL",
+        isFatal: false,
+      },
     ]);
   });
 });

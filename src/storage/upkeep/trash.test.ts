@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { newKey, sha256 } from "../../../test/support/bucket-contract.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
+import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
+import { makeLinkSigner } from "../bytes/file-links.ts";
+import { trashKey } from "../bytes/own-keys.ts";
+import {
+  copyVersion,
+  deleteFromTrash,
+  digestOfVersion,
+  emptyTrash,
+  listTrash,
+  moveToTrash,
+  restoreFromTrash,
+} from "./trash.ts";
+
+const AT = "2026-03-01T12:00:00.000Z";
+const LATER = "2026-03-01T12:00:00.001Z";
+
+let database: TestDatabase;
+let root: string;
+let bucket: Bucket;
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "postern-test-"));
+  await mkdir(join(root, "objects"));
+  await mkdir(join(root, "postern"));
+  bucket = makeDirectoryBucket({
+    root,
+    signer: makeLinkSigner([randomBytes(32)]),
+    endpoint: () => ({ scheme: "https", host: "postern.example", path_prefix: "" }),
+  });
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function put(key: string, content = "bytes") {
+  const bytes = Buffer.from(content);
+  const open = () => Readable.from([bytes]);
+  const answer = await bucket.put({ key, size: bytes.length, sha256: sha256(bytes), open });
+  assert.ok(answer.code === "stored");
+  return { key, versionId: answer.versionId };
+}
+
+async function contentOf(key: string): Promise<string | null> {
+  const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
+  if (!head.found || head.version_id === null) return null;
+  const opened = await bucket.get({ key, versionId: head.version_id });
+  return opened.found ? text(opened.body) : null;
+}
+
+function entries(prefix?: string) {
+  return Array.fromAsync(listTrash(bucket, prefix));
+}
+
+/** The same bucket, as one that does not tell a digest or a version. */
+function silentOf(what: "sha256" | "version_id"): Bucket {
+  return {
+    ...bucket,
+    async head(request) {
+      const head = await bucket.head(request);
+      return head.found ? { ...head, [what]: null } : head;
+    },
+  };
+}
+
+describe("the trash", () => {
+  it("takes an object with its bytes and its time, and gives it back where its key is free", async () => {
+    const version = await put(newKey());
+    await moveToTrash(bucket, version, AT);
+    assert.equal(await contentOf(version.key), null);
+    const [entry, ...more] = await entries();
+    assert.deepEqual(
+      [entry, more],
+      [{ trashKey: trashKey(version.key, AT), key: version.key, at: AT, size: 5 }, []],
+    );
+    assert.ok(entry !== undefined);
+    const services = { db: database.pool, bucket };
+    assert.equal(await restoreFromTrash(services, entry), "restored");
+    assert.equal(await contentOf(version.key), "bytes");
+    assert.deepEqual(await entries(), []);
+    assert.equal(await restoreFromTrash(services, entry), "gone");
+    const { rows } = await database.pool.query("SELECT class FROM postern.storage_marks WHERE key = $1", [
+      version.key,
+    ]);
+    assert.deepEqual(rows, [{ class: "object_without_row" }]);
+  });
+
+  it("keeps what it has while the key is taken", async () => {
+    const version = await put(newKey(), "former");
+    await moveToTrash(bucket, version, AT);
+    await put(version.key, "new");
+    const [entry] = await entries();
+    assert.ok(entry !== undefined);
+    assert.equal(await restoreFromTrash({ db: database.pool, bucket }, entry), "taken");
+    assert.equal(await contentOf(version.key), "new");
+    assert.equal((await entries()).length, 1);
+  });
+
+  it("leaves alone what is gone, or another version by now", async () => {
+    const version = await put(newKey());
+    const other = { ...version, versionId: sha256(Buffer.from("other")) };
+    await moveToTrash(bucket, other, AT);
+    assert.equal(await contentOf(version.key), "bytes");
+    assert.deepEqual(await entries(), []);
+    assert.equal(await copyVersion(bucket, other, newKey()), null);
+  });
+
+  it("is listed whole or by the keys that its objects had", async () => {
+    const [one, other] = [await put(newKey()), await put(newKey())];
+    for (const version of [one, other]) await moveToTrash(bucket, version, AT);
+    const [, , tenantOfOne] = one.key.split("/");
+    assert.deepEqual(
+      (await entries(`v1/t/${tenantOfOne}/`)).map(({ key }) => key),
+      [one.key],
+    );
+    assert.deepEqual(
+      (await entries()).map(({ key }) => key),
+      [one.key, other.key].toSorted(),
+    );
+  });
+
+  it("is emptied of what came up to a time, and of an entry once", async () => {
+    for (const at of [AT, LATER]) await moveToTrash(bucket, await put(newKey()), at);
+    const first = (await entries()).find(({ at }) => at === AT);
+    assert.equal(await emptyTrash(bucket, "2026-03-01T11:59:59.999Z"), 0);
+    assert.equal(await emptyTrash(bucket, AT), 1);
+    assert.deepEqual(
+      (await entries()).map(({ at }) => at),
+      [LATER],
+    );
+    assert.ok(first !== undefined);
+    assert.equal(await deleteFromTrash(bucket, first), false);
+    assert.equal(await emptyTrash(bucket, LATER), 1);
+  });
+
+  it("deletes nothing of which the store tells no version", async () => {
+    await moveToTrash(bucket, await put(newKey()), AT);
+    await assert.rejects(emptyTrash(silentOf("version_id"), AT), StoreUnavailableError);
+    const [entry] = await entries();
+    assert.ok(entry !== undefined);
+    const services = { db: database.pool, bucket: silentOf("version_id") };
+    assert.equal(await restoreFromTrash(services, entry), "gone");
+  });
+});
+
+describe("a copy", () => {
+  it("is made of bytes whose digest the store does not tell", async () => {
+    const version = await put(newKey());
+    const to = newKey();
+    const copied = await copyVersion(silentOf("sha256"), version, to);
+    assert.equal(copied?.code, "stored");
+    assert.equal(await contentOf(to), "bytes");
+    assert.equal((await copyVersion(bucket, version, to))?.code, "exists");
+    assert.equal(await digestOfVersion(bucket, version), sha256(Buffer.from("bytes")));
+  });
+});
