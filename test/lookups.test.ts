@@ -165,6 +165,7 @@ describe("GET /api/search", () => {
   it("finds an event, a delivery and an endpoint by id, and where they are", async () => {
     const cases: [string, string, string][] = [
       [eventId, "event", `/api/events/${eventId}`],
+      [` ${eventId}`, "event", `/api/events/${eventId}`],
       [deliveryId.toUpperCase(), "delivery", `/api/deliveries/${deliveryId}`],
       [` ${endpointId} `, "endpoint", `/api/webhooks/${endpointId}`],
       ["order 77", "event", `/api/events/${eventId}`],

@@ -65,6 +65,7 @@ describe("401 comes first", () => {
       "/%",
       "/%zz",
       "/%C3%28",
+      "/%/%",
       `/${UNKNOWN_ID}/deliveries/%/retry`,
     ];
     for (const path of paths) assertRefused(await call("GET", path, { as: null }), REFUSED.unauthorized);
@@ -123,7 +124,8 @@ describe("404 and 405 come before the body", () => {
   it("on unknown paths and wrong methods", async () => {
     assertRefused(await call("POST", "/a/b/c", { raw: HUGE }), REFUSED.notFound);
     assertRefused(await call("PUT", "", { raw: HUGE }), REFUSED.methodNotAllowed);
-    for (const path of ["/%", "/%zz", "/%C3%28"]) assertRefused(await call("GET", path), REFUSED.notFound);
+    for (const path of ["/%", "/%zz", "/%C3%28", "/%/%"])
+      assertRefused(await call("GET", path), REFUSED.notFound);
   });
 });
 

@@ -178,7 +178,7 @@ describe("a replay of missed events", () => {
     const missed = { endpoint_id: endpoint.id, select: "missed" };
     const counted = await replays.count(missed);
     assert.deepEqual([counted.count, counted.by_cause], [2, {}]);
-    const { id } = await replays.create(missed);
+    const { id } = await replays.create({ ...missed, dry_run: false });
     await replays.waitForEnd(id);
     assert.deepEqual(received().sort(), old);
     const log = await webhooks.deliveries(endpoint.id, "?status=delivered");

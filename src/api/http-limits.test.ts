@@ -187,6 +187,16 @@ describe("a request", { timeout: 20_000 }, () => {
   });
 });
 
+it("each limit in time is the server's own", async () => {
+  await serve({ headersTimeoutMs: 11, requestTimeoutMs: 22, keepAliveTimeoutMs: 33, stallTimeoutMs: 44 });
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server;
+  assert.deepEqual([headersTimeout, requestTimeout, keepAliveTimeout, timeout], [11, 22, 33, 44]);
+});
+
+it("a stream of the log says as often that it is there, and ends as late, as its document says", () => {
+  assert.deepEqual([HTTP_LIMITS.streamPingMs, HTTP_LIMITS.streamLifeMs], [15_000, 600_000]);
+});
+
 it("the limits are long enough for each other", () => {
   const { headersTimeoutMs, requestTimeoutMs, stallTimeoutMs, streamPingMs, logTurnTimeoutMs } = HTTP_LIMITS;
   assert.ok(headersTimeoutMs < requestTimeoutMs && requestTimeoutMs < stallTimeoutMs);

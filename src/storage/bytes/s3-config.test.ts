@@ -17,6 +17,7 @@ import { checkBucket } from "./bucket-check.ts";
 import type { Bucket } from "./bucket.ts";
 import { makeS3Bucket } from "./s3-bucket.ts";
 import { lifecycleDays, refusesPlainHttp } from "./s3-config.ts";
+import type { LifecycleRule } from "./s3-sdk.ts";
 
 const REGION = "us-east-1";
 const LIMITS = { longestRetentionDays: 30, waivers: [] };
@@ -148,6 +149,7 @@ describe("refusesPlainHttp", () => {
     assert.ok(refuses({ ...DENY_PLAIN_HTTP, Principal: { AWS: ["*"] }, Action: ["s3:*"], Condition }));
     assert.ok(refuses({ ...DENY_PLAIN_HTTP, Resource: ["arn:aws:s3:::mine", "arn:aws:s3:::mine/*"] }));
     assert.ok(refuses({ ...DENY_PLAIN_HTTP, Condition: { Bool: { "aws:SecureTransport": false } } }));
+    assert.ok(refuses({ ...DENY_PLAIN_HTTP, Action: ["s3:GetObject", "*"] }));
   });
 
   it("is not content with less", () => {
@@ -160,6 +162,11 @@ describe("refusesPlainHttp", () => {
       { Condition: { Bool: { "aws:SecureTransport": "true" } } },
       { Condition: { ...DENY_PLAIN_HTTP.Condition, StringEquals: { "aws:PrincipalOrgID": "o-1" } } },
       { Condition: undefined },
+      { Action: undefined },
+      { Resource: undefined },
+      { Principal: undefined },
+      { Resource: "arn:aws:s3:::mine" },
+      { Condition: { Bool: { "aws:SecureTransport": "false", "aws:MultiFactorAuthPresent": "false" } } },
     ];
     for (const change of less) assert.ok(!refuses({ ...DENY_PLAIN_HTTP, ...change }));
     assert.ok(!refusesPlainHttp("no JSON", "mine"));
@@ -176,6 +183,34 @@ describe("lifecycleDays", () => {
       { ...enabled, Prefix: "", AbortIncompleteMultipartUpload: { DaysAfterInitiation: 5 } },
     ]);
     assert.deepEqual(days, { abort_multipart_days: 5, noncurrent_days: null, current_expiration_days: null });
+    const NoncurrentVersionExpiration = { NoncurrentDays: 3 };
+    const noncurrent = (rule: LifecycleRule) =>
+      lifecycleDays([{ ...rule, NoncurrentVersionExpiration }]).noncurrent_days;
+    const some: Partial<LifecycleRule>[] = [
+      { Prefix: "v1/" },
+      { Filter: { Prefix: "v1/" } },
+      { Filter: { And: {} } },
+      { Filter: { Tag: { Key: "a", Value: "b" } } },
+      { Filter: { ObjectSizeGreaterThan: 1 } },
+      { Filter: { ObjectSizeLessThan: 1 } },
+    ];
+    assert.deepEqual(
+      some.map((part) => noncurrent({ ...enabled, ...part })),
+      some.map(() => null),
+    );
+    const all: Partial<LifecycleRule>[] = [{}, { Prefix: "" }, { Filter: {} }, { Filter: { Prefix: "" } }];
+    assert.deepEqual(
+      all.map((part) => noncurrent({ ...enabled, ...part })),
+      all.map(() => 3),
+    );
+  });
+
+  it("counts the soonest of several", () => {
+    const rules = [5, 2, 7].map((DaysAfterInitiation) => ({
+      Status: "Enabled" as const,
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation },
+    }));
+    assert.equal(lifecycleDays(rules).abort_multipart_days, 2);
   });
 
   it("counts every rule that deletes objects, and a fixed date as at once", () => {

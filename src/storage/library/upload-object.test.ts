@@ -112,6 +112,11 @@ describe("an upload", () => {
     assert.equal((await findObjectByKey(database.pool, other))?.version_id, NOT_UPLOADED);
   });
 
+  it("makes nothing of a row that is erased before it can be read", async () => {
+    const db = Object({ query: async () => ({ rows: [], rowCount: 0 }) });
+    assert.equal(await uploadObject({ db, bucket }, wanted(), never), null);
+  });
+
   it("leaves a row that has moved on", async () => {
     const asked = wanted();
     const row = await uploadObject(services, asked, open);
@@ -161,6 +166,14 @@ describe("an upload that nobody recorded", () => {
     await bucket.put({ key: row.key, size: BYTES.length, sha256: sha256(BYTES), open });
     assert.equal(await adoptUpload(services, ACME, { ...row, size: 1 }), null);
     assert.equal(await adoptUpload(services, ACME, { ...row, sha256: "b".repeat(64) }), null);
+    const unversioned: Bucket = {
+      ...bucket,
+      async head(request) {
+        const head = await bucket.head(request);
+        return head.found ? { ...head, version_id: null } : head;
+      },
+    };
+    assert.equal(await adoptUpload({ ...services, bucket: unversioned }, ACME, row), null);
     assert.equal((await adoptUpload(services, ACME, row))?.version_id, sha256(BYTES));
   });
 });

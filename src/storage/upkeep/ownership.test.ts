@@ -3,12 +3,17 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { sha256 } from "../../../test/support/bucket-contract.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import type { Bucket } from "../bytes/bucket.ts";
+import { tenant } from "../../../test/support/two-tenants.ts";
+import { newDeliveryId } from "../../shared/id.ts";
+import type { Bucket, StoredVersion } from "../bytes/bucket.ts";
 import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
 import { makeLinkSigner } from "../bytes/file-links.ts";
 import { ownerKey } from "../bytes/own-keys.ts";
+import { insertPendingObject, recordUpload } from "../rows/stored-object-store.ts";
 import { readBucket } from "./owner-store.ts";
 import {
   checkOwner,
@@ -172,5 +177,161 @@ describe("a bucket that was never taken over", () => {
     assert.deepEqual([await marks(), (await known())?.generation], [["000000000002.json"], 2]);
     assert.equal(await takeOver(services), (await known())?.installationId);
     assert.deepEqual([await marks(), (await known())?.generation], [["000000000003.json"], 3]);
+  });
+});
+
+/** An artifact with its bytes, of which the database has a row in that state, or none. */
+async function store(state: "available" | "missing" | null): Promise<StoredVersion> {
+  const bytes = Buffer.from("of an attempt");
+  const facts = { size: bytes.length, sha256: sha256(bytes) };
+  const of = { tenantId: tenant("acme"), id: randomUUID(), deliveryId: newDeliveryId(), attempt: 1 };
+  const row = await insertPendingObject(database.pool, {
+    ...of,
+    ...facts,
+    kind: "request_body",
+    bucket: bucket.name,
+  });
+  assert.ok(row !== null);
+  const { key } = row;
+  const stored = await bucket.put({ key, ...facts, open: () => Readable.from([bytes]) });
+  assert.ok(stored.code === "stored");
+  await recordUpload(database.pool, of.tenantId, row, stored);
+  await database.pool.query(
+    state === null
+      ? "DELETE FROM postern.stored_objects WHERE id = $1 AND $2::text IS NULL"
+      : `UPDATE postern.stored_objects SET state = $2, available_at = now(), deadline = now() + interval '1 day' WHERE id = $1`,
+    [row.id, state],
+  );
+  return { key, versionId: stored.versionId };
+}
+
+describe("a bucket without a mark", () => {
+  it("is ours where what is known is found in it, and not while anything of that is gone", async () => {
+    const [, gone] = [await store("available"), await store("available")];
+    // Of what is not available nobody knows where it is.
+    await store("missing");
+    await bucket.deleteVersion(gone);
+    const trouble = await checkOwner(services);
+    assert.match(
+      trouble ?? "",
+      /^The bucket \S+ has no owner mark, and of 2 artifacts that this database knows only 1 are there with/,
+    );
+    assert.equal(await judgeOwner(services), trouble);
+    await assert.rejects(marks());
+    await database.pool.query("DELETE FROM postern.stored_objects WHERE bucket = $1 AND key = $2", [
+      bucket.name,
+      gone.key,
+    ]);
+    assert.equal(await checkOwner(services), null);
+    assert.deepEqual(await marks(), ["000000000001.json"]);
+  });
+
+  it("is not ours where what is known lies there with other bytes", async () => {
+    const { key } = await store("available");
+    await writeFile(join(root, "objects", key), "other bytes!!");
+    assert.match((await checkOwner(services)) ?? "", /knows only 0 are there/);
+  });
+
+  it("is not ours where the store does not tell the digest of what lies there, or tells another size", async () => {
+    await store("available");
+    for (const told of [{ sha256: null }, { size: 1 }]) {
+      const other: Bucket = {
+        ...bucket,
+        async head(request) {
+          const head = await bucket.head(request);
+          return head.found ? { ...head, ...told } : head;
+        },
+      };
+      assert.match((await checkOwner({ ...services, bucket: other })) ?? "", /knows only 0 are there/);
+    }
+    assert.equal(await checkOwner(services), null);
+  });
+
+  it("is nobody's where it holds what the database does not know, other than what is no artifact", async () => {
+    await writeFile(join(root, "objects", "planted.txt"), "");
+    await mkdir(join(root, "objects", "v1"));
+    await writeFile(join(root, "objects", "v1", "planted.txt"), "");
+    await store("missing");
+    const unknown = await store(null);
+    const trouble = await checkOwner(services);
+    assert.match(
+      trouble ?? "",
+      /has no owner mark, and holds artifacts that this database does not know\. Compar/,
+    );
+    await bucket.deleteVersion(unknown);
+    assert.equal(await checkOwner(services), null);
+  });
+
+  it("whose mark is gone is not ours while artifacts are known there", async () => {
+    assert.equal(await checkOwner(services), null);
+    const known = await store("available");
+    await rm(join(root, ownerKey(1)));
+    const trouble = await checkOwner(services);
+    assert.match(
+      trouble ?? "",
+      /^The owner mark of the bucket \S+ is gone, and this database knows of artifacts there/,
+    );
+    await database.pool.query("UPDATE postern.stored_objects SET state = 'purged' WHERE key = $1", [
+      known.key,
+    ]);
+    assert.equal(await checkOwner(services), null);
+  });
+});
+
+describe("a mark that changes while it is read", () => {
+  it("is read again, and three times at most", async () => {
+    assert.equal(await checkOwner(services), null);
+    for (const what of ["head", "get"] as const) {
+      let gone = 2;
+      const moving: Bucket = {
+        ...bucket,
+        [what]: async (request: never) => {
+          gone--;
+          return gone >= 0 ? { found: false } : bucket[what](request);
+        },
+      };
+      assert.equal(await checkOwner({ ...services, bucket: moving }), null);
+      gone = 3;
+      await assert.rejects(checkOwner({ ...services, bucket: moving }), {
+        name: "StoreUnavailableError",
+        message: "the bucket's owner mark was renewed each time that it was read",
+      });
+    }
+    const without = {
+      ...bucket,
+      head: async (request: Parameters<Bucket["head"]>[0]) => {
+        const head = await bucket.head(request);
+        return head.found ? { ...head, version_id: null } : head;
+      },
+    };
+    await assert.rejects(checkOwner({ ...services, bucket: without }), /renewed each time/);
+    await forgetEarlierBegins({ ...services, bucket: without });
+  });
+
+  it("is the other's that came first, where two write one", async () => {
+    const second = {
+      ...bucket,
+      put: async (upload: Parameters<Bucket["put"]>[0]) => {
+        await bucket.put(upload);
+        return bucket.put(upload);
+      },
+    };
+    // Both are of this installation, so it is ours all the same.
+    assert.equal(await checkOwner({ ...services, bucket: second }), null);
+    assert.match(
+      (await renewOwner({ ...services, bucket: second })) ?? "",
+      /^Another process, or a second copy of/,
+    );
+    await assert.rejects(takeOver({ ...services, bucket: second }), /at the same moment: try again/);
+  });
+
+  it("is the last of them, however many pages they come in", async () => {
+    assert.equal(await checkOwner(services), null);
+    const installation = (await known())?.installationId;
+    for (const generation of [2, 3, 4]) await putMark(generation, { installation, generation });
+    const paged: Bucket = { ...bucket, list: (page) => bucket.list({ ...page, limit: 2 }) };
+    assert.match((await checkOwner({ ...services, bucket: paged })) ?? "", /was compared 4 times/);
+    await forgetEarlierBegins({ ...services, bucket: paged });
+    assert.deepEqual(await marks(), ["000000000004.json"]);
   });
 });

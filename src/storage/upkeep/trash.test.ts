@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -117,6 +117,20 @@ describe("the trash", () => {
     assert.equal(await copyVersion(bucket, other, newKey()), null);
   });
 
+  it("has nothing that went there under no key of an artifact", async () => {
+    await mkdir(join(root, "postern", "trash"));
+    await writeFile(join(root, "postern", "trash", "planted.txt"), "");
+    assert.deepEqual(await entries(), []);
+  });
+
+  it("suspects nothing of a key whose object is gone from it", async () => {
+    const key = newKey();
+    const entry = { trashKey: trashKey(key, AT), key, at: AT, size: 5 };
+    assert.equal(await restoreFromTrash({ db: database.pool, bucket }, entry), "gone");
+    const { rowCount } = await database.pool.query("SELECT FROM postern.storage_marks WHERE key = $1", [key]);
+    assert.equal(rowCount, 0);
+  });
+
   it("is listed whole or by the keys that its objects had", async () => {
     const [one, other] = [await put(newKey()), await put(newKey())];
     for (const version of [one, other]) await moveToTrash(bucket, version, AT);
@@ -152,6 +166,10 @@ describe("the trash", () => {
     assert.ok(entry !== undefined);
     const services = { db: database.pool, bucket: silentOf("version_id") };
     assert.equal(await restoreFromTrash(services, entry), "gone");
+    const { rowCount } = await database.pool.query("SELECT FROM postern.storage_marks WHERE key = $1", [
+      entry.key,
+    ]);
+    assert.equal(rowCount, 0);
   });
 });
 
