@@ -289,6 +289,8 @@ describe("POST /api/webhooks/{id}/test with data", () => {
       [null, "data"],
       [{ order_id: "a\u0000" }, "data"],
       [{ order_id: `${most.order_id}x` }, "data"],
+      // Of as many characters, and of one byte more.
+      [{ order_id: `${most.order_id.slice(1)}é` }, "data"],
     ];
     for (const dry_run of [false, true]) {
       for (const [data, at] of bad) {

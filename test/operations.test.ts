@@ -106,7 +106,7 @@ describe("GET /metrics", () => {
     const [, sum] =
       /^http_server_request_duration_seconds_sum\{.*"\/api\/audit\/?".*\} (.+)$/m.exec(answer.text) ?? [];
     assert.ok(Number(sum) > 0 && Number(sum) < wholeS, `${sum} of ${wholeS} seconds`);
-    assert.match(answer.headers.get("content-type") ?? "", /^text\/plain/);
+    assert.match(answer.headers.get("content-type") ?? "", /^text\/plain; version=/);
     assert.match(
       answer.text,
       /^http_server_request_duration_seconds_count\{.*http_route="\/api\/webhooks\/?".*\} [1-9]/m,

@@ -23,6 +23,7 @@ const spanShape = z.object({
   spanId: z.string(),
   parentSpanId: z.string().optional(),
   name: z.string(),
+  startTimeUnixNano: z.string(),
   attributes: z.array(attribute),
   status: z.object({ code: z.number() }),
 });
@@ -132,6 +133,8 @@ describe("an event, with a collector", () => {
     assert.equal(first?.parentSpanId, PRODUCERS.spanId);
     assert.deepEqual(again, []);
     assert.equal(valueOf(first, "postern.event.id")?.stringValue, event.id);
+    // It begins with its request, so not after the event got its id, which has the time in whole milliseconds.
+    assert.ok(Number(first.startTimeUnixNano) / 1e6 < Number(`0x${event.traceId.slice(0, 12)}`) + 1);
     const attempts = spans.filter(({ parentSpanId }) => parentSpanId === first.spanId);
     assert.equal(attempts.length, 3);
     const spanIds = [works, fails].map((request) => {

@@ -4,10 +4,12 @@ import { it } from "node:test";
 import { fastify } from "fastify";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { requireUser } from "./access.ts";
-import { HTTP_LIMITS } from "./http-limits.ts";
+import { answerError } from "./error-answers.ts";
+import { HTTP_LIMITS, type HttpLimits } from "./http-limits.ts";
 import { makeLogTurns } from "./log-turns.ts";
 
-it("a caller who is gone before its turn is asked for takes none", async () => {
+/** An API for one user, with a turn for one answer at a time. */
+function makeApp(limits: Partial<HttpLimits>) {
   const app = fastify();
   const session = {
     type: "user" as const,
@@ -19,6 +21,13 @@ it("a caller who is gone before its turn is asked for takes none", async () => {
     portalId: null,
   };
   app.addHook("onRequest", requireUser({ verify: () => Promise.resolve(session) }));
+  app.setErrorHandler(answerError);
+  return { app, preHandler: makeLogTurns({ ...HTTP_LIMITS, maxLogAnswers: 1, ...limits }) };
+}
+
+it("a caller who is gone before its turn is asked for takes none", async () => {
+  // Its other caller would wait for longer than the test.
+  const { app, preHandler } = makeApp({});
   const gone = Promise.withResolvers<undefined>();
   app.addHook("onRequest", async (request, reply) => {
     if (request.url !== "/gone") return;
@@ -26,15 +35,38 @@ it("a caller who is gone before its turn is asked for takes none", async () => {
     await once(reply.raw, "close");
     gone.resolve(undefined);
   });
-  // Its other caller would wait for longer than the test.
-  const logTurn = makeLogTurns({ ...HTTP_LIMITS, maxLogAnswers: 1 });
-  for (const url of ["/gone", "/next"]) app.get(url, { preHandler: logTurn }, () => ({ ok: true }));
+  for (const url of ["/gone", "/next"]) app.get(url, { preHandler }, () => ({ ok: true }));
   const base = await app.listen({ host: "127.0.0.1", port: 0 });
   try {
     await assert.rejects(fetch(`${base}/gone`));
     await gone.promise;
     const answer = await fetch(`${base}/next`, { signal: AbortSignal.timeout(5_000) });
     assert.equal(answer.status, 200);
+  } finally {
+    await app.close();
+  }
+});
+
+it("a caller whose turn does not come is told to come again, and keeps no place", async () => {
+  const { app, preHandler } = makeApp({ logTurnTimeoutMs: 20 });
+  const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  app.get("/held", { preHandler }, async () => {
+    begun.resolve();
+    await end;
+    return { ok: true };
+  });
+  app.get("/next", { preHandler }, () => ({ ok: true }));
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  try {
+    const held = fetch(`${base}/held`);
+    await begun.promise;
+    const refused = await fetch(`${base}/next`);
+    assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "1"]);
+    goOn();
+    assert.equal((await held).status, 200);
+    const statuses = [(await fetch(`${base}/next`)).status, (await fetch(`${base}/next`)).status];
+    assert.deepEqual(statuses, [200, 200]);
   } finally {
     await app.close();
   }
