@@ -202,6 +202,17 @@ describe("a hold", () => {
     await assert.rejects(changes.hold(USER, randomUUID(), true), refused("not_found"));
   });
 
+  it("is not set while its tenant is being erased, and may end", async () => {
+    const { id } = await store("available", { hold: true });
+    await database.pool.query("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [ACME]);
+    const operator = byOperator(database.pool, ACME);
+    assert.equal(await holdArtifact(operator, id, true), false);
+    assert.equal(await holdArtifact(operator, id, false), true);
+    assert.equal(await holdArtifact(operator, id, true), false);
+    await database.pool.query("DELETE FROM postern.tenant_erasures");
+    assert.equal(await holdArtifact(operator, id, true), true);
+  });
+
   it("is not of what is purged, and the operator's is recorded as his", async () => {
     const [gone, kept] = [await store("purged"), await store("expired")];
     const operator = byOperator(database.pool, ACME);

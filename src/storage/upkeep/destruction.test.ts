@@ -63,6 +63,7 @@ describe("what of a page destroys something", () => {
       ["missing a", "purge c v-c", "missing a"],
     ];
     assert.equal(new Set([digest, ...others.map(digestOf)]).size, 5);
+    assert.notEqual(digestOf(["missing a", "missing b"]), digestOf(["missing amissing b"]));
   });
 });
 
