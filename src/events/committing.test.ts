@@ -50,6 +50,14 @@ function eventOf(id?: string, data: Record<string, unknown> = {}): NewEvent {
 const isReused = (error: unknown) => error instanceof Refusal && error.code === "idempotency_key_reused";
 
 describe("the events of a request", () => {
+  it("tell how many endpoints their tenant's next ones go to: as many go into one statement", async () => {
+    const events = Array.from({ length: 200 }, () => eventOf());
+    const partsOfNext = () => acceptor.fanOut.parts(events).length;
+    const unknown = partsOfNext();
+    await commit([eventOf()]);
+    assert.deepEqual([unknown, partsOfNext()], [5, 1]);
+  });
+
   it("are counted where they are new, alone and in arrays", async () => {
     for (const events of [
       [eventOf()],

@@ -90,6 +90,11 @@ it("says which workers hold their lock", async () => {
         { id: unheld, isHeld: false, isGone: false },
       ],
     );
+    await database.pool.query("UPDATE postern.workers SET is_dead = true WHERE first_lease_id = $1", [held]);
+    assert.deepEqual(
+      (await storeOf("").read()).workers.map(({ id }) => id),
+      [unheld],
+    );
   } finally {
     session.release(true);
   }
