@@ -5,8 +5,8 @@ import { groupAccepted, type CandidateGroup } from "./candidate-store.ts";
 import { groupFailures, sliceFailures } from "./failure-store.ts";
 import { causeOf, judge, MOST_COUNTED, type ReplayFilter, type Subscription } from "./replay.ts";
 
-/** Rows that one statement looks at. */
-const PAGE = 5000;
+/** How many rows one statement looks at, and all together. */
+const LIMITS = { page: 5000, most: MOST_COUNTED };
 
 export type ReplayCount = {
   count: number;
@@ -23,8 +23,10 @@ export async function countCandidates(
   db: Db,
   filter: ReplayFilter,
   subscription: Subscription,
+  limits = LIMITS,
 ): Promise<ReplayCount> {
-  const found = filter.selection === "failed" ? await findFailed(db, filter) : await findAccepted(db, filter);
+  const find = filter.selection === "failed" ? findFailed : findAccepted;
+  const found = await find(db, filter, limits);
   const sent = found.groups.filter((group) => judge(group, filter, subscription) === "send");
   const byCause = new Map<string, number>();
   for (const group of sent) {
@@ -45,27 +47,24 @@ export async function countCandidates(
   };
 }
 
+type Limits = typeof LIMITS;
 type Found = { groups: CandidateGroup[]; isCapped: boolean };
 
 /** All slices are asked for at once; how many of them run at once is up to the connections. */
-async function findFailed(db: Db, filter: ReplayFilter): Promise<Found> {
-  const { slices, isAll } = await sliceFailures(db, filter, {
-    after: startOf(filter),
-    size: PAGE,
-    most: MOST_COUNTED,
-  });
+async function findFailed(db: Db, filter: ReplayFilter, { page: size, most }: Limits): Promise<Found> {
+  const { slices, isAll } = await sliceFailures(db, filter, { after: startOf(filter), size, most });
   const groups = await Promise.all(slices.map((slice) => groupFailures(db, filter, slice)));
   return { groups: groups.flat(), isCapped: !isAll };
 }
 
-async function findAccepted(db: Db, filter: ReplayFilter): Promise<Found> {
+async function findAccepted(db: Db, filter: ReplayFilter, { page, most }: Limits): Promise<Found> {
   const found: CandidateGroup[] = [];
   let after = startOf(filter);
-  for (let looked = PAGE; ; looked += PAGE) {
-    const { groups, isAll } = await groupAccepted(db, filter, { after, most: PAGE });
+  for (let looked = page; ; looked += page) {
+    const { groups, isAll } = await groupAccepted(db, filter, { after, most: page });
     found.push(...groups);
     for (const { last } of groups) if (last > after) after = last;
-    if (isAll || looked >= MOST_COUNTED) return { groups: found, isCapped: !isAll };
+    if (isAll || looked >= most) return { groups: found, isCapped: !isAll };
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { newEventId } from "../shared/id.ts";
-import { causeOf, judge, type Candidate, type ReplayFilter } from "./replay.ts";
+import { causeOf, judge, versionToSend, type Candidate, type ReplayFilter } from "./replay.ts";
 
 const attempt = (given: Partial<NonNullable<Candidate["newest"]>>): Candidate["newest"] => ({
   status: "failed",
@@ -61,6 +61,41 @@ it("narrows by type, exactly or by prefix, and by cause", () => {
   }
   assert.deepEqual(verdicts({ cause: "http_500" }).send, ["failed"]);
   assert.deepEqual(verdicts({ cause: "timeout", selection: "all" }).send, ["timedOut"]);
+});
+
+const select = (eventType: string, type: string | null) => {
+  const event = type === null ? null : { type, newest: 1, versions: [1] };
+  const filter = { selection: "failed", eventType, cause: null } as const;
+  return judge({ ...CANDIDATES.failed, isPending: false, event }, filter, []);
+};
+
+it("takes a type as a whole, and a prefix up to its dot", () => {
+  assert.equal(select("invoice.*", "invoice.paid.late"), "send");
+  assert.equal(select("invoice.*", "invoices.paid"), "other");
+  assert.equal(select("invoice.paid", "invoice.paid.late"), "other");
+  // Of an event that is gone nobody knows the type.
+  assert.equal(select("invoice.*", null), "other");
+});
+
+it("misses nothing that is pending, gone or only in versions that nobody asked for", () => {
+  const missed = {
+    newest: null,
+    isPending: false,
+    event: { type: "invoice.paid", newest: 2, versions: [2] },
+  };
+  const filter = { selection: "missed", eventType: null, cause: null } as const;
+  assert.equal(judge(missed, filter, ["invoice.paid@2"]), "send");
+  assert.equal(judge(missed, filter, ["invoice.paid@1"]), "other");
+  assert.equal(judge({ ...missed, isPending: true }, filter, ["invoice.*"]), "other");
+  assert.equal(judge({ ...missed, event: null }, filter, ["*"]), "other");
+});
+
+it("sends the version that was attempted, or else the one that is subscribed to, or the newest", () => {
+  const event = { type: "invoice.paid", newest: 3, versions: [3, 2] };
+  assert.equal(versionToSend({ newest: attempt({ version: 1 }), event }, ["invoice.paid@2"]), 1);
+  assert.equal(versionToSend({ newest: null, event }, ["invoice.paid@2"]), 2);
+  assert.equal(versionToSend({ newest: null, event }, ["customer.*"]), 3);
+  assert.equal(versionToSend({ newest: null, event: null }, ["*"]), 1);
 });
 
 it("names the cause of a failure, and none of anything else", () => {
