@@ -38,22 +38,24 @@ const lease: EndedLease = {
 };
 
 /** Ends the lease where the queue could record so many of those found. */
-async function endWhere(recorded: readonly DeliveryId[], mayHaveMore: boolean) {
+async function endWhere(recorded: readonly DeliveryId[], mayHaveMore: boolean, leases = [lease]) {
   const told: EndpointId[] = [];
   const completed: CompletedLease[] = [];
   const kept: (KeptBodies | null)[] = [];
+  const attempts: unknown[] = [];
   const metrics = makeMetrics();
   const goesOn = await endLeases({
     db: database.pool,
-    find: async () => ({ leases: [lease], mayHaveMore }),
-    async complete(_db, attempts) {
-      completed.push(...attempts);
+    find: async () => ({ leases, mayHaveMore }),
+    async complete(_db, given) {
+      completed.push(...given);
       return new Set(recorded);
     },
     notify: async (_db, endpoints) => void told.push(...endpoints),
     artifacts: {
-      choose(keeps) {
+      choose(keeps, attempt) {
         kept.push(keeps);
+        attempts.push(attempt);
         return null;
       },
     },
@@ -62,6 +64,17 @@ async function endWhere(recorded: readonly DeliveryId[], mayHaveMore: boolean) {
   });
   const expired = (await metrics.pullExpired.get()).values[0]?.value;
   const outcomes = completed.map(({ status, error, nextDelayMs }) => [status, error, nextDelayMs]);
+  const counted = (await metrics.attemptsTotal.get()).values.map(({ labels, value }) => ({ labels, value }));
+  assert.deepEqual(
+    attempts,
+    leases.map(() => ({ attempt: 1, longResponseBody: null })),
+  );
+  assert.deepEqual(
+    counted,
+    leases
+      .slice(0, 1)
+      .map(() => ({ labels: { outcome: "failed", reason: "timeout" }, value: recorded.length })),
+  );
   return { goesOn, told, outcomes, expired, kept };
 }
 
@@ -75,6 +88,14 @@ describe("the end of clients' leases", () => {
     };
     assert.deepEqual(await endWhere([lease.id], true), { goesOn: true, ...ended });
     assert.deepEqual(await endWhere([lease.id], false), { goesOn: false, ...ended });
+  });
+
+  it("is told once of each endpoint, and asks for nothing where no lease has ended", async () => {
+    const other = { ...lease, id: newDeliveryId() };
+    const { told, outcomes } = await endWhere([lease.id, other.id], false, [lease, other]);
+    assert.deepEqual([told, outcomes.length], [[lease.endpointId], 2]);
+    const nothing = { goesOn: false, told: [], outcomes: [], expired: 0, kept: [] };
+    assert.deepEqual(await endWhere([], true, []), nothing);
   });
 
   it("leaves what is locked for the next time, instead of asking again at once", async () => {

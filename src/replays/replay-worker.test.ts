@@ -228,7 +228,7 @@ describe("a step of a replay", () => {
     const { status, error } = await rowOf(id);
     assert.deepEqual([status, error], ["failed", "endpoint_deleted"]);
     assert.deepEqual(
-      lines.map((line) => line.error),
+      lines.map(({ error }) => error),
       ["endpoint_deleted"],
     );
     const data = { replay_id: id, endpoint_id: endpointId, sent: 0, delivered: 0, failed: 0, skipped: 0 };
