@@ -48,6 +48,16 @@ async function send(endpoint: string, eventId: string | undefined): Promise<void
   );
 }
 
+/** A person's test at the endpoint, of no event. */
+async function sendTest(endpoint: string): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, test_id, event_type, trigger, attempt,
+        request_headers, delivery_label)
+      VALUES ('acme', $1, postern.uuid_v7(), gen_random_uuid(), 'invoice.paid', 'test', 1, '{}', 'label')`,
+    [endpoint],
+  );
+}
+
 before(async () => {
   database = await createTestDatabase();
   const options = { poolSize: 4, applicationName: "postern test", connectionTimeoutMs: 5000 };
@@ -107,6 +117,7 @@ describe("events that failed, counted in slices", () => {
     await dispatch(endpointId, third, true);
     await dispatch(endpointId, fourth);
     await send(endpointId, fifth);
+    await sendTest(endpointId);
     assert.ok(FIRST !== null);
     const db = tenants.reading(acme);
     const filter = { tenantId: acme, endpointId, to: new Date(), selection: "failed" as const };
@@ -120,7 +131,33 @@ describe("events that failed, counted in slices", () => {
     );
     const { slices } = await sliceFailures(db, filter, { after: FIRST, size: 1000, most: 1000 });
     const groups = (await Promise.all(slices.map((slice) => groupFailures(db, filter, slice)))).flat();
-    const counted = groups.filter(({ isPending }) => isPending).reduce((sum, group) => sum + group.count, 0);
-    assert.equal(counted, 2);
+    const counted = (pending: boolean) =>
+      groups.filter((group) => group.isPending === pending).reduce((sum, group) => sum + group.count, 0);
+    assert.deepEqual([counted(true), counted(false)], [2, EVENTS - 2]);
+  });
+
+  it("are told with the version that failed, and as gone where their tenant has them no more", async () => {
+    const [, , third, fourth] = events;
+    await database.pool.query(
+      "UPDATE postern.deliveries SET version = 2, event_type = 'invoice.sent' WHERE event_id = $1",
+      [third],
+    );
+    await database.pool.query("UPDATE postern.events SET tenant_id = 'globex' WHERE id = $1", [fourth]);
+    assert.ok(FIRST !== null);
+    const filter = { tenantId: acme, endpointId };
+    const last = parseEventId(events.at(-1)) ?? FIRST;
+    // By the owner's rights: the statement itself keeps to its tenant.
+    const groups = await groupFailures(database.pool, filter, { after: FIRST, upTo: last });
+    const told = groups
+      .filter(({ newest }) => newest?.status === "failed")
+      .toSorted((one, other) => (one.first < other.first ? -1 : 1))
+      .map(({ first, count, isPending, event }) => [first, count, isPending, event]);
+    const event = { type: "invoice.paid", newest: 1, versions: [1] };
+    assert.deepEqual(told, [
+      [third, 1, false, { type: "invoice.sent", newest: 2, versions: [2] }],
+      [fourth, 1, true, null],
+      [events[4], 1, true, event],
+      [events[5], 2, false, event],
+    ]);
   });
 });
