@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { checkEvents } from "../events/checked-events.ts";
 import type { Taken } from "../events/taken-events.ts";
@@ -7,7 +8,6 @@ import type { NewEvent } from "../queue/queue.ts";
 import { systemClock } from "../shared/clock.ts";
 import { parseTenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
-import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { makeAccepting, type Trial } from "./accepting.ts";
 import { TenantMovingError, type Home } from "./homes.ts";
@@ -45,6 +45,7 @@ function fakeHome(shard: string | null): FakeHome {
 function workerOf(...homes: [FakeHome, ...FakeHome[]]) {
   let nowMs = 0;
   const [keeper, last = keeper] = homes;
+  const kept = makeKeptLog();
   const finding = { answers: async (): Promise<Home | null> => last };
   const accepting = makeAccepting({
     homes: {
@@ -54,11 +55,12 @@ function workerOf(...homes: [FakeHome, ...FakeHome[]]) {
       find: () => finding.answers(),
     },
     clock: { ...systemClock, nowMs: () => nowMs },
-    log: makeLog("silent"),
+    log: kept.log,
   });
   return {
     accepting,
     finding,
+    told: kept.lines,
     move: (ms: number) => (nowMs += ms),
     trial: (): Trial => ({
       bytes: 100,
@@ -232,5 +234,81 @@ describe("accepting a message of the only database", () => {
       assert.equal((await accepting.accept([eventOf("acme")], trial())).outcome, "away");
     assert.equal(only.tried.length, 3);
     assert.equal(accepting.room({ messages: 3, bytes: 300 }), 0);
+  });
+});
+
+describe("what came of a message", () => {
+  const outcomes: [string, (home: FakeHome) => void][] = [
+    ["accepted", () => undefined],
+    ["closed", (home) => (home.isAway = () => true)],
+    ["moving", (home) => (home.answers = fails(MOVING))],
+    ["away", (home) => (home.answers = fails(AWAY))],
+    ["failed", (home) => (home.answers = fails(new Error("violates a constraint")))],
+  ];
+  for (const [place, [worse, makeWorse]] of outcomes.entries()) {
+    it(`is ${worse} where the rest of it was no worse, whichever came first`, async () => {
+      for (const [other, makeOther] of outcomes.slice(0, place)) {
+        for (const tenants of [
+          ["acme", "globex"],
+          ["globex", "acme"],
+        ]) {
+          const homes = two();
+          const { accepting, trial } = workerOf(...homes);
+          makeWorse(homes[0]);
+          makeOther(homes[1]);
+          const { outcome, home } = await accepting.accept(tenants.map(eventOf), trial());
+          assert.deepEqual([outcome, home?.shard], [worse, "eu1"], other);
+        }
+      }
+    });
+  }
+
+  it("is told of the first of two shards that are as bad", async () => {
+    const [one, other] = two();
+    const { accepting, trial } = workerOf(one, other);
+    one.answers = fails(AWAY);
+    other.answers = fails(AWAY);
+    assert.equal((await accepting.accept(["globex", "acme"].map(eventOf), trial())).home, other);
+  });
+
+  it("is accepted where nothing is left of it", async () => {
+    const { accepting, trial } = workerOf(...two());
+    assert.deepEqual(await accepting.accept([], trial()), { outcome: "accepted", home: null });
+  });
+
+  it("is told once of a database that takes nothing, with the shard's name, and again after it took something", async () => {
+    for (const shard of [null, "eu1"]) {
+      const only = fakeHome(shard);
+      const { accepting, trial, told } = workerOf(only);
+      const accept = () => accepting.accept([eventOf("acme")], trial());
+      only.answers = fails(AWAY);
+      await accept();
+      await accept();
+      const line = { level: 40, err: "unavailable", ...(shard === null ? {} : { shard }) };
+      assert.deepEqual(told, [line]);
+      only.answers = async () => "accepted";
+      await accept();
+      only.answers = fails(AWAY);
+      await accept();
+      assert.deepEqual(told, [line, line]);
+    }
+  });
+
+  it("tells each event that was accepted with its home, and none twice", async () => {
+    const [one, other] = two();
+    const { accepting, trial } = workerOf(one, other);
+    const events = ["acme", "globex"].map(eventOf);
+    const done: unknown[] = [];
+    const taken: Trial = {
+      ...trial(),
+      done: (home, event, how) => void done.push([home.shard, event.tenantId, how]),
+    };
+    other.answers = async () => "key_reused";
+    await accepting.accept(events, taken);
+    await accepting.accept(events, taken);
+    assert.deepEqual(done, [
+      ["eu1", "acme", "accepted"],
+      ["eu2", "globex", "key_reused"],
+    ]);
   });
 });

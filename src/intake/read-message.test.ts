@@ -122,6 +122,30 @@ describe("a message of a producer", () => {
     assert.deepEqual(reading.kind === "refused" && reading.issues[0]?.path, [1, "data"]);
   });
 
+  it("is refused with what is wrong where", () => {
+    const malformed = { kind: "refused", reason: "malformed" };
+    const reading = read([EVENT, { data: {} }]);
+    assert.ok(reading.kind === "refused");
+    const [{ message, ...found } = { message: "" }, ...others] = reading.issues;
+    assert.deepEqual([found, others], [{ path: [1, "type"], code: "invalid_type" }, []]);
+    assert.match(message, /string/);
+    const large = Buffer.from(JSON.stringify(EVENT).padEnd(1024 * 1024 + 1));
+    const tooLarge = { path: [], message: "must be at most 1 MiB", code: "too_big" };
+    assert.deepEqual(read(large), { ...malformed, issues: [tooLarge] });
+    assert.deepEqual(read(Buffer.from("{")), { ...malformed, issues: [] });
+    assert.deepEqual(read(EVENT, { subject: "postern.other" }), {
+      kind: "refused",
+      reason: "tenant",
+      issues: [],
+    });
+    const unknown = read([EVENT, { type: "no.such", data: {} }]);
+    assert.ok(unknown.kind === "unknown");
+    assert.deepEqual(
+      unknown.issues.map(({ path, code }) => [path, code]),
+      [[[1, "type"], "unknown_event_type"]],
+    );
+  });
+
   it("waits for a type or a version that the catalog lacks", () => {
     assert.equal(read({ type: "no.such", data: {} }).kind, "unknown");
     assert.equal(read([EVENT, { type: "no.such", data: {} }]).kind, "unknown");
@@ -194,6 +218,13 @@ describe("a message of Postern's own", () => {
     "a tenant that is none": changed({ tenant: "a,b" }),
     "a type that would be several patterns": changed({ type: "a,b" }),
     "a body that the database cannot hold": changed({ body: "\u0000" }),
+    "version 0": changed({ version: 0 }),
+    "version 1000": changed({ version: 1000 }),
+    "a part of a version": changed({ version: 1.5 }),
+    "a body of version 0": changed({ others: { "0": "{}" } }),
+    "a body of version 1000": changed({ others: { "1000": "{}" } }),
+    "another body that the database cannot hold": changed({ others: { "2": "\u0000" } }),
+    "a key that the database cannot hold": changed({ key: "\u0000" }),
     "a traceparent that is none": changed({ traceparent: "00-\u0000" }),
   })) {
     it(`is refused as malformed: ${what}`, () => assert.equal(refusalOf(read(body, own)), "malformed"));

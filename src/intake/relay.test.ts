@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import { checkEvents } from "../events/checked-events.ts";
 import { openCatalog } from "../events/live-catalog.ts";
@@ -7,11 +8,11 @@ import type { Taken } from "../events/taken-events.ts";
 import type { NewEvent } from "../queue/queue.ts";
 import { sleep } from "../shared/clock.ts";
 import { parseTenantId } from "../shared/id.ts";
-import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { writeAccepted } from "./accepted-message.ts";
-import { onlyHome } from "./homes.ts";
-import { makeStreamRelay } from "./relay.ts";
+import { GRACE_LOOKS, GRACE_MS } from "./course.ts";
+import { onlyHome, type Home } from "./homes.ts";
+import { makeStreamRelay, type RelayServices } from "./relay.ts";
 import { ACCEPTED_SUBJECT, type StreamMessage } from "./stream.ts";
 
 const catalog = await openCatalog(undefined);
@@ -19,12 +20,13 @@ const catalog = await openCatalog(undefined);
 type Accepting = (event: NewEvent, how: "grouped" | "alone") => Promise<Taken>;
 
 /** A worker's relay on a clock of its own, with what it asks of the stream and says of each message. */
-function relayOver(accept: Accepting) {
+function relayOver(accept: Accepting, given: Partial<RelayServices> = {}) {
   const clock = new VirtualClock();
   const metrics = makeMetrics();
   const waiting: StreamMessage[] = [];
   const asked: number[] = [];
   const said: string[] = [];
+  const kept = makeKeptLog();
   const relay = makeStreamRelay({
     stream: {
       async *take(most, signal) {
@@ -37,10 +39,12 @@ function relayOver(accept: Accepting) {
     catalog,
     tracing: null,
     clock,
-    log: makeLog("silent"),
+    log: kept.log,
     metrics,
+    ...given,
   });
   return {
+    told: kept.lines,
     clock,
     metrics,
     asked,
@@ -61,7 +65,7 @@ function relayOver(accept: Accepting) {
         ...given,
       });
     },
-    async shown(metric: "intakeRefused" | "intakePutBack" | "eventsAccepted") {
+    shown: async (metric: "intakeRefused" | "intakePutBack" | "eventsAccepted") => {
       const { values } = await metrics[metric].get();
       return values.map(({ labels, value }) => Object.assign({ value }, labels));
     },
@@ -157,5 +161,164 @@ describe("relaying from the stream", () => {
     await worker.clock.runUntil(10_100);
     assert.deepEqual(worker.asked, [32, 32]);
     await worker.relay.stop();
+  });
+});
+
+/** One message, for so long. */
+async function relayOne(
+  given: Partial<StreamMessage>,
+  accept: Accepting = async () => "accepted",
+  services: Partial<RelayServices> = {},
+) {
+  const worker = relayOver(accept, services);
+  worker.put(given);
+  worker.relay.start();
+  await worker.clock.runUntil(10_000);
+  await worker.relay.stop();
+  return worker;
+}
+
+describe("what a relay tells", () => {
+  const of1 = { subject: "postern.events.acme", sequence: 1 };
+
+  const unknown = { bytes: Buffer.from(JSON.stringify({ type: "nobody.knows", data: {} })) };
+
+  it("is a message that fails, each time that it is put back", async () => {
+    const { told } = await relayOne({}, () => Promise.reject(new Error("violates a constraint")));
+    const line = { level: 50, err: "violates a constraint", reason: "failed", deliveries: 1, afterMs: 5000 };
+    assert.deepEqual(told, [{ ...line, ...of1 }]);
+  });
+
+  it("is a message that waits for its type, the first time", async () => {
+    const { told } = await relayOne(unknown);
+    const [{ issues, ...line } = {}, ...others] = told;
+    const reason = "unknown_event_type";
+    assert.deepEqual(line, { level: 40, reason, ...of1, deliveries: 1, afterMs: 10_000 });
+    assert.ok(Array.isArray(issues) && issues.length === 1);
+    assert.deepEqual(others, []);
+    assert.deepEqual((await relayOne({ ...unknown, deliveries: 2 })).told, []);
+  });
+
+  it("is a message that is refused, and ends: its type stayed unknown, or it holds no events", async () => {
+    for (const [given, reason] of [
+      [{ ...unknown, deliveries: GRACE_LOOKS + 1, storedAtMs: Date.now() - GRACE_MS }, "unknown_event_type"],
+      [{ bytes: Buffer.from('{"data":{}}') }, "malformed"],
+    ] as const) {
+      const { told, said, shown } = await relayOne(given);
+      const [{ issues, ...line } = {}, ...others] = told;
+      assert.deepEqual(line, { level: 50, reason, ...of1, bytes: given.bytes.length });
+      assert.ok(Array.isArray(issues) && issues.length === 1);
+      assert.deepEqual([others, said], [[], ["end 1"]]);
+      assert.deepEqual(await shown("intakeRefused"), [{ reason, value: 1 }]);
+      assert.deepEqual(await shown("intakePutBack"), []);
+    }
+  });
+
+  it("is an event whose key was used for other content, with its shard where there are several", async () => {
+    for (const shard of [null, "eu1"]) {
+      const metrics = makeMetrics();
+      const home: Home = { shard, metrics, isAway: () => false, accept: async () => "key_reused" };
+      const homes = { all: [home], keeper: home, peek: () => home, find: async () => home };
+      const { told, shown } = await relayOne({}, undefined, { homes });
+      const [{ eventId, ...line } = {}] = told;
+      const named = shard === null ? {} : { shard };
+      const reason = "idempotency_key_reused";
+      const eventIs = { eventType: "invoice.paid", tenantId: "acme" };
+      const bytes = 33;
+      assert.deepEqual(line, { level: 50, reason, ...of1, bytes, ...eventIs, ...named, issues: [] });
+      assert.equal(typeof eventId, "string");
+      assert.deepEqual(await shown("intakeRefused"), [{ reason, ...named, value: 1 }]);
+    }
+  });
+
+  it("is nothing of what waits for a shard, which is counted as away, under its name", async () => {
+    const metrics = makeMetrics();
+    const [one, other] = ["eu1", "eu2"].map((shard): Home => ({
+      shard,
+      metrics,
+      isAway: () => shard === "eu1",
+      accept: async () => "accepted",
+    }));
+    assert.ok(one !== undefined && other !== undefined);
+    const homes = { all: [one, other], keeper: other, peek: () => one, find: async () => one };
+    const { told, shown, said } = await relayOne({}, undefined, { homes });
+    assert.deepEqual(told, []);
+    assert.deepEqual(await shown("intakePutBack"), [{ reason: "away", shard: "eu1", value: 1 }]);
+    assert.match(said.join(), /^put back 1 for [5-9][0-9]{2}$/);
+  });
+
+  it("is a stream that hands out nothing, once until it does again, and asks it each second", async () => {
+    const clock = new VirtualClock();
+    const asked: number[] = [];
+    let isBroken = true;
+    const stream: RelayServices["stream"] = {
+      async *take(_most, signal) {
+        asked.push(clock.nowMs());
+        if (isBroken) throw new Error("no leader");
+        yield* [];
+        await sleep(clock, 1000, signal);
+      },
+    };
+    const { relay, told } = relayOver(async () => "accepted", { stream, clock });
+    relay.start();
+    await clock.runUntil(2500);
+    const line = { level: 40, err: "no leader" };
+    assert.deepEqual([asked, told], [[0, 1000, 2000], [line]]);
+    isBroken = false;
+    await clock.runUntil(3500);
+    isBroken = true;
+    await clock.runUntil(5500);
+    await relay.stop();
+    assert.deepEqual(told, [line, line]);
+  });
+
+  it("is a stop that leaves messages behind after ten seconds", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const worker = relayOver(() => Promise.withResolvers<Taken>().promise);
+    worker.put();
+    worker.relay.start();
+    await worker.clock.runUntil(100);
+    let isStopped = false;
+    const stopped = (async () => {
+      await worker.relay.stop();
+      isStopped = true;
+    })();
+    test.mock.timers.tick(9_999);
+    await new Promise(setImmediate);
+    assert.deepEqual([isStopped, worker.told], [false, []]);
+    test.mock.timers.tick(1);
+    await stopped;
+    assert.deepEqual(worker.told, [{ level: 40, err: "its tries did not end" }]);
+  });
+
+  it("is a trace of each event that it accepts of a producer, and none of what the API told of", async () => {
+    const traced: object[] = [];
+    const tracing = {
+      continues: (header: unknown) =>
+        header === "good" ? `00-${"a".repeat(32)}-${"b".repeat(16)}-01` : undefined,
+      accepted: (event: object) => void traced.push(event),
+      attempt: () => assert.fail(),
+      close: async () => undefined,
+    };
+    const traceparent = tracing.continues("good");
+    for (const [given, taken] of [
+      [{ traceparent: "good" }, "accepted"],
+      [{ traceparent: "bad" }, "accepted"],
+      [{ traceparent: "good" }, "known"],
+    ] as const) {
+      await relayOne(given, async () => taken, { tracing });
+    }
+    const events = checkEvents(
+      [{ type: "invoice.paid", data: {} }],
+      parseTenantId("acme"),
+      catalog.current(),
+    );
+    await relayOne({ subject: ACCEPTED_SUBJECT, bytes: writeAccepted(events) }, undefined, { tracing });
+    const known = traced.map((event) => Object.assign({}, event, { eventId: "" }));
+    const event = { eventId: "", eventType: "invoice.paid", tenantId: "acme" };
+    assert.deepEqual(known, [
+      { ...event, traceparent },
+      { ...event, traceparent: undefined },
+    ]);
   });
 });

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openCatalog } from "../events/live-catalog.ts";
 import { checkEvents } from "../events/checked-events.ts";
+import type { NewEvent } from "../queue/queue.ts";
 import { newEventId, parseTenantId } from "../shared/id.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { readAccepted } from "./accepted-message.ts";
 import { makeStoring } from "./store-events.ts";
-import { StreamUnavailableError } from "./stream.ts";
+import { MessageTooLargeError, StreamUnavailableError } from "./stream.ts";
 
 const catalog = (await openCatalog(undefined)).current();
 const eventsOf = (...tenants: string[]) =>
@@ -40,6 +41,32 @@ describe("storing the events of concurrent requests", () => {
     ]);
   });
 });
+
+/** What becomes of events that are stored so, and how often that was tried. */
+async function tries(store: () => Promise<void>, known: Parameters<typeof makeStoring>[0]["findKnownKeys"]) {
+  const metrics = makeMetrics();
+  let asked = 0;
+  const durable = makeStoring({
+    stream: {
+      store: () => {
+        asked++;
+        return store();
+      },
+    },
+    findKnownKeys: known,
+    metrics,
+  });
+  const outcome = await durable(eventsOf("acme")).catch(({ code, retryAfterS }) => [code, retryAfterS]);
+  const accepted = (await metrics.intakeAccepted.get()).values[0]?.value;
+  return { outcome, asked, accepted };
+}
+
+const nothing = async () => undefined;
+const isKnown = (sameContent: boolean) => async (events: readonly NewEvent[]) =>
+  new Map(events.map(({ id }) => [id, { id, dispatchCount: 1, sameContent }]));
+const tooLarge = async () => {
+  throw new MessageTooLargeError("of 1 MiB");
+};
 
 describe("storing events", () => {
   it("counts those that the stream has, and not those of keys that are known", async () => {
@@ -75,5 +102,54 @@ describe("storing events", () => {
     await assert.rejects(durable(eventsOf("acme")), { message: "broken" });
     assert.deepEqual(answers, []);
     await durable(eventsOf("acme"));
+  });
+
+  it("refuses a key that stands for other content, and stores nothing of its request", async () => {
+    assert.deepEqual(await tries(nothing, isKnown(false)), {
+      outcome: ["idempotency_key_reused", undefined],
+      asked: 0,
+      accepted: 0,
+    });
+  });
+
+  it("stores nothing where all keys are known", async () => {
+    const { asked, accepted } = await tries(nothing, isKnown(true));
+    assert.deepEqual([asked, accepted], [0, 0]);
+  });
+
+  it("refuses what is too large for a message", async () => {
+    assert.deepEqual(await tries(tooLarge, async () => new Map()), {
+      outcome: ["payload_too_large", undefined],
+      asked: 1,
+      accepted: 0,
+    });
+  });
+
+  for (const [afterMs, asked] of [
+    [6001, 1],
+    [6000, 2],
+  ] as const) {
+    it(`refuses for now what the stream does not take, and not before six seconds: ${afterMs} ms`, async (test) => {
+      let nowMs = 1000;
+      test.mock.method(performance, "now", () => nowMs);
+      const away = async () => {
+        // The second try comes a second later.
+        nowMs += nowMs === 1000 ? afterMs : 1000;
+        throw new StreamUnavailableError("away");
+      };
+      const told = await tries(away, async () => new Map());
+      assert.deepEqual(told, { outcome: ["unavailable", 2], asked, accepted: 0 });
+    });
+  }
+
+  it("shares a message between requests where nobody divides them into lanes", async () => {
+    let messages = 0;
+    const durable = makeStoring({
+      stream: { store: async () => void messages++ },
+      findKnownKeys: async () => new Map(),
+      metrics: makeMetrics(),
+    });
+    await Promise.all([durable(eventsOf("acme")), durable(eventsOf("globex"))]);
+    assert.equal(messages, 1);
   });
 });
