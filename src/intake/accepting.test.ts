@@ -204,7 +204,7 @@ describe("accepting a message of two shards", () => {
 describe("a database that is silent", () => {
   it("counts as away after a minute, and an event that it took meanwhile is counted once", async () => {
     const only = fakeHome(null);
-    const { accepting, trial } = workerOf(only);
+    const { accepting, trial, told } = workerOf(only);
     const silence = Promise.withResolvers<Taken>();
     only.answers = () => silence.promise;
     let counted = 0;
@@ -218,6 +218,7 @@ describe("a database that is silent", () => {
     } finally {
       test.mock.timers.reset();
     }
+    assert.deepEqual(told, [{ level: 40, err: "the database does not answer" }]);
     const again = accepting.accept(events, taken);
     silence.resolve("accepted");
     assert.equal((await again).outcome, "accepted");
