@@ -11,7 +11,7 @@ const EVERYWHERE = /^src\/(?:shared|database|telemetry|config)/;
 
 /** Too slow, or about other programs, so never tried. */
 const LEFT_OUT =
-  /^test\/(?:oldest|deploy|release|schemathesis|api-clients|built-program|earlier-releases|rolling-upgrade|oldest-postgres|demo|receivers|supply-chain|docs|restored-database|crash-series|large-pages|noisy-|statement-plans|storage-lifecycle|s3-|embedded-restart)|-kills\.test\.ts$|(?:worker-simulation|slot-keeper)\.test\.ts$|^portal\//;
+  /^test\/(?:oldest|deploy|release|schemathesis|api-clients|built-program|earlier-releases|rolling-upgrade|oldest-postgres|demo|receivers|supply-chain|docs|restored-database|crash-series|large-pages|noisy-|shard-placing|statement-plans|storage-lifecycle|s3-|embedded-restart)|-kills\.test\.ts$|(?:worker-simulation|slot-keeper)\.test\.ts$|^portal\//;
 
 /** Tests of the running program that show what a part does, by words in their names, beside those that import it. */
 const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
