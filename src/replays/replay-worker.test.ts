@@ -274,7 +274,7 @@ describe("a replay that passed to another worker", () => {
   it("gets nothing from the first one's step", async () => {
     await seedEvents(database.pool, { endpoint: endpointId, count: 1 });
     const id = await request();
-    await step({
+    const told = await step({
       ...tenants,
       of: (tenantId) => ({
         ...tenants.of(tenantId),
@@ -286,6 +286,7 @@ describe("a replay that passed to another worker", () => {
     });
     const { status, sent, lease_owner: owner } = await rowOf(id);
     assert.deepEqual([pages, status, sent], [[], "running", 0]);
+    assert.deepEqual(told, { failures: [], lines: [] });
     assert.notEqual(owner, null);
   });
 

@@ -1,19 +1,34 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
-import { newEventId } from "../shared/id.ts";
+import { eventually } from "../../test/support/service.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { idAt, newEventId } from "../shared/id.ts";
 import { readHomes } from "./directory-store.ts";
 import {
   commitSwitch,
   countRows,
+  deleteMove,
+  deleteTenantRows,
+  fence,
   findMove,
+  findTablesWithRows,
   forgetFence,
+  forgetKeys,
   holdTenant,
+  insertMove,
+  insertReplays,
   isAtWork,
   lacksEvents,
+  lockSwitched,
+  measureRows,
   readKeysOnTheWay,
   readMarks,
+  readReplays,
+  readReplaysOfMove,
   releaseEndpoints,
+  setMoving,
   takeReplays,
   unfence,
   wasErasedSince,
@@ -150,4 +165,151 @@ it("forgets a fence where the tenant was not let in", async () => {
   for (const { tenantId } of [seeded.acme, seeded.globex]) await forgetFence(seeded.pool, tenantId);
   assert.equal(await readMarks(seeded.pool, seeded.acme.tenantId), null);
   assert.deepEqual(await readMarks(seeded.pool, seeded.globex.tenantId), { moving: false, fenced: false });
+});
+
+describe("a move's row", () => {
+  it("is made once, found as it is, and deleted alone", async () => {
+    const { acme, globex, pool } = seeded;
+    await deleteMove(pool, acme.tenantId);
+    assert.equal(await findMove(pool, acme.tenantId), null);
+    assert.notEqual(await findMove(pool, globex.tenantId), null);
+    await insertMove(pool, { tenantId: acme.tenantId, source: "eu1", target: "eu3" });
+    await insertMove(pool, { tenantId: acme.tenantId, source: "eu1", target: "eu4" });
+    const { startedAt, ...move } = (await findMove(pool, acme.tenantId)) ?? {};
+    assert.deepEqual(move, { tenantId: "acme", source: "eu1", target: "eu3", switched: false });
+    assert.ok(startedAt instanceof Date);
+  });
+
+  it("keeps the replays of a switch, and a move that is another's does not switch", async () => {
+    const { acme, globex, pool } = seeded;
+    const move = await findMove(pool, acme.tenantId);
+    assert.ok(move !== null);
+    assert.equal(await readReplaysOfMove(pool, acme.tenantId), "[]");
+    assert.equal(await lockSwitched(pool, acme.tenantId), false);
+    for (const changed of [{ source: "eu9" }, { target: "eu9" }])
+      await assert.rejects(commitSwitch(pool, { ...move, ...changed }, "[]"), /given up/);
+    await commitSwitch(pool, move, '[{"id":1}]');
+    assert.equal(await readReplaysOfMove(pool, acme.tenantId), '[{"id":1}]');
+    assert.deepEqual(
+      [await lockSwitched(pool, acme.tenantId), await lockSwitched(pool, globex.tenantId)],
+      [true, false],
+    );
+    await deleteMove(pool, acme.tenantId);
+    assert.equal(await readReplaysOfMove(pool, acme.tenantId), "[]");
+    assert.equal(await lockSwitched(pool, acme.tenantId), false);
+  });
+
+  it("can't be switched while somebody asks whether it was", async () => {
+    const { acme, pool } = seeded;
+    const move = await findMove(pool, acme.tenantId);
+    assert.ok(move !== null);
+    const switching = await inTransaction(pool, async (transaction) => {
+      const pid = await pidOf(transaction);
+      assert.equal(await lockSwitched(transaction, acme.tenantId), false);
+      const commit = commitSwitch(pool, move, "[]");
+      await eventually(async () => (await waitersFor(pool, pid)) === 1);
+      return { commit };
+    });
+    await switching.commit;
+  });
+});
+
+describe("a fence", () => {
+  it("is set under the version that is given, again or for the first time, and lifted", async () => {
+    const { acme, globex, pool } = seeded;
+    const rows = () => sql("SELECT tenant_id, version, fenced, moving FROM postern.shard_tenants ORDER BY 1");
+    const untouched = { tenant_id: "globex", version: 1, fenced: false, moving: false };
+    const fenced = { tenant_id: "acme", version: 7, fenced: true, moving: true };
+    await fence(pool, acme.tenantId, 7);
+    assert.deepEqual(await rows(), [fenced, untouched]);
+    await setMoving(pool, acme.tenantId, false);
+    assert.deepEqual(await rows(), [{ ...fenced, moving: false }, untouched]);
+    await unfence(pool, acme.tenantId);
+    assert.deepEqual(await readMarks(pool, acme.tenantId), { moving: false, fenced: false });
+    await setMoving(pool, acme.tenantId, true);
+    assert.deepEqual(await readMarks(pool, acme.tenantId), { moving: true, fenced: false });
+    await sql("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");
+    await fence(pool, acme.tenantId, 7);
+    assert.deepEqual(await rows(), [fenced, untouched]);
+    assert.deepEqual(await readMarks(pool, globex.tenantId), { moving: false, fenced: false });
+  });
+});
+
+it("brings replays as they were, those that run as well as those that are over, and changes none that is there", async () => {
+  const { acme, globex, pool } = seeded;
+  await sql(
+    `INSERT INTO postern.replays SELECT r.* FROM json_populate_record((SELECT r FROM postern.replays r
+      WHERE tenant_id = 'acme'), $1) AS r`,
+    JSON.stringify({ id: newEventId(), status: "canceled", finished_at: "2026-03-01T00:00:00Z" }),
+  );
+  await takeReplays(pool, acme.tenantId);
+  const rows = () => sql("SELECT to_jsonb(r) AS row FROM postern.replays r ORDER BY tenant_id, id");
+  const before = await rows();
+  const [running, canceled] = before.map(({ row }) => row.lease_until);
+  assert.deepEqual([running === "infinity", canceled === "infinity"], [true, false]);
+  const kept = await readReplays(pool, acme.tenantId);
+  assert.equal(JSON.parse(kept).length, 2);
+  await sql("DELETE FROM postern.replays WHERE tenant_id = 'acme'");
+  assert.equal(await readReplays(pool, acme.tenantId), "[]");
+  await insertReplays(pool, kept);
+  assert.deepEqual(await rows(), before);
+  await sql("UPDATE postern.replays SET sent = 5");
+  await insertReplays(pool, kept);
+  assert.deepEqual(await sql("SELECT DISTINCT sent FROM postern.replays"), [{ sent: 5 }]);
+  assert.equal(JSON.parse(await readReplays(pool, globex.tenantId)).length, 1);
+});
+
+/** So many milliseconds ago. */
+const since = (events: number, deliveries: number) => ({
+  events: new Date(Date.now() - events),
+  deliveries: new Date(Date.now() - deliveries),
+});
+
+it("counts of the log what is newer than is asked for", async () => {
+  const { acme, pool } = seeded;
+  const { tenantId } = acme;
+  const epoch = new Date(0);
+  const all = await countRows(pool, tenantId, { events: epoch, deliveries: epoch });
+  assert.deepEqual(all, { endpoints: 1, dispatches: 5, events: 1, deliveries: 1 });
+  await sql("UPDATE postern.events SET id = $1 WHERE tenant_id = 'acme'", idAt(Date.now() - 60_000));
+  await sql("UPDATE postern.deliveries SET id = $1 WHERE tenant_id = 'acme'", idAt(Date.now() - 120_000));
+  for (const [given, events, deliveries] of [
+    [since(90_000, 150_000), 1, 1],
+    [since(90_000, 90_000), 1, 0],
+    [since(30_000, 150_000), 0, 1],
+  ] as const)
+    assert.deepEqual(await countRows(pool, tenantId, given), { ...all, events, deliveries });
+});
+
+it("forgets keys of a tenant's events, and neither others of it nor the same of another", async () => {
+  const { acme, globex, pool } = seeded;
+  await sql("UPDATE postern.idempotency_keys SET event_id = $1", acme.eventId);
+  await sql("INSERT INTO postern.idempotency_keys VALUES ('acme', 'other', $1, '')", newEventId());
+  await forgetKeys(pool, acme.tenantId, [acme.eventId]);
+  assert.deepEqual(await sql("SELECT tenant_id, key FROM postern.idempotency_keys ORDER BY 1"), [
+    { tenant_id: "acme", key: "other" },
+    { tenant_id: "globex", key: globex.key },
+  ]);
+});
+
+it("finds, measures and deletes a tenant's rows, but for what is on its way, and none of another", async () => {
+  const { acme, globex, pool } = seeded;
+  const tables = ["endpoints", "events", "outbox", "header_sets"];
+  assert.deepEqual(await findTablesWithRows(pool, acme.tenantId, tables), tables.toSorted());
+  const { rows, bytes } = await measureRows(pool, acme.tenantId, tables);
+  assert.equal(rows, 4);
+  assert.ok(bytes > 100);
+  assert.deepEqual(await measureRows(pool, acme.tenantId, []), { rows: 0, bytes: 0 });
+  const others = await measureRows(pool, globex.tenantId, tables);
+  const told: number[] = [];
+  await deleteTenantRows(pool, acme.tenantId, (count) => told.push(count));
+  assert.ok(told.length > 10);
+  assert.deepEqual(
+    told,
+    told.toSorted((one, other) => one - other),
+  );
+  assert.ok((told.at(-1) ?? 0) > 20);
+  const left = ["deliveries", "dispatches", "endpoints", "events", "handovers", "outbox", "replays"];
+  assert.deepEqual(await findTablesWithRows(pool, acme.tenantId, left), ["handovers", "outbox"]);
+  assert.deepEqual(await measureRows(pool, globex.tenantId, tables), others);
 });
