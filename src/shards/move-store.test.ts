@@ -104,6 +104,15 @@ describe("replays of a tenant that moves", () => {
     ]);
   });
 
+  it("stay where they are when the fence of another tenant is lifted", async () => {
+    for (const { tenantId } of [seeded.acme, seeded.globex]) await takeReplays(seeded.pool, tenantId);
+    await unfence(seeded.pool, seeded.acme.tenantId);
+    assert.deepEqual(
+      (await replays()).map(({ taken }) => taken),
+      [false, true],
+    );
+  });
+
   it("stay with their workers where no move took them", async () => {
     await unfence(seeded.pool, seeded.acme.tenantId);
     assert.deepEqual(

@@ -95,6 +95,12 @@ describe("the directory", () => {
     assert.deepEqual(await settled(), []);
   });
 
+  it("leaves a tenant in the first shard that has rows there, from before there were shards", async () => {
+    await database.pool.query("INSERT INTO postern.tenant_settings (tenant_id) VALUES ($1)", [other]);
+    assert.deepEqual(await directory.find(other), { shard: "eu1", version: 1 });
+    await database.pool.query("DELETE FROM postern.tenant_settings");
+  });
+
   it("places many at once", async () => {
     const many = Array.from({ length: 120 }, (_, n) => tenant(`n${n}-eu2`));
     const homes = await Promise.all(many.map((tenantId) => directory.find(tenantId)));
