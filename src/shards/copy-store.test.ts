@@ -39,11 +39,10 @@ it("has a name of its own for each tenant and each target, the same each time", 
   assert.match(names[0] ?? "", /^postern_move_[0-9a-f]{20}$/);
 });
 
-describe("the days of a log", () => {
-  const dayOf = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
-  const partition = (table: string, offset: number) =>
-    `postern.${table}_${dayOf(offset).replaceAll("-", "")}`;
+const dayOf = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+const partition = (table: string, offset: number) => `postern.${table}_${dayOf(offset).replaceAll("-", "")}`;
 
+describe("the days of a log", () => {
   it("are those that either table has, and are kept since the oldest of each", async () => {
     const days = await readDays(database.pool);
     assert.deepEqual(days, days.toSorted());
