@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { pretend, type Pretended } from "../../test/support/pretended-server.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { makeSecrets, readConfig } from "../config.ts";
+import { joinShards } from "../shards/join.ts";
+import { checkShards } from "./doctor-shards.ts";
+
+const NAMES = ["eu1", "eu2"];
+
+let databases: TestDatabase[];
+let pretended: Pretended;
+before(async () => {
+  databases = await Promise.all(NAMES.map(() => createTestDatabase()));
+  const marked = databases.map(({ pool }, place) => ({ name: NAMES[place] ?? "", db: pool }));
+  await joinShards(marked, NAMES);
+  const [first] = databases;
+  assert.ok(first !== undefined);
+  pretended = await pretend(first, []);
+});
+beforeEach(async () => {
+  await clockIs(0);
+  await databases[0]?.pool.query("DELETE FROM postern.handovers");
+});
+after(async () => {
+  for (const database of databases) await database.drop();
+});
+
+/** The first shard's clock, from that of this machine. */
+function clockIs(apartS: number): Promise<void> {
+  const now = `pg_catalog.clock_timestamp() + interval '${apartS} s'`;
+  return pretended.say([`FUNCTION clock_timestamp() RETURNS timestamptz RETURN ${now}`]);
+}
+
+async function examine(urls = [pretended.url, databases[1]?.url ?? ""]) {
+  const shards = urls.map((url, place) => ({ name: NAMES[place] ?? "", url, weight: 1 }));
+  const setting = shards.map(({ name, url }) => `${name}=${url}`).join("|");
+  const config = readConfig({ ...makeSecrets(), SHARDS: setting, DATA_DIR: temporaryPath("data") });
+  const found = await checkShards(config, shards);
+  return (check: string) => {
+    const { status, detail } = found.find((one) => one.check === check) ?? {};
+    return status === undefined ? null : `${status}: ${detail}`;
+  };
+}
+
+async function waitToBeHandedOver(ages: readonly number[]): Promise<void> {
+  await databases[0]?.pool.query(
+    `INSERT INTO postern.handovers (id, tenant_id, shard, type, version, body)
+      SELECT postern.lowest_id_at(now() - age * interval '1 s'), 'acme', 'eu2', 'a.b', 1, '{}' FROM unnest($1::int[]) AS age`,
+    [ages],
+  );
+}
+
+describe("what is told of shards", () => {
+  it("is that they are one installation's, and which of them keeps the directory", async () => {
+    const told = await examine();
+    assert.equal(told("shards"), "ok: 2 databases of one installation; eu1 keeps the directory");
+    for (const name of NAMES) assert.match(told(`shard ${name}: database`) ?? "", /^ok: /, name);
+  });
+
+  it("is a clock that is some seconds before or behind this machine's", async () => {
+    for (const [apartS, finding] of [
+      [3, /^ok: that of this machine$/],
+      [-3, /^ok: that of this machine$/],
+      // Half of the time that the answer took is not known.
+      [8, /^warn: [789] s from that of this machine$/],
+      [-8, /^warn: [789] s from that of this machine$/],
+    ] as const) {
+      await clockIs(apartS);
+      const told = await examine();
+      assert.match(told("shard eu1: clock") ?? "", finding);
+      assert.equal(told("shard eu2: clock"), "ok: that of this machine");
+    }
+  });
+
+  it("is events that wait for another shard for more than a minute", async () => {
+    await waitToBeHandedOver([40]);
+    assert.equal((await examine())("shard eu1: hand-over"), null);
+    await waitToBeHandedOver([80]);
+    const told = await examine();
+    assert.match(
+      told("shard eu1: hand-over") ?? "",
+      /^warn: 2 events for other shards wait, the oldest for \d\d+ s$/,
+    );
+    assert.equal(told("shard eu2: hand-over"), null);
+    await databases[0]?.pool.query(
+      "DELETE FROM postern.handovers WHERE id > postern.lowest_id_at(now() - interval '1 min')",
+    );
+    assert.match((await examine())("shard eu1: hand-over") ?? "", /^warn: 1 event for another shard waits, /);
+  });
+
+  it("is that they were not compared while one has no schema", async () => {
+    const empty = await createTestDatabase({ migrated: false });
+    const told = await examine([databases[0]?.url ?? "", empty.url]);
+    await empty.drop();
+    assert.equal(told("shards"), "warn: not compared with each other yet");
+    assert.match(told("shard eu2: schema") ?? "", /^warn: not applied yet/);
+    assert.equal(told("shard eu1: clock"), "ok: that of this machine");
+    assert.equal(told("shard eu2: clock"), null);
+  });
+});
