@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it, mock } from "node:test";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { eventually } from "../../test/support/service.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { newEndpointId, type TenantId } from "../shared/id.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
@@ -24,6 +25,10 @@ beforeEach(async () => {
   await database.pool.query("DELETE FROM postern.audit_log; DELETE FROM postern.shard_tenants");
   warned = [];
   tally = makeAuditTally({ db: database.pool, log: logTo(warned) });
+});
+afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
 });
 after(() => database.drop());
 
@@ -93,6 +98,107 @@ describe("what is counted", () => {
   });
 });
 
+describe("a limit", () => {
+  it("on an address is told for a hundred addresses of each limit, and one entry for all beyond", async () => {
+    const requestId = randomUUID();
+    for (const address of numbered(101)) {
+      tally.limitReached({ limit: "authentications", tenantId: null, address, requestId });
+    }
+    tally.limitReached({ limit: "authentications", tenantId: null, address: "7", requestId });
+    await tally.close();
+    const found = await logged("concat(details ->> 'limit', ' of ', address)");
+    assert.deepEqual(
+      [found.length, found.filter(([name, count]) => name === "authentications of " || count !== 1)],
+      [
+        101,
+        [
+          ["authentications of ", 1],
+          ["authentications of 7", 2],
+        ],
+      ],
+    );
+  });
+
+  it("on a tenant is told with the address of its first caller, of however many tenants", async () => {
+    const requestId = randomUUID();
+    const tenants = numbered(102).map((number) => tenant(`t${number}`));
+    for (const tenantId of tenants)
+      tally.limitReached({ limit: "writes", tenantId, address: ADDRESS, requestId });
+    tally.limitReached({ limit: "dispatches", tenantId: acme, address: ADDRESS, requestId });
+    tally.limitReached({ limit: "writes", tenantId: acme, address: "203.0.113.8", requestId });
+    tally.limitReached({ limit: "writes", tenantId: acme, address: ADDRESS, requestId });
+    await tally.close();
+    const { rows } = await database.pool.query(
+      `SELECT tenant_id, address, actor_type, outcome, request_id, details ->> 'limit' AS limit, details -> 'count' AS count
+        FROM postern.audit_log WHERE tenant_id = $1 OR address IS DISTINCT FROM $2 ORDER BY id`,
+      [acme, ADDRESS],
+    );
+    const entry = { tenant_id: acme, actor_type: "unknown", outcome: "refused", request_id: requestId };
+    assert.deepEqual(rows, [
+      { ...entry, address: ADDRESS, limit: "dispatches", count: 1 },
+      { ...entry, address: "203.0.113.8", limit: "writes", count: 2 },
+    ]);
+    assert.equal((await logged("action")).length, 104);
+  });
+});
+
+/** What is to run in a minute, in the order in which it was planned. */
+function planned() {
+  const timers = mock.method(globalThis, "setTimeout").mock;
+  return () =>
+    timers.calls.map(({ arguments: [run, ms] }) => ({ run, ms })).filter(({ ms }) => ms === 60_000);
+}
+
+const isLogged = (count: number) => eventually(async () => (await logged("action")).length === count || null);
+
+describe("the tally", () => {
+  it("is written a minute after the first entry, and again a minute after the next", async () => {
+    const inAMinute = planned();
+    for (const round of [1, 2]) {
+      refuse(acme, `${round}`);
+      tally.blockedTarget({ tenantId: acme, endpointId: newEndpointId(), url: "https://example.com/" });
+      refuse(acme, `again ${round}`);
+      assert.equal(inAMinute().length, round);
+      inAMinute().at(-1)?.run();
+      await isLogged(3 * round);
+    }
+  });
+
+  it("is written by a blocked target alone, and tried again a minute after the database refused it", async () => {
+    const inAMinute = planned();
+    const isWarned = Promise.withResolvers<void>();
+    const log = logTo(warned);
+    const { warn } = log;
+    log.warn = (...told: [object]) => {
+      warn(...told);
+      isWarned.resolve();
+    };
+    const own = makeAuditTally({ db: database.pool, log });
+    own.blockedTarget({ tenantId: acme, endpointId: newEndpointId(), url: "https://example.com/" });
+    await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
+    inAMinute()[0]?.run();
+    await isWarned.promise;
+    await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+    inAMinute()[1]?.run();
+    await isLogged(1);
+    assert.equal(inAMinute().length, 2);
+    assert.deepEqual(warned, [{ entries: 1, lost: 0 }]);
+  });
+
+  it("says of what was counted how often, when first and when last", async () => {
+    mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 0, 31) });
+    for (const _ of numbered(3)) {
+      refuse(acme, "jo");
+      mock.timers.tick(1000);
+    }
+    mock.timers.reset();
+    await tally.close();
+    const { rows } = await database.pool.query("SELECT details FROM postern.audit_log");
+    const times = { first_at: "2026-01-31T00:00:00.000Z", last_at: "2026-01-31T00:00:02.000Z" };
+    assert.deepEqual(rows, [{ details: { route: "GET /api/audit", status: 403, count: 3, ...times } }]);
+  });
+});
+
 describe("a blocked target", () => {
   it("is told once for each endpoint, without what its URL hides", async () => {
     const [one, other] = [newEndpointId(), newEndpointId()];
@@ -134,11 +240,14 @@ describe("entries that the database refuses", () => {
     assert.deepEqual(warned, [{ entries: 2001, lost: 1 }]);
   });
 
-  it("go to the tenant's new home where it has moved, and are lost where that is unknown", async () => {
+  it("go to the tenant's new home where it has moved, and are lost where that is unknown or away", async () => {
     await database.pool.query(
       "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ($1, 1, true), ($2, 1, false)",
       [acme, globex],
     );
+    refuse(acme, "jo");
+    await tally.close();
+    assert.deepEqual([await logged("tenant_id"), warned], [[], []]);
     const passed: [TenantId, readonly NewAuditEntry[]][] = [];
     tally.onMoved(async (tenantId, entries) => void passed.push([tenantId, entries]));
     for (const tenantId of [acme, globex]) refuse(tenantId, "jo");
@@ -152,10 +261,31 @@ describe("entries that the database refuses", () => {
       passed.map(([tenantId, entries]) => [tenantId, entries.map(({ actor }) => actor.sub)]),
       [[acme, ["jo"]]],
     );
+    assert.deepEqual(warned, []);
     tally.onMoved(() => Promise.reject(new Error("its home is away")));
     refuse(acme, "jo");
     await tally.close();
     assert.deepEqual(warned, [{ tenantId: acme, lost: 1 }]);
+  });
+});
+
+describe("entries that another database passes on", () => {
+  it("are written where the tenant lives, and refused where it has moved again", async () => {
+    const entry: NewAuditEntry = {
+      ...callerOf(acme, "jo"),
+      action: "access.refused",
+      endpointId: null,
+      outcome: "refused",
+      details: { count: 4 },
+    };
+    await tally.write([entry]);
+    assert.deepEqual(await logged("tenant_id"), [["acme", 4]]);
+    await database.pool.query(
+      "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ($1, 1, true)",
+      [acme],
+    );
+    await assert.rejects(tally.write([entry]), { message: "the tenant has moved again" });
+    assert.equal((await logged("tenant_id")).length, 1);
   });
 });
 
