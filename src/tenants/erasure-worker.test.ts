@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/service.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { newEventId } from "../shared/id.ts";
+import { storageTenantId } from "../storage/rows/storage-ids.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
-import { makeErasureWorker, type EraseElsewhere, type EraseObjects } from "./erasure-worker.ts";
+import {
+  makeErasureWorker,
+  type EraseElsewhere,
+  type EraseObjects,
+  type ErasureServices,
+} from "./erasure-worker.ts";
 import { findErasure, insertErasure } from "./tenant-store.ts";
 
 const tenantId = tenant("acme");
@@ -16,7 +23,10 @@ before(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  await database.pool.query("DELETE FROM postern.tenant_erasures; DELETE FROM postern.handovers");
+  await database.pool.query(
+    `DELETE FROM postern.tenant_erasures; DELETE FROM postern.handovers; DELETE FROM postern.stored_objects;
+      DELETE FROM postern.idempotency_keys`,
+  );
   await insertErasure(database.pool, tenantId);
 });
 after(() => database.drop());
@@ -24,17 +34,17 @@ after(() => database.drop());
 /** What is told of the erasure once a worker has come so far. */
 async function workUntil(
   isThere: (erasure: NonNullable<Awaited<ReturnType<typeof findErasure>>>) => boolean,
-  {
-    eraseObjects = async () => ({ erased: 0, trouble: null }),
-    eraseElsewhere = null,
-  }: {
-    eraseObjects?: EraseObjects;
-    eraseElsewhere?: EraseElsewhere | null;
-  },
+  parts: Partial<ErasureServices> = {},
 ) {
   const { pool: db } = database;
-  const log = makeLog("silent");
-  const worker = makeErasureWorker({ db, eraseObjects, eraseElsewhere, log, metrics: makeMetrics() });
+  const worker = makeErasureWorker({
+    db,
+    eraseObjects: async () => ({ erased: 0, trouble: null }),
+    eraseElsewhere: null,
+    log: makeLog("silent"),
+    metrics: makeMetrics(),
+    ...parts,
+  });
   worker.start();
   try {
     return await eventually(async () => {
@@ -46,6 +56,46 @@ async function workUntil(
   }
 }
 
+/** How many of the tenant's rows are left. */
+async function keysLeft(): Promise<number> {
+  const { rows } = await database.pool.query("SELECT count(*)::int AS left FROM postern.idempotency_keys");
+  return rows[0]?.left;
+}
+
+async function addKeys(count: number): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.idempotency_keys
+      SELECT $1, postern.uuid_v7()::text, postern.uuid_v7(), '' FROM generate_series(1, $2)`,
+    [tenantId, count],
+  );
+}
+
+/** Artifacts that were begun so many seconds ago. */
+async function store(buckets: readonly string[], state: "available" | "pending", ageS = 0): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key,
+        size, sha256, content_type, version_id, etag, state, state_since, available_at, deadline)
+      SELECT $1, gen_random_uuid(), $2, gen_random_uuid(), 1, 'request_body', bucket, 'key ' || place, 1, repeat('a', 64),
+        'application/json', CASE WHEN $4 THEN 'v' END, CASE WHEN $4 THEN 'v' END, CASE WHEN $4 THEN 'available' ELSE 'pending' END,
+        now() - $5 * interval '1 s', CASE WHEN $4 THEN now() END, now() + interval '1 day'
+      FROM unnest($3::text[]) WITH ORDINALITY AS given (bucket, place)`,
+    [tenantId, storageTenantId(tenantId), buckets, state === "available", ageS],
+  );
+}
+
+/** For how long others leave it alone, roughly. */
+async function isPutOff(): Promise<"half a second" | "some seconds"> {
+  const { rows } = await database.pool.query(
+    "SELECT lease_owner, lease_until > now() + interval '3 s' AS is_long FROM postern.tenant_erasures",
+  );
+  assert.equal(rows[0]?.lease_owner, null);
+  return rows[0]?.is_long === true ? "some seconds" : "half a second";
+}
+
+const isTold = ({ trouble }: { trouble: string | null }) => trouble !== null;
+const hasEnded = ({ status }: { status: string }) => status === "finished";
+
+const notYet: EraseObjects = () => assert.fail("not yet");
 const eraseSome: EraseObjects = async () => ({ erased: 3, trouble: "the store is away" });
 
 describe("the erasure of a tenant", () => {
@@ -54,6 +104,114 @@ describe("the erasure of a tenant", () => {
       eraseObjects: eraseSome,
     });
     assert.deepEqual([status, objects, trouble], ["running", 3, "the store is away"]);
+    assert.equal(await isPutOff(), "some seconds");
+  });
+
+  it("takes objects of each bucket, 500 at a time, until none is left, and then says of no trouble", async () => {
+    await store(["eu", "us", "eu"], "available");
+    const asked: Parameters<EraseObjects>[] = [];
+    const left = [500, 2, 0];
+    const eraseObjects: EraseObjects = async (...what) => {
+      asked.push(what);
+      return { erased: left.shift() ?? 0, trouble: null };
+    };
+    const metrics = makeMetrics();
+    const { objects, trouble, finishedAt } = await workUntil(hasEnded, { eraseObjects, metrics });
+    assert.deepEqual([objects, trouble, finishedAt instanceof Date], [502, null, true]);
+    assert.deepEqual(
+      asked.map(([id, most, buckets]) => [id, most, buckets.toSorted()]),
+      left.concat(1, 2, 3).map(() => [tenantId, 500, ["eu", "us"]]),
+    );
+    const { rowCount } = await database.pool.query("SELECT FROM postern.stored_objects");
+    assert.equal(rowCount, 0);
+    assert.deepEqual((await metrics.upkeepFailures.get()).values, []);
+  });
+
+  it("takes all rows, however many come in while it is at the objects", async () => {
+    await addKeys(5001);
+    let looks = 0;
+    const eraseObjects: EraseObjects = async () => {
+      looks++;
+      if (looks === 1) {
+        assert.equal(await keysLeft(), 0);
+        await addKeys(5001);
+      }
+      return { erased: 0, trouble: null };
+    };
+    const { rows } = await workUntil(hasEnded, { eraseObjects });
+    assert.deepEqual([rows, await keysLeft(), looks], [10_002, 0, 2]);
+  });
+
+  it("waits for an upload that is under way, and not for one that is dead", async () => {
+    await store(["eu"], "pending", 110);
+    const { status, trouble } = await workUntil(isTold);
+    assert.deepEqual([status, trouble], ["running", "an upload of an artifact is under way"]);
+    assert.equal(await isPutOff(), "half a second");
+    await database.pool.query(
+      `UPDATE postern.stored_objects SET state_since = now() - interval '130 s';
+        UPDATE postern.tenant_erasures SET lease_until = now() - interval '1 s'`,
+    );
+    assert.equal((await workUntil(hasEnded)).trouble, null);
+  });
+
+  it("waits for other databases, longer for one that is away, and asks no store meanwhile", async () => {
+    for (const [isAway, wait] of [
+      [false, "half a second"],
+      [true, "some seconds"],
+    ] as const) {
+      await database.pool.query(
+        "UPDATE postern.tenant_erasures SET trouble = NULL, lease_until = now() - interval '1 s'",
+      );
+      const eraseElsewhere: EraseElsewhere = async () => ({ rows: 4, trouble: "shard eu2 waits", isAway });
+      const { status, trouble, rows } = await workUntil(isTold, { eraseElsewhere, eraseObjects: notYet });
+      assert.deepEqual([status, trouble, rows, await isPutOff()], ["running", "shard eu2 waits", 0, wait]);
+    }
+  });
+
+  it("is left to the worker that has it by now", async () => {
+    const other = randomUUID();
+    const isTaken = Promise.withResolvers<void>();
+    const eraseObjects: EraseObjects = async () => {
+      await database.pool.query(
+        "UPDATE postern.tenant_erasures SET lease_owner = $1, lease_until = now() + interval '1 h', trouble = 'of the other'",
+        [other],
+      );
+      await addKeys(1);
+      isTaken.resolve();
+      return { erased: 0, trouble: null };
+    };
+    const found = await workUntil((erasure) => erasure.trouble === "of the other", { eraseObjects });
+    await isTaken.promise;
+    const { rows } = await database.pool.query("SELECT status, lease_owner FROM postern.tenant_erasures");
+    assert.deepEqual(
+      [found.status, rows, await keysLeft()],
+      ["running", [{ status: "running", lease_owner: other }], 1],
+    );
+  });
+
+  it("is counted where it fails, and goes on once its lease has ended", async () => {
+    const metrics = makeMetrics();
+    const worker = makeErasureWorker({
+      db: database.pool,
+      eraseObjects: () => Promise.reject(new Error("no")),
+      eraseElsewhere: null,
+      log: makeLog("silent"),
+      metrics,
+    });
+    worker.start();
+    const failures = async () => (await metrics.upkeepFailures.get()).values;
+    await eventually(async () => (await failures()).length > 0);
+    await worker.stop();
+    assert.deepEqual(
+      (await failures()).map(({ labels, value }) => [labels, value]),
+      [[{ work: "erase_tenants" }, 1]],
+    );
+    const { rows } = await database.pool.query(
+      `UPDATE postern.tenant_erasures SET lease_until = now() - interval '1 s'
+        RETURNING (SELECT lease_until FROM postern.tenant_erasures) BETWEEN now() + interval '15 s' AND now() + interval '31 s' AS is_leased`,
+    );
+    assert.deepEqual(rows, [{ is_leased: true }]);
+    await workUntil(hasEnded);
   });
 
   it("does not end while a worker hands over an event that came in between, and counts other databases' rows", async () => {

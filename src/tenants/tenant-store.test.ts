@@ -7,6 +7,7 @@ import { tenant } from "../../test/support/two-tenants.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
+import { storageTenantId } from "../storage/rows/storage-ids.ts";
 import { claimErasure, insertErasure, lockErasure, releaseErasure, type ErasureRun } from "./tenant-store.ts";
 import { Tenants } from "./tenants.ts";
 
@@ -17,7 +18,12 @@ let database: TestDatabase;
 before(async () => {
   database = await createTestDatabase();
 });
-beforeEach(() => database.pool.query("DELETE FROM postern.tenant_erasures; DELETE FROM postern.endpoints"));
+beforeEach(() =>
+  database.pool.query(
+    `DELETE FROM postern.tenant_erasures; DELETE FROM postern.endpoints; DELETE FROM postern.audit_log;
+      DELETE FROM postern.stored_objects`,
+  ),
+);
 after(() => database.drop());
 
 const claim = () => claimErasure(database.pool, randomUUID(), LEASE_MS);
@@ -96,17 +102,123 @@ describe("the count of a tenant's rows", () => {
     await add(9_999);
     assert.equal((await tenants.count(acme)).isCapped, false);
     await add(1);
+    await insertEndpoint(database.pool, newEndpoint({ tenantId: acme }));
     const { rows, isCapped } = await tenants.count(acme);
     assert.deepEqual([rows.get("idempotency_keys"), isCapped], [10_000, true]);
+  });
+});
+
+/** Artifacts of the tenant, each held. */
+async function hold(count: number): Promise<string[]> {
+  const { rows } = await database.pool.query<{ id: string }>(
+    `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key,
+        size, sha256, content_type, version_id, etag, state, state_since, available_at, deadline, hold)
+      SELECT $1, gen_random_uuid(), $2, gen_random_uuid(), 1, 'request_body', 'bucket', 'key ' || place, 1, repeat('a', 64),
+        'application/json', 'v', 'v', 'available', now(), now(), now() + interval '1 day', true
+      FROM generate_series(1, $3::int) AS place RETURNING id`,
+    [acme, storageTenantId(acme), count],
+  );
+  return rows.map(({ id }) => id).toSorted();
+}
+
+/** The audit log. */
+async function told(): Promise<unknown[]> {
+  const { rows } = await database.pool.query(
+    "SELECT tenant_id, action, outcome, actor_sub, details FROM postern.audit_log",
+  );
+  return rows;
+}
+
+describe("asking for an erasure", () => {
+  const by = { actor: { type: "user", sub: "ada" }, requestId: null, address: null } as const;
+  it("is told in the audit log once, however often it is asked for while it runs", async () => {
+    const tenants = new Tenants(database.pool);
+    const settled: unknown[] = [];
+    for (const _ of [1, 2]) {
+      const { status, rows, objects, trouble, finishedAt } = await tenants.erase(
+        by,
+        acme,
+        async (transaction) => {
+          settled.push(transaction !== database.pool);
+        },
+      );
+      assert.deepEqual([status, rows, objects, trouble, finishedAt], ["running", 0, 0, null, null]);
+    }
+    assert.deepEqual(settled, [true, true]);
+    const entry = {
+      tenant_id: acme,
+      action: "tenant.erased",
+      outcome: "done",
+      actor_sub: "ada",
+      details: {},
+    };
+    assert.deepEqual(await told(), [entry]);
+    await database.pool.query(
+      `UPDATE postern.tenant_erasures SET status = 'finished', finished_at = now(), rows_erased = 3, objects_erased = 4,
+        trouble = 'none', requested_at = now() - interval '1 d', lease_until = now() + interval '1 h'`,
+    );
+    const { requestedAt, ...again } = await tenants.erase(by, acme);
+    assert.deepEqual(again, {
+      tenantId: acme,
+      status: "running",
+      rows: 0,
+      objects: 0,
+      trouble: null,
+      finishedAt: null,
+    });
+    assert.ok(Date.now() - requestedAt.getTime() < 3_600_000);
+    await waitFor(acme, 1);
+    assert.equal((await claim())?.tenantId, acme);
+    assert.deepEqual(await told(), [entry, entry]);
+  });
+
+  it("begins nothing where the tenant is being moved, or where an artifact is held", async () => {
+    const tenants = new Tenants(database.pool);
+    const moving = new Refusal("tenant_moving");
+    await assert.rejects(
+      tenants.erase(by, acme, async () => {
+        throw moving;
+      }),
+      moving,
+    );
+    for (const count of [1, 3]) {
+      const [first = ""] = await hold(count);
+      assert.equal((await tenants.count(acme)).held, count);
+      const others = count === 1 ? "" : " and 2 more";
+      await assert.rejects(tenants.erase(by, acme), (error) => {
+        assert.ok(error instanceof Refusal);
+        assert.equal(error.code, "held");
+        assert.deepEqual(error.issues, [
+          {
+            path: ["tenant_id"],
+            message: `${first}${others} of the tenant's artifacts are held: end the holds first`,
+            code: "held",
+          },
+        ]);
+        return true;
+      });
+      await database.pool.query("DELETE FROM postern.stored_objects");
+    }
+    assert.deepEqual(await told(), []);
+    await assert.rejects(
+      tenants.getErasure(acme),
+      (error) => error instanceof Refusal && error.code === "not_found",
+    );
+    await assert.rejects(
+      tenants.getErasure(null),
+      (error) => error instanceof Refusal && error.code === "not_found",
+    );
   });
 });
 
 describe("a tenant", () => {
   it("is found by its whole id, and not by the beginning of one", async () => {
     const tenants = new Tenants(database.pool);
-    await insertEndpoint(database.pool, newEndpoint({ tenantId: acme }));
-    assert.equal((await tenants.get(acme)).id, acme);
-    for (const id of [tenant("acm"), tenant("acme2")]) {
+    for (const id of [acme, tenant("-0")]) {
+      await insertEndpoint(database.pool, newEndpoint({ tenantId: id }));
+      assert.equal((await tenants.get(id)).id, id);
+    }
+    for (const id of [tenant("acm"), tenant("acme2"), null]) {
       await assert.rejects(
         tenants.get(id),
         (error) => error instanceof Refusal && error.code === "not_found",

@@ -32,6 +32,11 @@ describe("the related tests", () => {
     ok(!tests.includes("test/portal-app.test.ts"));
   });
 
+  it("of a folder are also those beside its files that start them as programs", () => {
+    ok(relatedTests(ROOT, "src/telemetry").includes("src/telemetry/log.test.ts"));
+    ok(relatedTests(ROOT, "src/service").includes("src/service/start-memory.test.ts"));
+  });
+
   it("are named by words that each fit a file", () => {
     deepEqual(unusedWords(ROOT), []);
   });

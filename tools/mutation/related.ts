@@ -201,6 +201,28 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
   [/^src\/pull/, ["pull"]],
   [/^src\/portal/, ["portal-sessions", "portal-command"]],
   [/^src\/audit/, ["audit"]],
+  [
+    /^src\/service/,
+    [
+      "shards.test",
+      "shard-erasures",
+      "shard-handovers",
+      "shard-outages",
+      "starting",
+      "operations",
+      "portal-sessions",
+      "tenants.test",
+      "audit-reading",
+      "bucket-owner",
+      "storage-safety",
+      "artifacts.test",
+      "pull.test",
+      "intake-shards",
+      "worker-metrics",
+      "sessions.test",
+      "api-document",
+    ],
+  ],
   [/^src\/tenants/, ["tenant-erasure", "tenants.test", "operator-tenant"]],
   [/^src\/telemetry/, ["tracing", "secrets", "operations", "worker-metrics"]],
   [
@@ -241,6 +263,7 @@ export function relatedTests(root: string, folder: string): string[] {
   const isInFolder = (file: string): boolean => file === folder || file.startsWith(`${folder}/`);
   const importsIt = (test: string): boolean => {
     const isInSlice = sliceOf(test) === sliceOf(folder);
+    if (isInFolder(test.replace(/\.test\.ts$/, ".ts"))) return true;
     if (EVERYWHERE.test(folder) && !isInSlice) return false;
     const steps = isInSlice ? STEPS.inSlice : STEPS.fromElsewhere;
     return reaches({ root, graph, isGoal: isInFolder }, test, steps);
