@@ -89,8 +89,10 @@ describe("calls that are refused", () => {
         ["DELETE", `/api/webhooks/${endpoint.id}`],
         ["DELETE", `/api/webhooks/${UNKNOWN_ID}`],
         ["GET", "/api/audit"],
+        ["HEAD", "/api/audit"],
+        ["HEAD", "/api/audit/"],
       ] as const;
-      assert.deepEqual(await statuses(service, member, work), [403, 403, 403]);
+      assert.deepEqual(await statuses(service, member, work), [403, 403, 403, 403, 403]);
       const rotation = [["POST", `/api/webhooks/${endpoint.id}/rotate-secret`]] as const;
       assert.deepEqual(await statuses(service, admin, rotation), [403]);
       const backend: Claims = { type: "service", tid, sub: "app", permissions: [] };
@@ -100,6 +102,7 @@ describe("calls that are refused", () => {
       ["eve", HERE, "POST /api/webhooks/:id/rotate-secret", 403, 1],
       ["max", HERE, "DELETE /api/webhooks/:id", 403, 2],
       ["max", HERE, "GET /api/audit", 403, 1],
+      ["max", HERE, "HEAD /api/audit", 403, 2],
       [null, HERE, "POST /api/events", 403, 1],
     ]);
   });

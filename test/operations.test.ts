@@ -15,14 +15,25 @@ const ISO = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z$/;
 
 let service: TestService;
 let mounted: TestService;
+/** Of memory, at the start of the second. */
+let collections = 0;
 
 before(async () => {
   service = await startTestService();
+  const { gc } = globalThis;
+  Object.assign(globalThis, { gc: () => collections++ });
   mounted = await startTestService({ env: { BASE_PATH: "/postern/", METRICS_TOKEN } });
+  Object.assign(globalThis, { gc });
 });
 after(async () => {
   await service.stop();
   await mounted.stop();
+});
+
+describe("a start", () => {
+  it("gives back the memory that it alone needed, once", () => {
+    assert.equal(collections, 1);
+  });
 });
 
 describe("GET /health", () => {

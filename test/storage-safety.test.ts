@@ -5,6 +5,8 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { readConfig } from "../src/config.ts";
+import { storageWork } from "../src/service/storage-parts.ts";
 import { StoreUnavailableError } from "../src/storage/bytes/bucket.ts";
 import { storageTenantId } from "../src/storage/rows/storage-ids.ts";
 import { deleteObjects } from "../src/storage/upkeep/delete-objects.ts";
@@ -161,10 +163,12 @@ describe("objects that were renamed", () => {
   });
 });
 
+const QUICKLY = { expireEveryMs: 86_400_000, firstPassAfterMs: 0, reconcileEveryMs: 50 };
+
 /** A worker's upkeep whose passes follow each other at once. */
 function quickUpkeep(log: Log, metrics: Metrics) {
-  const times = { expireEveryMs: 86_400_000, firstPassAfterMs: 0, reconcileEveryMs: 50 };
-  return makeStorageUpkeep({ ...artifacts.services, retentionDays: 30, trashDays: 30, log, metrics, times });
+  const days = { retentionDays: 30, trashDays: 30 };
+  return makeStorageUpkeep({ ...artifacts.services, ...days, log, metrics, times: QUICKLY });
 }
 
 async function filesInTrash() {
@@ -174,11 +178,18 @@ async function filesInTrash() {
   return found.filter((file) => file.isFile());
 }
 
-/** Makes the one file there older than any trash is kept. */
-async function ageTrash(): Promise<void> {
-  const [file] = await filesInTrash();
-  assert.ok(file !== undefined);
-  await rename(join(file.parentPath, file.name), join(file.parentPath, "20200101T000000.000Z"));
+/** Makes the files there as old as that, in days, one after the other. */
+async function ageTrash(...days: number[]): Promise<string[]> {
+  const files = await filesInTrash();
+  return Promise.all(
+    days.map(async (age, place) => {
+      const file = files[place];
+      assert.ok(file !== undefined);
+      const name = new Date(Date.now() - age * 86_400_000).toISOString().replaceAll(/[-:]/g, "");
+      await rename(join(file.parentPath, file.name), join(file.parentPath, name));
+      return name;
+    }),
+  );
 }
 
 describe("the trash", () => {
@@ -206,31 +217,43 @@ describe("the trash", () => {
     assert.match((await run("trash", "restore", "--all")).printed, /an object has this key\n0 restored/);
   });
 
-  it("is emptied by hand, and by a worker after its days", async () => {
+  it("is emptied by hand, and by a worker after the days of TRASH_DAYS", async () => {
+    await artifacts.storeOrphan();
     await artifacts.storeOrphan();
     await artifacts.agedPasses();
     assert.match((await run("trash", "empty", "--all")).output, /add --yes/);
     assert.match((await run("trash", "empty", "--days", "1", "--yes")).printed, /^0 deleted/);
+    const [, kept] = await ageTrash(8, 6);
     const metrics = makeMetrics();
-    const upkeep = quickUpkeep(makeLog("silent"), metrics);
-    upkeep.start();
+    const { services, env } = artifacts;
+    const parts = storageWork(services, {
+      config: readConfig({ ...env, TRASH_DAYS: "7" }),
+      tenants: services.tenants,
+      eraseElsewhere: null,
+      times: QUICKLY,
+      log: makeLog("silent"),
+      metrics,
+    });
+    for (const part of parts) part.start();
+    const passes = async () =>
+      (await metrics.registry.metrics()).includes("completed_timestamp_seconds 1") &&
+      (await filesInTrash()).length < 2;
     try {
-      await eventually(async () =>
-        (await metrics.registry.metrics()).includes("completed_timestamp_seconds 1"),
-      );
-      assert.equal((await filesInTrash()).length, 1);
-      await ageTrash();
-      await eventually(async () => (await filesInTrash()).length === 0);
+      await eventually(passes);
     } finally {
-      await upkeep.stop();
+      await Promise.all(parts.map((part) => part.stop()));
     }
+    assert.deepEqual(
+      (await filesInTrash()).map(({ name }) => name),
+      [kept],
+    );
     assert.match(await metrics.registry.metrics(), /storage_trash_emptied_total 1/);
   });
 
   it("keeps everything while a worker's passes stop, for then nobody knows what is wrong", async () => {
     await artifacts.storeOrphan();
     await artifacts.agedPasses();
-    await ageTrash();
+    await ageTrash(2000);
     await Promise.all(Array.from({ length: 25 }, () => artifacts.storeOrphan()));
     await artifacts.agedPasses();
     let stopped = 0;
