@@ -1,13 +1,63 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ArgsDef, CommandDef } from "citty";
+import type { ArgDef, ArgsDef, CommandDef, CommandMeta } from "citty";
 import * as fc from "fast-check";
 import { checkArguments, UsageError } from "./arguments.ts";
 import { commands } from "./commands.ts";
 
 const check = (line: string) => checkArguments(commands, line.split(" ").filter(Boolean));
 
-type Named = { words: string[]; args: ArgsDef };
+type Named = { words: string[]; args: ArgsDef; meta: CommandMeta };
+
+/** What scripts rely on: every command, with its options, their choices and defaults; ! marks what must be given. */
+const COMMAND_LINE = [
+  "up --demo --workers=(1) --wait=(0s)",
+  "api --wait=(0s)",
+  "worker --wait=(0s)",
+  "migrate --wait=(0s)",
+  "config --json",
+  "health --ready --wait=(0s) --url=",
+  "doctor --json",
+  "keys rotate --json",
+  "keys status --json",
+  "catalog check [file]",
+  "catalog diff file --tenant= --url=",
+  "catalog import file",
+  "audit --tenant= --since=(1d) --action=… --json",
+  "token --tenant=! --type=user|service(user) --role=owner|admin|member(owner) --subject=(cli) --expires=(1h)",
+  "storage export --tenant=! --from=! --to= --endpoint= --type= --status= --format= --output= --json --url=",
+  "storage library --tenant=! --kind=request_body|response_body|export --limit=(50) --after= --json --url=",
+  "storage erase --tenant=! --object= --all --yes --json",
+  "storage hold --tenant=! --object=! --end",
+  "storage doctor --json",
+  "storage own --take-over --json",
+  "storage adopt --tenants= --dry-run --json",
+  "storage trash list --tenant= --key= --json",
+  "storage trash restore --tenant= --key= --all",
+  "storage trash empty --tenant= --key= --days= --all --yes",
+  "storage reconcile --dry-run --acknowledge= --json",
+  "replay --tenant=! --endpoint=! --from=! --to= --select=(failed) --type= --cause= --dry-run --json --url=",
+  "tenants list --prefix=() --json --url=",
+  "tenants show --tenant=! --json --url=",
+  "tenants move tenant --to= --dry-run --undo",
+  "tenants erase --tenant=! --dry-run --yes --json --url=",
+  "listen --forward=! --events=(*) --tenant= --secret= --replay= --json --url=",
+  "portal --tenant= --role=owner|admin|member(owner) --read-only --subject= --minutes=(60) --url=",
+  "publish type --data= --versions= --tenant=! --id= --url=",
+];
+
+async function metaOf({ meta }: CommandDef): Promise<CommandMeta> {
+  return (await (typeof meta === "function" ? meta() : meta)) ?? {};
+}
+
+/** As in {@link COMMAND_LINE}. */
+function described(name: string, arg: ArgDef): string {
+  if (arg.type === "positional") return arg.required === false ? `[${name}]` : name;
+  if (arg.type === "boolean") return `--${name}`;
+  const choices = arg.type === "enum" ? (arg.options ?? []) : [];
+  const shown = choices.length > 9 ? "…" : choices.join("|");
+  return `--${name}=${shown}${arg.required === true ? "!" : ""}${arg.default === undefined ? "" : `(${arg.default})`}`;
+}
 
 /** Every command that runs, with what it takes. */
 async function* everyCommand(command: CommandDef, words: string[] = []): AsyncGenerator<Named> {
@@ -15,7 +65,8 @@ async function* everyCommand(command: CommandDef, words: string[] = []): AsyncGe
     ? command.subCommands()
     : command.subCommands);
   if (subCommands === undefined) {
-    yield { words, args: (await (typeof command.args === "function" ? command.args() : command.args)) ?? {} };
+    const args = (await (typeof command.args === "function" ? command.args() : command.args)) ?? {};
+    yield { words, args, meta: await metaOf(command) };
     return;
   }
   for (const [name, subCommand] of Object.entries(subCommands)) {
@@ -24,6 +75,14 @@ async function* everyCommand(command: CommandDef, words: string[] = []): AsyncGe
       name,
     ]);
   }
+}
+
+async function subCommandOf({ subCommands }: CommandDef, word: string): Promise<CommandDef> {
+  const all = (await (typeof subCommands === "function" ? subCommands() : subCommands)) ?? {};
+  const found = all[word];
+  const command = await (typeof found === "function" ? found() : found);
+  assert.ok(command !== undefined, word);
+  return command;
 }
 
 /** The words that satisfy what a command must be given. */
@@ -36,6 +95,32 @@ const needed = ({ words, args }: Named): string[] => [
 ];
 
 describe("every command", () => {
+  it("has its options, choices and defaults", async () => {
+    const found: string[] = [];
+    for await (const { words, args } of everyCommand(commands)) {
+      found.push([...words, ...Object.entries(args).map(([name, arg]) => described(name, arg))].join(" "));
+    }
+    assert.deepEqual(found, COMMAND_LINE);
+  });
+
+  it("says by its name what it does, and of each option what it is for", async () => {
+    const groups = ["keys", "catalog", "storage", "tenants"].map((name) => [name]);
+    for (const words of [[], ...groups, ["storage", "trash"]]) {
+      let group: CommandDef = commands;
+      for (const word of words) group = await subCommandOf(group, word);
+      const { name, description = "" } = await metaOf(group);
+      assert.equal(name, words.at(-1) ?? "postern");
+      assert.match(description, /^[A-Z][^.]{9,}$/, name);
+    }
+    for await (const { words, args, meta } of everyCommand(commands)) {
+      assert.equal(meta.name, words.at(-1));
+      assert.match(meta.description ?? "", /^[A-Z][^.]{9,}/, words.join(" "));
+      for (const [name, { description = "" }] of Object.entries(args)) {
+        assert.match(description, /^.{5,}$/, [...words, name].join(" "));
+      }
+    }
+  });
+
   it("takes what it needs, and nothing that it does not know", async () => {
     let count = 0;
     for await (const command of everyCommand(commands)) {
