@@ -1,0 +1,220 @@
+/** What commands ask of the API, and what they say of its answers. */
+import assert from "node:assert/strict";
+import { userInfo } from "node:os";
+import { after, before, describe, it } from "node:test";
+import { runHere } from "../../test/support/command.ts";
+import { freePort } from "../../test/support/free-port.ts";
+import { callsOf, sessionsOf, startPretendedApi } from "../../test/support/pretended-api.ts";
+
+const AT = "2026-01-31T00:00:00.000Z";
+
+let api: Awaited<ReturnType<typeof startPretendedApi>>;
+before(async () => {
+  api = await startPretendedApi();
+});
+after(() => api.close());
+
+describe("a command that the API says no to", () => {
+  it("prints the answer as it is, and exits with 1", async () => {
+    const text = '{"error":"Forbidden"}';
+    const ran = await api.run(["tenants", "list"], [{ status: 403, text }]);
+    assert.deepEqual([ran.code, ran.printed, ran.errors], [1, `${text}\n`, ""]);
+  });
+
+  it("says whose token is not accepted, why, and what to do", async () => {
+    const json = { error: "Unauthorized" };
+    const headers = {
+      "www-authenticate": 'Bearer error="invalid_token", error_description="signed by another key"',
+    };
+    const ran = await api.run(["tenants", "list"], [{ status: 401, json, headers }]);
+    assert.deepEqual([ran.code, ran.printed], [1, '{"error":"Unauthorized"}\n']);
+    assert.equal(
+      ran.errors,
+      `${api.url} does not accept this command's token (signed by another key). Run the command with the SESSION_JWT_SECRET (and SESSION_ISSUER, SESSION_AUDIENCE) of that Postern, or name another with --url.\n`,
+    );
+    const bare = await api.run(["tenants", "list"], [{ status: 401, json }]);
+    assert.match(bare.errors, /does not accept this command's token\. Run/);
+    const given = await runHere(["listen", "--forward", "http://localhost:1/", "--url", `${api.url}/none`], {
+      ...api.env,
+      POSTERN_TOKEN: "eyJhbGciOiJub25lIn0.e30.",
+    });
+    assert.equal(given.code, 1);
+  });
+
+  it("says where nobody answers", async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { code, printed, errors } = await runHere(["tenants", "list", "--url", `${url}/`], api.env);
+    assert.deepEqual([code, printed], [1, ""]);
+    assert.match(
+      errors,
+      new RegExp(`^postern:\n  no answer from ${url}: connect ECONNREFUSED .*\n  Start Postern there`),
+    );
+  });
+
+  it("needs the secret that its token is signed with", async () => {
+    const { SESSION_JWT_SECRET: _, ...others } = api.env;
+    const keys = {
+      SESSION_JWKS_URL: "https://example.com/",
+      SESSION_ISSUER: "app",
+      SESSION_AUDIENCE: "postern",
+    };
+    const { code, errors } = await runHere(["tenants", "list"], { ...others, ...keys });
+    assert.deepEqual(
+      [code, errors.includes("signs its own token and so needs SESSION_JWT_SECRET")],
+      [1, true],
+    );
+  });
+});
+
+describe("postern tenants", () => {
+  const tenant = { id: "acme", endpoints: 3, enabled: 2, failing: 1, delivered: 10, failed: 4 };
+  const erasure = {
+    tenant_id: "a/c",
+    status: "running",
+    rows: 5,
+    objects: 6,
+    waiting_for: "an upload",
+    requested_at: AT,
+    finished_at: null,
+  };
+  const session = { type: "service", tid: "*", sub: "cli", permissions: ["tenants:read", "tenants:erase"] };
+  const line = "acme  3 endpoints (2 enabled, 1 failing)  last day: 10 delivered, 4 failed\n";
+
+  it("lists page after page, by the last of each", async () => {
+    const full = Array.from({ length: 100 }, (_, place) => ({ ...tenant, id: `t${place}` }));
+    const ran = await api.run(
+      ["tenants", "list", "--prefix", "t"],
+      [{ json: { tenants: full } }, { json: { tenants: [{ ...tenant, shard: "eu1" }] } }],
+    );
+    assert.deepEqual(callsOf(ran.asked), [
+      "GET /api/tenants?prefix=t&after=&limit=100",
+      "GET /api/tenants?prefix=t&after=t99&limit=100",
+    ]);
+    assert.deepEqual(sessionsOf(ran.asked), [session, session]);
+    const lines = ran.printed.split("\n");
+    assert.equal(lines.length, 102);
+    assert.equal(lines[100], line.trim().replace("acme", "acme  eu1"));
+    const asJson = await api.run(["tenants", "list", "--json"], [{ json: { tenants: [tenant] } }]);
+    assert.deepEqual(JSON.parse(asJson.printed), tenant);
+  });
+
+  it("shows one", async () => {
+    const ran = await api.run(["tenants", "show", "--tenant", "a/c"], [{ json: { tenant } }]);
+    assert.deepEqual([callsOf(ran.asked), ran.printed, ran.errors], [["GET /api/tenants/a%2Fc"], line, ""]);
+    const asJson = await api.run(["tenants", "show", "--tenant", "acme", "--json"], [{ json: { tenant } }]);
+    assert.deepEqual(JSON.parse(asJson.printed), tenant);
+  });
+
+  it("erases one, tells how far it is, and what it waits for", async () => {
+    const finished = { ...erasure, status: "finished", waiting_for: null, rows: 7, finished_at: AT };
+    const command = ["tenants", "erase", "--tenant", "a/c", "--yes"];
+    const ran = await api.run(command, [
+      { json: {} },
+      { json: { erasure } },
+      { json: { erasure: finished } },
+    ]);
+    assert.deepEqual(callsOf(ran.asked), [
+      "DELETE /api/tenants/a%2Fc",
+      "GET /api/tenants/a%2Fc/erasure",
+      "GET /api/tenants/a%2Fc/erasure",
+    ]);
+    assert.deepEqual(
+      [ran.code, ran.printed, ran.errors],
+      [
+        0,
+        "a/c is erased: 7 rows, 6 versions of stored objects\n",
+        "5 rows, 6 objects; waits: an upload\n7 rows, 6 objects\n",
+      ],
+    );
+    const asJson = await api.run([...command, "--json"], [{ json: {} }, { json: { erasure: finished } }]);
+    assert.deepEqual([JSON.parse(asJson.printed), asJson.errors], [{ rows: 7, objects: 6 }, ""]);
+  });
+
+  it("counts what would be erased, and erases nothing unasked", async () => {
+    const dry = ["tenants", "erase", "--tenant", "acme", "--dry-run"];
+    const counted = { rows: { events: 3, deliveries: 4 }, is_capped: true, held: 2 };
+    const ran = await api.run(dry, [{ json: counted }]);
+    assert.deepEqual(callsOf(ran.asked), ["DELETE /api/tenants/acme?dry_run=true"]);
+    assert.equal(
+      ran.printed,
+      "events: 3\ndeliveries: 4\nThere are more: not all were counted.\n2 artifacts are held: end the holds first (postern storage hold --end).\n",
+    );
+    const nothing = { rows: {}, is_capped: false, held: 0 };
+    assert.equal((await api.run(dry, [{ json: nothing }])).printed, "nothing\n");
+    assert.deepEqual(JSON.parse((await api.run([...dry, "--json"], [{ json: counted }])).printed), counted);
+    const unasked = await api.run(["tenants", "erase", "--tenant", "acme"], []);
+    assert.deepEqual([unasked.code, unasked.asked], [1, []]);
+    assert.equal(unasked.errors, "postern:\n  Erase all of acme? It cannot be undone. Add --yes.\n");
+  });
+});
+
+describe("postern publish", () => {
+  it("sends data as they were written, versions and a key, as a service of the tenant", async () => {
+    const data = '{"n":12345678901234567890}';
+    const ran = await api.run(
+      ["publish", "invoice.paid", "--tenant", "acme", "--data", data, "--id", 'k"1'],
+      [{ text: "[1]" }],
+    );
+    assert.deepEqual([ran.code, ran.printed], [0, "[1]\n"]);
+    assert.deepEqual(callsOf(ran.asked), ["POST /api/events"]);
+    assert.deepEqual(ran.asked[0]?.json, { type: "invoice.paid", data: JSON.parse(data), id: 'k"1' });
+    assert.deepEqual(sessionsOf(ran.asked), [
+      { type: "service", tid: "acme", sub: "cli", permissions: ["events:write"] },
+    ]);
+    const bare = await api.run(["publish", "a.b", "--tenant", "acme"], [{ text: "" }]);
+    assert.deepEqual(bare.asked[0]?.json, { type: "a.b", data: {} });
+    const versions = await api.run(
+      ["publish", "a.b", "--tenant", "acme", "--versions", '{"1":{}}'],
+      [{ text: "" }],
+    );
+    assert.deepEqual(versions.asked[0]?.json, { type: "a.b", versions: { 1: {} } });
+  });
+
+  it("refuses what is no JSON before it asks, and explains an unknown type", async () => {
+    for (const option of ["data", "versions"]) {
+      const ran = await api.run(["publish", "a.b", "--tenant", "acme", `--${option}`, "{"], []);
+      assert.deepEqual([ran.code, ran.asked, ran.errors], [1, [], `postern:\n  --${option} is not JSON\n`]);
+    }
+    const text = '{"error":"Bad","issues":[{"code":"unknown_event_type"}]}';
+    const unknown = await api.run(["publish", "a.b", "--tenant", "acme"], [{ status: 422, text }]);
+    assert.deepEqual([unknown.code, unknown.printed], [1, `${text}\n`]);
+    assert.match(
+      unknown.errors,
+      /^That Postern's event catalog has no type a\.b: add it to the file of EVENT_CATALOG/,
+    );
+    const other = await api.run(["publish", "a.b", "--tenant", "acme"], [{ status: 422, text: "{}" }]);
+    assert.deepEqual([other.code, other.printed, other.errors], [1, "{}\n", ""]);
+  });
+});
+
+describe("postern portal", () => {
+  const answer = { json: { url: "https://example.com/portal#code", expires_at: AT } };
+
+  it("prints a link to the list of tenants, or to a tenant's endpoints", async () => {
+    const ran = await api.run(["portal"], [answer]);
+    assert.deepEqual([ran.code, ran.printed], [0, "https://example.com/portal#code\n"]);
+    assert.deepEqual(callsOf(ran.asked), ["POST /api/portal/codes"]);
+    assert.deepEqual(sessionsOf(ran.asked), [
+      { type: "service", tid: "*", sub: "cli", permissions: ["portal:grant", "tenants:read"] },
+    ]);
+    const sub = userInfo().username;
+    assert.deepEqual(ran.asked[0]?.json, { sub, minutes: 60, tenant_id: "*", path: "/tenants" });
+    const options = [
+      "--tenant",
+      "acme",
+      "--role",
+      "member",
+      "--read-only",
+      "--subject",
+      "jo",
+      "--minutes",
+      "5",
+    ];
+    const ofTenant = await api.run(["portal", ...options], [answer]);
+    const json = { sub: "jo", minutes: 5, tenant_id: "acme", role: "member", path: "/endpoints" };
+    assert.deepEqual(ofTenant.asked[0]?.json, { ...json, read_only: true });
+    const usual = await api.run(["portal", "--tenant", "acme"], [answer]);
+    const owner = { ...json, sub, minutes: 60, role: "owner", read_only: false };
+    assert.deepEqual(usual.asked[0]?.json, owner);
+  });
+});
