@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe, it, mock } from "node:test";
 import * as z from "zod";
 import { auditObject } from "../src/api/schemas.ts";
 import { auditAnswer, newTenant } from "./support/audit.ts";
+import { runHere } from "./support/command.ts";
 import { mutationSettings } from "./support/mutation.ts";
 import { MAIN, runProgram } from "./support/program.ts";
 import { startTestService, type TestService } from "./support/service.ts";
@@ -159,5 +160,29 @@ describe("postern audit", () => {
     child.stdout.once("data", () => child.stdout.destroy());
     assert.deepEqual(await once(child, "exit"), [0, null], errors);
     assert.match(errors, /^Database: \S+ on \S+\.\n$/);
+  });
+
+  it("reads no further once nobody reads on", async () => {
+    const { tid } = newTenant(service);
+    await service.database.pool.query(
+      `INSERT INTO postern.audit_log
+        SELECT $1, postern.uuid_v7(), now(), 'user', 'ada', 'endpoint.created', NULL, 'done', '{}' FROM generate_series(1, 1100)`,
+      [tid],
+    );
+    const others = new Set(process.stdout.listeners("error"));
+    const ofCommand = () => process.stdout.listeners("error").filter((listener) => !others.has(listener));
+    let lines = 0;
+    const write = process.stdout.write.bind(process.stdout);
+    const { mock: writing } = mock.method(process.stdout, "write", (...what: Parameters<typeof write>) => {
+      if (typeof what[0] !== "string" || !what[0].includes(tid)) return write(...what);
+      lines++;
+      if (lines === 600)
+        for (const hear of ofCommand()) hear(Object.assign(new Error("EPIPE"), { code: "EPIPE" }));
+      return true;
+    });
+    const { code } = await runHere(["audit", "--tenant", tid], service.env);
+    writing.restore();
+    assert.equal(ofCommand().length, 1);
+    assert.deepEqual([code, lines], [0, 600]);
   });
 });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { after, afterEach, before, describe, it, mock } from "node:test";
+import promises from "node:timers/promises";
 import { newDeliveryId, newEndpointId, newEventId } from "../shared/id.ts";
 import { ApiRefusalError, type ApiClient } from "./api-client.ts";
 import { NoAnswerError } from "./command-errors.ts";
@@ -40,9 +42,11 @@ const NONE = { lease_id: null, lease_until: null, events: [] };
 const past = () => ({ id: newEventId(), type: "invoice.paid", deliveries: 1, created_at: AT });
 
 let receiver: Server;
+/** What was said to people. */
+let told: string[] = [];
 before(async () => {
   mock.method(console, "log", () => undefined);
-  mock.method(process.stderr, "write", () => true);
+  mock.method(process.stderr, "write", (text: string) => told.push(text) > 0);
   receiver = createServer((_request, response) => response.writeHead(204).end()).listen(0, "127.0.0.1");
   await once(receiver, "listening");
 });
@@ -52,16 +56,32 @@ afterEach(() => process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM
 
 const refusal = (status: number) => new ApiRefusalError('{"error":"no"}', status);
 
+type Given = {
+  replayed?: number;
+  patterns?: string[];
+  /** What the last call fails with. */
+  deletion?: Error | null;
+  secret?: string | null;
+  isJson?: boolean;
+};
+
 /** Listens where these calls in turn answer so, or fail; Ctrl-C at the last. Answers the calls that were made. */
-async function listen(answers: readonly unknown[], replayed = 0, patterns = ["*"]): Promise<string[]> {
+async function listen(
+  answers: readonly unknown[],
+  { replayed = 0, patterns = ["*"], deletion = null, secret = "whsec_", isJson = true }: Given = {},
+): Promise<string[]> {
   const made: string[] = [];
+  told = [];
   const left = [...answers];
   const api: ApiClient = {
     async call(method, path) {
       const last = path.split("/").at(-1);
       made.push(last === ENDPOINT.id ? method : last === "send" ? path : `${last}`);
       if (last === "webhooks") return JSON.stringify({ endpoint: ENDPOINT, secret: "whsec_" });
-      if (method === "DELETE") return "";
+      if (method === "DELETE") {
+        if (deletion !== null) throw deletion;
+        return "";
+      }
       const answer = left.shift();
       const isLast = left.length === 0;
       if (answer instanceof Error) {
@@ -76,7 +96,7 @@ async function listen(answers: readonly unknown[], replayed = 0, patterns = ["*"
   const address = receiver.address();
   assert.ok(typeof address === "object" && address !== null);
   const forward = new URL(`http://127.0.0.1:${address.port}/`);
-  await listenTo(api, { forward, patterns, secret: "whsec_", replayed, isJson: true }).catch(
+  await listenTo(api, { forward, patterns, secret: secret ?? undefined, replayed, isJson }).catch(
     (error: unknown) => made.push(String(Object(error).status ?? error)),
   );
   return made;
@@ -115,12 +135,48 @@ describe("listening", () => {
     ];
     const looks = ["events?limit=2&type=invoice.*", "events?limit=2&type=order.placed"];
     const sent = [third, newest].map((event) => `/api/events/${event?.id}/send`);
-    assert.deepEqual(await listen(answers, 2, ["invoice.*", "order.placed"]), [
+    assert.deepEqual(await listen(answers, { replayed: 2, patterns: ["invoice.*", "order.placed"] }), [
       "webhooks",
       ...looks,
       ...sent,
       "leases",
       "DELETE",
     ]);
+  });
+
+  it("says that its endpoint could not be deleted, but not where it was gone already", async () => {
+    const left = "the temporary endpoint could not be deleted; Postern does it within an hour\n";
+    for (const [deletion, isTold] of [
+      [null, false],
+      [refusal(404), false],
+      [refusal(403), true],
+      [refusal(500), true],
+      [new NoAnswerError("away"), true],
+    ] as const) {
+      assert.deepEqual(await listen([NONE], { deletion }), ["webhooks", "leases", "DELETE"]);
+      assert.equal(told.includes(left), isTold, String(deletion));
+    }
+  });
+
+  it("says once that Postern is away, once that it answers again, and what it forwards where", async () => {
+    const { mock: waiting } = mock.method(promises, "setTimeout", async () => undefined);
+    syncBuiltinESMExports();
+    await listen([new NoAnswerError("no answer\nmore"), new NoAnswerError("no answer"), NONE, NONE], {
+      patterns: ["invoice.*", "order.placed"],
+    });
+    waiting.restore();
+    syncBuiltinESMExports();
+    assert.deepEqual(
+      waiting.calls.map(({ arguments: [ms] }: { arguments: unknown[] }) => ms),
+      [1000, 1000],
+    );
+    const [start = "", ...more] = told;
+    assert.match(
+      start,
+      /^forwarding invoice\.\*, order\.placed to http:\/\/127\.0\.0\.1:\d+\/; Ctrl-C ends\n$/,
+    );
+    assert.deepEqual(more, ["no answer; trying again each second\n", "Postern answers again\n"]);
+    await listen([NONE], { secret: null });
+    assert.deepEqual(told.slice(1), ["signing secret: whsec_\n"]);
   });
 });

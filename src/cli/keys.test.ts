@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { runHere } from "../../test/support/command.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { makeSecrets } from "../config.ts";
+import { insertEndpoint } from "../endpoints/endpoint-store.ts";
+import { sealSigningSecret } from "../endpoints/signing-secret.ts";
+import { makeSecretBox } from "../shared/secret-box.ts";
+
+const [first, former, lost] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+const acme = tenant("acme");
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(() => database.pool.query("DELETE FROM postern.endpoints"));
+after(() => database.drop());
+
+async function add(count: number, key: Buffer): Promise<void> {
+  const box = makeSecretBox([key]);
+  for (let place = 0; place < count; place++) {
+    const endpoint = newEndpoint({ tenantId: acme });
+    const secret = sealSigningSecret(box, "whsec_x", { tenantId: acme, endpointId: endpoint.id });
+    await insertEndpoint(database.pool, { ...endpoint, secret });
+  }
+}
+
+async function keys(word: "rotate" | "status", ...options: string[]) {
+  const { code, printed, errors } = await runHere(["keys", word, ...options], {
+    ...makeSecrets(),
+    DATABASE_URL: database.url,
+    DATA_DIR: temporaryPath("data"),
+    INTEGRATION_ENCRYPTION_KEY: [first, former].map((key) => key.toString("base64")).join(","),
+  });
+  // The ids are the keys' own.
+  return {
+    code,
+    errors,
+    lines: printed
+      .replaceAll(/\b[0-9a-f]{8,}\b/g, "ID")
+      .trim()
+      .split("\n"),
+    printed,
+  };
+}
+
+describe("postern keys status", () => {
+  it("says of each key how many secrets it opens, and what that means", async () => {
+    await add(10, first);
+    await add(2, former);
+    assert.deepEqual((await keys("status")).lines, [
+      "ID  10 secrets  first key: encrypts",
+      "ID   2 secrets  still needed to decrypt",
+    ]);
+    await database.pool.query("DELETE FROM postern.endpoints");
+    const { code, lines } = await keys("status");
+    assert.deepEqual(
+      [code, lines],
+      [
+        0,
+        [
+          "ID  0 secrets  first key: encrypts",
+          "ID  0 secrets  may be removed from INTEGRATION_ENCRYPTION_KEY",
+        ],
+      ],
+    );
+  });
+
+  it("exits with 1 where a key is missing", async () => {
+    await add(1, lost);
+    const { code, lines } = await keys("status");
+    assert.deepEqual(
+      [code, lines[2]],
+      [1, "ID  1 secrets  not in INTEGRATION_ENCRYPTION_KEY: add it behind a comma"],
+    );
+    const asJson = await keys("status", "--json");
+    assert.deepEqual(
+      [
+        asJson.code,
+        JSON.parse(asJson.printed).map(({ place, secrets }: { place: string; secrets: number }) => [
+          place,
+          secrets,
+        ]),
+      ],
+      [
+        1,
+        [
+          ["first", 0],
+          ["former", 0],
+          ["missing", 1],
+        ],
+      ],
+    );
+  });
+});
+
+describe("postern keys rotate", () => {
+  it("encrypts all with the first key, tells how far it is on standard error, and ends well", async () => {
+    await add(2, former);
+    const { code, lines, errors } = await keys("rotate");
+    assert.deepEqual(
+      [code, lines],
+      [
+        0,
+        [
+          "Encrypted the secrets of 2 endpoints with key ID.",
+          "ID  2 secrets  first key: encrypts",
+          "ID  0 secrets  may be removed from INTEGRATION_ENCRYPTION_KEY",
+        ],
+      ],
+    );
+    assert.match(errors, /^Database: .*\n\d endpoints done\n$/);
+  });
+
+  it("exits with 1 where a secret does not open, and says which", async () => {
+    await add(1, lost);
+    await add(1, former);
+    const { code, lines } = await keys("rotate");
+    assert.equal(code, 1);
+    assert.match(lines[0] ?? "", /^failed {2}/);
+    assert.deepEqual(lines.slice(1), [
+      "Encrypted the secrets of 1 endpoints with key ID.",
+      "ID  1 secrets  first key: encrypts",
+      "ID  0 secrets  may be removed from INTEGRATION_ENCRYPTION_KEY",
+      "ID  1 secrets  not in INTEGRATION_ENCRYPTION_KEY: add it behind a comma",
+      "Some secrets are still under other keys: fix the failures and run this again.",
+    ]);
+    const asJson = await keys("rotate", "--json");
+    const { endpoints, failures } = JSON.parse(asJson.printed);
+    assert.deepEqual([asJson.code, endpoints, failures.length], [1, 0, 1]);
+  });
+});

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { runHere } from "../../test/support/command.ts";
+import { createTestDatabase } from "../../test/support/postgres.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { makeSecrets } from "../config.ts";
+
+const settings = { ...makeSecrets(), DATA_DIR: temporaryPath("data") };
+
+describe("a command for all tenants", () => {
+  it("does nothing on a schema that is older than the program", async () => {
+    const database = await createTestDatabase({ migrated: false });
+    const { host, pathname } = new URL(database.url);
+    try {
+      for (const words of [["audit"], ["keys", "status"], ["keys", "rotate"]]) {
+        const { code, printed, errors } = await runHere(words, { ...settings, DATABASE_URL: database.url });
+        assert.deepEqual([code, printed], [1, ""], words.join(" "));
+        assert.equal(
+          errors,
+          `Database: ${pathname.slice(1)} on ${host}.\npostern:\n  the database's schema is older than this program: run postern migrate first\n`,
+        );
+      }
+    } finally {
+      await database.drop();
+    }
+  });
+});
