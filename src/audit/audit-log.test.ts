@@ -98,6 +98,18 @@ describe("what is counted", () => {
   });
 });
 
+describe("a caller who is refused again and again", () => {
+  it("takes no other's name", async () => {
+    for (const _ of numbered(60)) refuse(acme, "jo");
+    refuse(acme, "al");
+    await tally.close();
+    assert.deepEqual(await logged("actor_sub"), [
+      ["al", 1],
+      ["jo", 60],
+    ]);
+  });
+});
+
 describe("a limit", () => {
   it("on an address is told for a hundred addresses of each limit, and one entry for all beyond", async () => {
     const requestId = randomUUID();

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { captured } from "../../test/support/command.ts";
+import { freePort } from "../../test/support/free-port.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { pretend, sayHost, type Pretended } from "../../test/support/pretended-server.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { makeSecrets, readConfig, type Environment } from "../config.ts";
+import { createPool } from "../database/pool.ts";
+import { checkDatabase, checkObjectStores } from "./doctor-checks.ts";
+import { checkDurability, checkHosts } from "./doctor-hosts.ts";
+import { tellFindings } from "./doctor.ts";
+import type { Finding } from "./finding.ts";
+
+const dataDir = temporaryPath("data");
+const told = (findings: readonly Finding[]) =>
+  findings.map(({ check, status, detail }) => `${status} ${check}: ${detail}`);
+
+let database: TestDatabase;
+let pretended: Pretended;
+before(async () => {
+  database = await createTestDatabase();
+  pretended = await pretend(database, []);
+});
+after(() => database.drop());
+
+const settings = (env: Environment = {}) =>
+  readConfig({ ...makeSecrets(), DATABASE_URL: database.url, DATA_DIR: dataDir, ...env });
+
+describe("what is told of findings", () => {
+  const ok: Finding = { check: "node", status: "ok", detail: "Node 24" };
+  const info: Finding = { check: "moves", status: "info", detail: "lacks", fix: "add it" };
+  const fail: Finding = { check: "roles", status: "fail", detail: "none", fix: "make them" };
+
+  it("is a line for each, with what to do about it, and a failure in the exit code", async () => {
+    assert.deepEqual(await captured(async () => tellFindings([ok, info, fail], false)), {
+      code: 1,
+      printed:
+        "ok    node: Node 24\ninfo  moves: lacks\n      → add it\nfail  roles: none\n      → make them\n",
+      errors: "",
+    });
+    assert.equal((await captured(async () => tellFindings([ok, info], false))).code, 0);
+    const asJson = await captured(async () => tellFindings([ok, fail], true));
+    assert.deepEqual([asJson.code, JSON.parse(asJson.printed)], [1, [ok, fail]]);
+  });
+});
+
+describe("what is told of a database", () => {
+  it("is its name and version, its schema, its key and its workers", async () => {
+    const { pathname, host } = new URL(database.url);
+    const [server = "", ...more] = told(await checkDatabase(settings()));
+    assert.ok(server.startsWith(`ok database: ${pathname.slice(1)} on ${host}, PostgreSQL `), server);
+    assert.deepEqual(more, [
+      "ok schema: up to date",
+      "ok encryption key: opens every stored secret",
+      "ok workers: none runs on this database now",
+    ]);
+  });
+
+  it("that is away is where it was looked for, and what to do", async () => {
+    const DATABASE_URL = `postgres://127.0.0.1:${await freePort()}/x`;
+    const [finding, ...others] = await checkDatabase(settings({ DATABASE_URL }));
+    assert.deepEqual([finding?.check, finding?.status, others], ["database", "fail", []]);
+    assert.match(finding?.detail ?? "", /^The database can't be used: .*ECONNREFUSED.*\.$/);
+    assert.match(Object(finding).fix, /^Check DATABASE_URL/);
+  });
+});
+
+describe("what is told of standbys", () => {
+  /** Of a server that has these settings, as one or as a list of hosts. */
+  async function durabilityOf(
+    statements: readonly string[],
+    { durability = "local", isList = true }: { durability?: "local" | "standby"; isList?: boolean } = {},
+  ): Promise<string[]> {
+    const server = await pretend(database, [
+      "FUNCTION pg_has_role(name, text, text) RETURNS boolean RETURN true",
+      ...statements,
+    ]);
+    const db = createPool({
+      url: server.url,
+      poolSize: 1,
+      applicationName: "test",
+      connectionTimeoutMs: 5000,
+    });
+    try {
+      const databaseUrl = isList ? "postgres://a,b/postern" : "postgres://a/postern";
+      return told(await checkDurability(db, { databaseUrl, durability }));
+    } finally {
+      await db.end();
+    }
+  }
+
+  const settingsAre = (names: string, commit = "on") =>
+    `FUNCTION current_setting(text) RETURNS text RETURN CASE $1 WHEN 'synchronous_standby_names' THEN '${names}'
+      WHEN 'synchronous_commit' THEN '${commit}' ELSE pg_catalog.current_setting($1) END`;
+  const standbys = (...rows: [name: string, state: string, behind: number][]) =>
+    `VIEW pg_stat_replication AS SELECT name AS application_name, sync_state, 'streaming'::text AS state,
+        NULL::interval AS replay_lag, pg_current_wal_lsn() - behind::numeric AS replay_lsn, 1 AS pid
+      FROM (VALUES ${rows.map(([name, state, behind]) => `('${name}', '${state}', ${behind})`).join(", ")}) AS given (name, sync_state, behind)`;
+
+  it("is nothing of a single host from which none is demanded", async () => {
+    assert.deepEqual(await durabilityOf([], { isList: false }), []);
+    assert.deepEqual(await durabilityOf([], { isList: false, durability: "standby" }), [
+      "fail durability: the database has no synchronous standby: synchronous_standby_names is empty",
+    ]);
+  });
+
+  it("is which of them a commit waits for, these first", async () => {
+    const [line = ""] = await durabilityOf([
+      settingsAre("b"),
+      standbys(["a", "async", 5000], ["b", "sync", 5000]),
+    ]);
+    assert.match(
+      line,
+      /^ok durability: each commit is on a standby: b \(sync, \d+ bytes behind\), a \(async, \d+ bytes behind\)$/,
+    );
+  });
+
+  it("is that commits may be lost where none is waited for, and a failure only where that is demanded", async () => {
+    const local = "local, so a failover may lose the last commits";
+    assert.deepEqual(await durabilityOf([]), [`ok durability: ${local}: no standby follows`]);
+    const [line = ""] = await durabilityOf([standbys(["a", "async", 5000])]);
+    assert.match(line, new RegExp(`^ok durability: ${local}: a \\(async, \\d+ bytes behind\\)$`));
+    const demanded = await durabilityOf([settingsAre("a", "local")], { durability: "standby" });
+    assert.deepEqual(demanded, [
+      "fail durability: the database's commits don't wait for a standby's disk: synchronous_commit is local",
+    ]);
+  });
+
+  it("is that they cannot be seen", async () => {
+    const hidden = ["FUNCTION pg_has_role(name, text, text) RETURNS boolean RETURN false"];
+    assert.deepEqual(await durabilityOf(hidden), [
+      "warn durability: local; /metrics can't show how the standbys follow",
+    ]);
+  });
+});
+
+describe("what is told of hosts", () => {
+  it("is nothing of a single one, and of a list each as it is", async () => {
+    assert.deepEqual(await checkHosts({ databaseUrl: undefined, dataDir }), []);
+    assert.deepEqual(await checkHosts({ databaseUrl: database.url, dataDir }), []);
+    const { hostname, port } = new URL(database.url);
+    await pretended.say(sayHost({ isStandby: true }));
+    const url = new URL(pretended.url);
+    const nobody = await freePort();
+    const list = url.href.replace(`${hostname}:${port}`, `${hostname}:${port},127.0.0.1:${nobody}`);
+    const [standby, away, ...others] = await checkHosts({ databaseUrl: list, dataDir });
+    assert.deepEqual(others, []);
+    assert.deepEqual(told(standby === undefined ? [] : [standby]), [
+      `ok host: ${hostname}:${port} is a standby`,
+    ]);
+    assert.deepEqual([away?.check, away?.status], ["host", "warn"]);
+    assert.match(away?.detail ?? "", new RegExp(`^127\\.0\\.0\\.1:${nobody} cannot be used: `));
+    assert.match(Object(away).fix, /^Check DATABASE_URL/);
+  });
+
+  it("is left to the finding of the database where a certificate of the URL is not there", async () => {
+    const list = "postgres://a:1,b:1/postern?sslmode=verify-full&sslrootcert=/nowhere/ca.pem";
+    assert.deepEqual(await checkHosts({ databaseUrl: list, dataDir }), []);
+  });
+});
+
+describe("what is told of object stores", () => {
+  it("is one folder, or with shards the bucket of each", async () => {
+    assert.deepEqual(told(await checkObjectStores(settings())), ["ok object store: a folder in DATA_DIR"]);
+    const SHARDS = "eu1=postgres://127.0.0.1/a|eu2=postgres://127.0.0.1/b";
+    const ofShards = (env: Environment) => checkObjectStores(settings({ DATABASE_URL: "", SHARDS, ...env }));
+    assert.deepEqual(told(await ofShards({})), ["ok object store: a folder in DATA_DIR"]);
+    const nobody = await freePort();
+    const buckets = told(
+      await ofShards({
+        OBJECT_STORE_URL: `s3://bucket?region=us-east-1&endpoint=http://127.0.0.1:${nobody}`,
+        AWS_ACCESS_KEY_ID: "x",
+        AWS_SECRET_ACCESS_KEY: "y",
+      }),
+    );
+    assert.deepEqual(
+      buckets.map((line) => /^fail object store: bucket ([^:]*): /.exec(line)?.[1]),
+      ["bucket", "bucket-eu2"],
+    );
+  });
+
+  it("is that links of a folder lead nowhere where others can reach the API, but not its address", async () => {
+    for (const HOST of ["127.0.0.1", "localhost"]) {
+      assert.deepEqual(told(await checkObjectStores(settings({ HOST }))), [
+        "ok object store: a folder in DATA_DIR",
+      ]);
+    }
+    assert.deepEqual(told(await checkObjectStores(settings({ HOST: "0.0.0.0" }))), [
+      "warn object store: a folder in DATA_DIR; links to its files work on this machine alone",
+    ]);
+  });
+});
