@@ -7,6 +7,7 @@ import { pretend, sayHost, type Pretended } from "../../test/support/pretended-s
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { createPool } from "../database/pool.ts";
+import { directoryBucketName } from "../storage/bytes/directory-bucket.ts";
 import { checkDatabase, checkObjectStores } from "./doctor-checks.ts";
 import { checkDurability, checkHosts } from "./doctor-hosts.ts";
 import { tellFindings } from "./doctor.ts";
@@ -66,38 +67,66 @@ describe("what is told of a database", () => {
   });
 });
 
-describe("what is told of standbys", () => {
-  /** Of a server that has these settings, as one or as a list of hosts. */
-  async function durabilityOf(
-    statements: readonly string[],
-    { durability = "local", isList = true }: { durability?: "local" | "standby"; isList?: boolean } = {},
-  ): Promise<string[]> {
-    const server = await pretend(database, [
-      "FUNCTION pg_has_role(name, text, text) RETURNS boolean RETURN true",
-      ...statements,
-    ]);
-    const db = createPool({
-      url: server.url,
-      poolSize: 1,
-      applicationName: "test",
-      connectionTimeoutMs: 5000,
-    });
-    try {
-      const databaseUrl = isList ? "postgres://a,b/postern" : "postgres://a/postern";
-      return told(await checkDurability(db, { databaseUrl, durability }));
-    } finally {
-      await db.end();
-    }
+/** Of a server that has these settings, as one or as a list of hosts. */
+async function durabilityOf(
+  statements: readonly string[],
+  { durability = "local", isList = true }: { durability?: "local" | "standby"; isList?: boolean } = {},
+): Promise<string[]> {
+  const server = await pretend(database, [
+    "FUNCTION pg_has_role(name, text, text) RETURNS boolean RETURN true",
+    ...statements,
+  ]);
+  const db = createPool({
+    url: server.url,
+    poolSize: 1,
+    applicationName: "test",
+    connectionTimeoutMs: 5000,
+  });
+  try {
+    const databaseUrl = isList ? "postgres://a,b/postern" : "postgres://a/postern";
+    return told(await checkDurability(db, { databaseUrl, durability }));
+  } finally {
+    await db.end();
   }
+}
 
-  const settingsAre = (names: string, commit = "on") =>
-    `FUNCTION current_setting(text) RETURNS text RETURN CASE $1 WHEN 'synchronous_standby_names' THEN '${names}'
-      WHEN 'synchronous_commit' THEN '${commit}' ELSE pg_catalog.current_setting($1) END`;
-  const standbys = (...rows: [name: string, state: string, behind: number][]) =>
-    `VIEW pg_stat_replication AS SELECT name AS application_name, sync_state, 'streaming'::text AS state,
-        NULL::interval AS replay_lag, pg_current_wal_lsn() - behind::numeric AS replay_lsn, 1 AS pid
-      FROM (VALUES ${rows.map(([name, state, behind]) => `('${name}', '${state}', ${behind})`).join(", ")}) AS given (name, sync_state, behind)`;
+const settingsAre = (names: string, commit = "on") =>
+  `FUNCTION current_setting(text) RETURNS text RETURN CASE $1 WHEN 'synchronous_standby_names' THEN '${names}'
+    WHEN 'synchronous_commit' THEN '${commit}' ELSE pg_catalog.current_setting($1) END`;
+const standbys = (...rows: [name: string, state: string, behind: number][]) =>
+  `VIEW pg_stat_replication AS SELECT name AS application_name, sync_state, 'streaming'::text AS state,
+      NULL::interval AS replay_lag, pg_current_wal_lsn() - behind::numeric AS replay_lsn, 1 AS pid
+    FROM (VALUES ${rows.map(([name, state, behind]) => `('${name}', '${state}', ${behind})`).join(", ")}) AS given (name, sync_state, behind)`;
 
+describe("what is told of artifacts", () => {
+  it("is the trouble that a process found with the bucket's owner, and that comparing stopped", async () => {
+    const config = settings();
+    const ofArtifacts = async () =>
+      told(
+        (await checkDatabase(config)).filter(({ check }) => ["owner mark", "reconciling"].includes(check)),
+      );
+    assert.deepEqual(await ofArtifacts(), []);
+    for (const bucket of [directoryBucketName(undefined), "another"]) {
+      await database.pool.query(
+        "INSERT INTO postern.storage_buckets (bucket, installation_id, trouble) VALUES ($1, gen_random_uuid(), $1 || ' is lost')",
+        [bucket],
+      );
+      await database.pool.query(
+        `INSERT INTO postern.storage_cursor (bucket, run_id, updated_at, halted_at, halted_reason)
+          VALUES ($1, gen_random_uuid(), now(), '2026-01-31Z', $1 || ' is gone')`,
+        [bucket],
+      );
+    }
+    const bucket = directoryBucketName(undefined);
+    assert.deepEqual(await ofArtifacts(), [
+      `fail owner mark: ${bucket} is lost`,
+      `fail reconciling: stopped since 2026-01-31T00:00:00.000Z: ${bucket} is gone`,
+    ]);
+    await database.pool.query("DELETE FROM postern.storage_buckets; DELETE FROM postern.storage_cursor");
+  });
+});
+
+describe("what is told of standbys", () => {
   it("is nothing of a single host from which none is demanded", async () => {
     assert.deepEqual(await durabilityOf([], { isList: false }), []);
     assert.deepEqual(await durabilityOf([], { isList: false, durability: "standby" }), [
