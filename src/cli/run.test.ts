@@ -27,7 +27,8 @@ const part = (name: string, stop: () => Promise<void> = async () => undefined): 
 });
 
 /** Until what was begun by a signal has come to its end. */
-const settled = () => new Promise((resolve) => void setImmediate(resolve));
+const settled = () => new Promise<void>((resolve) => void setImmediate(resolve));
+const failing = () => Promise.reject(new Error("no"));
 const never = () => new Promise<void>(() => undefined);
 
 describe("a process that is told to stop", () => {
@@ -36,7 +37,7 @@ describe("a process that is told to stop", () => {
       done = [];
       const parts = [part("one")];
       stopOnSignal(parts, makeLog("silent"));
-      parts.push(part("other", settled as () => Promise<void>));
+      parts.push(part("other", settled));
       process.emit(signal);
       await settled();
       await settled();
@@ -47,9 +48,6 @@ describe("a process that is told to stop", () => {
   });
 
   it("ends with 1 where a part cannot stop", async () => {
-    const failing = async () => {
-      throw new Error("no");
-    };
     stopOnSignal([part("one"), part("other", failing)], makeLog("silent"));
     process.emit("SIGTERM");
     await settled();

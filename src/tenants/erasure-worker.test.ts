@@ -116,7 +116,10 @@ describe("the erasure of a tenant", () => {
       return { erased: left.shift() ?? 0, trouble: null };
     };
     const metrics = makeMetrics();
-    const { objects, trouble, finishedAt } = await workUntil(hasEnded, { eraseObjects, metrics });
+    const told: unknown[] = [];
+    const log = Object.assign(makeLog("silent"), { info: (fields: unknown) => void told.push(fields) });
+    const { objects, trouble, finishedAt } = await workUntil(hasEnded, { eraseObjects, metrics, log });
+    assert.deepEqual(told, [{ tenantId }]);
     assert.deepEqual([objects, trouble, finishedAt instanceof Date], [502, null, true]);
     assert.deepEqual(
       asked.map(([id, most, buckets]) => [id, most, buckets.toSorted()]),
@@ -189,19 +192,22 @@ describe("the erasure of a tenant", () => {
     );
   });
 
-  it("is counted where it fails, and goes on once its lease has ended", async () => {
+  it("is counted and told where it fails, and goes on once its lease has ended", async () => {
+    const fault = new Error("no");
+    const told: unknown[] = [];
     const metrics = makeMetrics();
     const worker = makeErasureWorker({
       db: database.pool,
-      eraseObjects: () => Promise.reject(new Error("no")),
+      eraseObjects: () => Promise.reject(fault),
       eraseElsewhere: null,
-      log: makeLog("silent"),
+      log: Object.assign(makeLog("silent"), { warn: (fields: unknown) => void told.push(fields) }),
       metrics,
     });
     worker.start();
     const failures = async () => (await metrics.upkeepFailures.get()).values;
     await eventually(async () => (await failures()).length > 0);
     await worker.stop();
+    assert.deepEqual(told, [{ err: fault }]);
     assert.deepEqual(
       (await failures()).map(({ labels, value }) => [labels, value]),
       [[{ work: "erase_tenants" }, 1]],

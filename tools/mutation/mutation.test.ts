@@ -37,6 +37,10 @@ describe("the related tests", () => {
     ok(relatedTests(ROOT, "src/service").includes("src/service/start-memory.test.ts"));
   });
 
+  it("of a part are also those of the composition that import it themselves", () => {
+    ok(relatedTests(ROOT, "src/tenants").includes("src/service/erase-elsewhere.test.ts"));
+  });
+
   it("are named by words that each fit a file", () => {
     deepEqual(unusedWords(ROOT), []);
   });

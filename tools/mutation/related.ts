@@ -3,7 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** The whole program meets here: what reaches a part only through them says nothing about it. */
-const COMPOSITION = /^src\/(?:service\/|main\.ts$|demo\/)|^test\/support\/(?:service|program)\.ts$/;
+const COMPOSITION =
+  /^src\/(?:service\/|main\.ts$|demo\/)(?!.*\.test\.ts$)|^test\/support\/(?:service|program)\.ts$/;
 /** Imports between a test and a part, in the same slice and from another one. Farther ones reach everything. */
 const STEPS = { inSlice: 2, fromElsewhere: 1 };
 /** So many tests import these for a helper that an import says nothing: beside their own tests, those named below are tried. */
