@@ -9,7 +9,7 @@
  * `OUTAGES_SEED` repeats the choice of the shards that fail.
  */
 import assert from "node:assert/strict";
-import { issueTestToken } from "../test/support/service.ts";
+import { issueTestToken } from "../test/support/calls.ts";
 import { BACKEND } from "../test/support/shard-programs.ts";
 import { randomFrom } from "../test/support/chance.ts";
 import { exitOnSignal } from "./exit-on-signal.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Replicated, Server } from "../test/support/replicated-postgres.ts";
-import { eventually } from "../test/support/service.ts";
+import { eventually } from "../test/support/eventually.ts";
 
 type Step = () => Promise<void>;
 /** Promotes, and looks how long the service needs. */

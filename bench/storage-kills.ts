@@ -28,7 +28,7 @@ import {
   startProgram,
   type Program,
 } from "../test/support/program.ts";
-import { OWNER, PRODUCER } from "../test/support/service.ts";
+import { OWNER, PRODUCER } from "../test/support/calls.ts";
 import { startReceiver } from "../test/support/tls-receiver.ts";
 import { freePort } from "../test/support/free-port.ts";
 import { CREDENTIALS, prepareVersitygw } from "../test/support/versitygw.ts";

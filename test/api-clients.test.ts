@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { listDeliveries } from "./support/api.ts";
 import { generateTypes, prepareApiTools, runClient, type Language } from "./support/api-tools.ts";
-import { OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER, PRODUCER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
 let why: Record<Language, string | null>;

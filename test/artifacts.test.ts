@@ -6,15 +6,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { storageOf, type Artifact } from "./support/exports.ts";
-import {
-  eventually,
-  MEMBER,
-  OTHER_OWNER,
-  OWNER,
-  startTestService,
-  type Claims,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, OWNER, type Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, first, issuesOf, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
 
 const LONG = "é".repeat(1500);

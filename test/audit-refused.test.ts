@@ -5,7 +5,8 @@ import { after, before, describe, it } from "node:test";
 import { createEndpoint } from "./support/api.ts";
 import { newTenant } from "./support/audit.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { startTestService, type Claims, type TestService } from "./support/service.ts";
+import type { Claims } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { UNKNOWN_ID } from "./support/webhooks.ts";
 
 const HERE = "127.0.0.1";

@@ -5,7 +5,8 @@ import { auditExample } from "../src/api/examples.ts";
 import { newTenant } from "./support/audit.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { steered } from "./support/receivers.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   first,

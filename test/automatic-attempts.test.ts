@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { steered } from "./support/receivers.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 const TYPE = "invoice.paid";

@@ -4,13 +4,9 @@ import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { createEndpoint, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import {
-  eventually,
-  PRODUCER,
-  startTestService,
-  type ApiAnswer,
-  type TestService,
-} from "./support/service.ts";
+import { PRODUCER, type ApiAnswer } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
 
 const published = z.object({ id: z.string() });

@@ -17,7 +17,8 @@ import { openArtifacts, type Artifact, type Artifacts } from "./support/artifact
 import { startOnObjectStore } from "./support/object-store.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, startProgram } from "./support/program.ts";
-import { eventually, startTestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService } from "./support/service.ts";
 import { seedMany, storageOf } from "./support/exports.ts";
 import { tenant } from "./support/two-tenants.ts";
 import { CREDENTIALS, prepareVersitygw } from "./support/versitygw.ts";

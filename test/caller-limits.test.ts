@@ -1,7 +1,8 @@
 /** Limits on callers, over HTTP. Each is one a minute here, so that no test is long enough to get a second. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { startTestService, type ApiAnswer, type CallOptions, type TestService } from "./support/service.ts";
+import type { ApiAnswer, CallOptions } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
 
 const TOO_MANY = [429, { error: "Too many requests" }] as const;

@@ -7,7 +7,8 @@ import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually, PRODUCER, type ApiAnswer } from "./support/service.ts";
+import { PRODUCER, type ApiAnswer } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 
 let folder: string;
 let file: string;

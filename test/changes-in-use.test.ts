@@ -11,7 +11,7 @@ import { createEndpoint, patchEndpoint, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { serviceSignature, webhookSignature } from "./support/receivers.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type ReceivedRequest, type TlsReceiver } from "./support/tls-receiver.ts";
 
 /** What the documentation promises. */

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 let database: TestDatabase;

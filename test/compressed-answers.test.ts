@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { getAsIs } from "./support/get-as-is.ts";
-import { OWNER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 /** 720 buckets, some 70 kB, and the same for whoever asks. */
 const LONG = "/api/stats?from=2026-03-02T00:00:00Z&to=2026-03-07T00:00:00Z&bucket=10m";

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { serviceSignature, steered } from "./support/receivers.ts";
-import { eventually, OWNER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, first, publish, REFUSED, sortedStatuses, webhooksOf } from "./support/webhooks.ts";
 
 const receiver = steered();

@@ -6,7 +6,8 @@ import { forgetDeletedEndpoints } from "../src/endpoints/endpoint-store.ts";
 import { holdDispatches } from "../src/queue/postgres/follow-store.ts";
 import { newDeliveryId, parseEndpointId, parseEventId } from "../src/shared/id.ts";
 import { createEndpoint, patchEndpoint, publish } from "./support/api.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { tenant } from "./support/two-tenants.ts";
 
 let api: TestService;

@@ -14,7 +14,7 @@ import type { Environment } from "../src/config.ts";
 import { ndjsonRows, unpack } from "./support/exports.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, SOURCES, startProgram, type Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 
 const run = promisify(execFile);
 

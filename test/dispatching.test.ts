@@ -9,7 +9,9 @@ import {
   publish,
   wholeLog,
 } from "./support/api.ts";
-import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import type { Answer, ReceivedRequest } from "./support/tls-receiver.ts";
 
 let service: TestService;

@@ -14,7 +14,8 @@ import { type Program, runProgram, sharedSettings, startProgram } from "./suppor
 import { serviceSignature, webhookSignature } from "./support/receivers.ts";
 import { byEndpoint } from "./support/stats.ts";
 import { bringRelease, readReleases, type Release, restoreRelease } from "./support/releases.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import { type ReceivedRequest, startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 let receiver: TlsReceiver;

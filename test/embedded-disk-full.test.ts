@@ -12,7 +12,8 @@ import { Client } from "pg";
 import * as z from "zod";
 import { createEndpoint } from "./support/api.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import { mountSmallDisk } from "./support/small-disk.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 

@@ -7,7 +7,7 @@ import { after, before, it } from "node:test";
 import { makeSecrets, type Environment } from "../src/config.ts";
 import { publish } from "./support/api.ts";
 import { startProgram, type Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 
 let dataDir: string;
 let env: Environment;

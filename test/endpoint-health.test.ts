@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createEndpoint, getEndpoint, listDeliveries, patchEndpoint, publish } from "./support/api.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
 let gate = Promise.withResolvers<void>();

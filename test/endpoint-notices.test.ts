@@ -4,14 +4,9 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { makeDataCheckCompiler } from "../src/events/data-check.ts";
 import { serviceEvents } from "../src/events/built-in-catalog.ts";
 import { publish, webhooksOf } from "./support/webhooks.ts";
-import {
-  eventually,
-  OTHER_OWNER,
-  OWNER,
-  startTestService,
-  type Claims,
-  type TestService,
-} from "./support/service.ts";
+import { OTHER_OWNER, OWNER, type Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const OPERATOR: Claims = { type: "user", tid: "ops", sub: "sam", role: "owner" };
 const LISTENERS = [

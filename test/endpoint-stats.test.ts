@@ -4,7 +4,8 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { foldCounts } from "../src/deliveries/stats-store.ts";
 import { idTimeMs } from "../src/shared/id.ts";
-import { OTHER_OWNER, startTestService, type TestService } from "./support/service.ts";
+import { OTHER_OWNER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { at, byEndpoint, DAY, delivered, failed, MINUTE, NOON, overTime, statsOf } from "./support/stats.ts";
 import { webhooksOf } from "./support/webhooks.ts";
 

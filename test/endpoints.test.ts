@@ -1,7 +1,8 @@
 /** Creating, listing, showing, changing and deleting endpoints. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { OWNER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   issuesOf,

@@ -4,7 +4,8 @@ import { after, before, it } from "node:test";
 import { createTenantPool, type TenantPool } from "../src/database/tenant-pool.ts";
 import { EventLog } from "../src/deliveries/event-log.ts";
 import { parseEventId, parseTenantId } from "../src/shared/id.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { first, publish, webhooksOf } from "./support/webhooks.ts";
 
 const answered = Promise.withResolvers<void>();

@@ -7,14 +7,9 @@ import { after, before, describe, it } from "node:test";
 import { ndjsonRows, storageOf, unpack } from "./support/exports.ts";
 import { clientOf } from "./support/pull.ts";
 import { range, replaysOf } from "./support/replays.ts";
-import {
-  eventually,
-  OTHER_OWNER,
-  PRODUCER,
-  startTestService,
-  type ApiAnswer,
-  type TestService,
-} from "./support/service.ts";
+import { OTHER_OWNER, PRODUCER, type ApiAnswer } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
 
 const text = "  title: T\n  description: D\n  group: G\n";

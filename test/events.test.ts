@@ -6,15 +6,9 @@ import { eventAnswer, eventsAnswer } from "../src/api/event-schemas.ts";
 import { deliveryObject } from "../src/api/schemas.ts";
 import { idAt } from "../src/shared/id.ts";
 import { steered } from "./support/receivers.ts";
-import {
-  eventually,
-  MEMBER,
-  OTHER_OWNER,
-  PRODUCER,
-  startTestService,
-  type CallOptions,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, PRODUCER, type CallOptions } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   first,

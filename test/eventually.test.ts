@@ -1,7 +1,7 @@
 /** Waiting in tests: what counts as found, and how a wait in vain ends. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 
 it("a wait ends with what the look found", async () => {
   let looks = 0;

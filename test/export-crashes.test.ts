@@ -8,7 +8,8 @@ import type { Environment } from "../src/config.ts";
 import { csvRows, ndjsonRows, seedMany, storageOf, unpack, type Export } from "./support/exports.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram } from "./support/program.ts";
-import { eventually, startTestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 /** More than one part. */

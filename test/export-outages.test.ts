@@ -10,7 +10,7 @@ import { countLog } from "../src/storage/exports/count-log.ts";
 import { seedDeliveries, seedMany, storageOf } from "./support/exports.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const ROWS = 2000;

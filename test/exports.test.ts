@@ -18,14 +18,9 @@ import {
   unpack,
   unpackFiles,
 } from "./support/exports.ts";
-import {
-  eventually,
-  MEMBER,
-  OTHER_OWNER,
-  OWNER,
-  startTestService,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, OWNER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
 
 const EXPORTED_MEMBERS = [

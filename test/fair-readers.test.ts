@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { idAt } from "../src/shared/id.ts";
-import { eventually, OTHER_OWNER, startTestService, type TestService } from "./support/service.ts";
+import { OTHER_OWNER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const ENDPOINT = "019a2f00-0000-7000-8000-000000000001";
 /** Of ten connections five are for tenants; of these four for reading logs, two of them for one tenant's. */

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { PoolClient } from "pg";
-import { eventually, startTestService, type ApiAnswer, type TestService } from "./support/service.ts";
+import type { ApiAnswer } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
 let holder: PoolClient;

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { exchange } from "./support/raw-http.ts";
-import { PRODUCER, startTestService, type CallOptions, type TestService } from "./support/service.ts";
+import { PRODUCER, type CallOptions } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID, webhooksOf } from "./support/webhooks.ts";
 
 const MIB = 1024 * 1024;

@@ -6,7 +6,8 @@ import { issueExpired, makeSelfSigned, makeTestCa, type TestCa } from "./support
 import type { SenderLimits } from "../src/outbound/send.ts";
 import { freePort } from "./support/free-port.ts";
 import { BEHAVIOURS, startHostileReceiver, type Ending } from "./support/hostile-receivers.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { listen, startReceiver, type ReceiverOptions } from "./support/tls-receiver.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 

@@ -2,13 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
-import {
-  PRODUCER,
-  startTestService,
-  type ApiAnswer,
-  type Claims,
-  type TestService,
-} from "./support/service.ts";
+import { PRODUCER, type ApiAnswer, type Claims } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   publish,

@@ -6,7 +6,9 @@ import { Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { after, before, describe, it, mock } from "node:test";
 import { exchange, exchangeSlowly, open, parseAnswer } from "./support/raw-http.ts";
-import { eventually, OWNER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const BODY = '{"url":"https://hooks.example.com/in"}';
 const HEALTH = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";

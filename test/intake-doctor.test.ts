@@ -6,7 +6,8 @@ import { parseIntakeUrl } from "../src/intake/intake-url.ts";
 import { metric, store, take, untilEmpty } from "./support/intake.ts";
 import { freePort } from "./support/free-port.ts";
 import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const skip = withoutNats();
 

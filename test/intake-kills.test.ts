@@ -8,7 +8,7 @@ import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const skip = withoutNats();

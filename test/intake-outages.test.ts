@@ -4,7 +4,8 @@ import { after, before, describe, it } from "node:test";
 import { createEndpoint } from "./support/api.ts";
 import { dispatchesMade, send, take, untilEmpty } from "./support/intake.ts";
 import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const skip = withoutNats();
 const EVENT = { type: "invoice.paid", data: {} };

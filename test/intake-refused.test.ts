@@ -8,7 +8,8 @@ import * as z from "zod";
 import { createEndpoint } from "./support/api.ts";
 import { metric, send, store, storeRaw, take, untilEmpty } from "./support/intake.ts";
 import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const skip = withoutNats();
 const EVENT = { type: "invoice.paid", data: { n: 1 } };

@@ -7,7 +7,7 @@ import { prepareIntakeOfShards, sendFor, storedEvent, type IntakeOfShards } from
 import { metric, store, untilEmpty } from "./support/intake.ts";
 import { withoutNats } from "./support/nats-cluster.ts";
 import { runProgram, type Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { ok } from "./support/shard-programs.ts";
 
 const skip = withoutNats();

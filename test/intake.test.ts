@@ -5,7 +5,9 @@ import * as z from "zod";
 import { createEndpoint } from "./support/api.ts";
 import { NatsCluster, withoutNats } from "./support/nats-cluster.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
 
 const skip = withoutNats();

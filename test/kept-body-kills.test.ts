@@ -4,7 +4,8 @@ import { after, before, it } from "node:test";
 import type { Environment } from "../src/config.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram } from "./support/program.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const KILLS = 3;

@@ -6,7 +6,8 @@ import { createEndpoint, listDeliveries, patchEndpoint } from "./support/api.ts"
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { startProgram } from "./support/program.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const BACKLOG = 12_000;

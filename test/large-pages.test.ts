@@ -7,15 +7,9 @@ import { createEndpoint, getEndpoint, listDeliveries, publish, type Delivery } f
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { open } from "./support/raw-http.ts";
-import {
-  eventually,
-  issueTestToken,
-  OTHER_OWNER,
-  OWNER,
-  startTestService,
-  type ApiAnswer,
-  type Claims,
-} from "./support/service.ts";
+import { issueTestToken, OTHER_OWNER, OWNER, type ApiAnswer, type Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 import type { Environment } from "../src/config.ts";
 

@@ -5,7 +5,9 @@ import type { SenderLimits } from "../src/outbound/send.ts";
 import type { CompletedAttempt, DispatchQueue, LeasedDispatch } from "../src/queue/queue.ts";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { openTestQueue } from "./support/test-queue.ts";
 import {
   startReceiver,

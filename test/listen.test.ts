@@ -10,7 +10,9 @@ import { startExample, type ExampleReceiver } from "./support/example-receivers.
 import { blocksOf, commandsOf, folderOfCommand, runShell } from "./support/how-to.ts";
 import { runProgram, startTask } from "./support/program.ts";
 import { clientOf } from "./support/pull.ts";
-import { eventually, MEMBER, OWNER, startTestService, type TestService } from "./support/service.ts";
+import { MEMBER, OWNER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { freePort } from "./support/free-port.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 

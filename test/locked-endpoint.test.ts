@@ -4,7 +4,8 @@ import { after, afterEach, before, beforeEach, it } from "node:test";
 import type { PoolClient } from "pg";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
 let holder: PoolClient;

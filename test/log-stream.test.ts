@@ -4,16 +4,9 @@ import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { listedDeliveryObject } from "../src/api/schemas.ts";
 import { publishMany } from "./support/api.ts";
-import {
-  eventually,
-  MEMBER,
-  OTHER_OWNER,
-  OWNER,
-  PRODUCER,
-  startTestService,
-  type Claims,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, OWNER, PRODUCER, type Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { endSessions } from "./support/sessions.ts";
 import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
 

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createEndpoint, listDeliveries, publish, wholeLog } from "./support/api.ts";
 import { createTestDatabase } from "./support/postgres.ts";
-import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 /** Over more than a day, and so over a border of partitions. */
 const WALKED = 20_000;

@@ -4,15 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import { steered } from "./support/receivers.ts";
-import {
-  MEMBER,
-  OTHER_OWNER,
-  OWNER,
-  PRODUCER,
-  startTestService,
-  type CallOptions,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, OWNER, PRODUCER, type CallOptions } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { temporaryPath } from "./support/temporary.ts";
 import {
   assertRefused,

@@ -10,7 +10,8 @@ import {
   unpack,
   unpackFiles,
 } from "./support/exports.ts";
-import { MEMBER, OTHER_OWNER, startTestService, type TestService } from "./support/service.ts";
+import { MEMBER, OTHER_OWNER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { temporaryPath } from "./support/temporary.ts";
 import { assertRefused, issuesOf, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 

@@ -5,7 +5,7 @@ import type { Pool } from "../src/database/pool.ts";
 import { createEndpoint, publish } from "./support/api.ts";
 import { startTask } from "./support/program.ts";
 import { startReplicated, type Replicated, type Server } from "./support/replicated-postgres.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { delivered, owner, prepareShardTests, producer, type ShardTests } from "./support/shard-programs.ts";
 import { moveTenant } from "./support/tenant-moves.ts";
 

@@ -1,7 +1,8 @@
 /** What else is asked of a tenant in the moment in which it is moved to another shard. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { eventually, type Claims } from "./support/service.ts";
+import type { Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import { BACKEND, ok, prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
 import { moveTenant } from "./support/tenant-moves.ts";
 

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { createEndpoint, publish } from "./support/api.ts";
 import { startTask } from "./support/program.ts";
 import { replaysOf } from "./support/replays.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import {
   BACKEND,
   delivered,

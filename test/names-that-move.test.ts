@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { makeTestCa } from "./support/certificates.ts";
 import { startDnsServer, type DnsAnswer, type DnsServer } from "./support/dns-server.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { startReceiver } from "./support/tls-receiver.ts";
 import { assertRefused, first, publish, REFUSED, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 

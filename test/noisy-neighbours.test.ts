@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createEndpoint, publish } from "./support/api.ts";
-import { eventually, OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER, PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const SICK_TENANTS = 3;
 const ENDPOINTS = 4;

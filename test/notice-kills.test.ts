@@ -4,7 +4,7 @@ import { after, before, beforeEach, it } from "node:test";
 import { createPool, type Pool } from "../src/database/pool.ts";
 import { makeEndpointNotices } from "../src/endpoints/endpoint-notices.ts";
 import { openCatalog } from "../src/events/live-catalog.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 
 const ENDPOINTS = 1200;

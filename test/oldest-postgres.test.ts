@@ -8,7 +8,8 @@ import { createPool, type Pool } from "../src/database/pool.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { installPostgres15, startPostgres15 } from "./support/postgres-15.ts";
 import type { TestDatabase } from "./support/postgres.ts";
-import { eventually, startTestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService } from "./support/service.ts";
 
 /** As docs/operating.md has it. */
 async function openAsOperator(): Promise<TestDatabase> {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { builtInCatalog } from "../src/events/built-in-catalog.ts";
-import { MEMBER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { MEMBER, PRODUCER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { createTestDatabase } from "./support/postgres.ts";
 import { assertRefused, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
 

@@ -1,13 +1,9 @@
 /** With OPERATOR_TENANT, the operator's own endpoints are told of what Postern tells any tenant. */
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import {
-  OTHER_OWNER,
-  eventually,
-  startTestService,
-  type Claims,
-  type TestService,
-} from "./support/service.ts";
+import { OTHER_OWNER, type Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { publish, webhooksOf } from "./support/webhooks.ts";
 
 const OPERATOR_OWNER: Claims = { type: "user", tid: "ops", sub: "sam", role: "owner" };

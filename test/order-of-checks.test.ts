@@ -1,14 +1,8 @@
 /** Which refusal comes first where several are due. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import {
-  MEMBER,
-  OWNER,
-  PRODUCER,
-  startTestService,
-  type CallOptions,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OWNER, PRODUCER, type CallOptions } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
 
 const HUGE = "x".repeat(1024 * 1024 + 1);

@@ -12,7 +12,8 @@ import { after, before, describe, it } from "node:test";
 import { createEndpoint, publish } from "./support/api.ts";
 import { storageOf } from "./support/exports.ts";
 import { replaysOf, seedEvents } from "./support/replays.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
 let dataDir: string;

@@ -6,7 +6,9 @@ import { makePartitionsAhead } from "../src/queue/postgres/partitions.ts";
 import { attachStaged, copyStagedRows, stagePartitions } from "../src/queue/postgres/partition-store.ts";
 import { createEndpoint, listDeliveries } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const ROWS = 20_000;

@@ -5,14 +5,9 @@ import { after, before, describe, it } from "node:test";
 import { decodeJwt, decodeProtectedHeader, SignJWT } from "jose";
 import { auditAnswer } from "./support/audit.ts";
 import { callWith, codeOf, GRANT, openPortal, OPERATOR, swap, tokenOf } from "./support/portal.ts";
-import {
-  eventually,
-  OWNER,
-  PRODUCER,
-  startTestService,
-  type Claims,
-  type TestService,
-} from "./support/service.ts";
+import { OWNER, PRODUCER, type Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { listen } from "./support/tls-receiver.ts";
 import {
   assertRefused,

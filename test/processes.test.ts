@@ -9,7 +9,8 @@ import { startEmbeddedPostgres } from "../src/database/embedded.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 let database: TestDatabase;

@@ -6,13 +6,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { runProgram } from "./support/program.ts";
-import {
-  PRODUCER,
-  startTestService,
-  type ApiAnswer,
-  type Claims,
-  type TestService,
-} from "./support/service.ts";
+import { PRODUCER, type ApiAnswer, type Claims } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   first,

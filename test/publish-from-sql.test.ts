@@ -8,7 +8,8 @@ import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { createPool } from "../src/database/pool.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
 let folder: string;

@@ -4,7 +4,9 @@ import { createHmac } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { deliveryObject, endpointObject } from "../src/api/schemas.ts";
-import { eventually, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const created = z.object({ endpoint: endpointObject, secret: z.string() });
 const published = z.object({ id: z.string(), deliveries: z.number() });

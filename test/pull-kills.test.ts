@@ -6,7 +6,7 @@ import { leaseObject } from "../src/api/pull-schemas.ts";
 import type { Environment } from "../src/config.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { PRODUCER } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const EVENTS = 600;

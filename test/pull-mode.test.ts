@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { clientOf, type Client } from "./support/pull.ts";
 import { replaysOf } from "./support/replays.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 let service: TestService;

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { callWith, openPortal } from "./support/portal.ts";
 import { clientOf, type Client, type Lease } from "./support/pull.ts";
-import { MEMBER, OTHER_OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, PRODUCER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   first,

@@ -5,7 +5,9 @@ import * as z from "zod";
 import { createEndpoint, patchEndpoint, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { steered } from "./support/receivers.ts";
-import { eventually, OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER, PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 let database: TestDatabase;

@@ -10,7 +10,7 @@ import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { accepts, freePort } from "./support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "..");

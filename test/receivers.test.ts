@@ -12,7 +12,8 @@ import {
   type ExampleReceiver,
   type Language,
 } from "./support/example-receivers.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import type { ReceivedRequest } from "./support/tls-receiver.ts";
 
 const missing = new Map<Language, string>();

@@ -6,7 +6,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { runPass } from "../src/storage/upkeep/reconcile-pass.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
 import { runProgram, startCommand } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { freePort } from "./support/free-port.ts";
 
 let artifacts: Artifacts;

@@ -4,7 +4,8 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
 import { createEndpoint } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { eventually, startTestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService } from "./support/service.ts";
 
 const MB = 1_000_000;
 const TYPE = "invoice.paid";

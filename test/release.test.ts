@@ -14,7 +14,7 @@ import { VERSION } from "../src/shared/version.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const root = dirname(import.meta.dirname);

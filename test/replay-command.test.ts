@@ -5,7 +5,8 @@ import { after, before, describe, it } from "node:test";
 import { commandsOf, folderOfCommand, runShell } from "./support/how-to.ts";
 import { steered } from "./support/receivers.ts";
 import { range, replaysOf, seedEvents } from "./support/replays.ts";
-import { OWNER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 const receiver = steered();

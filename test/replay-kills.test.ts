@@ -4,7 +4,8 @@ import { after, before, it } from "node:test";
 import type { Environment } from "../src/config.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { replaysOf, seedEvents } from "./support/replays.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { webhooksOf } from "./support/webhooks.ts";
 
 const EVENTS = 1600;

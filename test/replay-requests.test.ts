@@ -5,14 +5,8 @@ import { after, before, describe, it } from "node:test";
 import { pullDispatches } from "../src/queue/postgres/claim-store.ts";
 import { parseEndpointId, parseTenantId } from "../src/shared/id.ts";
 import { range, replaysOf, seedEvents, type Replays } from "./support/replays.ts";
-import {
-  MEMBER,
-  OTHER_OWNER,
-  PRODUCER,
-  startTestService,
-  type CallOptions,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, PRODUCER, type CallOptions } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   issuesOf,

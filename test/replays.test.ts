@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { steered, webhookSignature } from "./support/receivers.ts";
 import { range, replaysOf, seedEvents, type Replays } from "./support/replays.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 const TYPE = "invoice.paid";

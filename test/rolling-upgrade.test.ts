@@ -6,7 +6,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 

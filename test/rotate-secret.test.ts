@@ -3,14 +3,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { serviceSignature, webhookSignature } from "./support/receivers.ts";
-import {
-  MEMBER,
-  OTHER_OWNER,
-  OWNER,
-  startTestService,
-  type Claims,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, OWNER, type Claims } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   issuesOf,

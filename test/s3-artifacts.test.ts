@@ -5,7 +5,7 @@ import { DeleteBucketPolicyCommand, PutBucketPolicyCommand } from "@aws-sdk/clie
 import { createEndpoint, listDeliveries, publish, type Delivery } from "./support/api.ts";
 import { storageOf, type Artifact } from "./support/exports.ts";
 import { startOnObjectStore, type OnObjectStore } from "./support/object-store.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { prepareVersitygw } from "./support/versitygw.ts";
 import { assertRefused, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
 

@@ -14,7 +14,7 @@ import { newKey } from "./support/bucket-contract.ts";
 import { seedMany, storageOf, type Export } from "./support/exports.ts";
 import { startOnObjectStore, type OnObjectStore } from "./support/object-store.ts";
 import { runProgram } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { listen } from "./support/tls-receiver.ts";
 import { CREDENTIALS, prepareVersitygw } from "./support/versitygw.ts";
 

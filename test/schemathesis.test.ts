@@ -14,7 +14,8 @@ import { promisify } from "node:util";
 import { OPERATOR, openPortal } from "./support/portal.ts";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import { steered } from "./support/receivers.ts";
-import { OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER, PRODUCER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { first, webhooksOf } from "./support/webhooks.ts";
 
 const ROOT = join(import.meta.dirname, "..");

@@ -4,15 +4,8 @@ import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { deliveryObject, listedDeliveryObject } from "../src/api/schemas.ts";
 import { idAt } from "../src/shared/id.ts";
-import {
-  MEMBER,
-  OTHER_OWNER,
-  OWNER,
-  PRODUCER,
-  startTestService,
-  type CallOptions,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, OWNER, PRODUCER, type CallOptions } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, UNKNOWN_ID, webhooksOf } from "./support/webhooks.ts";
 
 const searched = z.strictObject({

@@ -8,7 +8,8 @@ import { makeSecrets, type Environment } from "../src/config.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, startProgram, type Program } from "./support/program.ts";
 import { steered } from "./support/receivers.ts";
-import { eventually, issueTestToken, OWNER, PRODUCER, type CallOptions } from "./support/service.ts";
+import { issueTestToken, OWNER, PRODUCER, type CallOptions } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const STATIC_AUTHORIZATION = "Bearer the-receivers-own-token";

@@ -3,14 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { sentAnswer } from "../src/api/event-schemas.ts";
 import { serviceSignature, steered, webhookSignature } from "./support/receivers.ts";
-import {
-  MEMBER,
-  OTHER_OWNER,
-  PRODUCER,
-  startTestService,
-  type CallOptions,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, PRODUCER, type CallOptions } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   first,

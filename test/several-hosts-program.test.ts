@@ -4,7 +4,8 @@ import { after, before, describe, it } from "node:test";
 import type { Environment } from "../src/config.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
 import { type Replicated, type Server, startReplicated } from "./support/replicated-postgres.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 
 let replicated: Replicated;
 let primary: Server;

@@ -13,7 +13,7 @@ import { readReplication } from "../src/database/replication-store.ts";
 import { openTimelineFolder } from "../src/database/timeline-folder.ts";
 import { inTransaction } from "../src/database/transaction.ts";
 import { type Replicated, type Server, startReplicated } from "./support/replicated-postgres.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 
 let replicated: Replicated;
 let first: Server;

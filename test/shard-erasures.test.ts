@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, it } from "node:test";
 import * as z from "zod";
 import { erasureObject, tenantRowsObject } from "../src/api/tenant-schemas.ts";
 import type { Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { BACKEND, ok, prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
 import { tablesWith } from "./support/traces.ts";
 

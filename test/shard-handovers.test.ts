@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { makeChooser } from "../src/shards/choose-shard.ts";
 import { createEndpoint, publish } from "./support/api.ts";
 import type { Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import {
   BACKEND,
   delivered,

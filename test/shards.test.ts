@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import * as z from "zod";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
-import { eventually, type ApiAnswer } from "./support/service.ts";
+import type { ApiAnswer } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import {
   BACKEND,
   delivered,

@@ -8,7 +8,8 @@ import { makeSecrets } from "../src/config.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded.ts";
 import { createPool } from "../src/database/pool.ts";
 import { startProgram } from "./support/program.ts";
-import { eventually, PRODUCER } from "./support/service.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 
 describe("a database that is silent", () => {
   it("makes /ready say so, and does not keep the process from stopping", async () => {

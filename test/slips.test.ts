@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
-import { MEMBER, OTHER_OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, PRODUCER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   issuesOf,

@@ -6,7 +6,7 @@ import { codeOf } from "../src/shared/error-code.ts";
 import { createEndpoint, publishMany } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 /** What an endpoint's lane begins with. */

@@ -3,14 +3,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type * as z from "zod";
 import { foldCounts, forgetOldStats } from "../src/deliveries/stats-store.ts";
-import {
-  eventually,
-  MEMBER,
-  OTHER_OWNER,
-  PRODUCER,
-  startTestService,
-  type TestService,
-} from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   at,
   byCause,

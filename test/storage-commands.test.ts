@@ -15,7 +15,8 @@ import {
   unpackFiles,
 } from "./support/exports.ts";
 import { runProgram } from "./support/program.ts";
-import { MEMBER, OTHER_OWNER, OWNER, startTestService, type TestService } from "./support/service.ts";
+import { MEMBER, OTHER_OWNER, OWNER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 let dataDir: string;
 let service: TestService;

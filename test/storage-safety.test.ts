@@ -17,7 +17,7 @@ import { makeMetrics, type Metrics } from "../src/telemetry/metrics.ts";
 import { openArtifacts, type Artifact, type Artifacts } from "./support/artifacts.ts";
 import { newKey } from "./support/bucket-contract.ts";
 import { runProgram } from "./support/program.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { tenant } from "./support/two-tenants.ts";
 
 let artifacts: Artifacts;

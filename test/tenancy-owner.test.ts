@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { startTestServer } from "./support/postgres.ts";
 import { runProgram, sharedSettings } from "./support/program.ts";
-import { eventually, startTestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService } from "./support/service.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "..", "migrations");
 

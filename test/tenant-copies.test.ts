@@ -22,7 +22,7 @@ import type { DeliveryId, EndpointId, TenantId } from "../src/shared/id.ts";
 import { CHANGING, GROWING, PENDING } from "../src/shards/move-tables.ts";
 import { startLogicalServer } from "./support/logical-server.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { seedTwoTenants, tenant } from "./support/two-tenants.ts";
 
 const TABLES = [...CHANGING, ...GROWING, ...PENDING];

@@ -14,7 +14,8 @@ import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { OPERATOR } from "./support/portal.ts";
 import { createTestDatabase } from "./support/postgres.ts";
 import { runProgram } from "./support/program.ts";
-import { eventually, type Claims } from "./support/service.ts";
+import type { Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import { tenant } from "./support/two-tenants.ts";
 import { assertRefused, REFUSED } from "./support/webhooks.ts";
 

@@ -16,7 +16,9 @@ import { startOnObjectStore, type OnObjectStore } from "./support/object-store.t
 import { OPERATOR } from "./support/portal.ts";
 import { createTestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
-import { eventually, startTestService, type Claims, type TestService } from "./support/service.ts";
+import type { Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { filesWith, tablesWith } from "./support/traces.ts";
 import { seedTwoTenants, snapshot, tenant, TENANT_TABLES } from "./support/two-tenants.ts";
 import { prepareVersitygw } from "./support/versitygw.ts";

@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { publishedObject } from "../src/api/schemas.ts";
 import { runProgram, startTask, type Program } from "./support/program.ts";
 import { OLDEST, SERVER } from "./support/postgres.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { leftoversOf, prepareShardTests, producer, type ShardTests } from "./support/shard-programs.ts";
 import { holdMoves, moveTenant, requireAll, rowsOf } from "./support/tenant-moves.ts";
 

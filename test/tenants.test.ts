@@ -6,7 +6,8 @@ import { tenantObject } from "../src/api/tenant-schemas.ts";
 import { auditAnswer } from "./support/audit.ts";
 import { callWith, codeOf, OPERATOR, swap, tokenOf } from "./support/portal.ts";
 import { runProgram } from "./support/program.ts";
-import { OWNER, startTestService, type Claims, type TestService } from "./support/service.ts";
+import { OWNER, type Claims } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
 
 const HUGE = "x".repeat(1024 * 1024 + 1);

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { builtInCatalog } from "../src/events/built-in-catalog.ts";
 import { serviceSignature, steered, webhookSignature } from "./support/receivers.ts";
-import { MEMBER, startTestService, type TestService } from "./support/service.ts";
+import { MEMBER } from "./support/calls.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import {
   assertRefused,
   first,

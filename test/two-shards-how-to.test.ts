@@ -16,7 +16,7 @@ import { commandsOf, folderOfCommand, runShell } from "./support/how-to.ts";
 import { runProgram, sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { placePsql } from "./support/psql.ts";
 import { startReplicated, type Replicated, type Server } from "./support/replicated-postgres.ts";
-import { eventually } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
 import { BACKEND, delivered, ok, owner, producer } from "./support/shard-programs.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 

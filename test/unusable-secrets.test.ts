@@ -8,7 +8,8 @@ import { makeSecretBox } from "../src/shared/secret-box.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
-import { eventually, OTHER_OWNER, OWNER, type Claims } from "./support/service.ts";
+import { OTHER_OWNER, OWNER, type Claims } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const TYPE = "invoice.paid";

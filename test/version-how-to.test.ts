@@ -4,7 +4,9 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, it } from "node:test";
 import { blocksOf, commandsOf, folderOfCommand, runShell } from "./support/how-to.ts";
-import { eventually, OWNER, PRODUCER, startTestService, type TestService } from "./support/service.ts";
+import { OWNER, PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 import { webhooksOf } from "./support/webhooks.ts";
 
 const PAGE = "version-an-event-type.md";

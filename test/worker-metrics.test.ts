@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it, type TestContext } from "node:test";
 import * as z from "zod";
 import { createEndpoint, listDeliveries, patchEndpoint, publish } from "./support/api.ts";
-import { eventually, startTestService, type TestService } from "./support/service.ts";
+import { eventually } from "./support/eventually.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
 const gate = Promise.withResolvers<void>();

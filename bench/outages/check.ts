@@ -1,5 +1,5 @@
 /** What must hold after any number of outages. */
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import type { Installation } from "./installation.ts";
 
 /** Each counts what there must not be. */

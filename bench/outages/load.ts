@@ -1,7 +1,7 @@
 /** A steady load of events for tenants of several shards, each of which is published until it is accepted. */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { openConnection, type Connection, type Target } from "../generator.ts";
 
 const SENDERS = 2;

@@ -1,7 +1,7 @@
 /** The audit log, for owners: entries in words, filters, pages. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint } from "./support/tenant.ts";
 

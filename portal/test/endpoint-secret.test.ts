@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import * as z from "zod";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { serviceSignature, webhookSignature } from "../../test/support/receivers.ts";
 import type { ReceivedRequest } from "../../test/support/tls-receiver.ts";
 import { describePortal, type Portal } from "./support/portal.ts";

@@ -1,7 +1,8 @@
 /** The page of one endpoint: what happened there, why attempts failed, and replays. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { eventually, PRODUCER } from "../../test/support/service.ts";
+import { PRODUCER } from "../../test/support/calls.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare } from "./support/tenant.ts";
 

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { it } from "node:test";
 import * as z from "zod";
 import { artifactObject } from "../../src/api/storage-schemas.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { describePortal, type Portal } from "./support/portal.ts";
 import { prepare } from "./support/tenant.ts";
 

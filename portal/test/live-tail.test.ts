@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Page } from "playwright-core";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { describePortal, type Portal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, publish } from "./support/tenant.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import * as z from "zod";
 import { seedDeliveries } from "../../bench/seed.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare, publish } from "./support/tenant.ts";
 

@@ -1,7 +1,7 @@
 /** The search over everything: by keys, and every kind of hit leads to its page. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare } from "./support/tenant.ts";
 

@@ -1,7 +1,7 @@
 /** What every page has: languages, themes, times, keys, and a way for those who see or point little. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { describePortal } from "./support/portal.ts";
 
 const FOCUSED = "document.activeElement.textContent";

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
-import { OWNER, startTestService, type TestService } from "../../test/support/service.ts";
+import { OWNER } from "../../test/support/calls.ts";
+import { startTestService, type TestService } from "../../test/support/service.ts";
 import type { ReceivedRequest } from "../../test/support/tls-receiver.ts";
 import { check, type Code, type Report } from "../src/signature/check.ts";
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { Client } from "pg";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend, sayHost } from "../../test/support/pretended-server.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { sessions } from "../../test/support/sessions.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { askClient, HostProbe } from "./host-probe.ts";

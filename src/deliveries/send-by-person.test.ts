@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { beforeEach, describe, it } from "node:test";
 import { startDnsServer } from "../../test/support/dns-server.ts";
 import { PersonSendsAtHand } from "../../test/support/person-sends.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { ADA, EVENT_TYPE } from "../../test/support/two-tenants.ts";
 import { idTimeMs, newDeliveryId, newEndpointId, type EndpointId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";

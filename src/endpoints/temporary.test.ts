@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";

@@ -6,7 +6,7 @@ import { headers, nanos } from "@nats-io/transport-node";
 import { store, storeRaw } from "../../test/support/intake.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { NatsCluster, withoutNats } from "../../test/support/nats-cluster.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { parseIntakeUrl } from "./intake-url.ts";
 import { openNatsStream } from "./nats-stream.ts";
 import {

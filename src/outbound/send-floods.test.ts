@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import { BEHAVIOURS, startHostileReceiver } from "../../test/support/hostile-receivers.ts";
 import { brief, post, senderFor } from "../../test/support/sender.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { listen, startRawReceiver, startReceiver } from "../../test/support/tls-receiver.ts";
 import { makeTestCa } from "../../test/support/certificates.ts";
 

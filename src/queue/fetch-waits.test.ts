@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { inspect } from "node:util";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { endSessions, sessions } from "../../test/support/sessions.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { FetchWaits, type FetchWatch } from "./fetch-waits.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { freePort } from "../../test/support/free-port.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { createPool } from "../database/pool.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { makeLog } from "../telemetry/log.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { newEventId } from "../shared/id.ts";
 import { storageTenantId } from "../storage/rows/storage-ids.ts";

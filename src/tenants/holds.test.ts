@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { eventually } from "../../test/support/service.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { isTenantErasing } from "../storage/rows/stored-object-store.ts";
 import { insertErasure, lockHolds } from "./tenant-store.ts";

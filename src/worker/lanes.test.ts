@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { dispatchFor, startAll } from "../../test/support/lane-dispatches.ts";
 import type { LeasedDispatch } from "../queue/queue.ts";
-import { ALL_SLOTS, slotOf } from "../queue/slots.ts";
+import { ALL_SLOTS } from "../queue/slots.ts";
 import { Lanes } from "./lanes.ts";
 import { weightOf, type ShareLimits } from "./shares.ts";
 import { FIRST_WIDTH, LEAST_WIDTH, MOST_WIDTH } from "./width.ts";
@@ -346,55 +346,6 @@ describe("a backlogged lane", () => {
       assert.equal(lanes.pulled(dispatchFor(endpoint).endpointId, { dispatches: [], isAll: true }, 0), false);
     assert.throws(() => lanes.finished(dispatchFor(1), false, 0), /was started/);
     assert.throws(() => lanes.keepRate(dispatchFor(1), null, 0), /what keeps a rate was started/);
-  });
-});
-
-describe("a slot that comes back while an attempt of it is in flight", () => {
-  it("has its rate limit kept from then on, as others may have started attempts meanwhile", () => {
-    const lanes = new Lanes(WIDE);
-    const [first, second] = [dispatchFor(0), dispatchFor(0)];
-    assert.ok(lanes.offer(first, 0));
-    assert.deepEqual(lanes.next(0), { kind: "start", dispatch: first });
-    assert.equal(lanes.keepRate(first, 1, 0), 0);
-    assert.deepEqual(
-      lanes.leave(() => true, 0),
-      [],
-    );
-    lanes.arrive([slotOf(first.endpointId)], 5000);
-    assert.ok(lanes.offer(second, 5000));
-    assert.deepEqual(lanes.next(5000), { kind: "pause", endpointId: first.endpointId, untilMs: 6000 });
-  });
-});
-
-describe("an endpoint whose slot is left", () => {
-  /** As many as start at once after many attempts that were fast. */
-  function startedAfter(leave: (lanes: Lanes) => void): number {
-    const lanes = new Lanes(WIDE);
-    const one = dispatchFor(0);
-    offer(lanes, 0, 200);
-    const started = startAll(lanes);
-    for (const dispatch of started) {
-      lanes.finished(dispatch, false, 0);
-      started.push(...startAll(lanes));
-    }
-    leave(lanes);
-    lanes.arrive([slotOf(one.endpointId)], 0);
-    offer(lanes, 0, 2 * MOST_WIDTH);
-    return startAll(lanes).length;
-  }
-
-  it("begins with few attempts at once when it comes back, whether an attempt was in flight or not", () => {
-    assert.ok(startedAfter(() => undefined) > FIRST_WIDTH);
-    assert.equal(
-      startedAfter((lanes) => void lanes.leave(() => true, 0)),
-      FIRST_WIDTH,
-    );
-    const inFlight = (lanes: Lanes): void => {
-      offer(lanes, 0, 1);
-      lanes.next(0);
-      lanes.leave(() => true, 0);
-    };
-    assert.equal(startedAfter(inFlight), FIRST_WIDTH - 1);
   });
 });
 

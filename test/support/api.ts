@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { deliveryObject, endpointObject, publishedObject } from "../../src/api/schemas.ts";
-import type { CallOptions, Claims, TestService } from "./service.ts";
-import { PRODUCER } from "./service.ts";
+import type { CallOptions, Claims } from "./calls.ts";
+import type { TestService } from "./service.ts";
+import { PRODUCER } from "./calls.ts";
 
 const created = z.object({ endpoint: endpointObject, secret: z.string() });
 const detail = z.object({ endpoint: endpointObject, recent_deliveries: z.array(deliveryObject) });

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { auditObject } from "../../src/api/schemas.ts";
-import type { CallOptions, Claims, TestService } from "./service.ts";
+import type { CallOptions, Claims } from "./calls.ts";
+import type { TestService } from "./service.ts";
 import { webhooksOf } from "./webhooks.ts";
 
 export const auditAnswer = z.strictObject({ entries: z.array(auditObject.strict()) });

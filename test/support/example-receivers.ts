@@ -6,7 +6,7 @@ import { globSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { folderOf, prepareTool, type Tell } from "./prepared-tool.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 
 const RECEIVERS = join(import.meta.dirname, "..", "..", "receivers");

@@ -9,7 +9,8 @@ import * as z from "zod";
 import { artifactObject, exportObject } from "../../src/api/storage-schemas.ts";
 import type { Pool } from "../../src/database/pool.ts";
 import { idAt } from "../../src/shared/id.ts";
-import { eventually, type ApiAnswer, type CallOptions, type Claims } from "./service.ts";
+import type { ApiAnswer, CallOptions, Claims } from "./calls.ts";
+import { eventually } from "./eventually.ts";
 
 export type Caller = { call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer> };
 export type Export = z.infer<typeof exportObject>;

@@ -8,7 +8,8 @@ import { dispatchesMade } from "./intake.ts";
 import { pidOf, waitersFor } from "./lock-waits.ts";
 import { NatsCluster } from "./nats-cluster.ts";
 import type { Program } from "./program.ts";
-import { eventually, type ApiAnswer } from "./service.ts";
+import type { ApiAnswer } from "./calls.ts";
+import { eventually } from "./eventually.ts";
 import { BACKEND, ok, owner, prepareShardTests, producer, published } from "./shard-programs.ts";
 
 const accepted = z.object({ id: z.string(), deliveries: z.null() });

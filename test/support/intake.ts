@@ -5,7 +5,9 @@ import * as z from "zod";
 import { STREAM } from "../../src/intake/stream.ts";
 import type { NatsCluster } from "./nats-cluster.ts";
 import type { TestDatabase } from "./postgres.ts";
-import { eventually, PRODUCER, type ApiAnswer, type CallOptions, type TestService } from "./service.ts";
+import { PRODUCER, type ApiAnswer, type CallOptions } from "./calls.ts";
+import { eventually } from "./eventually.ts";
+import type { TestService } from "./service.ts";
 
 type Caller = Pick<TestService, "call">;
 

@@ -11,7 +11,7 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { STREAM } from "../../src/intake/stream.ts";
 import { freePort } from "./free-port.ts";
 import { goBinary, prepareGoProgram, type GoProgram } from "./go-program.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 
 const NATS_SERVER: GoProgram = {
   name: "nats-server",

@@ -1,7 +1,7 @@
 /** What sessions hear over the queue's channels. */
 import type { Pool } from "../../src/database/pool.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../../src/queue/channels.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 
 const END = "the_end";
 

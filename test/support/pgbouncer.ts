@@ -6,7 +6,7 @@ import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { accepts, freePort } from "./free-port.ts";
 import { folderOf, prepareTool, type Tell, type Tool } from "./prepared-tool.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 
 const SYSTEMS = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
 const OWN_LIBRARIES = "lib(event|c-ares)[a-z0-9.+-]*";

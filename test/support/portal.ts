@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { codeAnswer, tokenObject } from "../../src/api/portal-schemas.ts";
-import type { ApiAnswer, Claims, TestService } from "./service.ts";
+import type { ApiAnswer, Claims } from "./calls.ts";
+import type { TestService } from "./service.ts";
 
 /** The operator's backend, with every permission that only it has. */
 export const OPERATOR: Claims = {

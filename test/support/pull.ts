@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import type * as z from "zod";
 import { ackedObject, leaseObject } from "../../src/api/pull-schemas.ts";
-import { eventually, OWNER, type Claims, type TestService } from "./service.ts";
+import { OWNER, type Claims } from "./calls.ts";
+import { eventually } from "./eventually.ts";
+import type { TestService } from "./service.ts";
 
 export type Lease = z.infer<typeof leaseObject>;
 

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import type { DispatchQueue, EndpointKey, LeasedDispatch } from "../../src/queue/queue.ts";
 import { ALL_SLOTS } from "../../src/queue/slots.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 import { keyed } from "./queue-contract-keys.ts";
 import {
   eventFor,

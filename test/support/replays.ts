@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import { replayCountObject, replayObject } from "../../src/api/replay-schemas.ts";
 import type { Pool } from "../../src/database/pool.ts";
-import { eventually, OWNER, type ApiAnswer, type CallOptions } from "./service.ts";
+import { OWNER, type ApiAnswer, type CallOptions } from "./calls.ts";
+import { eventually } from "./eventually.ts";
 
 export type Replay = z.infer<typeof replayObject>;
 type Caller = { call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer> };

@@ -21,7 +21,7 @@ import { createPool, type Pool } from "../../src/database/pool.ts";
 import { makeCluster } from "./new-cluster.ts";
 import { installPostgres15 } from "./postgres-15.ts";
 import { OLDEST, SERVER } from "./postgres.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 
 const POSTGRES_15 = join(import.meta.dirname, "..", "postgres-15");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import { createEndpoint, publish } from "./api.ts";
 import { runProgram, type Program } from "./program.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 import { delivered, ok, owner, producer, type ShardTests } from "./shard-programs.ts";
 
 const created = z.object({ id: z.string() });

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { idAt } from "../../src/shared/id.ts";
-import type { CallOptions, TestService } from "./service.ts";
+import type { CallOptions } from "./calls.ts";
+import type { TestService } from "./service.ts";
 
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;

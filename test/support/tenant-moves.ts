@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { wholeLog } from "./api.ts";
 import { runProgram, type Program } from "./program.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 import { owner, type ShardTests } from "./shard-programs.ts";
 
 export function moveTenant(tests: ShardTests, ...words: string[]) {

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ignoreGone } from "./gone.ts";
 import type { Pool } from "../../src/database/pool.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 
 /** Names of the tables of the schema with a row that has the text in any column, as text or as bytes. */
 export async function tablesWith(pool: Pool, text: string): Promise<string[]> {

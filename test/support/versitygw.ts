@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
 import { goBinary, prepareGoProgram, type GoProgram } from "./go-program.ts";
-import { eventually } from "./service.ts";
+import { eventually } from "./eventually.ts";
 
 const VERSITYGW: GoProgram = {
   name: "versitygw",

@@ -2,15 +2,9 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { deliveryObject, endpointObject } from "../../src/api/schemas.ts";
-import {
-  eventually,
-  OWNER,
-  PRODUCER,
-  type ApiAnswer,
-  type CallOptions,
-  type Claims,
-  type TestService,
-} from "./service.ts";
+import { OWNER, PRODUCER, type ApiAnswer, type CallOptions, type Claims } from "./calls.ts";
+import { eventually } from "./eventually.ts";
+import type { TestService } from "./service.ts";
 
 export const UNKNOWN_ID = "0190a5b1-7c00-7000-8000-000000000000";
 

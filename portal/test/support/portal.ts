@@ -14,8 +14,8 @@ import * as z from "zod";
 import { codeAnswer } from "../../../src/api/portal-schemas.ts";
 import { buildPortal } from "../../../tools/portal.ts";
 import { GRANT, OPERATOR } from "../../../test/support/portal.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import {
-  eventually,
   startTestService,
   type TestService,
   type TestServiceOptions,

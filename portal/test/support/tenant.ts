@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { endpointObject, listedDeliveryObject } from "../../../src/api/schemas.ts";
-import { eventually, PRODUCER } from "../../../test/support/service.ts";
+import { PRODUCER } from "../../../test/support/calls.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import type { Portal } from "./portal.ts";
 
 const ownerOf = (tid: string) => ({ type: "user", tid, sub: "ada", role: "owner" });

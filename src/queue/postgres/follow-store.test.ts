@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
 import { noticesOf } from "../../../test/support/notices.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
-import { eventually } from "../../../test/support/service.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { leased } from "../../../test/support/store-inputs.ts";
 import { followAll } from "./follow.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";

@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it, type TestContext } 
 import { Readable } from "node:stream";
 import { pino } from "pino";
 import { openArtifacts, type Artifacts } from "../../../test/support/artifacts.ts";
-import { eventually } from "../../../test/support/service.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { newDeliveryId, newEndpointId } from "../../shared/id.ts";
 import { makeMetrics } from "../../telemetry/metrics.ts";

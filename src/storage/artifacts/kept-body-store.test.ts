@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { eventually } from "../../../test/support/service.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { newDeliveryId, newEndpointId } from "../../shared/id.ts";
 import type { BodiesToKeep } from "../../queue/queue.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from "node:test";
 import { pino } from "pino";
 import { openArtifacts, type Artifacts } from "../../../test/support/artifacts.ts";
-import { eventually } from "../../../test/support/service.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { newExportId, type ExportId } from "../../shared/id.ts";

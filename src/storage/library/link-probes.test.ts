@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { newKey } from "../../../test/support/bucket-contract.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { eventually } from "../../../test/support/service.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { listen } from "../../../test/support/tls-receiver.ts";
 import { createTenantPool, type TenantPool } from "../../database/tenant-pool.ts";
 import { StoreUnavailableError } from "../bytes/bucket.ts";
