@@ -1,21 +1,18 @@
 /** What a tenant's user, or the operator, does with stored artifacts: with rows in a database and bytes in a folder. */
 import assert from "node:assert/strict";
-import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Readable } from "node:stream";
+import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { sha256 } from "../../../test/support/bucket-contract.ts";
+import {
+  openDirectoryBucket,
+  uploadArtifact,
+  type DirectoryBucket,
+} from "../../../test/support/directory-bucket.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { openTenantPool, type OpenedTenantPool } from "../../../test/support/tenant-pool.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
-import { newDeliveryId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
-import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
-import { makeLinkSigner } from "../bytes/file-links.ts";
-import { findStoredObject, insertPendingObject, recordUpload } from "../rows/stored-object-store.ts";
+import { findStoredObject } from "../rows/stored-object-store.ts";
 import type { StoredObject } from "../rules/stored-object.ts";
 import { makeArtifactChanges } from "./artifact-changes.ts";
 import { byOperator, byUser } from "./change-artifacts.ts";
@@ -36,24 +33,20 @@ const READER = { ...USER, subject: "jo", permissions: ["settings:read"] };
 
 let database: TestDatabase;
 let tenants: OpenedTenantPool;
-let root: string;
+let folder: DirectoryBucket;
 let bucket: Bucket;
 let address: "https" | "http" = "https";
 
 before(async () => {
   database = await createTestDatabase();
   tenants = openTenantPool(database, 2);
-  root = await mkdtemp(join(tmpdir(), "postern-test-"));
-  bucket = makeDirectoryBucket({
-    root,
-    signer: makeLinkSigner([randomBytes(32)]),
-    endpoint: () => ({ scheme: address, host: "postern.example", path_prefix: "/files" }),
-  });
+  folder = await openDirectoryBucket({ scheme: () => address });
+  ({ bucket } = folder);
 });
 after(async () => {
   await tenants.end();
   await database.drop();
-  await rm(root, { recursive: true, force: true });
+  await folder.close();
 });
 beforeEach(() =>
   database.pool.query("TRUNCATE postern.stored_objects, postern.storage_grants, postern.audit_log"),
@@ -61,26 +54,15 @@ beforeEach(() =>
 
 /** An artifact whose bytes are there; `state` and what else its row says. */
 async function store(state: StoredObject["state"], more: { hold?: boolean; days?: number } = {}) {
-  const of = { tenantId: ACME, id: randomUUID(), deliveryId: newDeliveryId(), attempt: 1 };
-  const facts = { size: BYTES.length, sha256: sha256(BYTES) };
-  const row = await insertPendingObject(database.pool, {
-    ...of,
-    ...facts,
-    kind: "request_body",
-    bucket: bucket.name,
-  });
-  assert.ok(row !== null);
-  const stored = await bucket.put({ key: row.key, ...facts, open: () => Readable.from([BYTES]) });
-  assert.ok(stored.code === "stored");
-  await recordUpload(database.pool, ACME, row, stored);
+  const { id } = await uploadArtifact(database.pool, bucket, { tenantId: ACME, bytes: BYTES });
   if (state !== "pending") {
     await database.pool.query(
       `UPDATE postern.stored_objects SET state = $2, available_at = now(), hold = $3,
           deadline = now() + $4 * interval '1 day' WHERE id = $1`,
-      [row.id, state, more.hold ?? false, more.days ?? 1],
+      [id, state, more.hold ?? false, more.days ?? 1],
     );
   }
-  const object = await findStoredObject(database.pool, ACME, row.id);
+  const object = await findStoredObject(database.pool, ACME, id);
   assert.ok(object !== null);
   return object;
 }

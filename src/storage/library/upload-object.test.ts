@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
-import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { sha256 } from "../../../test/support/bucket-contract.ts";
+import { openDirectoryBucket, type DirectoryBucket } from "../../../test/support/directory-bucket.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { newDeliveryId } from "../../shared/id.ts";
 import { NOT_UPLOADED, type Bucket } from "../bytes/bucket.ts";
-import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
-import { makeLinkSigner } from "../bytes/file-links.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
 import {
   findObjectByKey,
@@ -28,23 +24,19 @@ const ACME = tenant("acme");
 const BYTES = Buffer.from("of an attempt");
 
 let database: TestDatabase;
-let root: string;
+let folder: DirectoryBucket;
 let bucket: Bucket;
 let services: { db: TestDatabase["pool"]; bucket: Bucket };
 
 before(async () => {
   database = await createTestDatabase();
-  root = await mkdtemp(join(tmpdir(), "postern-test-"));
-  bucket = makeDirectoryBucket({
-    root,
-    signer: makeLinkSigner([randomBytes(32)]),
-    endpoint: () => ({ scheme: "https", host: "postern.example", path_prefix: "" }),
-  });
+  folder = await openDirectoryBucket();
+  ({ bucket } = folder);
   services = { db: database.pool, bucket };
 });
 after(async () => {
   await database.drop();
-  await rm(root, { recursive: true, force: true });
+  await folder.close();
 });
 
 function wanted(more: Partial<NewStoredObject> = {}): NewStoredObject {

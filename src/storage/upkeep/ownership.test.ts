@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
-import { randomBytes, randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { sha256 } from "../../../test/support/bucket-contract.ts";
+import {
+  openDirectoryBucket,
+  uploadArtifact,
+  type DirectoryBucket,
+} from "../../../test/support/directory-bucket.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
-import { newDeliveryId } from "../../shared/id.ts";
 import type { Bucket, StoredVersion } from "../bytes/bucket.ts";
-import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
-import { makeLinkSigner } from "../bytes/file-links.ts";
 import { ownerKey } from "../bytes/own-keys.ts";
-import { insertPendingObject, recordUpload } from "../rows/stored-object-store.ts";
 import { readBucket } from "./owner-store.ts";
 import {
   checkOwner,
@@ -26,6 +24,7 @@ import {
 } from "./ownership.ts";
 
 let database: TestDatabase;
+let opened: DirectoryBucket;
 let root: string;
 let bucket: Bucket;
 let services: { db: TestDatabase["pool"]; bucket: Bucket };
@@ -35,17 +34,11 @@ before(async () => {
 });
 after(() => database.drop());
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "postern-test-"));
-  await mkdir(join(root, "objects"));
-  bucket = makeDirectoryBucket({
-    root,
-    name: `folder-${randomUUID()}`,
-    signer: makeLinkSigner([randomBytes(32)]),
-    endpoint: () => ({ scheme: "https", host: "postern.example", path_prefix: "" }),
-  });
+  opened = await openDirectoryBucket({ name: `folder-${randomUUID()}` });
+  ({ bucket, root } = opened);
   services = { db: database.pool, bucket };
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
+afterEach(() => opened.close());
 
 function known() {
   return readBucket(database.pool, bucket.name);
@@ -183,26 +176,14 @@ describe("a bucket that was never taken over", () => {
 /** An artifact with its bytes, of which the database has a row in that state, or none. */
 async function store(state: "available" | "missing" | null): Promise<StoredVersion> {
   const bytes = Buffer.from("of an attempt");
-  const facts = { size: bytes.length, sha256: sha256(bytes) };
-  const of = { tenantId: tenant("acme"), id: randomUUID(), deliveryId: newDeliveryId(), attempt: 1 };
-  const row = await insertPendingObject(database.pool, {
-    ...of,
-    ...facts,
-    kind: "request_body",
-    bucket: bucket.name,
-  });
-  assert.ok(row !== null);
-  const { key } = row;
-  const stored = await bucket.put({ key, ...facts, open: () => Readable.from([bytes]) });
-  assert.ok(stored.code === "stored");
-  await recordUpload(database.pool, of.tenantId, row, stored);
+  const { id, ...version } = await uploadArtifact(database.pool, bucket, { tenantId: tenant("acme"), bytes });
   await database.pool.query(
     state === null
       ? "DELETE FROM postern.stored_objects WHERE id = $1 AND $2::text IS NULL"
       : `UPDATE postern.stored_objects SET state = $2, available_at = now(), deadline = now() + interval '1 day' WHERE id = $1`,
-    [row.id, state],
+    [id, state],
   );
-  return { key, versionId: stored.versionId };
+  return version;
 }
 
 describe("a bucket without a mark", () => {

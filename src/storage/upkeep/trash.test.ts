@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { newKey, sha256 } from "../../../test/support/bucket-contract.ts";
+import { openDirectoryBucket, type DirectoryBucket } from "../../../test/support/directory-bucket.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
-import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
-import { makeLinkSigner } from "../bytes/file-links.ts";
 import { trashKey } from "../bytes/own-keys.ts";
 import {
   copyVersion,
@@ -26,6 +23,7 @@ const AT = "2026-03-01T12:00:00.000Z";
 const LATER = "2026-03-01T12:00:00.001Z";
 
 let database: TestDatabase;
+let opened: DirectoryBucket;
 let root: string;
 let bucket: Bucket;
 
@@ -34,16 +32,11 @@ before(async () => {
 });
 after(() => database.drop());
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "postern-test-"));
-  await mkdir(join(root, "objects"));
+  opened = await openDirectoryBucket();
+  ({ bucket, root } = opened);
   await mkdir(join(root, "postern"));
-  bucket = makeDirectoryBucket({
-    root,
-    signer: makeLinkSigner([randomBytes(32)]),
-    endpoint: () => ({ scheme: "https", host: "postern.example", path_prefix: "" }),
-  });
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
+afterEach(() => opened.close());
 
 async function put(key: string, content = "bytes") {
   const bytes = Buffer.from(content);
