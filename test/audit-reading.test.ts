@@ -180,9 +180,14 @@ describe("postern audit", () => {
         for (const hear of ofCommand()) hear(Object.assign(new Error("EPIPE"), { code: "EPIPE" }));
       return true;
     });
-    const { code } = await runHere(["audit", "--tenant", tid], service.env);
-    writing.restore();
-    assert.equal(ofCommand().length, 1);
-    assert.deepEqual([code, lines], [0, 600]);
+    try {
+      const { code } = await runHere(["audit", "--tenant", tid], service.env);
+      assert.equal(ofCommand().length, 1);
+      assert.deepEqual([code, lines], [0, 600]);
+    } finally {
+      writing.restore();
+      const { stdout } = process;
+      for (const hear of ofCommand()) Reflect.apply(stdout.off.bind(stdout), null, ["error", hear]);
+    }
   });
 });

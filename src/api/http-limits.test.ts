@@ -193,7 +193,7 @@ it("each limit in time is the server's own", async () => {
   assert.deepEqual([headersTimeout, requestTimeout, keepAliveTimeout, timeout], [11, 22, 33, 44]);
 });
 
-it("a stream of the log says as often that it is there, and ends as late, as its document says", () => {
+it("a stream of the log says every 15 seconds that it is there, and ends after ten minutes", () => {
   assert.deepEqual([HTTP_LIMITS.streamPingMs, HTTP_LIMITS.streamLifeMs], [15_000, 600_000]);
 });
 

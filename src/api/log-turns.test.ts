@@ -68,6 +68,7 @@ it("a caller whose turn does not come is told to come again, and keeps no place"
     const statuses = [(await fetch(`${base}/next`)).status, (await fetch(`${base}/next`)).status];
     assert.deepEqual(statuses, [200, 200]);
   } finally {
+    goOn();
     await app.close();
   }
 });

@@ -91,7 +91,9 @@ describe("a server that starts", () => {
     const pidFile = join(dirname(cluster), "pid");
     let nowMs = 0;
     test.mock.method(performance, "now", () => (existsSync(pidFile) ? (nowMs += 60_001) : nowMs));
-    await assert.rejects(start(shell(`echo $$ > "${pidFile}"; exec sleep 60`)), {
+    // Whoever sees the file sees the id in it.
+    const script = `echo $$ > "${pidFile}.new"; mv "${pidFile}.new" "${pidFile}"; exec sleep 60`;
+    await assert.rejects(start(shell(script)), {
       message: "The embedded database was not ready within 60 s and was ended.",
     });
     const pid = Number(await readFile(pidFile, "utf8"));

@@ -48,8 +48,11 @@ describe("a lease", () => {
   it("has events with what they are, for a minute, and is counted", async () => {
     const id = await hand.offer('{"n":1}');
     const { leaseId, until, events } = await hand.leased();
-    const rows = await hand.sql("SELECT lease_owner, claimable_at, event_id FROM postern.dispatches");
+    const rows = await hand.sql(
+      "SELECT lease_owner, claimable_at, event_id, claimable_at - now() BETWEEN '30 s' AND '60 s' AS fits FROM postern.dispatches",
+    );
     assert.ok(Math.abs(rows[0].claimable_at.getTime() - until.getTime()) <= 1);
+    assert.equal(rows[0].fits, true);
     assert.equal(rows[0].lease_owner, leaseId);
     const [{ headers, ...event } = { headers: {} }] = events;
     assert.deepEqual(event, {

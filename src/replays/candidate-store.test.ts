@@ -84,7 +84,7 @@ describe("a page of events that failed", () => {
     for (const id of [EVENTS[2], EVENTS[0], EVENTS[0]]) await attempt(id);
     await attempt(EVENTS[1], { endpoint: newEndpointId() });
     await attempt(EVENTS[1], { status: "delivered" });
-    const [other] = [eventAt(15)];
+    const other = eventAt(15);
     await accept([other], { of: "globex" });
     await attempt(other, { of: "globex" });
     assert.deepEqual(idsOf(await read("failed")), [EVENTS[0], EVENTS[2]]);
@@ -137,8 +137,8 @@ describe("a page of accepted events", () => {
 
   it("is the last where it is not full", async () => {
     await accept(EVENTS);
-    const read2 = await read("all", { most: 2 });
-    assert.deepEqual([idsOf(read2), read2.isAll], [EVENTS.slice(0, 2), false]);
+    const firstTwo = await read("all", { most: 2 });
+    assert.deepEqual([idsOf(firstTwo), firstTwo.isAll], [EVENTS.slice(0, 2), false]);
     assert.equal((await read("all", { most: 3 })).isAll, false);
     assert.equal((await read("all", { most: 4 })).isAll, true);
   });

@@ -19,6 +19,7 @@ export type ReplayCount = {
   byCause: ReadonlyMap<string, number>;
 };
 
+/** Only tests choose the limits. */
 export async function countCandidates(
   db: Db,
   filter: ReplayFilter,

@@ -240,11 +240,12 @@ describe("a step of a replay", () => {
   it("has a lease of ten seconds, and statements that go by index", async () => {
     await seedEvents(database.pool, { endpoint: endpointId, count: 1 });
     const id = await request();
+    const { rows: begun } = await sql("SELECT now() AS at");
     let lease: unknown;
     let plans: unknown;
     addDispatches = async (db) => {
-      lease = (await sql("SELECT lease_until - now() BETWEEN '8 s' AND '10 s' AS fits FROM postern.replays"))
-        .rows;
+      const inTime = "BETWEEN $1::timestamptz + interval '10 s' AND now() + interval '10 s'";
+      lease = (await sql(`SELECT lease_until ${inTime} AS fits FROM postern.replays`, [begun[0]?.at])).rows;
       plans = (await db.query("SHOW plan_cache_mode")).rows;
     };
     await step();

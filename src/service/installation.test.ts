@@ -3,7 +3,8 @@ import { it } from "node:test";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { describeInstallation } from "./installation.ts";
 
-const describe = (env: Environment = {}) => describeInstallation(readConfig({ ...makeSecrets(), ...env }));
+const installation = (env: Environment = {}) =>
+  describeInstallation(readConfig({ ...makeSecrets(), ...env }));
 const onS3 = {
   OBJECT_STORE_URL: "s3://bucket?region=us-east-1",
   AWS_ACCESS_KEY_ID: "x",
@@ -11,7 +12,7 @@ const onS3 = {
 };
 
 it("callers are told each limit as it is set", () => {
-  const { limits } = describe({
+  const { limits } = installation({
     MAX_ENDPOINTS_PER_TENANT: "11",
     RATE_LIMIT_WRITES: "12",
     RATE_LIMIT_DISPATCHES: "13",
@@ -35,5 +36,5 @@ it("callers are told whether private targets are allowed, and whether links to f
     [onS3, { private_targets: false, public_links: true }],
   ];
   for (const [env, features] of cases)
-    assert.deepEqual(describe(env).features, features, JSON.stringify(env));
+    assert.deepEqual(installation(env).features, features, JSON.stringify(env));
 });

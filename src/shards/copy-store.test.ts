@@ -39,7 +39,8 @@ it("has a name of its own for each tenant and each target, the same each time", 
   assert.match(names[0] ?? "", /^postern_move_[0-9a-f]{20}$/);
 });
 
-const dayOf = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+const NOW_MS = Date.now();
+const dayOf = (offset: number) => new Date(NOW_MS + offset * 86_400_000).toISOString().slice(0, 10);
 const partition = (table: string, offset: number) => `postern.${table}_${dayOf(offset).replaceAll("-", "")}`;
 
 describe("the days of a log", () => {

@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import type { Pool } from "../database/pool.ts";
 import { newEventId } from "../shared/id.ts";
 import { storageTenantId } from "../storage/rows/storage-ids.ts";
 import { makeLog } from "../telemetry/log.ts";
@@ -17,6 +19,8 @@ import {
 import { findErasure, insertErasure } from "./tenant-store.ts";
 
 const tenantId = tenant("acme");
+/** Levels of the log. */
+const [INFO, WARN] = [30, 40];
 
 let database: TestDatabase;
 before(async () => {
@@ -116,10 +120,9 @@ describe("the erasure of a tenant", () => {
       return { erased: left.shift() ?? 0, trouble: null };
     };
     const metrics = makeMetrics();
-    const told: unknown[] = [];
-    const log = Object.assign(makeLog("silent"), { info: (fields: unknown) => void told.push(fields) });
+    const { log, lines } = makeKeptLog();
     const { objects, trouble, finishedAt } = await workUntil(hasEnded, { eraseObjects, metrics, log });
-    assert.deepEqual(told, [{ tenantId }]);
+    assert.deepEqual(lines, [{ level: INFO, tenantId }]);
     assert.deepEqual([objects, trouble, finishedAt instanceof Date], [502, null, true]);
     assert.deepEqual(
       asked.map(([id, most, buckets]) => [id, most, buckets.toSorted()]),
@@ -192,22 +195,42 @@ describe("the erasure of a tenant", () => {
     );
   });
 
+  it("takes nothing that came after another worker had ended it", async () => {
+    const { pool } = database;
+    let begun = 0;
+    // Each transaction of this worker begins behind the end of another's.
+    const connect = async () => {
+      begun++;
+      await pool.query(
+        "UPDATE postern.tenant_erasures SET status = 'finished', lease_owner = NULL, finished_at = now()",
+      );
+      if (begun === 1) await addKeys(1);
+      return pool.connect();
+    };
+    const db: Pool = Object.create(pool, {
+      connect: { value: connect },
+      query: { value: pool.query.bind(pool) },
+    });
+    await workUntil(() => begun > 0, { db });
+    assert.deepEqual([await keysLeft(), (await findErasure(pool, tenantId))?.status], [1, "finished"]);
+  });
+
   it("is counted and told where it fails, and goes on once its lease has ended", async () => {
     const fault = new Error("no");
-    const told: unknown[] = [];
+    const { log, lines } = makeKeptLog();
     const metrics = makeMetrics();
     const worker = makeErasureWorker({
       db: database.pool,
       eraseObjects: () => Promise.reject(fault),
       eraseElsewhere: null,
-      log: Object.assign(makeLog("silent"), { warn: (fields: unknown) => void told.push(fields) }),
+      log,
       metrics,
     });
     worker.start();
     const failures = async () => (await metrics.upkeepFailures.get()).values;
     await eventually(async () => (await failures()).length > 0);
     await worker.stop();
-    assert.deepEqual(told, [{ err: fault }]);
+    assert.deepEqual(lines, [{ level: WARN, err: "no" }]);
     assert.deepEqual(
       (await failures()).map(({ labels, value }) => [labels, value]),
       [[{ work: "erase_tenants" }, 1]],

@@ -19,7 +19,8 @@ class Exited extends Error {
 /** Runs work as the program runs a command: what it writes and how it ends. One at a time. */
 export async function captured(work: () => Promise<unknown>, env: Environment = {}): Promise<Ran> {
   const [printed, errors]: [string[], string[]] = [[], []];
-  const former = process.env;
+  const { env: former, exitCode: formerCode } = process;
+  process.exitCode = undefined;
   const mocks = [
     mock.method(console, "log", (text: unknown) => void printed.push(`${String(text)}\n`)),
     mock.method(console, "error", (text: unknown) => void errors.push(`${String(text)}\n`)),
@@ -39,7 +40,7 @@ export async function captured(work: () => Promise<unknown>, env: Environment = 
     for (const { mock: one } of mocks) one.restore();
     process.env = former;
     code ??= process.exitCode;
-    process.exitCode = undefined;
+    process.exitCode = formerCode;
   }
   return { code: Number(code ?? 0), printed: printed.join(""), errors: errors.join("") };
 }

@@ -6,8 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeSecrets, type Environment } from "../../src/config.ts";
 import { mutationSettings } from "./mutation.ts";
-import type { ApiAnswer, CallOptions } from "./calls.ts";
-import { issueTestToken, OWNER, request } from "./calls.ts";
+import { issueTestToken, OWNER, request, type ApiAnswer, type CallOptions } from "./calls.ts";
 import { temporaryPath } from "./temporary.ts";
 
 /** The sources, which node runs as they are. */

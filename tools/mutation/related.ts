@@ -270,15 +270,16 @@ export function relatedTests(root: string, folder: string): string[] {
   const graph = new Map<string, string[]>();
   const words = SHOWN_BY.filter(([part]) => part.test(folder)).flatMap(([, shown]) => shown);
   const isInFolder = (file: string): boolean => file === folder || file.startsWith(`${folder}/`);
-  const importsIt = (test: string): boolean => {
+  const isAbout = (test: string): boolean => {
     const isInSlice = sliceOf(test) === sliceOf(folder);
+    // One that starts its file as a program imports nothing of it.
     if (isInFolder(test.replace(/\.test\.ts$/, ".ts"))) return true;
     if (EVERYWHERE.test(folder) && !isInSlice) return false;
     const steps = isInSlice ? STEPS.inSlice : STEPS.fromElsewhere;
     return reaches({ root, graph, isGoal: isInFolder }, test, steps);
   };
   return tests
-    .filter((test) => importsIt(test) || words.some((word) => test.startsWith(`test/${word}`)))
+    .filter((test) => isAbout(test) || words.some((word) => test.startsWith(`test/${word}`)))
     .sort((one, other) => Number(one.startsWith("test/")) - Number(other.startsWith("test/")));
 }
 

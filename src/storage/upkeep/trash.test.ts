@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -108,6 +108,19 @@ describe("the trash", () => {
     assert.equal(await contentOf(version.key), "bytes");
     assert.deepEqual(await entries(), []);
     assert.equal(await copyVersion(bucket, other, newKey()), null);
+  });
+
+  it("leaves in its place what could not be copied", async () => {
+    const version = await put(newKey(), "honest bytes");
+    const place = join(root, "objects", version.key);
+    // The note of its digest is as it was, so only who reads the bytes can tell.
+    await utimes(place, 1, 1);
+    await bucket.head({ bucket: bucket.name, key: version.key, version_id: null });
+    await writeFile(place, "forged bytes");
+    await utimes(place, 1, 1);
+    await moveToTrash(bucket, version, AT);
+    assert.equal(await readFile(place, "utf8"), "forged bytes");
+    assert.deepEqual(await entries(), []);
   });
 
   it("has nothing that went there under no key of an artifact", async () => {
