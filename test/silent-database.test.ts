@@ -12,7 +12,7 @@ import { PRODUCER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
 
 describe("a database that is silent", () => {
-  it("makes /ready say so, and does not keep the process from stopping", async () => {
+  it("makes /ready say so, and does not keep the process from stopping", async (test) => {
     const dataDir = await mkdtemp(join(tmpdir(), "postern-test-"));
     const log = { info: () => undefined, warn: () => undefined };
     const postgres = await startEmbeddedPostgres({ dataDir, log, openFolder: dataDir });
@@ -32,6 +32,11 @@ describe("a database that is silent", () => {
     // Its connection is the one that falls silent.
     assert.equal((await publish()).status, 202);
     const pids = [postmaster, ...(await serverPids(postgres.url))];
+    test.after(async () => {
+      signalAll(pids, "SIGCONT");
+      await postgres.stop();
+      await rm(dataDir, { recursive: true });
+    });
     signalAll(pids, "SIGSTOP");
     const publishing = publish();
     const ready = await program.call("GET", "/ready", { as: null });
@@ -51,14 +56,9 @@ describe("a database that is silent", () => {
     const refused = await publishing;
     assert.equal(refused.status, 503, refused.text);
     assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/);
-    const told = /"message":"events were not stored within 8 s".*"msg":"callers get 503: /;
-    await eventually(async () => told.test(program.output()));
+    await eventually(async () => program.output().includes('"msg":"callers get 503: '));
     // It ends by itself, whatever the code: nothing in flight can be recorded any more.
     await program.end("SIGTERM");
-
-    signalAll(pids, "SIGCONT");
-    await postgres.stop();
-    await rm(dataDir, { recursive: true });
   });
 });
 
