@@ -134,4 +134,12 @@ describe("postern keys rotate", () => {
     const { endpoints, failures } = JSON.parse(asJson.printed);
     assert.deepEqual([asJson.code, endpoints, failures.length], [1, 0, 1]);
   });
+
+  it("exits with 1 where what is stored is no secret of any key", async () => {
+    await add(1, first);
+    await database.pool.query("UPDATE postern.endpoints SET secret = '\\x00'");
+    const { code, lines } = await keys("rotate");
+    assert.deepEqual([code, lines.filter((line) => line.startsWith("failed")).length], [1, 1]);
+    assert.ok(!lines.some((line) => line.startsWith("Some secrets are still under other keys")));
+  });
 });
