@@ -97,6 +97,16 @@ function holdLooks() {
 describe("places of waiting clients", () => {
   const full = { code: "too_many_requests", retryAfterS: 5 };
 
+  it("are given back one by one", async () => {
+    const clients = holdLooks();
+    for (let n = 0; n < 19; n++) clients.wait("acme");
+    // One that is gone ends without a look.
+    assert.equal(await hand.lease({ waitMs: 1000, signal: AbortSignal.abort() }), null);
+    clients.wait("acme");
+    await assert.rejects(hand.lease({ waitMs: 1 }), full);
+    await clients.free();
+  });
+
   it("are 20 of a tenant, and a lease without a wait needs none", async () => {
     const clients = holdLooks();
     for (let n = 0; n < 20; n++) clients.wait("acme");
