@@ -103,8 +103,10 @@ describe("places of waiting clients", () => {
     // One that is gone ends without a look.
     assert.equal(await hand.lease({ waitMs: 1000, signal: AbortSignal.abort() }), null);
     clients.wait("acme");
-    await assert.rejects(hand.lease({ waitMs: 1 }), full);
+    clients.wait("acme");
+    const beyond = clients.last();
     await clients.free();
+    await assert.rejects(Promise.reject(await beyond), full);
   });
 
   it("are 20 of a tenant, and a lease without a wait needs none", async () => {
