@@ -5,6 +5,7 @@ import * as z from "zod";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { PRODUCER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
+import { endSessions } from "./support/sessions.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
@@ -57,9 +58,7 @@ describe("/ready", () => {
   it("says that the database is read-only, as after a failover", async () => {
     await becomesReady();
     const name = new URL(database.url).pathname.slice(1);
-    const dropConnections = () =>
-      sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name LIKE 'postern api%'`);
+    const dropConnections = () => endSessions(database.pool, { name: "postern api%" });
     await sql(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     await dropConnections();
     assert.match(

@@ -73,7 +73,7 @@ it("takes a type as a whole, and a prefix up to its dot", () => {
   assert.equal(select("invoice.*", "invoice.paid.late"), "send");
   assert.equal(select("invoice.*", "invoices.paid"), "other");
   assert.equal(select("invoice.paid", "invoice.paid.late"), "other");
-  // Of an event that is gone nobody knows the type.
+  // The type of an event that is gone is not known.
   assert.equal(select("invoice.*", null), "other");
 });
 

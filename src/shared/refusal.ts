@@ -52,7 +52,7 @@ export class Refusal extends Error {
     code: RefusalCode,
     details: { issues?: Issue[]; retryAfterS?: number; reason?: string; cause?: Error } = {},
   ) {
-    super(code, details.cause === undefined ? undefined : { cause: details.cause });
+    super(code, details);
     this.name = "Refusal";
     this.code = code;
     this.issues = details.issues;

@@ -1,6 +1,6 @@
 /**
- * For what happens often: tells it at once, and then at most every `ms`. `times` is how often it
- * happened since it was last told.
+ * Tells of something frequent at once, and then at most once every `ms`. `times` counts how often
+ * it happened since it was last told.
  */
 export function seldom<What extends unknown[]>(
   ms: number,

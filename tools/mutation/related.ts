@@ -271,9 +271,9 @@ export function relatedTests(root: string, folder: string): string[] {
   const words = SHOWN_BY.filter(([part]) => part.test(folder)).flatMap(([, shown]) => shown);
   const isInFolder = (file: string): boolean => file === folder || file.startsWith(`${folder}/`);
   const isAbout = (test: string): boolean => {
-    const isInSlice = sliceOf(test) === sliceOf(folder);
     // One that starts its file as a program imports nothing of it.
     if (isInFolder(test.replace(/\.test\.ts$/, ".ts"))) return true;
+    const isInSlice = sliceOf(test) === sliceOf(folder);
     if (EVERYWHERE.test(folder) && !isInSlice) return false;
     const steps = isInSlice ? STEPS.inSlice : STEPS.fromElsewhere;
     return reaches({ root, graph, isGoal: isInFolder }, test, steps);

@@ -1,29 +1,20 @@
 /** What stands before every bucket, shown on a folder. */
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { Histogram } from "@prometheus-io/client";
 import { newKey, sha256, signRequest } from "../../../test/support/bucket-contract.ts";
+import { openDirectoryBucket, type DirectoryBucket } from "../../../test/support/directory-bucket.ts";
 import { confirmingHead, requireBucket, StoreUnavailableError, type Bucket } from "./bucket.ts";
-import { makeDirectoryBucket } from "./directory-bucket.ts";
-import { makeLinkSigner } from "./file-links.ts";
 import { measuredBucket } from "./measured-bucket.ts";
 
-let root: string;
+let folder: DirectoryBucket;
 let bucket: Bucket;
 before(async () => {
-  root = await mkdtemp(join(tmpdir(), "postern-test-"));
-  bucket = makeDirectoryBucket({
-    root,
-    signer: makeLinkSigner([randomBytes(32)]),
-    endpoint: () => ({ scheme: "https", host: "postern.example", path_prefix: "" }),
-  });
+  folder = await openDirectoryBucket();
+  ({ bucket } = folder);
 });
-after(() => rm(root, { recursive: true, force: true }));
+after(() => folder.close());
 
 const BYTES = Buffer.from("stored");
 

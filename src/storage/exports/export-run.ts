@@ -197,7 +197,7 @@ async function announce(
 
 /** For work that cannot be interrupted: it continues without being awaited. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Once the export is stopped, nobody waits for it, and its failure must not end the process.
+  // After a stop the work is not awaited, and then its failure must not end the process.
   work.catch(() => undefined);
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();

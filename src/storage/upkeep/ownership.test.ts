@@ -189,7 +189,7 @@ async function store(state: "available" | "missing" | null): Promise<StoredVersi
 describe("a bucket without a mark", () => {
   it("is ours where what is known is found in it, and not while anything of that is gone", async () => {
     const [, gone] = [await store("available"), await store("available")];
-    // Of what is not available nobody knows where it is.
+    // Where a missing one is, the database does not know, so it is not looked for.
     await store("missing");
     await bucket.deleteVersion(gone);
     const trouble = await checkOwner(services);
@@ -297,7 +297,7 @@ describe("a mark that changes while it is read", () => {
         return bucket.put(upload);
       },
     };
-    // Both are of this installation, so it is ours all the same.
+    // Both marks are of this installation, so the bucket is ours even so.
     assert.equal(await checkOwner({ ...services, bucket: second }), null);
     assert.match(
       (await renewOwner({ ...services, bucket: second })) ?? "",
