@@ -6,6 +6,7 @@ import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import type { Db } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import {
   newDeliveryId,
@@ -31,7 +32,7 @@ beforeEach(async () => {
 
 const sql = (text: string, values: unknown[] = []) => database.pool.query(text, values);
 
-async function insert(name = "acme", endpointId = newEndpointId()) {
+async function insert(name = "acme", endpointId = newEndpointId(), db: Db = database.pool) {
   const asked = {
     tenantId: tenant(name),
     id: newReplayId(),
@@ -44,7 +45,7 @@ async function insert(name = "acme", endpointId = newEndpointId()) {
     counted: 12,
     isCapped: true,
   };
-  await replays.insertReplay(database.pool, { ...asked, before: BEFORE });
+  await replays.insertReplay(db, { ...asked, before: BEFORE });
   return asked;
 }
 const BEFORE = newEventId();
@@ -171,6 +172,15 @@ describe("a replay that was asked for", () => {
 });
 
 describe("a replay under way", () => {
+  it("could be claimed from the moment it was asked for, however its fraction of a millisecond", async () => {
+    for (let round = 0; round < 20; round++) {
+      await inTransaction(database.pool, async (transaction) => {
+        const { id } = await insert("acme", newEndpointId(), transaction);
+        assert.equal((await replays.claimReplay(transaction, randomUUID(), 1000))?.id, id);
+      });
+    }
+  });
+
   it("moves its cursor, and adds what it sent and skipped", async () => {
     const asked = await insert();
     const other = await insert();

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
+import { inTransaction } from "../../database/transaction.ts";
 import { newDeliveryId, newEndpointId } from "../../shared/id.ts";
 import type { BodiesToKeep } from "../../queue/queue.ts";
 import {
@@ -31,8 +32,7 @@ function delivery(name = "acme", attempt = 3): DeliveryOfBodies {
 }
 
 /** As many seconds ago; what is due in the order of the seconds. */
-/** A second ago: the database rounds to milliseconds, also up. */
-async function note(of: DeliveryOfBodies, bodies: BodiesToKeep, agoS = 1): Promise<void> {
+async function note(of: DeliveryOfBodies, bodies: BodiesToKeep, agoS = 0): Promise<void> {
   await insertBodies(database.pool, of, bodies);
   await database.pool.query(
     `UPDATE postern.bodies_to_keep SET noted_at = now() - $2 * interval '1 s', due_at = now() - $2 * interval '1 s'
@@ -52,6 +52,15 @@ async function leftKinds(): Promise<string[]> {
 }
 
 describe("bodies that wait", () => {
+  it("could be claimed from the moment they were noted, however its fraction of a millisecond", async () => {
+    for (let round = 0; round < 20; round++) {
+      await inTransaction(database.pool, async (transaction) => {
+        await insertBodies(transaction, delivery(), BOTH);
+        assert.equal((await claimBodies(transaction, 10, LEASE_MS)).length, 2);
+      });
+    }
+  });
+
   it("are read as they were noted, with the number of the try", async () => {
     const { id: deliveryId, ...of } = delivery();
     await note({ id: deliveryId, ...of }, BOTH, 100);
