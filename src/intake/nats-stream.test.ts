@@ -37,9 +37,7 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
   });
   afterEach(async () => {
     for (const one of opened) await one.close();
-    await cluster.withManager(async (manager) => {
-      for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
-    });
+    await cluster.deleteStreams();
   });
 
   function open(makes = true): void {

@@ -19,6 +19,7 @@ import {
 import * as replays from "./replay-store.ts";
 
 const ACME = tenant("acme");
+const LEASE_MS = 60_000;
 const [FROM, TO] = [new Date("2026-03-01T00:00:00.000Z"), new Date("2026-03-02T00:00:00.000Z")];
 
 let database: TestDatabase;
@@ -83,7 +84,7 @@ const running = (name = "acme") =>
 
 async function claimed(): Promise<replays.Run> {
   await insert();
-  const run = await replays.claimReplay(database.pool, randomUUID(), 1000);
+  const run = await replays.claimReplay(database.pool, randomUUID(), LEASE_MS);
   assert.ok(run !== null);
   return run;
 }
@@ -124,7 +125,7 @@ describe("a replay that was asked for", () => {
     assert.deepEqual(await shown(asked.id), { ...asked, ...RUNNING });
     assert.equal(await replays.findReplay(database.pool, tenant("globex"), asked.id), null);
     assert.equal(await replays.findReplay(database.pool, ACME, newReplayId()), null);
-    const run = await replays.claimReplay(database.pool, randomUUID(), 1000);
+    const run = await replays.claimReplay(database.pool, randomUUID(), LEASE_MS);
     assert.ok(run !== null);
     const { createdAt: _, ...locked } = (await replays.lockRun(database.pool, run)) ?? {};
     const { delivered: _d, failed: _f, ...rest } = { ...asked, ...RUNNING };
@@ -176,7 +177,7 @@ describe("a replay under way", () => {
     for (let round = 0; round < 20; round++) {
       await inTransaction(database.pool, async (transaction) => {
         const { id } = await insert("acme", newEndpointId(), transaction);
-        assert.equal((await replays.claimReplay(transaction, randomUUID(), 1000))?.id, id);
+        assert.equal((await replays.claimReplay(transaction, randomUUID(), LEASE_MS))?.id, id);
       });
     }
   });
@@ -189,7 +190,7 @@ describe("a replay under way", () => {
     await replays.moveCursor(database.pool, run, { after: EVENTS[1], isFed: true, sent: 2, skipped: 5 });
     assert.deepEqual(await shown(asked.id), { ...asked, ...RUNNING, sent: 5, skipped: 6 });
     assert.deepEqual(await shown(other.id), { ...other, ...RUNNING });
-    const claimed = await replays.claimReplay(database.pool, randomUUID(), 1000);
+    const claimed = await replays.claimReplay(database.pool, randomUUID(), LEASE_MS);
     const locked = claimed && (await replays.lockRun(database.pool, claimed));
     assert.deepEqual([locked?.after, locked?.isFed], [EVENTS[1], true]);
     await replays.subtractSent(database.pool, ACME, asked.id, 4);
@@ -251,10 +252,10 @@ describe("a replay under way", () => {
 
   it("is kept from others as long as it was given back for", async () => {
     await insert();
-    const run = await replays.claimReplay(database.pool, randomUUID(), 1000);
+    const run = await replays.claimReplay(database.pool, randomUUID(), LEASE_MS);
     assert.ok(run !== null);
     await replays.releaseReplay(database.pool, run, 500_000);
-    assert.equal(await replays.claimReplay(database.pool, randomUUID(), 1000), null);
+    assert.equal(await replays.claimReplay(database.pool, randomUUID(), LEASE_MS), null);
     const { rows } = await sql(
       `SELECT lease_owner, extract(epoch FROM lease_until - now())::float8 BETWEEN 400 AND 501 AS fits
         FROM postern.replays`,
