@@ -37,7 +37,9 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
   });
   afterEach(async () => {
     for (const one of opened) await one.close();
-    await cluster.deleteStreams();
+    await cluster.withManager(async (manager) => {
+      for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
+    });
   });
 
   function open(makes = true): void {

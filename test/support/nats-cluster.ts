@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,17 +102,6 @@ export class NatsCluster {
       });
       return found.messages;
     });
-  }
-
-  /** Returns when their folders are gone too: a server that still removes one fails to make a stream of its name. */
-  async deleteStreams(): Promise<void> {
-    await this.withManager(async (manager) => {
-      for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
-    });
-    const folders = this.#servers.map(({ name }) => join(this.#folder, name, "jetstream", "$G", "streams"));
-    await eventually(async () =>
-      folders.every((folder) => !existsSync(folder) || readdirSync(folder).length === 0),
-    );
   }
 
   async untilReady(): Promise<void> {
