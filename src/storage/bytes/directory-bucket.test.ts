@@ -30,6 +30,7 @@ import { fileRoutes } from "../../api/routes/files.ts";
 import { confirmingHead, type Bucket } from "./bucket.ts";
 import { makeDirectoryBucket } from "./directory-bucket.ts";
 import { FILES_PATH, makeLinkSigner } from "./file-links.ts";
+import { placeExclusively } from "./directory-files.ts";
 import { servedEndpoint } from "./open-bucket.ts";
 
 const KEY = randomBytes(32);
@@ -220,8 +221,16 @@ describe("a folder as a bucket, on disk", () => {
     const request = { bucket: bucket.name, key, version_id: versionId };
     await assert.rejects(bucket.head(request), { name: "StoreUnavailableError" });
     await assert.rejects(bucket.get({ key, versionId }), { name: "StoreUnavailableError" });
+    await writeFile(objects, "a file in its place");
+    await assert.rejects(put("nowhere"), { name: "StoreUnavailableError" });
+    await rm(objects);
     await rename(`${objects}-unmounted`, objects);
     assert.ok((await bucket.head(request)).found);
+  });
+
+  it("gives up a finished file that was removed before it had its place", async () => {
+    const removed = placeExclusively(join(served.root, "uploads", "removed"), served.placeOf(newKey()));
+    await assert.rejects(removed, { code: "ENOENT" });
   });
 
   it("says that it cannot tell, instead of not found, where the folder cannot be read", async () => {

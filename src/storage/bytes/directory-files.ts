@@ -22,6 +22,9 @@ export async function openRegular(root: string, path: string): Promise<FileHandl
   }
 }
 
+/** A deletion beside us may remove the folder as often as it is made, but not forever. */
+const TRIES = 100;
+
 /**
  * Gives a finished file its place, unless something has it already. The name
  * and all folders above it survive a crash once this returns.
@@ -29,7 +32,7 @@ export async function openRegular(root: string, path: string): Promise<FileHandl
  * @returns false where the place is taken.
  */
 export async function placeExclusively(from: string, path: string): Promise<boolean> {
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     try {
       await makeFolders(dirname(path));
       // Unlike a rename, a link never replaces what is there.
@@ -38,8 +41,8 @@ export async function placeExclusively(from: string, path: string): Promise<bool
       return true;
     } catch (error) {
       if (hasCode(error, "EEXIST")) return false;
-      // A deletion beside us may have removed the folder since it was made.
-      if (!isAbsent(error)) throw error;
+      // The folder was removed since it was made, or the finished file is gone, or a file is where a folder should be.
+      if (!isAbsent(error) || tries === TRIES) throw error;
     }
   }
 }
