@@ -74,6 +74,8 @@ function workerOf(...homes: [FakeHome, ...FakeHome[]]) {
 
 const two = () => [fakeHome("eu1"), fakeHome("eu2")] as const;
 
+const databaseError = (code: string) => Object.assign(new Error("refused"), { code });
+
 const fails = (error: unknown) => async (): Promise<never> => {
   throw error;
 };
@@ -121,6 +123,8 @@ describe("accepting a message of two shards", () => {
   for (const [what, error, outcome] of [
     ["a tenant that moves", MOVING, "moving"],
     ["a refusal of one event", new Error("violates a constraint"), "failed"],
+    ["a refusal that others need not get", new Refusal("forbidden"), "failed"],
+    ["a lock that another held", databaseError("55P03"), "failed"],
   ] as const) {
     it(`goes on with others of the shard after ${what}`, async () => {
       const [one, other] = two();
@@ -270,6 +274,13 @@ describe("what came of a message", () => {
     one.answers = fails(AWAY);
     other.answers = fails(AWAY);
     assert.equal((await accepting.accept(["globex", "acme"].map(eventOf), trial())).home, other);
+  });
+
+  it("is away where the database ends its sessions", async () => {
+    const only = fakeHome(null);
+    const { accepting, trial } = workerOf(only);
+    only.answers = fails(databaseError("57P01"));
+    assert.equal((await accepting.accept([eventOf("acme")], trial())).outcome, "away");
   });
 
   it("is accepted where nothing is left of it", async () => {

@@ -24,7 +24,12 @@ describe("INTAKE_URL", () => {
       user: "postern",
       pass: "p@ss:word",
     });
-    assert.deepEqual(parseIntakeUrl("nats://s3cret@a")?.login, { kind: "token", token: "s3cret" });
+    assert.deepEqual(parseIntakeUrl("nats://post%40ern:a:b@a")?.login, {
+      kind: "password",
+      user: "post@ern",
+      pass: "a:b",
+    });
+    assert.deepEqual(parseIntakeUrl("nats://s3%2Fcret@a")?.login, { kind: "token", token: "s3/cret" });
   });
 
   for (const text of [
@@ -46,7 +51,13 @@ describe("INTAKE_URL", () => {
   }
 
   it("is shown without its password or token", () => {
-    const shown = ["nats://user:pass@a,b", "tls://token@a", "nats://a,b", "user:pass@a"].map(maskLogin);
-    assert.deepEqual(shown, ["nats://user:********@a,b", "tls://********@a", "nats://a,b", "********"]);
+    for (const [text, shown] of [
+      ["nats://user:pass@a,b", "nats://user:********@a,b"],
+      ["nats://user:pa:ss@a", "nats://user:********@a"],
+      ["tls://token@a", "tls://********@a"],
+      ["nats://a,b", "nats://a,b"],
+      ["user:pass@a", "********"],
+    ] as const)
+      assert.equal(maskLogin(text), shown);
   });
 });

@@ -1,25 +1,27 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { systemClock } from "../shared/clock.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { makeIntakeMonitor } from "./monitor.ts";
 import { StreamUnavailableError, type StreamStatus } from "./stream.ts";
 
+const ALONE: StreamStatus = {
+  replicas: 1,
+  current: 1,
+  leader: "a",
+  messages: 0,
+  bytes: 0,
+  consumer: "there",
+  taken: 0,
+  oldestAtMs: null,
+  maxMessageBytes: 1024 * 1024,
+  unsafe: [],
+};
+
 /** What a look at a stream of three replicas answers and shows. */
 async function lookAt(given: Partial<StreamStatus>) {
-  const status: StreamStatus = {
-    replicas: 3,
-    current: 3,
-    leader: "a",
-    messages: 0,
-    bytes: 0,
-    consumer: "there",
-    taken: 0,
-    oldestAtMs: null,
-    maxMessageBytes: 1024 * 1024,
-    unsafe: [],
-    ...given,
-  };
+  const status: StreamStatus = { ...ALONE, replicas: 3, current: 3, ...given };
   const metrics = makeMetrics();
   const monitor = makeIntakeMonitor({ status: async () => status }, metrics, systemClock);
   const trouble = await monitor.look();
@@ -52,6 +54,28 @@ describe("the look at the intake's stream", () => {
     assert.match((await troubleOf({ current: 1 })) ?? "", /no majority/);
     assert.match((await troubleOf({ replicas: 2, current: 1 })) ?? "", /no majority/);
     assert.match((await troubleOf({ leader: null })) ?? "", /no majority/);
+  });
+
+  it("waits three seconds for servers that fell silent, and shows no replica", async () => {
+    let nowMs = 0;
+    const silence = new Promise<never>(() => undefined);
+    const status = async () => (nowMs === 0 ? ALONE : silence);
+    const metrics = makeMetrics();
+    const clock = { ...systemClock, nowMs: () => nowMs };
+    const monitor = makeIntakeMonitor({ status }, metrics, clock);
+    const replicas = async () =>
+      (await metrics.registry.getSingleMetric("webhook_intake_replicas_current")?.get())?.values[0]?.value;
+    assert.deepEqual([await monitor.look(), await replicas()], [null, 1]);
+    nowMs = 1000;
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const look = monitor.look();
+      test.mock.timers.tick(3_000);
+      assert.match((await Promise.race([look, setImmediate("it still waits")])) ?? "", /\(no answer\)/);
+    } finally {
+      test.mock.timers.reset();
+    }
+    assert.equal(await replicas(), 0);
   });
 
   it("asks the servers once a second, however often it is asked", async () => {

@@ -17,10 +17,10 @@ const EVENT = { type: "invoice.paid", data: { n: 1 } };
 
 type Given = { subject?: string; sequence?: number; storedAtMs?: number; traceparent?: string };
 
-function read(body: unknown, given: Given = {}): Reading {
+function read(body: unknown, given: Given = {}, of = catalog): Reading {
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
   const message = { subject: "postern.events.acme", sequence: 7, storedAtMs: STORED_AT, ...given };
-  return readMessage({ traceparent: undefined, ...message, bytes }, catalog);
+  return readMessage({ traceparent: undefined, ...message, bytes }, of);
 }
 
 function eventsOf(reading: Reading) {
@@ -75,7 +75,7 @@ describe("a message of a producer", () => {
   });
 
   for (const [what, body] of Object.entries<unknown>({
-    "no UTF-8": Uint8Array.from([0x22, 0xff, 0x22]),
+    "no UTF-8": Buffer.from('{"type":"invoice.paid","data":{"a":"ä"}}', "latin1"),
     "no JSON": Buffer.from("{"),
     empty: Buffer.from(""),
     null: null,
@@ -144,6 +144,14 @@ describe("a message of a producer", () => {
       unknown.issues.map(({ path, code }) => [path, code]),
       [[[1, "type"], "unknown_event_type"]],
     );
+  });
+
+  it("is not refused for a failure of Postern's own", () => {
+    const broken: typeof catalog = {
+      ...catalog,
+      faultsOf: () => assert.fail("the catalog is broken"),
+    };
+    assert.throws(() => read(EVENT, {}, broken), /the catalog is broken/);
   });
 
   it("waits for a type or a version that the catalog lacks", () => {
