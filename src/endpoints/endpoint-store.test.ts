@@ -6,7 +6,23 @@ import { eventually } from "../../test/support/eventually.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { inTransaction } from "../database/transaction.ts";
-import { beginFailing, insertEndpoint, lockTenantEndpoints, updateEndpoint } from "./endpoint-store.ts";
+import {
+  beginFailing,
+  disableEndpoint,
+  endFailing,
+  findEndpoint,
+  findHealth,
+  insertEndpoint,
+  listEndpoints,
+  loadTargets,
+  lockEndpoint,
+  lockHeaders,
+  lockTenantEndpoints,
+  replaceSecret,
+  softDeleteEndpoint,
+  updateEndpoint,
+} from "./endpoint-store.ts";
+import { extendTemporary, findAbandoned, lockAbandoned } from "./temporary-store.ts";
 
 const [tenantId, other] = [tenant("acme"), tenant("globex")];
 
@@ -79,7 +95,69 @@ describe("a change of an endpoint", () => {
   }
 });
 
+describe("an endpoint", () => {
+  const secret = Buffer.from("another");
+  for (const [what, isDeleted, asker] of [
+    ["that was deleted is found, changed and locked by nobody", true, tenantId],
+    ["is found, changed and locked by no other tenant", false, other],
+  ] as const) {
+    it(what, async () => {
+      const { pool } = database;
+      const given = { ...newEndpoint({ tenantId }), mode: "pull", temporary: true } as const;
+      const { id, url } = await insertEndpoint(pool, given);
+      await pool.query("UPDATE postern.endpoints SET temporary_until = now() - interval '1 hour'");
+      if (isDeleted) assert.ok(await softDeleteEndpoint(pool, tenantId, id));
+      const stored = async () => (await pool.query("SELECT to_jsonb(e) FROM postern.endpoints e")).rows;
+      const before = await stored();
+      const key = { tenantId: asker, endpointId: id };
+      const answers = {
+        listed: await listEndpoints(pool, asker),
+        found: await findEndpoint(pool, asker, id),
+        counted: await inTransaction(pool, (transaction) => lockTenantEndpoints(transaction, asker)),
+        headers: await lockHeaders(pool, asker, id),
+        updated: await updateEndpoint(pool, asker, id, { enabled: true }),
+        deleted: await softDeleteEndpoint(pool, asker, id),
+        replaced: await replaceSecret(pool, asker, id, { secret, graceSeconds: 0 }),
+        targets: await loadTargets(pool, [key]),
+        health: await findHealth(pool, asker, id),
+        locked: await lockEndpoint(pool, key),
+        disabled: await disableEndpoint(pool, { ...key, url, failingSince: null }, "gone"),
+        abandoned: (await findAbandoned(pool)).filter((one) => one.tenantId === asker),
+        lockedAbandoned: await lockAbandoned(pool, key),
+      };
+      await extendTemporary(pool, key);
+      assert.deepEqual(answers, {
+        listed: [],
+        found: null,
+        counted: 0,
+        headers: null,
+        updated: null,
+        deleted: false,
+        replaced: false,
+        targets: [],
+        health: null,
+        locked: false,
+        disabled: false,
+        abandoned: [],
+        lockedAbandoned: false,
+      });
+      assert.deepEqual(await stored(), before);
+    });
+  }
+});
+
 describe("since when an endpoint fails", () => {
+  it("is noted and ended for no other tenant", async () => {
+    const { pool } = database;
+    const { id: endpointId } = await insertEndpoint(pool, newEndpoint({ tenantId }));
+    const isFailing = async () => (await findHealth(pool, tenantId, endpointId))?.failingSince !== null;
+    await beginFailing(pool, { tenantId: other, endpointId });
+    assert.equal(await isFailing(), false);
+    await beginFailing(pool, { tenantId, endpointId });
+    assert.equal(await endFailing(pool, { tenantId: other, endpointId }, false), null);
+    assert.equal(await isFailing(), true);
+  });
+
   it("is its first failure, until it is enabled: no later failure or change moves it", async () => {
     const { pool } = database;
     const { id } = await insertEndpoint(pool, newEndpoint({ tenantId }));

@@ -202,10 +202,20 @@ describe("IPv4 inside IPv6", () => {
 });
 
 describe("metadata addresses", () => {
-  it("outside the special-purpose blocks, or in ranges that operators open, are among them", () => {
-    for (const ip of ["168.63.129.16", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254", "192.0.0.192"]) {
-      ok(METADATA_ADDRESSES.includes(ip), ip);
-    }
+  it("are those that clouds document", () => {
+    const documented = [
+      ["169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.0.23", "169.254.42.42"],
+      ["168.63.129.16", "100.100.100.200", "192.0.0.192"],
+      [
+        "fd00:ec2::254",
+        "fd00:ec2::23",
+        "fd20:ce::254",
+        "fd00:c1::a9fe:a9fe",
+        "fd00:42::42",
+        "fe80::a9fe:a9fe",
+      ],
+    ].flat();
+    deepEqual(METADATA_ADDRESSES.toSorted(), documented.toSorted());
   });
 
   for (const ip of ["168.63.129.15", "168.63.129.17"]) {
