@@ -8,11 +8,14 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { checkArguments } from "../src/cli/arguments.ts";
 import { commands } from "../src/cli/commands.ts";
+import { HTTP_LIMITS } from "../src/api/http-limits.ts";
 import { makeSessionVerifier } from "../src/api/session.ts";
 import { sampleEvent, welcomeText } from "../src/demo/welcome.ts";
 import { loadCatalog } from "../src/events/catalog.ts";
 import { describeSettings } from "../src/config.ts";
 import { buildRequestHeaders } from "../src/outbound/request-headers.ts";
+import { RESOLVER_LIMITS } from "../src/outbound/resolver.ts";
+import { SENDER_LIMITS } from "../src/outbound/send.ts";
 import { generateSigningSecret, makeSigningKey } from "../src/outbound/signature.ts";
 
 const root = dirname(import.meta.dirname);
@@ -196,6 +199,44 @@ describe("tables of threats, of limits and of crashes", () => {
       assert.deepEqual(without, []);
     });
   }
+});
+
+describe("the limits of docs/security.md", () => {
+  const page = read("docs/security.md");
+  const seconds = (ms: number) => `${ms / 1000} s`;
+  const kib = (bytes: number) => `${bytes / 1024} KiB`;
+  const tells = (text: string) => assert.ok(page.includes(text), text);
+
+  it("are those of requests to Postern", () => {
+    const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs, ...limits } = HTTP_LIMITS;
+    tells(`| request line and headers | ${kib(limits.maxHeaderBytes)}; trailers too |`);
+    assert.equal(limits.checkEveryMs, 1000);
+    tells(`| ${seconds(headersTimeoutMs)}, ${seconds(requestTimeoutMs)}; checked each second |`);
+    tells(`| an idle connection | ${seconds(keepAliveTimeoutMs)} |`);
+    tells(`| ${seconds(stallTimeoutMs)} without a byte either way |`);
+    tells(
+      `| ${limits.maxLogAnswers} per process; others wait for up to ${seconds(limits.logTurnTimeoutMs)},`,
+    );
+    const [all, each] = [limits.maxConnections, limits.maxConnectionsPerAddress].map((count) =>
+      count.toLocaleString("en"),
+    );
+    tells(`| ${all} per process, ${each} per address (`);
+    tells(`except for ${limits.reservedConnections} that serve `);
+  });
+
+  it("are those of what Postern sends", () => {
+    const { connectTimeoutMs, keepAliveTimeoutMs, keepAliveMaxTimeoutMs, ...limits } = SENDER_LIMITS;
+    tells(`gone | ${seconds(RESOLVER_LIMITS.lookupTimeoutMs)} for both families |`);
+    tells(`| no answer; headers or body byte by byte | ${seconds(limits.attemptTimeoutMs)} in total |`);
+    tells(`| endless 1xx | ${limits.maxInformationalAnswers} of them, ${kib(limits.maxAnswerBytes)} |`);
+    tells(`| huge or endless headers | ${kib(limits.maxHeaderBytes)} |`);
+    tells(`| ${kib(limits.maxBodyBytes)} of body, ${kib(limits.maxAnswerBytes)} on the wire |`);
+    tells(`| TLS that stops half-way | ${seconds(connectTimeoutMs)} to connect |`);
+    const [idle, most, age] = [keepAliveTimeoutMs, keepAliveMaxTimeoutMs, limits.maxConnectionAgeMs].map(
+      seconds,
+    );
+    tells(`| endless keep-alive | ${idle} idle, ${most} at most, ${age} of age |`);
+  });
 });
 
 describe("the pages", () => {

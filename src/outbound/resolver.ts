@@ -50,7 +50,7 @@ export type ResolverLimits = {
   maxCachedNames: number;
 };
 
-const DEFAULT_LIMITS: ResolverLimits = {
+export const RESOLVER_LIMITS: ResolverLimits = {
   lookupTimeoutMs: 3_000,
   queryTimeoutMs: 1_000,
   queryTries: 2,
@@ -65,7 +65,7 @@ type FamilyAnswer = { records: readonly RecordWithTtl[]; code: string };
 
 /** Throws an Error when a server's address cannot be parsed. */
 export function makeResolver(options: ResolverOptions = {}): NameResolver {
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = { ...RESOLVER_LIMITS, ...options.limits };
   const resolver = new dns.Resolver({ timeout: limits.queryTimeoutMs, tries: limits.queryTries });
   if (options.servers !== undefined && options.servers.length > 0) resolver.setServers(options.servers);
   const cache = new Map<string, Entry>();

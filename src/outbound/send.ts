@@ -62,7 +62,7 @@ export type SenderOptions = {
 /** From `send` to the end of the answer. */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
 
-const DEFAULT_LIMITS: SenderLimits = {
+export const SENDER_LIMITS: SenderLimits = {
   attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   connectTimeoutMs: 5_000,
   keepAliveTimeoutMs: 4_000,
@@ -81,7 +81,7 @@ const DEFAULT_LIMITS: SenderLimits = {
 /** The guard is the caller's: it may serve other purposes, and outlives the sender. */
 export function makeSender(options: SenderOptions): Sender {
   const { guard } = options;
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = { ...SENDER_LIMITS, ...options.limits };
   const counters: ConnectionCounters = { open: 0, opened: 0 };
   const attempts = makeAttempts({ ...limits, counters, dial: makeDial({ ...options, ...limits }) });
   let inFlight = 0;

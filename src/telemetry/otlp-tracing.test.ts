@@ -147,6 +147,7 @@ it("an event's first span and its attempts are of one trace: the producer's, or 
       "http.response.status_code": 200,
     });
     assert.equal(sent, `00-${traceId}-${attempt.spanId}-01`);
+    assert.match(attempt.spanId, /^[0-9a-f]{16}$/);
     assert.notEqual(attempt.spanId, spanId);
   }
 });
