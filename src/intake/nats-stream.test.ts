@@ -1,6 +1,6 @@
 /** The intake's stream on a real NATS server: what is made, what it takes, what it hands out, and what it tells. */
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { afterEach, beforeEach, describe, it } from "node:test";
 import { AckPolicy, DiscardPolicy, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { headers, nanos } from "@nats-io/transport-node";
 import { store, storeRaw } from "../../test/support/intake.ts";
@@ -28,18 +28,14 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
   let stream: IntakeStream;
   let kept: ReturnType<typeof makeKeptLog>;
   let opened: IntakeStream[];
-  before(async () => {
-    cluster = await NatsCluster.start(1);
-  });
-  after(() => cluster.stop());
-  beforeEach(() => {
+  // A server for each: one still writes and removes files of a stream when that is deleted and made again.
+  beforeEach(async () => {
     opened = [];
+    cluster = await NatsCluster.start(1);
   });
   afterEach(async () => {
     for (const one of opened) await one.close();
-    await cluster.withManager(async (manager) => {
-      for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
-    });
+    await cluster.stop();
   });
 
   function open(makes = true): void {
