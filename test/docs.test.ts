@@ -201,10 +201,11 @@ describe("tables of threats, of limits and of crashes", () => {
   }
 });
 
+const seconds = (ms: number) => `${ms / 1000} s`;
+const kib = (bytes: number) => `${bytes / 1024} KiB`;
+
 describe("the limits of docs/security.md", () => {
   const page = read("docs/security.md");
-  const seconds = (ms: number) => `${ms / 1000} s`;
-  const kib = (bytes: number) => `${bytes / 1024} KiB`;
   const tells = (text: string) => assert.ok(page.includes(text), text);
 
   it("are those of requests to Postern", () => {
