@@ -19,6 +19,8 @@ after(async () => {
   await database.drop();
 });
 
+const TYPES: Record<string, string> = { css: "text/css", js: "text/javascript" };
+
 /** The page's directives, by name. */
 function policyOf(headers: Headers): Record<string, string> {
   const directives = (headers.get("content-security-policy") ?? "").split("; ");
@@ -72,6 +74,10 @@ describe("GET /reference", () => {
         const answer = await fetch(url);
         assert.equal(answer.status, 200, url.href);
         assert.notEqual((await answer.text()).length, 0);
+        // A browser takes nothing else for it, because of `nosniff`.
+        const extension = /\.(css|js)$/.exec(url.pathname)?.[1];
+        if (extension !== undefined)
+          assert.equal(answer.headers.get("content-type"), `${TYPES[extension]}; charset=utf-8`, url.href);
       }
     }
   });

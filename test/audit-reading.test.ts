@@ -98,6 +98,10 @@ describe("postern audit", () => {
     const { endpoint } = await one.webhooks.create();
     await other.webhooks.create();
     await other.webhooks.remove(first(await other.webhooks.list()).id);
+    await service.database.pool.query(
+      `INSERT INTO postern.audit_log
+        VALUES (NULL, postern.uuid_v7(), now(), 'operator', NULL, 'keys.rotated', NULL, 'refused', '{"endpoints": 3}')`,
+    );
     const run = async (...args: string[]) => {
       const { code, output, printed } = await runProgram(["audit", ...args], service.env);
       assert.equal(code, 0, output);
@@ -107,6 +111,7 @@ describe("postern audit", () => {
     const line = `  ${one.tid}  user:"ada"  endpoint.created  ${endpoint.id}  127.0.0.1  {`;
     assert.equal(all.split("\n").filter((text) => text.includes(line)).length, 1, all);
     assert.ok(all.includes(`  ${other.tid}  `));
+    assert.match(all, /Z {2}- {2}operator {2}keys\.rotated \(refused\) {2}- {2}- {2}\{"endpoints":3\}$/m);
     const json = z
       .array(auditObject.extend({ tenant_id: z.string().nullable() }).strict())
       .parse(JSON.parse(await run("--json", "--tenant", other.tid, "--action", "endpoint.deleted")));

@@ -74,6 +74,10 @@ describe("an intake, as its operator sees it", { skip }, () => {
     await store(cluster, "postern.events.acme", { type: "of.no.catalog", data: {} });
     await eventually(async () => (await metric(service, 'webhook_intake_messages{state="taken"}')) === 1);
     assert.ok((await metric(service, "webhook_intake_oldest_age_seconds")) > 0);
+    const [, oldest = ""] =
+      /; 1 messages, the oldest of (\S+); /.exec((await examine())[0]?.detail ?? "") ?? [];
+    const ageMs = Date.now() - Date.parse(oldest);
+    assert.ok(ageMs > -5_000 && ageMs < 600_000, oldest);
   });
 
   it("is a warning while a replica is gone, and a failure without most of them", async () => {

@@ -68,6 +68,13 @@ async function startWorker(test: { after(work: () => Promise<void>): void }): Pr
   return worker;
 }
 
+it("a process has a heartbeat, though nobody asked whether it is ready", async () => {
+  await eventually(async () => {
+    const { rows } = await sql("SELECT name FROM postern.heartbeats");
+    return rows.some(({ name }) => name === "api");
+  });
+});
+
 describe("/ready of a process without a worker", () => {
   it("reports due dispatches that no worker claims, and recovers when a worker comes", async (test) => {
     await publish(api);

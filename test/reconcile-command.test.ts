@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { dirname } from "node:path";
 import { runPass } from "../src/storage/upkeep/reconcile-pass.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
+import { runHere } from "./support/command.ts";
 import { runProgram, startCommand } from "./support/program.ts";
 import { eventually } from "./support/eventually.ts";
 import { freePort } from "./support/free-port.ts";
@@ -100,12 +102,37 @@ describe("postern storage reconcile", () => {
 describe("postern storage doctor", () => {
   it("writes to the store, counts the artifacts and finds nothing wrong", async () => {
     await artifacts.store("available");
-    const { code, output } = await runProgram(["storage", "doctor"], artifacts.env);
-    assert.equal(code, 0, output);
-    assert.match(output, /^ok {4}round trip: /m);
-    assert.match(output, /^ok {4}artifacts: 1 available$/m);
+    const { code, printed } = await runHere(["storage", "doctor"], artifacts.env);
+    assert.equal(code, 0, printed);
+    assert.deepEqual(printed.trimEnd().split("\n"), [
+      "ok    object store: a folder in DATA_DIR",
+      "ok    owner mark: the bucket is this installation's",
+      "ok    round trip: an object was written, found as it was, and deleted",
+      "ok    artifacts: 1 available",
+      "ok    reconciling: has not run yet",
+    ]);
+    await runPass(artifacts.services);
+    const again = await runHere(["storage", "doctor"], artifacts.env);
+    assert.match(again.printed, /^ok {4}reconciling: last page at \d{4}-\S+Z$/m);
     const { objects } = await artifacts.services.bucket.list({ after: null, limit: 10 });
     assert.equal(objects.length, 1);
+  });
+
+  it("fails where nothing can be written, and looks at the rest", async () => {
+    const folder = dirname(artifacts.placeOf("any"));
+    await rm(folder, { recursive: true });
+    await writeFile(folder, "");
+    try {
+      const { code, printed } = await runHere(["storage", "doctor"], artifacts.env);
+      assert.equal(code, 1, printed);
+      assert.match(
+        printed,
+        /^fail {2}round trip: the folder of stored artifacts: .*\n {6}→ see docs\/storage\.md/m,
+      );
+      assert.match(printed, /^ok {4}reconciling: /m);
+    } finally {
+      await rm(folder);
+    }
   });
 
   it("fails while reconciling waits for an operator, and says what to do", async () => {

@@ -12,6 +12,7 @@ import {
   type ShardTests,
 } from "./support/shard-programs.ts";
 import { runProgram } from "./support/program.ts";
+import { runHere } from "./support/command.ts";
 import { moveTenant } from "./support/tenant-moves.ts";
 
 let t: ShardTests;
@@ -61,6 +62,14 @@ describe("postern tenants move", () => {
     assert.equal(dry.code, 0, dry.errors);
     assert.match(dry.output, /can be moved from eu1 to eu2\./);
     assert.match(dry.output, new RegExp(`has ${rows} rows to copy, less than 1 MB without indexes`));
+    await t.rows(
+      "eu1",
+      `UPDATE postern.deliveries SET response_body = (SELECT string_agg(md5(n::text), '') FROM generate_series(1, 60000) AS n)
+        WHERE tenant_id = $1 AND id = (SELECT id FROM postern.deliveries WHERE tenant_id = $1 LIMIT 1)`,
+      [one.tid],
+    );
+    const larger = await runHere(["tenants", "move", one.tid, "--to", "eu2", "--dry-run"], t.settings());
+    assert.match(larger.printed, new RegExp(`has ${rows} rows to copy, 2 MB without indexes`));
     await t.rows("eu1", "INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [one.tid]);
     assert.match((await move(one.tid, "--to", "eu2")).errors, /is being erased/);
     assert.deepEqual(await leftovers("eu1"), [0, 0, 0]);

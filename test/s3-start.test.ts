@@ -1,7 +1,12 @@
 /** The start of the program with an object store, on moto, which knows every setting of a bucket. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { CreateBucketCommand, PutBucketVersioningCommand, S3Client } from "@aws-sdk/client-s3";
+import {
+  CreateBucketCommand,
+  ListObjectsV2Command,
+  PutBucketVersioningCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import { prepareMoto, startMoto } from "./support/moto.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { startTestService, type TestService } from "./support/service.ts";
@@ -29,12 +34,13 @@ describe("a start with an object store", { skip: missing ?? false }, () => {
     await database.drop();
   });
 
-  it("is refused where objects would have no versions, with what to do", async () => {
+  it("is refused where objects would have no versions, with what to do, and leaves no mark there", async () => {
     await client.send(new CreateBucketCommand({ Bucket: "unversioned" }));
     await assert.rejects(start(store.endpoint, "unversioned"), {
       name: "ConfigError",
       message: /unversioned is not safe to use\.\nBR-04 is not set: enable versioning/,
     });
+    assert.equal(await objectsIn("unversioned"), 0);
   });
 
   it("succeeds where less is wrong, and serves no files of a folder", async () => {
@@ -45,6 +51,7 @@ describe("a start with an object store", { skip: missing ?? false }, () => {
     const { status } = await service.call("GET", "/api/storage/files/artifacts/x", { as: null });
     await service.stop();
     assert.equal(status, 403);
+    assert.equal(await objectsIn("good-enough"), 1);
   });
 
   it("succeeds while the store is away: events do not wait for it", async () => {
@@ -53,6 +60,10 @@ describe("a start with an object store", { skip: missing ?? false }, () => {
     await service.stop();
     assert.equal(status, 200);
   });
+
+  async function objectsIn(Bucket: string): Promise<number | undefined> {
+    return (await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount;
+  }
 
   function start(endpoint: string, bucket: string): Promise<TestService> {
     const OBJECT_STORE_URL = `s3://${bucket}?region=us-east-1&endpoint=${endpoint}`;
