@@ -7,6 +7,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { newKey, sha256 } from "../../../test/support/bucket-contract.ts";
 import { openDirectoryBucket, type DirectoryBucket } from "../../../test/support/directory-bucket.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { away, inPages } from "../../../test/support/stored.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
 import { trashKey } from "../bytes/own-keys.ts";
 import {
@@ -145,10 +146,12 @@ describe("the trash", () => {
       (await entries(`v1/t/${tenantOfOne}/`)).map(({ key }) => key),
       [one.key],
     );
-    assert.deepEqual(
-      (await entries()).map(({ key }) => key),
-      [one.key, other.key].toSorted(),
-    );
+    for (const listed of [bucket, inPages(bucket, 1)]) {
+      assert.deepEqual(
+        (await Array.fromAsync(listTrash(listed))).map(({ key }) => key),
+        [one.key, other.key].toSorted(),
+      );
+    }
   });
 
   it("is emptied of what came up to a time, and of an entry once", async () => {
@@ -188,5 +191,25 @@ describe("a copy", () => {
     assert.equal(await contentOf(to), "bytes");
     assert.equal((await copyVersion(bucket, version, to))?.code, "exists");
     assert.equal(await digestOfVersion(bucket, version), sha256(Buffer.from("bytes")));
+  });
+
+  it("keeps no file open that the store did not read, as the key is taken", async () => {
+    const version = await put(newKey());
+    const sources: Readable[] = [];
+    const unread: Bucket = {
+      ...bucket,
+      async get(request) {
+        const opened = await bucket.get(request);
+        if (opened.found) sources.push(opened.body);
+        return opened;
+      },
+      put: async () => ({ code: "exists" }),
+    };
+    assert.deepEqual(await copyVersion(unread, version, newKey()), { code: "exists" });
+    await assert.rejects(copyVersion({ ...unread, put: away }, version, newKey()), StoreUnavailableError);
+    assert.deepEqual(
+      sources.map(({ destroyed }) => destroyed),
+      [true, true],
+    );
   });
 });

@@ -79,7 +79,12 @@ export async function copyVersion(bucket: Bucket, from: Version, to: string): Pr
   const sha256 = head.sha256 ?? (await digestOfVersion(bucket, from));
   const source = await bucket.get({ key, versionId });
   if (!source.found) return null;
-  return bucket.put({ key: to, size: head.size, sha256, open: () => source.body });
+  try {
+    return await bucket.put({ key: to, size: head.size, sha256, open: () => source.body });
+  } finally {
+    // A key that is taken, or a store that is away, is known without reading any of it.
+    source.body.destroy();
+  }
 }
 
 /** For what was not uploaded by Postern: stores know the digest only where an upload brought it. */
