@@ -79,10 +79,12 @@ function isAscending(keys: readonly string[], after: string | null): boolean {
 }
 
 /** The last key of which both sides are known; null where both were read to their end. */
-export function findHorizon(input: ReconcileObjectsInput): string | null {
+export function findHorizon(
+  sides: Pick<ReconcileObjectsInput, "rows" | "rows_truncated" | "objects" | "objects_truncated">,
+): string | null {
   const ends = [
-    input.rows_truncated ? input.rows.at(-1)?.key : undefined,
-    input.objects_truncated ? input.objects.at(-1)?.key : undefined,
+    sides.rows_truncated ? sides.rows.at(-1)?.key : undefined,
+    sides.objects_truncated ? sides.objects.at(-1)?.key : undefined,
   ].filter((key) => key !== undefined);
   return ends.toSorted(compareBytes)[0] ?? null;
 }

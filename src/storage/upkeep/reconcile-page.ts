@@ -76,6 +76,13 @@ export async function judgePage(services: ReconcileServices, page: PageOfPass): 
   const now = await readDatabaseClock(db);
   const rows = await listRowsByKey(db, bucket.name, { after, limit: batchSize + 1 });
   const listing = await bucket.list({ after, limit: batchSize });
+  const sides = {
+    rows: rows.slice(0, batchSize),
+    rows_truncated: rows.length > batchSize,
+    objects: listing.objects,
+    objects_truncated: listing.isTruncated,
+  };
+  const horizon = findHorizon(sides);
   const input: ReconcileObjectsInput = {
     run: {
       run_id: page.runId,
@@ -87,14 +94,9 @@ export async function judgePage(services: ReconcileServices, page: PageOfPass): 
     now,
     bucket: bucket.name,
     after,
-    rows: rows.slice(0, batchSize),
-    rows_truncated: rows.length > batchSize,
-    objects: listing.objects,
-    objects_truncated: listing.isTruncated,
-    marks: [],
+    ...sides,
+    marks: await listMarks(db, bucket.name, { after, upTo: horizon }),
   };
-  const horizon = findHorizon(input);
-  input.marks = await listMarks(db, bucket.name, { after, upTo: horizon });
   await showHiddenVersions(bucket, input, horizon);
   withhold(input, page.examinedOrphans);
   return {
