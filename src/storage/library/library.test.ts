@@ -274,6 +274,26 @@ describe("the erasure of an artifact", () => {
       ],
     );
   });
+
+  it("of all leaves what changes meanwhile, and does not record it as erased", async () => {
+    const objects = [await store("available"), await store("available")];
+    const [first, second] = objects.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    assert.ok(first !== undefined && second !== undefined);
+    const told: unknown[] = [];
+    const services = { changing: byOperator(database.pool, ACME), bucket };
+    for await (const { outcome, artifact } of eraseArtifacts(services, null)) {
+      told.push([outcome, artifact.id, artifact.reason]);
+      await database.pool.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [
+        second.id,
+      ]);
+    }
+    assert.deepEqual(told, [
+      ["erased", first.id, null],
+      ["left", second.id, "it changed meanwhile: try again"],
+    ]);
+    assert.ok(await isThere(second));
+    assert.equal((await audited()).length, 1);
+  });
 });
 
 it("a tenant's settings are the defaults until it chooses, and each choice is recorded", async () => {

@@ -38,7 +38,7 @@ before(async () => {
     requests++;
     const [place = "", query = ""] = (request.url ?? "").slice(1).split("?");
     const isGood = request.method === "GET" && (signer.verify({ place, query })?.endsAtMs ?? 0) > Date.now();
-    answer.writeHead(statusOf(request, isGood)).end();
+    answer.writeHead(statusOf(request, isGood), { location: "/elsewhere" }).end();
   });
   port = await listen(server);
 });
@@ -113,6 +113,18 @@ describe("a trial of links", () => {
     assert.match(text, /unsigned_get was answered 200 instead of 403/);
     assert.match(text, /tampered_get was answered 200 instead of 403/);
     assert.equal(text.match(/the bucket must not be public/g)?.length, 1);
+  });
+
+  it("follows no store that leads elsewhere: what is answered there is not its own answer", async () => {
+    statusOf = (request, isGood) =>
+      isGood ? rightStatus(request, isGood) : request.url === "/elsewhere" ? 403 : 302;
+    assert.deepEqual(await failing(newProbes()), [
+      "head_with_get_url",
+      "unsigned_get",
+      "tampered_get",
+      "expired_get",
+      "other_key_get",
+    ]);
   });
 
   it("that found a fault is made again for objects that come a moment later", async () => {
