@@ -75,11 +75,14 @@ describe("uploads that a process left", () => {
     assert.deepEqual(await finish(), DONE);
   });
 
-  it("are not those that a process may still be at, an export's, nor any whose bytes are not there", async () => {
+  it("are not those that a process may still be at, an export's, nor any whose own bytes are not there", async () => {
     const [young] = await leave(1, { ageMs: 0 });
     const [archive] = await leave(1, { kind: "export" });
     const [gone] = await leave(1);
     const missing = await stored.store({ state: "missing" });
+    const [other] = await leave(1, { isRecorded: false });
+    assert.ok(other !== undefined);
+    await stored.overwrite(other, "other bytes");
     assert.ok(young !== undefined && archive !== undefined && gone !== undefined);
     await stored.lose(gone);
     let asked = 0;
@@ -89,7 +92,8 @@ describe("uploads that a process left", () => {
     };
     assert.deepEqual(await finish({ sample }), DONE);
     assert.equal(asked, 0);
-    assert.deepEqual(await states([young, archive, gone, missing]), [
+    assert.deepEqual(await states([young, archive, gone, other, missing]), [
+      "pending",
       "pending",
       "pending",
       "pending",

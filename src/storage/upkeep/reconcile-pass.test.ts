@@ -113,6 +113,8 @@ describe("a pass over several pages", () => {
     const pages = inPages(stored.bucket, 2);
     const deleteVersion: Bucket["deleteVersion"] = (version) =>
       version.key.startsWith("v1/") ? away() : stored.bucket.deleteVersion(version);
+    assert.equal((await run(pages, { isDryRun: true })).finished, 0);
+    assert.equal(await stored.stateOf({ id: kept[1]?.id ?? "" }), "pending");
     const { refusal, ...summary } = await runPass({
       ...stored.services,
       probes,

@@ -277,6 +277,7 @@ describe("the upkeep of stored artifacts", () => {
     const { lines, metrics } = await keepUp({ until: ({ lines }) => lines.length === 1 });
     const reason = "the pass would destroy 6 artifacts, and of 0 known ones 5 are allowed";
     assert.deepEqual(lines, [{ level: 50, bucket: stored.bucket.name, reason }]);
+    assert.deepEqual(valuesOf(metrics, "storage_reconcile_decisions_total"), []);
     assert.deepEqual(
       valuesOf(metrics, "storage_reconcile_completed_timestamp_seconds", "storage_trash_emptied_total"),
       ["storage_trash_emptied_total 0", "storage_reconcile_completed_timestamp_seconds 0"],
