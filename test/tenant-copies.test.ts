@@ -14,6 +14,7 @@ import {
   readCopyState,
   readDays,
   readEnd,
+  readLeftCopies,
   subscribe,
   unpublish,
   unsubscribe,
@@ -182,6 +183,16 @@ describe("the comparison of both logs", () => {
       /The copy in eu2 lacks 1 of 1 deliveries\.\n.*--undo/,
     );
   });
+});
+
+it("is taken back, with a slot that would keep the source's log for ever, before anything subscribed", async () => {
+  const unused = { name: "postern_move_unused", tenantId: globex };
+  const left = async () => (await readLeftCopies(source.pool)).filter((one) => one.includes(unused.name));
+  for (let times = 0; times < 2; times++) await publish(source.pool, unused);
+  const { name } = unused;
+  assert.deepEqual(await left(), [`publication ${name}`, `publication ${name}_log`, `slot ${name}`]);
+  for (let times = 0; times < 2; times++) await unpublish(source.pool, unused);
+  assert.deepEqual(await left(), []);
 });
 
 it("has no slot any more whose log the source's server gave up, though it still lists it", async () => {
