@@ -98,9 +98,13 @@ describe("what is known of keys in several shards", () => {
     ["away", () => Promise.reject(new Error("away"))],
   ] as const) {
     it(`is nothing of a tenant that only the directory knows, while that is ${how}`, async () => {
-      const { keys, directory } = shardsWith({ acme: "eu1", globex: "eu2" }, { acme: "eu1" });
-      directory.find = find;
+      const { keys, directory, asked } = shardsWith({ acme: "eu1", globex: "eu2" }, { acme: "eu1" });
+      directory.find = (tenantId) => {
+        asked.push(`directory ${tenantId}`);
+        return find();
+      };
       assert.deepEqual(idsOf(await keys([acme, globex])), [acme.id]);
+      assert.deepEqual(asked, ["directory globex", "eu1 acme"]);
     });
   }
 });

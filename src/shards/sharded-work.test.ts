@@ -241,10 +241,15 @@ describe("events of one request", () => {
   });
 
   it("whose key stands for other content in another shard are refused as a whole", async () => {
-    const [own, foreign] = [eventOf(one), eventOf(other)];
+    const [own, foreign, repeated] = [eventOf(one), eventOf(other), eventOf(other)];
     const earlier = { id: newEventId(), dispatchCount: 1, sameContent: false };
-    const { publish, commits } = publishing(new Map([[foreign.id, earlier]]));
-    await assert.rejects(publish([own, foreign]), new Refusal("idempotency_key_reused"));
+    const same = { ...earlier, id: newEventId(), sameContent: true };
+    const known = new Map([
+      [repeated.id, same],
+      [foreign.id, earlier],
+    ]);
+    const { publish, commits } = publishing(known);
+    await assert.rejects(publish([own, foreign, repeated]), new Refusal("idempotency_key_reused"));
     assert.deepEqual(commits, []);
   });
 
@@ -256,7 +261,7 @@ describe("events of one request", () => {
     assert.deepEqual(commits, [["eu1", [own.id], [lost.id]]]);
   });
 
-  it("follow a tenant that has moved", async () => {
+  it("follow a tenant that has moved, the first one's or another's", async () => {
     const event = eventOf(other);
     const { publish, commits, refuse } = publishing();
     await directory.find(other);
@@ -266,6 +271,16 @@ describe("events of one request", () => {
     assert.deepEqual(commits, [
       ["eu2", [event.id], undefined],
       ["eu1", [event.id], undefined],
+    ]);
+    const first = eventOf(one);
+    await database.pool.query("UPDATE postern.shard_directory SET shard = 'eu2', version = 3");
+    await publish([first]);
+    commits.length = 0;
+    refuse(1);
+    await publish([first, event]);
+    assert.deepEqual(commits, [
+      ["eu1", [first.id, event.id], undefined],
+      ["eu1", [first.id], [event.id]],
     ]);
   });
 });
