@@ -26,13 +26,22 @@ describe("what keeps a tenant from being moved", () => {
     const full = faultsOfSource("eu1", { ...READY, freeSlots: 2 }).join();
     assert.match(full, /SET max_replication_slots = 11; and restart/);
     assert.ok(!full.includes("max_wal_senders"));
+    const busy = faultsOfSource("eu1", { ...READY, maxSenders: 8, freeSenders: 1 }).join();
+    assert.match(busy, /has 10 free replication slots and 1 free senders, and moving a tenant needs 3\./);
+    assert.match(busy, /run ALTER SYSTEM SET max_wal_senders = 10; and restart/);
+    assert.deepEqual(faultsOfSource("eu1", { ...READY, freeSlots: 3, freeSenders: 3 }), []);
     assert.match(
       faultsOfSource("eu1", { ...READY, mayPublish: false }).join(),
       /GRANT postern_owner TO admin; .* GRANT CREATE ON DATABASE postern TO admin;/,
     );
+    for (const version of [16, 18])
+      assert.match(
+        faultsOfTarget("eu2", { ...READY, version, maySubscribe: false }).join(),
+        /GRANT pg_create_subscription TO admin; ALTER ROLE admin BYPASSRLS; GRANT CREATE ON DATABASE postern TO admin;/,
+      );
     assert.match(
-      faultsOfTarget("eu2", { ...READY, maySubscribe: false }).join(),
-      /GRANT pg_create_subscription/,
+      faultsOfSource("eu1", { ...READY, mayReplicate: false }).join(),
+      /ALTER ROLE admin REPLICATION;/,
     );
   });
 

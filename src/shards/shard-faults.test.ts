@@ -38,6 +38,13 @@ describe("databases", () => {
       "The shards have different versions of the schema: eu1 is at 42, and eu2 is behind.\n" +
         "Run `postern migrate` of the newest release that was started on them, and start that release.",
     ]);
+    const [one, other] = shards({}, { version: 41 });
+    assert.ok(one && other);
+    const four = [one, other, { ...one, name: "us1" }, { ...other, name: "us2" }];
+    assert.match(
+      shardFaults(four, { homes, names }).join("\n"),
+      /: eu1, us1 is at 42, and eu2, us2 is behind\./,
+    );
   });
 
   it("have each other's names, or another order", () => {

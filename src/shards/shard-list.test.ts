@@ -2,14 +2,27 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { maskShards, parseShardList } from "./shard-list.ts";
 
+const listOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => `s${n}=postgres://a/x${n}`).join("|");
+
 describe("parseShardList", () => {
   it("reads names, databases and weights, in their order", () => {
-    assert.deepEqual(parseShardList("eu1=postgres://a/x | eu-2*3=postgresql://b,c/y?sslmode=require"), {
+    const text =
+      "eu1=postgres://a/x | eu-2*3=postgresql://b,c/y?sslmode=require|us*1000=postgres://d/x|old*0=postgres://e/x";
+    assert.deepEqual(parseShardList(text), {
       shards: [
         { name: "eu1", url: "postgres://a/x", weight: 1 },
         { name: "eu-2", url: "postgresql://b,c/y?sslmode=require", weight: 3 },
+        { name: "us", url: "postgres://d/x", weight: 1000 },
+        { name: "old", url: "postgres://e/x", weight: 0 },
       ],
     });
+  });
+
+  it("reads 100 shards, and no more", () => {
+    const parsed = parseShardList(listOf(100));
+    assert.equal("shards" in parsed && parsed.shards.length, 100);
+    assert.deepEqual(parseShardList(listOf(101)), { fault: "names more than 100 shards" });
   });
 
   const faults: [text: string, fault: RegExp][] = [
@@ -18,6 +31,7 @@ describe("parseShardList", () => {
     ["Eu1=postgres://a/x", /entry 1 is not/],
     ["eu1=mysql://a/x", /entry 1 is not/],
     ["eu1*1001=postgres://a/x", /weight above 1000/],
+    ["eu1=postgres://a/x?sslmod=require", /^has a database for eu1 that .*sslmode/],
     ["eu1*0=postgres://a/x", /every shard the weight 0/],
     ["eu1=postgres://a/x|eu1=postgres://a/y", /names eu1 twice/],
     ["eu1=postgres://a/x|eu2=postgres://a/x", /names one database twice: eu2/],
