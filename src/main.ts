@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=100 --expose-gc
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8 --heap-growing-percent=100 --expose-gc
 /** Runs the `postern` command. */
 import { enableCompileCache } from "node:module";
 import { stripVTControlCharacters } from "node:util";

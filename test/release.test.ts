@@ -142,6 +142,14 @@ describe("the archive", () => {
     );
   });
 
+  it("starts Node as the program's first line does", async () => {
+    const launcher = await readFile(join(unpacked, "bin", "postern"), "utf8");
+    assert.deepEqual(
+      startWords().filter((word) => !launcher.includes(` ${word}`)),
+      [],
+    );
+  });
+
   it("migrates, checks itself and delivers over TLS", async () => {
     const main = join(unpacked, "bin", "postern");
     const program = await startProgram(["up"], env, main);
@@ -159,6 +167,14 @@ describe("the archive", () => {
     assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
   });
 });
+
+/** Variables and options of Node, as the program's first line has them. */
+function startWords(): string[] {
+  const [firstLine = ""] = readFileSync(join(root, "src/main.ts"), "utf8").split("\n");
+  const words = firstLine.split(" ").filter((word) => /^(--|[A-Z_]+=)/.test(word));
+  assert.ok(words.length > 1);
+  return words;
+}
 
 /** Where a layout has a blob. */
 const at = ({ digest: of }: { digest: string }): string => `blobs/${of.replace(":", "/")}`;
@@ -208,6 +224,11 @@ describe("the image", () => {
       assert.equal(data.length, blob.size);
     }
     assert.equal(config.rootfs.diff_ids.length, manifest.layers.length);
+    const words = new Set([...config.config.Env, ...config.config.Entrypoint]);
+    assert.deepEqual(
+      startWords().filter((word) => !words.has(word)),
+      [],
+    );
   });
 
   it("runs as its user on a root that it cannot write to, and finds names", async (context) => {

@@ -19,11 +19,17 @@ const MODULES = "node_modules/";
 /** The package of the page `/reference`, of which files are copied and nothing is bundled. */
 const REFERENCE = "node_modules/swagger-ui-dist";
 
+/** How a process that serves is started. */
+export type Start = {
+  /** Variables of its environment, as `NAME=value`. */
+  environment: readonly string[];
+  nodeOptions: readonly string[];
+};
+
 export type Bundle = {
   /** The module to run. */
   main: string;
-  /** Node's options for a process that serves. */
-  nodeOptions: string[];
+  start: Start;
   /** The folder of each package that is part of it, relative to the checkout, sorted. */
   packages: string[];
 };
@@ -33,9 +39,9 @@ export type Bundle = {
  * Answers the program's path.
  */
 export async function buildProgram(folder = join(root, "dist")): Promise<string> {
-  const { nodeOptions } = await bundleInto(folder);
+  const { start } = await bundleInto(folder);
   const program = join(folder, "postern");
-  await writeFile(program, launcher(nodeOptions), { mode: 0o755 });
+  await writeFile(program, launcher(start), { mode: 0o755 });
   return program;
 }
 
@@ -74,16 +80,20 @@ export async function bundleInto(folder: string): Promise<Bundle> {
   const main = join(folder, "main.mjs");
   return {
     main,
-    nodeOptions: await takeShebang(main),
+    start: await takeShebang(main),
     packages: [...packagesIn(metafile), REFERENCE, ...(await portalPackages())].sort(),
   };
 }
 
-/** Removes the program's first line, and answers the options that it has for Node. */
-async function takeShebang(main: string): Promise<string[]> {
+/** Removes the program's first line, and answers how it starts Node. */
+async function takeShebang(main: string): Promise<Start> {
   const [shebang = "", ...lines] = (await readFile(main, "utf8")).split("\n");
   await writeFile(main, lines.join("\n"));
-  return shebang.split(" ").filter((word) => word.startsWith("--"));
+  const words = shebang.split(" ");
+  return {
+    environment: words.filter((word) => /^[A-Z_]+=/.test(word)),
+    nodeOptions: words.filter((word) => word.startsWith("--")),
+  };
 }
 
 function packagesIn({ outputs }: Metafile): string[] {
@@ -116,8 +126,8 @@ async function copyPortal(folder: string): Promise<void> {
 }
 
 /** Looks at Node before anything is imported: an older one can't even parse the program. */
-function launcher(nodeOptions: readonly string[]): string {
-  return `#!/usr/bin/env -S node ${nodeOptions.join(" ")}
+function launcher({ environment, nodeOptions }: Start): string {
+  return `#!/usr/bin/env -S ${[...environment, "node", ...nodeOptions].join(" ")}
 if (Number.parseInt(process.versions.node, 10) < ${NEEDED_NODE}) {
   console.error("postern needs Node ${NEEDED_NODE} or newer, and this is Node " + process.versions.node + " (" + process.execPath + ").");
   console.error("Put a newer one first on the PATH, or start Postern through npm, which brings its own.");

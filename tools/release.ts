@@ -77,7 +77,7 @@ async function makeArchive(
 
 /** None where this system has no C library that could go with it. */
 async function makeImageOf(
-  { files, packages, npm, nodeOptions }: Program,
+  { files, packages, npm, start }: Program,
   one: NodePackage,
   node: ReleaseFile[],
   epochSeconds: number,
@@ -93,7 +93,7 @@ async function makeImageOf(
   const contents = { packages, node: one, others: libraryComponents(system) };
   const sbom = writeSbom(npm, contents, { version: VERSION, epochSeconds });
   const program = [...files.filter(({ path }) => IN_IMAGE.test(path)), { path: "sbom.cdx.json", data: sbom }];
-  const layout = await posternImage({ system, node, nodeOptions, program }, epochSeconds);
+  const layout = await posternImage({ system, node, start, program }, epochSeconds);
   return [
     { name: `${name}.tar`, bytes: await packFiles(layout, epochSeconds) },
     { name: `${name}.cdx.json`, bytes: Buffer.from(sbom) },
@@ -108,10 +108,10 @@ async function prepareProgram() {
     const packages = await readPackages(root, bundle.packages);
     const files: ReleaseFile[] = [
       ...(await commonFiles(root, join(folder, "dist"))),
-      launcherFile(bundle.nodeOptions),
+      launcherFile(bundle.start),
       { path: "NOTICES.txt", data: await writeNotices(root, packages) },
     ];
-    return { files, packages, npm: askNpm([root, join(root, "portal")]), nodeOptions: bundle.nodeOptions };
+    return { files, packages, npm: askNpm([root, join(root, "portal")]), start: bundle.start };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -2,6 +2,7 @@
 import { globSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Start } from "../build.ts";
 import type { ReleaseFile } from "./archive.ts";
 import type { NodeFiles } from "./node-binary.ts";
 
@@ -39,10 +40,10 @@ export function nodeFiles({ binary, licence }: NodeFiles): ReleaseFile[] {
 }
 
 /** Starts the program on the Node of the release, from wherever the release or a link to this file lies. */
-export function launcherFile(nodeOptions: readonly string[]): ReleaseFile {
+export function launcherFile({ environment, nodeOptions }: Start): ReleaseFile {
   const data = `#!/bin/sh
 home=$(dirname "$(dirname "$(readlink -f "$0")")")
-exec "$home/node/bin/node" ${nodeOptions.join(" ")} "$home/dist/main.mjs" "$@"
+${environment.map((variable) => `export ${variable}\n`).join("")}exec "$home/node/bin/node" ${nodeOptions.join(" ")} "$home/dist/main.mjs" "$@"
 `;
   return { path: "bin/postern", data, isExecutable: true };
 }

@@ -1,5 +1,6 @@
 /** Postern's image: no shell, no package manager, a user without rights, and a folder that it may write to. */
 import { VERSION } from "../../src/shared/version.ts";
+import type { Start } from "../build.ts";
 import { below, type ReleaseFile } from "./archive.ts";
 import { makeImage, type Layer } from "./image.ts";
 import { IMAGE_USER } from "./image-system.ts";
@@ -8,7 +9,7 @@ export type ImageParts = {
   system: readonly ReleaseFile[];
   node: readonly ReleaseFile[];
   program: readonly ReleaseFile[];
-  nodeOptions: readonly string[];
+  start: Start;
 };
 
 const HOME = "opt/postern";
@@ -47,8 +48,14 @@ export async function posternImage(parts: ImageParts, epochSeconds: number): Pro
     epochSeconds,
     config: {
       User: `${IMAGE_USER}:${IMAGE_USER}`,
-      Env: ["PATH=/usr/local/bin", "NODE_ENV=production", "HOST=0.0.0.0", `DATA_DIR=${DATA}`],
-      Entrypoint: [node, ...parts.nodeOptions, main],
+      Env: [
+        "PATH=/usr/local/bin",
+        "NODE_ENV=production",
+        "HOST=0.0.0.0",
+        `DATA_DIR=${DATA}`,
+        ...parts.start.environment,
+      ],
+      Entrypoint: [node, ...parts.start.nodeOptions, main],
       Cmd: ["up"],
       ExposedPorts: { "8080/tcp": {} },
       Volumes: { [DATA]: {} },
