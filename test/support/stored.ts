@@ -4,9 +4,11 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
+import { after, afterEach, before, beforeEach } from "node:test";
 import type { Pool } from "../../src/database/pool.ts";
 import { newDeliveryId, type TenantId } from "../../src/shared/id.ts";
 import { StoreUnavailableError, type Bucket } from "../../src/storage/bytes/bucket.ts";
+import { ownerKey } from "../../src/storage/bytes/own-keys.ts";
 import { storageTenantId } from "../../src/storage/rows/storage-ids.ts";
 import { insertPendingObject, recordUpload } from "../../src/storage/rows/stored-object-store.ts";
 import type { MarkClass } from "../../src/storage/rules/mutations.ts";
@@ -17,6 +19,7 @@ import type { LinkProbes } from "../../src/storage/library/link-probes.ts";
 import { checkOwner } from "../../src/storage/upkeep/ownership.ts";
 import { sha256 } from "./bucket-contract.ts";
 import { openDirectoryBucket } from "./directory-bucket.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { tenant } from "./two-tenants.ts";
 
 const HOUR_MS = 3_600_000;
@@ -34,6 +37,21 @@ type Wanted = {
 
 export type Stored = Awaited<ReturnType<typeof openStored>>;
 export type KeptArtifact = Awaited<ReturnType<Stored["store"]>>;
+
+/** A database of the test file's own, and a bucket for each of its tests, which `use` is given. */
+export function eachStored(use: (stored: Stored, databaseUrl: string) => void): void {
+  let database: TestDatabase;
+  let stored: Stored;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+  beforeEach(async () => {
+    stored = await openStored(database.pool);
+    use(stored, database.url);
+  });
+  afterEach(() => stored.close());
+}
 
 /** A bucket of this installation, empty. Its links are answered as they must be, by nobody. */
 export async function openStored(db: Pool) {
@@ -113,6 +131,12 @@ export async function openStored(db: Pool) {
     return (await rowOf(artifact))?.state ?? null;
   }
 
+  /** Another installation's mark in the bucket. Answers that installation's id. */
+  async function takeOver(generation = 9, installation = randomUUID()): Promise<string> {
+    await writeFile(join(root, ownerKey(generation)), JSON.stringify({ installation, generation }));
+    return installation;
+  }
+
   return {
     db,
     bucket,
@@ -126,6 +150,7 @@ export async function openStored(db: Pool) {
     lose: ({ place }: { place: string }): Promise<void> => rm(place),
     rowOf,
     stateOf,
+    takeOver,
     close: () => opened.close(),
   };
 }

@@ -1,25 +1,15 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { away, openStored, slip, type Stored } from "../../../test/support/stored.ts";
+import { describe, it } from "node:test";
+import { away, eachStored, slip, type Stored } from "../../../test/support/stored.ts";
 import type { Bucket, StoredVersion } from "../bytes/bucket.ts";
 import { deleteObjects } from "./delete-objects.ts";
 import { listTrash } from "./trash.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
 
-let database: TestDatabase;
 let stored: Stored;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
-});
-afterEach(() => stored.close());
+eachStored((opened) => (stored = opened));
 
 /** Those of `orphans` were found to have no row. */
 function remove(versions: readonly StoredVersion[], orphans: readonly { key: string }[], bucket?: Bucket) {
@@ -31,7 +21,7 @@ function remove(versions: readonly StoredVersion[], orphans: readonly { key: str
     ...orphans.map(({ key }) => ({ key, class: "object_without_row", decision: "purge" }) as const),
     ...versions.map(({ key }) => ({ key, class: "purge_due", decision: "purge" }) as const),
   ];
-  const services = { db: database.pool, bucket: bucket ?? stored.bucket };
+  const services = { db: stored.db, bucket: bucket ?? stored.bucket };
   return deleteObjects(services, deletes, { now: NOW, decisions });
 }
 

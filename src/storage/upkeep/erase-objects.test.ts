@@ -1,47 +1,30 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { away, openStored, slip, type Stored } from "../../../test/support/stored.ts";
+import { describe, it } from "node:test";
+import { away, eachStored, slip, type Stored } from "../../../test/support/stored.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import type { TenantId } from "../../shared/id.ts";
 import type { Bucket } from "../bytes/bucket.ts";
-import { ownerKey } from "../bytes/own-keys.ts";
 import { eraseObjectsOf } from "./erase-objects.ts";
 import { listTrash, moveToTrash } from "./trash.ts";
 
 const AT = "2026-03-01T12:00:00.000Z";
 const GLOBEX = tenant("globex");
 
-let database: TestDatabase;
 let stored: Stored;
 let acme: TenantId;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
+eachStored((opened) => {
+  stored = opened;
   // Its rows are its own in whatever bucket, so each test has another.
   acme = tenant(`acme-${randomUUID()}`);
 });
-afterEach(() => stored.close());
 
 const erase = (most: number, bucket: Partial<Bucket> = {}, buckets = [stored.bucket.name]) =>
-  eraseObjectsOf({ db: database.pool, bucket: { ...stored.bucket, ...bucket } }, acme, { most, buckets });
+  eraseObjectsOf({ db: stored.db, bucket: { ...stored.bucket, ...bucket } }, acme, { most, buckets });
 
 const own = (state: "available" | "expired" | "pending" | "quarantined" = "available") =>
   stored.store({ tenantId: acme, state });
-
-/** Another installation's mark in the bucket. */
-function takeOver(): Promise<void> {
-  const mark = JSON.stringify({ installation: randomUUID(), generation: 9 });
-  return writeFile(join(stored.root, ownerKey(9)), mark);
-}
 
 describe("the erasure of a tenant's objects", () => {
   it("takes so many at most, whatever rows say of them, then the trash, and of no other tenant", async () => {
@@ -88,7 +71,7 @@ describe("the erasure of a tenant's objects in a bucket in doubt", () => {
     const objects = [await own(), await own("expired"), await own()];
     const orphan = await stored.orphan({ tenantId: acme });
     const other = await stored.store({ tenantId: GLOBEX });
-    await takeOver();
+    await stored.takeOver();
     assert.deepEqual(await erase(2), { erased: 2, trouble: null });
     const { erased, trouble } = await erase(2);
     assert.equal(erased, 1);
@@ -103,7 +86,7 @@ describe("the erasure of a tenant's objects in a bucket in doubt", () => {
 
   it("names three of those that it left, and says where there are more", async () => {
     for (let n = 0; n < 3; n++) await own(n === 0 ? "pending" : "quarantined");
-    await takeOver();
+    await stored.takeOver();
     const key = "v1/t/\\S+/request_body\\.json";
     const three = `Left are 3 artifacts ${key}, ${key}, ${key}, and what no row names$`;
     assert.match((await erase(9)).trouble ?? "", new RegExp(three));
@@ -114,7 +97,7 @@ describe("the erasure of a tenant's objects in a bucket in doubt", () => {
 
   it("leaves alone what rows say to lie in another bucket", async () => {
     const elsewhere = await own();
-    await database.pool.query("UPDATE postern.stored_objects SET bucket = 'elsewhere' WHERE id = $1", [
+    await stored.db.query("UPDATE postern.stored_objects SET bucket = 'elsewhere' WHERE id = $1", [
       elsewhere.id,
     ]);
     const here = await own();
@@ -129,10 +112,10 @@ describe("the erasure of a tenant's objects in a bucket in doubt", () => {
 
   it("leaves a row as it is that changes meanwhile, for the next step", async () => {
     const changing = await own();
-    await takeOver();
+    await stored.takeOver();
     const deleteVersion: Bucket["deleteVersion"] = async (version) => {
       await stored.bucket.deleteVersion(version);
-      await database.pool.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [
+      await stored.db.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [
         changing.id,
       ]);
     };

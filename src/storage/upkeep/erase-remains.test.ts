@@ -1,48 +1,37 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { away, openStored, slip, type Stored } from "../../../test/support/stored.ts";
+import { describe, it } from "node:test";
+import { away, eachStored, slip, type Stored } from "../../../test/support/stored.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { newDeliveryId, newEndpointId, type TenantId } from "../../shared/id.ts";
 import { insertBodies } from "../artifacts/kept-body-store.ts";
 import type { Bucket } from "../bytes/bucket.ts";
-import { ownerKey } from "../bytes/own-keys.ts";
 import { eraseRemains } from "./erase-remains.ts";
 import { listTrash, moveToTrash } from "./trash.ts";
 
 const AT = "2026-03-01T12:00:00.000Z";
 const GLOBEX = tenant("globex");
 
-let database: TestDatabase;
 let stored: Stored;
 let acme: TenantId;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
+eachStored((opened) => {
+  stored = opened;
   acme = tenant(`acme-${randomUUID()}`);
 });
-afterEach(() => stored.close());
 
 const erase = (bucket: Partial<Bucket> = {}) =>
-  eraseRemains({ db: database.pool, bucket: { ...stored.bucket, ...bucket } }, acme);
+  eraseRemains({ db: stored.db, bucket: { ...stored.bucket, ...bucket } }, acme);
 
 /** A request's body and an answer's. */
 async function keepBodies(tenantId: TenantId): Promise<void> {
   const of = { tenantId, endpointId: newEndpointId(), id: newDeliveryId(), attempt: 1 };
   const bodies = { requestBody: true, responseBody: Buffer.from("an answer"), days: null };
-  await insertBodies(database.pool, of, bodies);
+  await insertBodies(stored.db, of, bodies);
 }
 
 async function audited() {
-  const { rows } = await database.pool.query(
+  const { rows } = await stored.db.query(
     "SELECT actor_type, action, details FROM postern.audit_log WHERE tenant_id = $1",
     [acme],
   );
@@ -80,7 +69,7 @@ describe("what an erasure finds beside a tenant's rows", () => {
       (await Array.fromAsync(listTrash(stored.bucket))).map(({ key }) => key).toSorted(),
       inTrash.map(({ key }) => key).toSorted(),
     );
-    const { rows } = await database.pool.query("SELECT tenant_id FROM postern.bodies_to_keep");
+    const { rows } = await stored.db.query("SELECT tenant_id FROM postern.bodies_to_keep");
     assert.deepEqual(
       rows.map(({ tenant_id }) => tenant_id),
       ["globex", "globex"],
@@ -96,8 +85,7 @@ describe("what an erasure finds beside a tenant's rows", () => {
   it("stays in a bucket that may be another's, but for bodies that wait", async () => {
     const orphan = await stored.orphan({ tenantId: acme });
     await keepBodies(acme);
-    const mark = JSON.stringify({ installation: randomUUID(), generation: 9 });
-    await writeFile(join(stored.root, ownerKey(9)), mark);
+    await stored.takeOver();
     const { reason, ...counts } = await erase();
     assert.deepEqual(counts, { bodies: 2, versions: 0, trash: 0 });
     assert.match(reason ?? "", /owner mark of another installation/);

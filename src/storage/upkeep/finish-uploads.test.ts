@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { describe, it } from "node:test";
 import {
   answering,
   away,
-  openStored,
+  eachStored,
   slip,
   sortedIds,
   type KeptArtifact,
@@ -17,17 +16,8 @@ import type { LinkProbes } from "../library/link-probes.ts";
 import { finishUploads } from "./finish-uploads.ts";
 import { judgePage } from "./reconcile-page.ts";
 
-let database: TestDatabase;
 let stored: Stored;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
-});
-afterEach(() => stored.close());
+eachStored((opened) => (stored = opened));
 
 async function finish({
   sample = async () => answering(),
@@ -60,7 +50,7 @@ describe("uploads that a process left", () => {
     const [recorded] = await leave(1);
     const [unrecorded] = await leave(1, { isRecorded: false, tenantId: tenant("globex") });
     assert.ok(recorded !== undefined && unrecorded !== undefined);
-    await database.pool.query(
+    await stored.db.query(
       "INSERT INTO postern.tenant_settings (tenant_id, artifact_days) VALUES ('globex', 3)",
     );
     assert.deepEqual(await finish(), { finished: 2, refusal: null });
@@ -135,7 +125,7 @@ describe("uploads that a process left", () => {
     const [changing, erased] = await leave(2);
     assert.ok(changing !== undefined && erased !== undefined);
     const sample: LinkProbes["sample"] = async ({ id }) => {
-      await database.pool.query(
+      await stored.db.query(
         id === changing.id
           ? "UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1"
           : "DELETE FROM postern.stored_objects WHERE id = $1",

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { inPages, openStored, sortedIds, type Stored } from "../../../test/support/stored.ts";
+import { describe, it } from "node:test";
+import { inPages, eachStored, sortedIds, type Stored } from "../../../test/support/stored.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import type { Bucket } from "../bytes/bucket.ts";
 import { parseObjectKey } from "../rules/object-key.ts";
@@ -10,17 +9,8 @@ import { insertPendingObject } from "../rows/stored-object-store.ts";
 import { applyPage, judgePage, type PageOfPass } from "./reconcile-page.ts";
 import { readCursor } from "./reconcile-store.ts";
 
-let database: TestDatabase;
 let stored: Stored;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
-});
-afterEach(() => stored.close());
+eachStored((opened) => (stored = opened));
 
 function pageOf(more: Partial<PageOfPass> = {}): PageOfPass {
   const [runId, none] = [randomUUID(), new Set<string>()];
@@ -46,7 +36,7 @@ async function storeLost(wanted: Parameters<Stored["store"]>[0] = {}) {
 }
 
 async function marks() {
-  const { rows } = await database.pool.query(
+  const { rows } = await stored.db.query(
     "SELECT key, class FROM postern.storage_marks WHERE bucket = $1 ORDER BY key",
     [stored.bucket.name],
   );
@@ -108,7 +98,7 @@ describe("what a page destroys", () => {
     assert.deepEqual(await applyPage(stored.services, judged, new Set()), [
       { op: "delete", target: "object", bucket: bucket.name, key: orphan.key, version_id: orphan.versionId },
     ]);
-    const told = await database.pool.query(
+    const told = await stored.db.query(
       "SELECT tenant_id, type, body::json -> 'data' AS data FROM postern.outbox",
     );
     const dataOf = ({ id, deliveryId }: typeof lost, attempt: number) => ({
@@ -124,7 +114,7 @@ describe("what a page destroys", () => {
         { tenant_id: "globex", type: "storage.object.quarantined", data: dataOf(changed, 1) },
       ],
     );
-    const noted = await database.pool.query(
+    const noted = await stored.db.query(
       "SELECT tenant_id, sequence::int, type, key, run_id FROM postern.storage_events WHERE bucket = $1 ORDER BY sequence",
       [bucket.name],
     );
@@ -153,7 +143,7 @@ describe("what a page destroys", () => {
     await assert.rejects(applyPage(stored.services, judged, new Set()), { name: "DestructionBoundError" });
     const approved = new Set(judged.result.output.decisions.slice(0, 1).map(({ key }) => `missing ${key}`));
     await applyPage(stored.services, judged, approved);
-    const { rows } = await database.pool.query(
+    const { rows } = await stored.db.query(
       "SELECT number, run_id FROM postern.storage_destroyed WHERE bucket = $1",
       [stored.bucket.name],
     );
@@ -165,15 +155,12 @@ describe("a page of which something has changed since it was read", () => {
   it("is not applied where that is a row, nor is anything of its other keys", async () => {
     const lost = [await storeLost(), await storeLost()];
     const judged = await judge();
-    await database.pool.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [
+    await stored.db.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [
       lost[0]?.id,
     ]);
     await assert.rejects(applyPage(stored.services, judged, new Set()), { name: "PageChangedError" });
     assert.deepEqual(await Promise.all(lost.map(stored.stateOf)), ["available", "available"]);
-    assert.deepEqual(
-      [(await marks()).length, await readCursor(database.pool, stored.bucket.name)],
-      [2, null],
-    );
+    assert.deepEqual([(await marks()).length, await readCursor(stored.db, stored.bucket.name)], [2, null]);
   });
 
   it("is not applied where an upload began under the key of an object that had no row", async () => {
@@ -187,7 +174,7 @@ describe("a page of which something has changed since it was read", () => {
     const { delivery_id: deliveryId, attempt, kind } = parts;
     const of = { tenantId: tenant("acme"), id: randomUUID(), deliveryId, attempt, kind };
     const facts = { bucket: stored.bucket.name, size: 1, sha256: "a".repeat(64) };
-    assert.ok(await insertPendingObject(database.pool, { ...of, ...facts }));
+    assert.ok(await insertPendingObject(stored.db, { ...of, ...facts }));
     await assert.rejects(applyPage(stored.services, judged, new Set()), { name: "PageChangedError" });
   });
 
@@ -208,7 +195,7 @@ describe("the next page", () => {
     const first = await stored.store({ deliveryId: ids[0] });
     await stored.store({ deliveryId: ids[1] });
     const bucket = inPages(stored.bucket, 1);
-    const cursor = () => readCursor(database.pool, stored.bucket.name);
+    const cursor = () => readCursor(stored.db, stored.bucket.name);
     const services = { ...stored.services, bucket };
     const page = pageOf();
     await applyPage(services, await judgePage(services, page), page.approved);

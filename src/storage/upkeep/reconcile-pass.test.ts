@@ -3,13 +3,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { describe, it } from "node:test";
 import {
   answering,
   away,
   inPages,
-  openStored,
+  eachStored,
   sortedIds,
   type KeptArtifact,
   type Stored,
@@ -22,17 +21,8 @@ import { readBucket } from "./owner-store.ts";
 import { runPass, type PassOptions } from "./reconcile-pass.ts";
 import { readCursor } from "./reconcile-store.ts";
 
-let database: TestDatabase;
 let stored: Stored;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
-});
-afterEach(() => stored.close());
+eachStored((opened) => (stored = opened));
 
 const run = (bucket: Partial<Bucket> = {}, options: PassOptions = {}) =>
   runPass({ ...stored.services, bucket: { ...stored.bucket, ...bucket } }, options);
@@ -53,7 +43,7 @@ async function everything(): Promise<string> {
   const tables = ["stored_objects", "storage_marks", "storage_cursor", "storage_events", "storage_destroyed"];
   const found = await Promise.all(
     tables.map((table) =>
-      database.pool.query(`SELECT to_jsonb(t) AS row FROM postern.${table} t WHERE bucket = $1 ORDER BY 1`, [
+      stored.db.query(`SELECT to_jsonb(t) AS row FROM postern.${table} t WHERE bucket = $1 ORDER BY 1`, [
         stored.bucket.name,
       ]),
     ),
@@ -68,7 +58,7 @@ async function everything(): Promise<string> {
 async function loseMany(count: number): Promise<void> {
   const lost = await stored.store();
   await stored.lose(lost);
-  await database.pool.query(
+  await stored.db.query(
     `INSERT INTO postern.stored_objects
       SELECT (jsonb_populate_record(o, jsonb_build_object('id', new.id, 'delivery_id', new.id,
         'key', replace(o.key, o.delivery_id::text, new.id::text)))).*
@@ -76,7 +66,7 @@ async function loseMany(count: number): Promise<void> {
       WHERE o.bucket = $1`,
     [stored.bucket.name, count],
   );
-  await database.pool.query(
+  await stored.db.query(
     `INSERT INTO postern.storage_marks (bucket, key, class, first_seen_at, run_id)
       SELECT bucket, key, 'row_without_object', now() - interval '3 hours', gen_random_uuid()
       FROM postern.stored_objects WHERE bucket = $1`,
@@ -150,7 +140,7 @@ describe("a pass over several pages", () => {
 
   it("raises the bucket's mark where it begins, and not where it goes on", async () => {
     for (const deliveryId of sortedIds(3)) await stored.store({ deliveryId });
-    const generation = async () => (await readBucket(database.pool, stored.bucket.name))?.generation;
+    const generation = async () => (await readBucket(stored.db, stored.bucket.name))?.generation;
     const marks = async () => (await readdir(join(stored.root, "postern", "owner"))).length;
     assert.equal(await generation(), 1);
     const stop = new AbortController();
@@ -184,7 +174,7 @@ describe("a pass over several pages", () => {
     );
     const isThere = () => objects.map(({ place }) => existsSync(place));
     assert.deepEqual(isThere(), [false, false, false, true, true, true, true]);
-    const cursor = await readCursor(database.pool, stored.bucket.name);
+    const cursor = await readCursor(stored.db, stored.bucket.name);
     assert.deepEqual([cursor?.afterKey, cursor?.haltedReason], [kept.key, reason]);
     assert.deepEqual(await run(pages), { ...NOTHING, end: "halted", reason });
 
@@ -215,7 +205,7 @@ describe("a page", () => {
 
     /** As if nothing were wrong with the others. */
     const settle = (kept: number) =>
-      database.pool.query(
+      stored.db.query(
         `WITH over AS (DELETE FROM postern.storage_marks m USING
             (SELECT key FROM postern.storage_marks WHERE bucket = $1 ORDER BY key OFFSET $2) other
             WHERE m.bucket = $1 AND m.key = other.key RETURNING m.key)
@@ -228,7 +218,7 @@ describe("a page", () => {
       [end, reason, keys, destruction.number],
       ["halted", "a page would destroy more than 20 artifacts", 101, 21],
     );
-    await database.pool.query("DELETE FROM postern.storage_cursor WHERE bucket = $1", [stored.bucket.name]);
+    await stored.db.query("DELETE FROM postern.storage_cursor WHERE bucket = $1", [stored.bucket.name]);
     await settle(20);
     assert.deepEqual((await run()).decisions, { missing: 20 });
   });
@@ -238,9 +228,7 @@ describe("a page", () => {
     await stored.lose(lost);
     await stored.suspect(lost, "row_without_object");
     const change = () =>
-      database.pool.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [
-        lost.id,
-      ]);
+      stored.db.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [lost.id]);
     let lists = 0;
     const always = whenListed(async (times) => {
       lists = times;
@@ -259,8 +247,7 @@ describe("a page", () => {
     await stored.lose(lost);
     await stored.suspect(lost, "row_without_object");
     const installation = randomUUID();
-    const mark = JSON.stringify({ installation, generation: 9 });
-    const takeOver = whenListed(() => writeFile(join(stored.root, ownerKey(9)), mark));
+    const takeOver = whenListed(() => stored.takeOver(9, installation));
     const { end, reason, keys } = await run(takeOver);
     assert.deepEqual([end, keys, await stored.stateOf(lost)], ["refused", 0, "available"]);
     const foreign = new RegExp(`the owner mark of another installation, ${installation}`);

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { ignoreGone } from "../../../test/support/gone.ts";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { away, openStored, slip, type Stored } from "../../../test/support/stored.ts";
+import { away, eachStored, slip, type Stored } from "../../../test/support/stored.ts";
 import type { Bucket } from "../bytes/bucket.ts";
 import type { HeadAnswer } from "../rules/ports.ts";
 import { relinkLost } from "./relink-lost.ts";
@@ -14,20 +13,11 @@ type FoundHead = Extract<HeadAnswer, { found: true }>;
 const BYTES = "of an attempt";
 const TWO_HOURS_MS = 7_200_000;
 
-let database: TestDatabase;
 let stored: Stored;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
-});
-afterEach(() => stored.close());
+eachStored((opened) => (stored = opened));
 
 const relink = (bucket: Partial<Bucket> = {}, isDryRun = false) =>
-  relinkLost({ db: database.pool, bucket: { ...stored.bucket, ...bucket } }, isDryRun);
+  relinkLost({ db: stored.db, bucket: { ...stored.bucket, ...bucket } }, isDryRun);
 
 async function orphanOf(bytes: string, ageMs?: number) {
   const orphan = await stored.orphan({ bytes });
@@ -135,7 +125,7 @@ describe("objects that were suspected for two hours to have no row", () => {
     await orphanOf(BYTES);
     const put: Bucket["put"] = async (upload) => {
       const answer = await stored.bucket.put(upload);
-      await database.pool.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [
+      await stored.db.query("UPDATE postern.stored_objects SET revision = revision + 1 WHERE id = $1", [
         lost.id,
       ]);
       return answer;

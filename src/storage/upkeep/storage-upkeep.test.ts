@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
 import { makeKeptLog } from "../../../test/support/kept-log.ts";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import {
   answering,
   away,
   inPages,
+  eachStored,
   openStored,
   slip,
   sortedIds,
@@ -36,24 +35,16 @@ import { listTrash, moveToTrash } from "./trash.ts";
 /** Each work once, at the start. */
 const ONCE = { expireEveryMs: DAY_MS, firstPassAfterMs: 0, reconcileEveryMs: DAY_MS };
 
-let database: TestDatabase;
 let stored: Stored;
+let databaseUrl: string;
+eachStored((...opened) => ([stored, databaseUrl] = opened));
 
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
-});
-afterEach(() => stored.close());
-
-const lock = () => ({ url: database.url, applicationName: "upkeep test", connectionTimeoutMs: 5000 });
+const lock = () => ({ url: databaseUrl, applicationName: "upkeep test", connectionTimeoutMs: 5000 });
 
 /** So many artifacts like that one, of whose rows alone the test is. */
 async function storeMany(count: number): Promise<void> {
   await stored.store();
-  await database.pool.query(
+  await stored.db.query(
     `INSERT INTO postern.stored_objects
       SELECT (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'key', o.key || n))).*
       FROM postern.stored_objects o, generate_series(2, $2) n WHERE o.bucket = $1`,
@@ -62,16 +53,10 @@ async function storeMany(count: number): Promise<void> {
 }
 
 async function dueSince(interval: string): Promise<void> {
-  await database.pool.query(
+  await stored.db.query(
     `UPDATE postern.stored_objects SET deadline = now() - $2::interval WHERE bucket = $1`,
     [stored.bucket.name, interval],
   );
-}
-
-async function takeOver(generation: number): Promise<string> {
-  const installation = randomUUID();
-  await writeFile(join(stored.root, ownerKey(generation)), JSON.stringify({ installation, generation }));
-  return installation;
 }
 
 describe("what has come to its deadline", () => {
@@ -80,10 +65,10 @@ describe("what has come to its deadline", () => {
     const held = await stored.store({ isHeld: true });
     await dueSince("1 s");
     const later = await stored.store();
-    assert.equal(await expireDue(database.pool), 501);
-    assert.equal(await expireDue(database.pool), 0);
+    assert.equal(await expireDue(stored.db), 501);
+    assert.equal(await expireDue(stored.db), 0);
     assert.deepEqual(await Promise.all([held, later].map(stored.stateOf)), ["available", "available"]);
-    assert.deepEqual((await readReconcileState({ db: database.pool, bucket: stored.bucket })).states, {
+    assert.deepEqual((await readReconcileState({ db: stored.db, bucket: stored.bucket })).states, {
       available: 2,
       expired: 501,
     });
@@ -92,27 +77,27 @@ describe("what has come to its deadline", () => {
   it("is left to the next round where nothing of it can be changed", async () => {
     await storeMany(500);
     await dueSince("1 s");
-    await database.pool.query(`CREATE FUNCTION postern.leave() RETURNS trigger LANGUAGE plpgsql AS
+    await stored.db.query(`CREATE FUNCTION postern.leave() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RETURN NULL; END $$;
       CREATE TRIGGER leave BEFORE UPDATE ON postern.stored_objects FOR EACH ROW EXECUTE FUNCTION postern.leave()`);
-    assert.equal(await expireDue(database.pool), 0);
-    await database.pool.query("DROP FUNCTION postern.leave CASCADE");
-    assert.equal(await expireDue(database.pool), 500);
+    assert.equal(await expireDue(stored.db), 0);
+    await stored.db.query("DROP FUNCTION postern.leave CASCADE");
+    assert.equal(await expireDue(stored.db), 500);
   });
 });
 
 describe("whose the bucket is", () => {
   it("is logged when that has changed, and told at each look", async () => {
     const { log, lines } = makeKeptLog();
-    const look = () => isOwnBucket({ db: database.pool, bucket: stored.bucket, log });
+    const look = () => isOwnBucket({ db: stored.db, bucket: stored.bucket, log });
     assert.equal(await look(), true);
     assert.deepEqual(lines, []);
-    const installation = await takeOver(5);
+    const installation = await stored.takeOver(5);
     for (let n = 0; n < 2; n++) assert.equal(await look(), false);
     assert.deepEqual(lines, [{ level: 50, bucket: stored.bucket.name }]);
-    const known = await readBucket(database.pool, stored.bucket.name);
+    const known = await readBucket(stored.db, stored.bucket.name);
     assert.ok(known?.trouble?.includes(installation));
-    await takeOver(6);
+    await stored.takeOver(6);
     assert.equal(await look(), false);
     assert.equal(lines.length, 2);
     for (const generation of [5, 6]) await rm(join(stored.root, ownerKey(generation)));
@@ -124,14 +109,14 @@ describe("whose the bucket is", () => {
     const { log, lines } = makeKeptLog();
     const told = { outage: null };
     const look = (list: Bucket["list"] = (page) => stored.bucket.list(page)) =>
-      isOwnBucket({ db: database.pool, bucket: { ...stored.bucket, list }, log }, told);
+      isOwnBucket({ db: stored.db, bucket: { ...stored.bucket, list }, log }, told);
     const outage = { level: 40, err: "the store is away" };
     for (let n = 0; n < 2; n++) assert.equal(await look(away), true);
     assert.deepEqual(lines, [outage]);
     assert.equal(await look(), true);
     assert.equal(await look(away), true);
     assert.deepEqual(lines, [outage, outage]);
-    await takeOver(5);
+    await stored.takeOver(5);
     assert.equal(await look(), false);
     assert.equal(await look(away), false);
     await assert.rejects(look(slip), TypeError);
@@ -194,9 +179,7 @@ describe("the upkeep of stored artifacts", () => {
     await dueSince("1 s");
     // Of a bucket that is not compared here, so that the two works do not meet.
     await stored.lose(due);
-    await database.pool.query("UPDATE postern.stored_objects SET bucket = 'elsewhere' WHERE id = $1", [
-      due.id,
-    ]);
+    await stored.db.query("UPDATE postern.stored_objects SET bucket = 'elsewhere' WHERE id = $1", [due.id]);
     const bytes = "of an attempt";
     const lost = await stored.store({ bytes });
     await stored.lose(lost);
@@ -208,14 +191,14 @@ describe("the upkeep of stored artifacts", () => {
       await moveToTrash(stored.bucket, await stored.orphan(), at);
     }
     // More than one statement forgets.
-    await database.pool.query(
+    await stored.db.query(
       `INSERT INTO postern.storage_grants (tenant_id, id, object_id, user_id, issued_at, expires_at)
         SELECT 'acme', gen_random_uuid(), $1, $1, now(), now() - interval '31 days' FROM generate_series(1, 10001)`,
       [lost.id],
     );
     const beganAtS = Date.now() / 1000;
     const isForgotten = async () => {
-      const { rows } = await database.pool.query("SELECT count(*)::int AS count FROM postern.storage_grants");
+      const { rows } = await stored.db.query("SELECT count(*)::int AS count FROM postern.storage_grants");
       return rows[0].count === 0;
     };
     const { lines, metrics } = await keepUp({
@@ -242,7 +225,7 @@ describe("the upkeep of stored artifacts", () => {
   it("expires and compares nothing in another's bucket, and says so", async () => {
     const due = await stored.store();
     await dueSince("1 s");
-    await takeOver(5);
+    await stored.takeOver(5);
     // Known already, so that only the pass tells of it.
     assert.notEqual(await checkOwner(stored.services), null);
     const { lines, metrics } = await keepUp({ until: ({ lines }) => lines.length === 1 });
@@ -308,7 +291,7 @@ describe("the upkeep of stored artifacts", () => {
     });
     upkeep.start();
     await stopped.promise;
-    assert.equal((await readCursor(database.pool, stored.bucket.name))?.afterKey, first.key);
+    assert.equal((await readCursor(stored.db, stored.bucket.name))?.afterKey, first.key);
   });
 });
 
@@ -317,7 +300,7 @@ describe("a pass", () => {
     const services = { ...stored.services, lock: lock() };
     let second: Awaited<ReturnType<typeof reconcileOnce>> | undefined;
     let elsewhere: typeof second;
-    const other = await openStored(database.pool);
+    const other = await openStored(stored.db);
     const list: Bucket["list"] = async (page) => {
       if (second === undefined) {
         second = await reconcileOnce(services);

@@ -1,26 +1,16 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { openStored, sortedIds, type Stored } from "../../../test/support/stored.ts";
+import { describe, it } from "node:test";
+import { eachStored, sortedIds, type Stored } from "../../../test/support/stored.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { newDeliveryId } from "../../shared/id.ts";
 import { insertPendingObject } from "../rows/stored-object-store.ts";
 import { judgePage } from "./reconcile-page.ts";
 import { findUnknownObject } from "./unknown-object.ts";
 
-let database: TestDatabase;
 let stored: Stored;
-
-before(async () => {
-  database = await createTestDatabase();
-});
-after(() => database.drop());
-beforeEach(async () => {
-  stored = await openStored(database.pool);
-});
-afterEach(() => stored.close());
+eachStored((opened) => (stored = opened));
 
 function judge() {
   const page = { runId: randomUUID(), after: null, batchSize: 10, maxDestructive: 20 };
@@ -69,13 +59,13 @@ describe("an object that only a newer database can know", () => {
     assert.equal(await findUnknownObject(stored.services, judged, new Date(0).toISOString()), key);
     const of = { tenantId: tenant("acme"), id: randomUUID(), deliveryId, attempt: 1 };
     const facts = { bucket: stored.bucket.name, size: 1, sha256: "a".repeat(64) };
-    await insertPendingObject(database.pool, { ...of, ...facts, kind: "request_body" });
+    await insertPendingObject(stored.db, { ...of, ...facts, kind: "request_body" });
     assert.equal(await findUnknownObject(stored.services, judged, new Date(0).toISOString()), null);
   });
 
   it("is no archive of an attempt that its export has made, but is one of a later attempt", async () => {
     const deliveryId = newDeliveryId();
-    await database.pool.query(
+    await stored.db.query(
       `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, attempt)
         VALUES ('acme', $1, 'ada', now() - interval '1 day', now(), 'running', 2)`,
       [deliveryId],
