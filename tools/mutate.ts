@@ -3,8 +3,9 @@
  * at a time, and prints each change that no related test notices. Without a
  * folder it goes through every part of `src`, which takes a night. With
  * --thorough, every test that reaches a change is tried on it; with
- * --sample=100, so many of a part's changes are tried, chosen by chance. What it
- * says and what it costs: docs/testing.md.
+ * --sample=100, so many of a part's changes are tried, chosen by chance; with
+ * --sql it is the statements that are changed. What it says and what it costs:
+ * docs/testing.md.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -33,7 +34,7 @@ const cache = join(root, ".cache", "mutation");
 // Each mutant's tests keep one core busy.
 const CONCURRENCY = 2;
 
-type How = { isThorough: boolean; sample: SampleSize | null };
+type How = { isThorough: boolean; isSql: boolean; sample: SampleSize | null };
 type Asked = { parts: string[]; how: How };
 
 process.exitCode = await main(process.argv.slice(2));
@@ -69,6 +70,7 @@ function readWords(words: string[]): Asked {
     allowPositionals: true,
     options: {
       thorough: { type: "boolean", default: false },
+      sql: { type: "boolean", default: false },
       sample: { type: "string" },
       seed: { type: "string" },
     },
@@ -80,7 +82,7 @@ function readWords(words: string[]): Asked {
       `There is no ${missing}. Name a folder or a file of src, as in: npm run mutate -- src/outbound`,
     );
   }
-  const { thorough: isThorough, sample, seed } = values;
+  const { thorough: isThorough, sql: isSql, sample, seed } = values;
   if (sample === undefined && seed !== undefined)
     throw new Error("--seed chooses a sample: give its size too, as in: --sample=100");
   const size = Number(sample ?? 1);
@@ -88,7 +90,7 @@ function readWords(words: string[]): Asked {
     throw new Error(`--sample=${sample} is not a number of mutants, as in: --sample=100`);
   return {
     parts: parts.length > 0 ? parts : allParts(),
-    how: { isThorough, sample: sample === undefined ? null : { size, seed: seed ?? "1" } },
+    how: { isThorough, isSql, sample: sample === undefined ? null : { size, seed: seed ?? "1" } },
   };
 }
 
@@ -113,7 +115,7 @@ async function mutate(asked: string, databaseUrl: string, how: How): Promise<Fig
   const testFiles = relatedTests(root, part);
   console.log(`\n${asked}: ${testFiles.length} test files\n`);
   mkdirSync(cache, { recursive: true });
-  const name = join(cache, part.replaceAll("/", "-"));
+  const name = join(cache, `${part.replaceAll("/", "-")}${how.isSql ? ".sql" : ""}`);
   // What some tests did not notice is open for all of them.
   const known = how.isThorough ? `${name}.thorough.known` : `${name}.known`;
   const files = { report: `${name}.json`, notes: `${name}.notes`, known, chosen: `${name}.chosen` };
@@ -126,7 +128,7 @@ async function mutate(asked: string, databaseUrl: string, how: How): Promise<Fig
     notes: files.notes,
     chosen: files.chosen,
   };
-  writeFileSync(config, JSON.stringify(configure(asked, nodeTest, files)));
+  writeFileSync(config, JSON.stringify(configure(asked, how.isSql, nodeTest, files)));
   const code = await runStryker(config, databaseUrl);
   if (code !== 0 || !existsSync(files.report)) return null;
   const notes = readNotes(files.notes);
@@ -169,6 +171,7 @@ function only(asked: string, { files }: Report): Report {
 
 function configure(
   asked: string,
+  isSql: boolean,
   nodeTest: NodeTestOptions,
   { report, known }: { report: string; known: string },
 ): object {
@@ -176,7 +179,9 @@ function configure(
     mutate: asked.endsWith(".ts") ? [asked] : [`${asked}/**/*.ts`, `!${asked}/**/*.test.ts`],
     testRunner: "node-test",
     nodeTest,
-    plugins: ["runner.ts", "words.ts"].map((file) => join(root, "tools", "mutation", file)),
+    plugins: ["runner.ts", "words.ts", ...(isSql ? ["sql-mutator.ts"] : [])].map((file) =>
+      join(root, "tools", "mutation", file),
+    ),
     ignorers: ["words"],
     coverageAnalysis: "perTest",
     concurrency: CONCURRENCY,

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { describeNotes, describeSurvivors, readNotes, readReport } from "./report.ts";
+import { aroundChange, describeNotes, describeSurvivors, readNotes, readReport } from "./report.ts";
 import { relatedTests, unusedWords } from "./related.ts";
 import { boundsOf } from "./figures.ts";
 import { chooseSample, forgetLeftOut, onlySample } from "./sample.ts";
@@ -52,6 +52,23 @@ const mutant = (line: number, status: string) => ({
   replacement: "false",
   status,
   location: { start: { line, column: 5 }, end: { line, column: 10 } },
+});
+
+describe("a change in a statement", () => {
+  const all =
+    "SELECT a, b, c FROM postern.some_table WHERE tenant_id = $1 AND some_column < $2 ORDER BY some_column LIMIT 1";
+
+  it("is told with the words around it", () => {
+    deepEqual(aroundChange(all, all.replace("<", "<=")), {
+      code: "tenant_id = $1 AND some_column < $2 ORDER BY some_column LIMIT",
+      replacement: "tenant_id = $1 AND some_column <= $2 ORDER BY some_column LIMIT",
+    });
+  });
+
+  it("at either end is told whole", () => {
+    deepEqual(aroundChange("SELECT 1", "SELECT 1 + 1"), { code: "SELECT 1", replacement: "SELECT 1 + 1" });
+    deepEqual(aroundChange("a b", "c b"), { code: "a b", replacement: "c b" });
+  });
 });
 
 describe("a report", () => {

@@ -40,6 +40,9 @@ const noteSchema = z.object({
 });
 export type Note = z.infer<typeof noteSchema>;
 
+/** Characters on either side of a change in a statement. */
+const AROUND = 30;
+
 export type Counts = { noticed: number; accepted: number; open: number };
 
 const acceptedSchema = z.array(
@@ -91,8 +94,7 @@ export function describeSurvivors(
     for (const mutant of mutants) {
       if (NOTICED.has(mutant.status)) figures.noticed += 1;
       if (!SURVIVED.has(mutant.status)) continue;
-      const code = codeOf(source, mutant.location);
-      const replacement = oneLine(mutant.replacement ?? "");
+      const { code, replacement } = changeOf(source, mutant);
       const entry = accepted.find(
         (one) => one.file === file && one.code === code && one.replacement === replacement,
       );
@@ -110,6 +112,29 @@ export function describeSurvivors(
   for (const { file, code } of stale)
     lines.push(`tools/mutation/accepted.json: a test notices this, or it is gone: ${file} ${code}`);
   return { lines, figures };
+}
+
+/** On one line; of a statement, where it changed. */
+function changeOf(source: string, mutant: Mutant): { code: string; replacement: string } {
+  const code = codeOf(source, mutant.location);
+  const replacement = oneLine(mutant.replacement ?? "");
+  return mutant.mutatorName === "Sql" ? aroundChange(code, replacement) : { code, replacement };
+}
+
+/** What differs between two texts, with the words around it. */
+export function aroundChange(code: string, replacement: string): { code: string; replacement: string } {
+  const shorter = Math.min(code.length, replacement.length);
+  let start = 0;
+  while (start < shorter && code[start] === replacement[start]) start += 1;
+  let rest = 0;
+  while (rest < shorter - start && code.at(-1 - rest) === replacement.at(-1 - rest)) rest += 1;
+  start = code.lastIndexOf(" ", start - AROUND) + 1;
+  const nextWord = code.indexOf(" ", code.length - rest + AROUND);
+  rest = nextWord === -1 ? 0 : code.length - nextWord;
+  return {
+    code: code.slice(start, code.length - rest),
+    replacement: replacement.slice(start, replacement.length - rest),
+  };
 }
 
 function headOf(file: string, { location, mutatorName, status, testsCompleted }: Mutant): string {
