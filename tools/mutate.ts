@@ -137,7 +137,8 @@ async function mutate(asked: string, databaseUrl: string, how: How): Promise<Fig
   const whole = only(asked, readReport(files.report));
   const isSample = how.sample !== null;
   const report = isSample ? onlySample(whole, readChosen(files.chosen)) : whole;
-  const found = describeSurvivors(report, readAccepted(), { isSample });
+  const accepted = readAccepted().filter(({ sql = false }) => sql === how.isSql);
+  const found = describeSurvivors(report, accepted, { isSample });
   console.log([...found.lines, "", ...describeNotes(notes)].join("\n"));
   const all = describeSurvivors(whole, [], { isSample }).figures;
   return { part: asked, of: isSample ? all.noticed + all.open : null, ...found.figures };

@@ -46,7 +46,14 @@ const AROUND = 30;
 export type Counts = { noticed: number; accepted: number; open: number };
 
 const acceptedSchema = z.array(
-  z.object({ file: z.string(), code: z.string(), replacement: z.string(), why: z.string().min(10) }),
+  z.object({
+    file: z.string(),
+    /** Of a change in a statement. */
+    sql: z.literal(true).optional(),
+    code: z.string(),
+    replacement: z.string(),
+    why: z.string().min(10),
+  }),
 );
 type Accepted = z.infer<typeof acceptedSchema>;
 
