@@ -1,6 +1,7 @@
 /** Shows other processes, and `/ready`, that this process can commit. */
 import { randomUUID } from "node:crypto";
 import { every } from "../shared/every.ts";
+import { messageOf } from "../shared/message-of.ts";
 import { beat, removeOldHeartbeats, type ProcessIdentity } from "./heartbeat-store.ts";
 import type { DatabaseLog } from "./log.ts";
 import type { Pool } from "./pool.ts";
@@ -44,9 +45,7 @@ export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: 
   }
 
   function failed(error: unknown): void {
-    log.warn(
-      `The heartbeat of this process could not be written: ${error instanceof Error ? error.message : ""}`,
-    );
+    log.warn(`The heartbeat of this process could not be written: ${messageOf(error)}`);
   }
 
   function repeat(ms: number, work: () => Promise<void>): Promise<void> {
