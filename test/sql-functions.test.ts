@@ -5,49 +5,16 @@
  */
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import type { PoolClient } from "pg";
-import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { openFunctionTests, type FunctionTests } from "./support/sql-functions.ts";
 
-let database: TestDatabase;
-let client: PoolClient;
+let t: FunctionTests;
 
 before(async () => {
-  database = await createTestDatabase();
-  client = await database.pool.connect();
+  t = await openFunctionTests();
 });
-after(() => {
-  client.release();
-  return database.drop();
-});
-beforeEach(() => client.query("BEGIN"));
-afterEach(() => client.query("ROLLBACK"));
-
-async function rows(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  return (await client.query<Record<string, unknown>>(text, values)).rows;
-}
-
-/** The only value of the only row. */
-async function value(text: string, values: unknown[] = []): Promise<unknown> {
-  const [row = {}] = await rows(text, values);
-  return Object.values(row)[0];
-}
-
-async function names(text: string): Promise<unknown[]> {
-  return (await rows(text)).map(({ name }) => name);
-}
-
-/** The code of the error with which it is refused; the transaction goes on. */
-async function refusal(text: string, values: unknown[] = []): Promise<unknown> {
-  await client.query("SAVEPOINT before");
-  try {
-    await client.query(text, values);
-    return null;
-  } catch (error) {
-    return Object(error).code;
-  } finally {
-    await client.query("ROLLBACK TO before");
-  }
-}
+after(() => t.close());
+beforeEach(() => t.begin());
+afterEach(() => t.rollBack());
 
 /** Tenants of the shard: one is held up on its way here, the others are in only one of its states. */
 const ON_THE_WAY = `INSERT INTO postern.shard_tenants (tenant_id, version, moving, fenced)
@@ -55,7 +22,7 @@ const ON_THE_WAY = `INSERT INTO postern.shard_tenants (tenant_id, version, movin
 
 describe("deleted endpoints", () => {
   const insert = (tenant: string, name: string, age: string | null, isUnsettled = false) =>
-    value(
+    t.value(
       `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, description, enabled, disabled_reason,
           created_at, updated_at, deleted_at, unsettled)
         VALUES ($1, gen_random_uuid(), 'https://receiver.test', '{}', '', $2, false, 'manual', now(), now(),
@@ -64,20 +31,20 @@ describe("deleted endpoints", () => {
       [tenant, name, age, isUnsettled],
     );
   const log = (tenant: string, endpoint: unknown) =>
-    rows(
+    t.rows(
       `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
           request_headers, latency_ms)
         VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 'event', 'delivered', 1, '{}', 1)`,
       [tenant, endpoint],
     );
   const dispatch = (tenant: string, endpoint: unknown) =>
-    rows(
+    t.rows(
       `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
         VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 1, now(), now())`,
       [tenant, endpoint],
     );
   const send = (tenant: string, endpoint: unknown) =>
-    rows(
+    t.rows(
       `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt,
           request_headers)
         VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 'retry', 2, '{}')`,
@@ -85,7 +52,7 @@ describe("deleted endpoints", () => {
     );
 
   it("go once they are older than the retention and nothing refers to them", async () => {
-    await client.query(ON_THE_WAY);
+    await t.rows(ON_THE_WAY);
     await insert("acme", "not deleted", null);
     await insert("acme", "as old as the retention", "3 days");
     await insert("acme", "unsettled", "4 days", true);
@@ -101,8 +68,8 @@ describe("deleted endpoints", () => {
       // The id of the one that goes, at another tenant.
       await refer("globex", gone);
     }
-    assert.equal(await value("SELECT postern.forget_deleted_endpoints(3)"), 3);
-    assert.deepEqual(await names("SELECT description AS name FROM postern.endpoints ORDER BY 1"), [
+    assert.equal(await t.value("SELECT postern.forget_deleted_endpoints(3)"), 3);
+    assert.deepEqual(await t.names("SELECT description AS name FROM postern.endpoints ORDER BY 1"), [
       "as old as the retention",
       "logged",
       "not deleted",
@@ -114,29 +81,29 @@ describe("deleted endpoints", () => {
   });
 
   it("go 500 at once, those first that were deleted first", async () => {
-    await client.query(
+    await t.rows(
       `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, description, created_at, updated_at, deleted_at)
         SELECT 'acme', gen_random_uuid(), 'https://receiver.test', '{}', '', n, now(), now(), now() - n * interval '1 day'
         FROM generate_series(4, 504) n ORDER BY random()`,
     );
-    assert.equal(await value("SELECT postern.forget_deleted_endpoints(3)"), 500);
-    assert.deepEqual(await names("SELECT description AS name FROM postern.endpoints"), ["4"]);
+    assert.equal(await t.value("SELECT postern.forget_deleted_endpoints(3)"), 500);
+    assert.deepEqual(await t.names("SELECT description AS name FROM postern.endpoints"), ["4"]);
   });
 });
 
 describe("sets of headers", () => {
   const insert = (tenant: string, days: number) =>
-    rows(
+    t.rows(
       `INSERT INTO postern.header_sets VALUES ($1, gen_random_uuid(), '{}', (now() AT TIME ZONE 'UTC')::date - $2::int)`,
       [tenant, days],
     );
-  const left = () => names("SELECT tenant_id AS name FROM postern.header_sets ORDER BY 1");
+  const left = () => t.names("SELECT tenant_id AS name FROM postern.header_sets ORDER BY 1");
 
   it("go two days after the last day of the log that may use them", async () => {
-    await client.query(ON_THE_WAY);
+    await t.rows(ON_THE_WAY);
     await insert("used", 5);
     for (const tenant of ["old", "on-its-way", "moving", "fenced"]) await insert(tenant, 6);
-    assert.equal(await value("SELECT postern.forget_header_sets(3, 10)"), 3);
+    assert.equal(await t.value("SELECT postern.forget_header_sets(3, 10)"), 3);
     assert.deepEqual(await left(), ["on-its-way", "used"]);
   });
 
@@ -147,30 +114,30 @@ describe("sets of headers", () => {
       ["c", 7],
     ] as const)
       await insert(tenant, days);
-    assert.equal(await value("SELECT postern.forget_header_sets(3, 1)"), 1);
+    assert.equal(await t.value("SELECT postern.forget_header_sets(3, 1)"), 1);
     assert.deepEqual(await left(), ["b", "c"]);
   });
 });
 
 describe("audit entries", () => {
   const INSERT = `INSERT INTO postern.audit_log (tenant_id, id, at, actor_type, action, outcome, details)`;
-  const left = () => names("SELECT action AS name FROM postern.audit_log");
+  const left = () => t.names("SELECT action AS name FROM postern.audit_log");
 
   it("go after a year", async () => {
-    await client.query(
+    await t.rows(
       `${INSERT} SELECT 'acme', postern.lowest_id_at(now() - age), now(), 'operator', age::text, 'done', '{}'
         FROM unnest('{365 days, 365 days 00:00:00.001}'::interval[]) age`,
     );
-    assert.equal(await value("SELECT postern.forget_old_audit()"), 1);
+    assert.equal(await t.value("SELECT postern.forget_old_audit()"), 1);
     assert.deepEqual(await left(), ["365 days"]);
   });
 
   it("go 10,000 at once, the oldest first", async () => {
-    await client.query(
+    await t.rows(
       `${INSERT} SELECT 'acme', postern.lowest_id_at(now() - interval '400 days' - n * interval '1 s'), now(),
         'operator', n, 'done', '{}' FROM generate_series(1, 10001) n ORDER BY random()`,
     );
-    assert.equal(await value("SELECT postern.forget_old_audit()"), 10_000);
+    assert.equal(await t.value("SELECT postern.forget_old_audit()"), 10_000);
     assert.deepEqual(await left(), ["1"]);
   });
 });
@@ -184,26 +151,26 @@ describe("what storage remembers", () => {
     age: string,
     { at = null as string | null, kind = "response_body", of = "" } = {},
   ) =>
-    rows(
+    t.rows(
       `INSERT INTO postern.stored_objects ${COLUMNS}
         VALUES ('acme', gen_random_uuid(), gen_random_uuid(), coalesce(nullif($6, '')::uuid, gen_random_uuid()), 1, $5,
           'bucket', $1, 0, '', '', $2, now() - $3::interval, $4, $4, CASE WHEN $4::text IS NULL THEN NULL ELSE now() END)`,
       [name, state, age, at, kind, of],
     );
   const makeExport = (status: string, attempt: number) =>
-    value(
+    t.value(
       `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, attempt)
         VALUES ('acme', gen_random_uuid(), 'max', now() - interval '1 h', now(), $1, $2) RETURNING id::text`,
       [status, attempt],
     );
-  const forget = () => value("SELECT postern.forget_old_storage(3)");
+  const forget = () => t.value("SELECT postern.forget_old_storage(3)");
   /** How old those are that are left, in days. */
   const leftGrants = () =>
-    names(
+    t.names(
       "SELECT round(extract(epoch FROM now() - expires_at) / 86400, 6)::float8 AS name FROM postern.storage_grants",
     );
   // Most columns have milliseconds, so nothing is exactly as old as the retention.
-  const left = () => names("SELECT key AS name FROM postern.stored_objects ORDER BY 1");
+  const left = () => t.names("SELECT key AS name FROM postern.stored_objects ORDER BY 1");
 
   it("of a purged artifact, or of one that never came, goes after the retention", async () => {
     await insert("purged on the day", "purged", "2 days 23:59:59.999");
@@ -248,30 +215,30 @@ describe("what storage remembers", () => {
   });
 
   it("of grants and events goes after the retention; the last event stays", async () => {
-    await client.query(
+    await t.rows(
       `INSERT INTO postern.storage_grants SELECT 'acme', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(),
         now() - age FROM unnest('{2 days 23:59:59.999, 3 days 00:00:00.001}'::interval[]) age`,
     );
-    await client.query(
+    await t.rows(
       `INSERT INTO postern.storage_events SELECT 'acme', n, 'a', 'bucket', 'key', gen_random_uuid(), now() - age
         FROM (VALUES (1, '3 days 1 ms'::interval), (2, '2 days 23:59:59.999'), (3, '3 days 1 ms'), (4, '3 days 1 ms')) AS given (n, age)`,
     );
     assert.equal(await forget(), 3);
     assert.deepEqual(await leftGrants(), [3]);
-    assert.deepEqual(await names("SELECT sequence AS name FROM postern.storage_events ORDER BY 1"), [2, 4]);
+    assert.deepEqual(await t.names("SELECT sequence AS name FROM postern.storage_events ORDER BY 1"), [2, 4]);
   });
 
   it("goes 10,000 rows of each kind at once, the oldest first", async () => {
-    await client.query(
+    await t.rows(
       `INSERT INTO postern.stored_objects ${COLUMNS}
         SELECT 'acme', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 'response_body', 'bucket', n, 0, '', '',
           'purged', now() - n * interval '1 day', NULL, NULL, NULL FROM generate_series(4, 10004) n ORDER BY random()`,
     );
-    await client.query(
+    await t.rows(
       `INSERT INTO postern.storage_grants SELECT 'acme', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(),
         now() - n * interval '1 day' FROM generate_series(4, 10004) n ORDER BY random()`,
     );
-    await client.query(
+    await t.rows(
       `INSERT INTO postern.storage_events SELECT 'acme', n, 'a', 'bucket', 'key', gen_random_uuid(), now() - interval '9 days'
         FROM generate_series(1, 10002) n ORDER BY random()`,
     );
@@ -279,7 +246,7 @@ describe("what storage remembers", () => {
     assert.deepEqual(await left(), ["4"]);
     assert.deepEqual(await leftGrants(), [4]);
     assert.deepEqual(
-      await names("SELECT sequence AS name FROM postern.storage_events ORDER BY 1"),
+      await t.names("SELECT sequence AS name FROM postern.storage_events ORDER BY 1"),
       [10_001, 10_002],
     );
   });
@@ -294,7 +261,7 @@ describe("a retention of no day, or of none that is said", () => {
   ]) {
     it(`is refused by ${name}`, async () => {
       const codes = [];
-      for (const days of [0, null, 1]) codes.push(await refusal(`SELECT postern.${name}`, [days]));
+      for (const days of [0, null, 1]) codes.push(await t.refusal(`SELECT postern.${name}`, [days]));
       assert.deepEqual(codes, ["22023", "22023", null]);
     });
   }
@@ -303,9 +270,9 @@ describe("a retention of no day, or of none that is said", () => {
 describe("the days that get a partition", () => {
   // Another one makes them, so that whoever may go on waits for it, and nothing is made here.
   const codesOf = async (call: string) => {
-    const other = await database.pool.connect();
+    const other = await t.database.pool.connect();
     await other.query("BEGIN; SELECT pg_advisory_xact_lock(hashtext('postern.ensure_partitions'))");
-    await client.query("SET LOCAL lock_timeout = '1ms'");
+    await t.rows("SET LOCAL lock_timeout = '1ms'");
     const codes = [];
     for (const [from, to] of [
       [-400, -400],
@@ -318,7 +285,7 @@ describe("the days that get a partition", () => {
       [1, null],
     ])
       codes.push(
-        await refusal(`SELECT ${call} FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS day) AS today`, [
+        await t.refusal(`SELECT ${call} FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS day) AS today`, [
           from,
           to,
         ]),
@@ -345,23 +312,23 @@ describe("the days that get a partition", () => {
     ])
       assert.deepEqual(
         [
-          await refusal(`SELECT postern.${call}`, ["endpoints"]),
-          await refusal(`SELECT postern.${call}`, [null]),
+          await t.refusal(`SELECT postern.${call}`, ["endpoints"]),
+          await t.refusal(`SELECT postern.${call}`, [null]),
         ],
         ["22023", "22023"],
       );
   });
 
   it("get a thousand rows of the default partition at once, and no more", async () => {
-    await client.query(
+    await t.rows(
       `INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
         SELECT 'acme', overlay(postern.lowest_id_at((current_date - day)::timestamp AT TIME ZONE 'UTC')::text
           PLACING lpad(n::text, 12, '0') FROM 25)::uuid, day, '{}', 0
         FROM (VALUES (20, 1000), (21, 1001)) AS given (day, count) CROSS JOIN LATERAL generate_series(1, count) n`,
     );
     // Of both tables, less the events of the day with too many.
-    assert.equal(await value("SELECT postern.ensure_partitions(current_date - 21, current_date - 20)"), 3);
-    assert.deepEqual(await rows("SELECT type, count(*)::int FROM postern.events_default GROUP BY 1"), [
+    assert.equal(await t.value("SELECT postern.ensure_partitions(current_date - 21, current_date - 20)"), 3);
+    assert.deepEqual(await t.rows("SELECT type, count(*)::int FROM postern.events_default GROUP BY 1"), [
       { type: "21", count: 1001 },
     ]);
   });

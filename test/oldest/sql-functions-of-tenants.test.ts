@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../sql-functions-of-tenants.test.ts";

@@ -1,0 +1,237 @@
+/**
+ * What the functions of `migrations/functions` know of one tenant, and what they
+ * do to it alone. Each test is a transaction that is rolled back, so its `now()`
+ * stands still.
+ */
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { openFunctionTests, type FunctionTests } from "./support/sql-functions.ts";
+
+const NIL = "00000000-0000-0000-0000-000000000000";
+
+let t: FunctionTests;
+
+before(async () => {
+  t = await openFunctionTests();
+});
+after(() => t.close());
+beforeEach(() => t.begin());
+afterEach(() => t.rollBack());
+
+/** An insert of one row for each table that makes a tenant, $1, a resident. */
+const RESIDENT = {
+  endpoints: `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+    VALUES ($1, gen_random_uuid(), 'https://receiver.test', '{}', '', now(), now())`,
+  tenant_settings: "INSERT INTO postern.tenant_settings (tenant_id) VALUES ($1)",
+  delivery_stats: `INSERT INTO postern.delivery_stats
+    VALUES ($1, gen_random_uuid(), 60, now(), '', 1, 1, 1, 1, gen_random_uuid(), gen_random_uuid())`,
+  stored_objects: `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket,
+      key, size, sha256, content_type, state, state_since)
+    VALUES ($1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 'export', 'bucket', gen_random_uuid(), 0, '', '',
+      'pending', now())`,
+  storage_exports: `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at)
+    VALUES ($1, gen_random_uuid(), 'max', now() - interval '1 h', now())`,
+  audit_log: `INSERT INTO postern.audit_log (tenant_id, id, at, actor_type, action, outcome, details)
+    VALUES ($1, gen_random_uuid(), now(), 'operator', 'endpoint.created', 'done', '{}')`,
+  events: `INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+    VALUES ($1, postern.uuid_v7(), 'a', '{}', 0)`,
+};
+
+const ERASURE = `INSERT INTO postern.tenant_erasures (tenant_id, status, finished_at)
+  VALUES ($1, $2, CASE $2 WHEN 'running' THEN NULL ELSE now() END)`;
+
+describe("a tenant lives where it has", () => {
+  const livesHere = async () => [
+    await t.value("SELECT postern.lives_here('acme')"),
+    await t.value("SELECT postern.lives_here('globex')"),
+  ];
+
+  for (const [table, insert] of Object.entries(RESIDENT)) {
+    it(`a row of ${table}`, async () => {
+      await t.rows(insert, ["acme"]);
+      assert.deepEqual(await livesHere(), [true, false]);
+    });
+  }
+
+  it("more than the trace of its erasure, or of a move", async () => {
+    await t.rows(RESIDENT.audit_log.replace("endpoint.created", "tenant.erased"), ["acme"]);
+    await t.rows(ERASURE, ["acme", "finished"]);
+    await t.rows("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ('acme', 1)");
+    assert.deepEqual(await livesHere(), [false, false]);
+  });
+});
+
+describe("the rows of a tenant", () => {
+  it("are counted by table, in its order, up to a limit in each part of it", async () => {
+    for (const insert of Object.values(RESIDENT)) {
+      for (const tenant of ["acme", "acme", "acme", "globex"]) {
+        await t.rows(`${insert} ON CONFLICT DO NOTHING`, [tenant]);
+      }
+    }
+    const counts = await t.rows("SELECT name, count::int FROM postern.count_tenant_rows('acme', 2)");
+    assert.deepEqual(
+      counts,
+      Object.keys(RESIDENT)
+        .toSorted()
+        .map((name) => ({ name, count: name === "tenant_settings" ? 1 : 2 })),
+    );
+  });
+
+  it("are erased while its erasure runs, and not before or after it", async () => {
+    const erase = "SELECT postern.erase_tenant_rows('acme', 10, true)";
+    await t.rows(ERASURE, ["globex", "running"]);
+    assert.equal(await t.refusal(erase), "22023");
+    await t.rows(ERASURE, ["acme", "finished"]);
+    assert.equal(await t.refusal(erase), "22023");
+    await t.rows("UPDATE postern.tenant_erasures SET status = 'running', finished_at = NULL");
+    assert.equal(await t.refusal(erase), null);
+  });
+
+  it("are erased without those of stored objects until their bytes are gone, and without leased hand-overs", async () => {
+    await t.rows(ERASURE, ["acme", "running"]);
+    for (const insert of [RESIDENT.stored_objects, RESIDENT.tenant_settings, RESIDENT.audit_log]) {
+      for (const tenant of ["acme", "globex"]) await t.rows(insert, [tenant]);
+    }
+    await t.rows(
+      `INSERT INTO postern.handovers (id, tenant_id, shard, type, version, body, lease_until)
+        SELECT gen_random_uuid(), tenant, 'eu2', 'a', 1, '{}', now() + age
+        FROM unnest('{acme, globex}'::text[]) tenant, unnest('{0, 1 ms}'::interval[]) age`,
+    );
+    const left = async () =>
+      t.value(
+        `SELECT json_object_agg(name, count) FROM (
+          SELECT 'artifacts' AS name, count(*) FROM postern.stored_objects WHERE tenant_id = $1
+          UNION ALL SELECT 'settings', count(*) FROM postern.tenant_settings WHERE tenant_id = $1
+          UNION ALL SELECT 'audit', count(*) FROM postern.audit_log WHERE tenant_id = $1
+          UNION ALL SELECT 'hand-overs', count(*) FROM postern.handovers WHERE tenant_id = $1) AS counts`,
+        ["acme"],
+      );
+    assert.equal(await t.value("SELECT postern.erase_tenant_rows('acme', 10, false)::int"), 3);
+    assert.deepEqual(await left(), { artifacts: 1, settings: 0, audit: 0, "hand-overs": 1 });
+    assert.equal(await t.value("SELECT postern.erase_tenant_rows('acme', 10, true)::int"), 1);
+    assert.deepEqual(await left(), { artifacts: 0, settings: 0, audit: 0, "hand-overs": 1 });
+    const others = await t.rows("SELECT name, count::int FROM postern.count_tenant_rows('globex', 10)");
+    assert.deepEqual(
+      others.map(({ name, count }) => `${count} ${name}`),
+      ["1 audit_log", "2 handovers", "1 stored_objects", "1 tenant_settings"],
+    );
+  });
+
+  it("are erased a part at a time, once its endpoints take no more work", async () => {
+    await t.rows(ERASURE, ["acme", "running"]);
+    await t.rows(
+      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, description, enabled, disabled_reason, created_at,
+          updated_at, deleted_at)
+        SELECT tenant, gen_random_uuid(), 'https://receiver.test', '{}', '', name, reason IS NULL, reason, now(), now(), deleted
+        FROM unnest('{acme, globex}'::text[]) tenant,
+          (VALUES ('one', NULL, NULL), ('gone', 'gone', NULL), ('deleted', 'failing', now() - interval '1 day'))
+            AS given (name, reason, deleted)`,
+    );
+    assert.equal(await t.value("SELECT postern.erase_tenant_rows('acme', 0, true)::int"), 0);
+    const endpoints = await t.rows(
+      `SELECT tenant_id || ' ' || description AS name, enabled, disabled_reason AS reason,
+          extract(day FROM now() - deleted_at)::int AS days FROM postern.endpoints ORDER BY 1`,
+    );
+    assert.deepEqual(endpoints, [
+      { name: "acme deleted", enabled: false, reason: "failing", days: 1 },
+      { name: "acme gone", enabled: false, reason: "gone", days: 0 },
+      { name: "acme one", enabled: false, reason: "manual", days: 0 },
+      { name: "globex deleted", enabled: false, reason: "failing", days: 1 },
+      { name: "globex gone", enabled: false, reason: "gone", days: null },
+      { name: "globex one", enabled: true, reason: null, days: null },
+    ]);
+    const erased = [];
+    for (let round = 0; round < 3; round++)
+      erased.push(await t.value("SELECT postern.erase_tenant_rows('acme', 2, true)::int"));
+    assert.deepEqual(erased, [2, 1, 0]);
+  });
+});
+
+describe("holds and erasures", () => {
+  it("see what is held: the artifacts of this tenant that are not purged", async () => {
+    await t.rows(
+      `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key, size,
+          sha256, content_type, state, state_since, hold)
+        SELECT tenant, id::uuid, gen_random_uuid(), gen_random_uuid(), 1, 'export', 'bucket', id, 0, '', '', state, now(), hold
+        FROM (VALUES ('acme', '3', 'expired', true), ('acme', '2', 'missing', true), ('acme', '1', 'purged', true),
+          ('acme', '0', 'missing', false), ('globex', '4', 'missing', true)) AS given (tenant, last, state, hold),
+          LATERAL (SELECT overlay('${NIL}' PLACING last FROM 36) AS id) AS ids`,
+    );
+    assert.deepEqual(await t.rows("SELECT held::int, first_held FROM postern.lock_holds('acme')"), [
+      { held: 2, first_held: NIL.replace(/0$/, "2") },
+    ]);
+  });
+
+  it("see whether the erasure of this tenant runs", async () => {
+    await t.rows(ERASURE, ["acme", "running"]);
+    await t.rows(ERASURE, ["globex", "finished"]);
+    const erasing = [];
+    for (const tenant of ["acme", "globex", "initech"])
+      erasing.push(await t.value("SELECT postern.is_erasing($1)", [tenant]));
+    assert.deepEqual(erasing, [true, false, false]);
+  });
+});
+
+describe("counts that are folded", () => {
+  it("are added to the totals, though not those of a tenant that is being erased", async () => {
+    await t.rows(ERASURE, ["acme", "running"]);
+    await t.rows(ERASURE, ["globex", "finished"]);
+    await t.rows(
+      `INSERT INTO postern.delivery_counts
+        SELECT tenant, '${NIL}', now(), '', 1, 1, 1, 1, gen_random_uuid(), gen_random_uuid()
+        FROM unnest('{acme, globex, initech}'::text[]) tenant`,
+    );
+    await t.rows("DELETE FROM postern.delivery_counts");
+    for (const table of ["delivery_totals", "newest_attempts"]) {
+      assert.deepEqual(await t.names(`SELECT DISTINCT tenant_id AS name FROM postern.${table} ORDER BY 1`), [
+        "globex",
+        "initech",
+      ]);
+    }
+  });
+
+  it("name the newest attempt, however late an older one comes", async () => {
+    const ids = [1, 3, 2].map((last) => NIL.replace(/0$/, String(last)));
+    const newest = [];
+    for (const id of ids) {
+      await t.rows(
+        `INSERT INTO postern.delivery_counts
+          SELECT 'acme', '${NIL}', now(), cause, 1, 1, 1, 1, $1::uuid, $1::uuid FROM unnest('{timeout, ""}'::text[]) cause`,
+        [id],
+      );
+      await t.rows("DELETE FROM postern.delivery_counts");
+      newest.push(await t.names("SELECT id AS name FROM postern.newest_attempts ORDER BY has_failed"));
+    }
+    assert.deepEqual(newest, [
+      [ids[0], ids[0]],
+      [ids[1], ids[1]],
+      [ids[1], ids[1]],
+    ]);
+  });
+});
+
+describe("the days of the log that go", () => {
+  const LOGGED = `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+    request_headers, latency_ms)
+    SELECT 'acme', '${NIL}', postern.lowest_id_at(((now() AT TIME ZONE 'UTC')::date - $1::int)::timestamp AT TIME ZONE 'UTC'),
+      gen_random_uuid(), $1, 'event', 'delivered', 1, '{}', 1`;
+
+  it("leave younger attempts of the default partition", async () => {
+    for (const days of [20, 31, 32]) await t.rows(LOGGED, [days]);
+    await t.rows("SELECT postern.drop_past_partitions(30)");
+    assert.deepEqual(await t.names("SELECT event_type AS name FROM postern.deliveries ORDER BY 1"), [
+      "20",
+      "31",
+    ]);
+  });
+
+  it("go the oldest first, one a call", async () => {
+    await t.rows("SELECT postern.ensure_partitions(current_date - 43, current_date - 42)");
+    const gone = [];
+    for (let round = 0; round < 4; round++) {
+      gone.push(...(await t.names("SELECT partition AS name FROM postern.drop_past_partitions(30)")));
+    }
+    assert.deepEqual(gone, gone.toSorted());
+    assert.equal(gone.length, 4);
+  });
+});
