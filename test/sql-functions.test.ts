@@ -20,51 +20,51 @@ afterEach(() => t.rollBack());
 const ON_THE_WAY = `INSERT INTO postern.shard_tenants (tenant_id, version, moving, fenced)
   VALUES ('on-its-way', 1, true, true), ('moving', 1, true, false), ('fenced', 1, false, true)`;
 
-describe("deleted endpoints", () => {
-  const insert = (tenant: string, name: string, age: string | null, isUnsettled = false) =>
-    t.value(
-      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, description, enabled, disabled_reason,
-          created_at, updated_at, deleted_at, unsettled)
-        VALUES ($1, gen_random_uuid(), 'https://receiver.test', '{}', '', $2, false, 'manual', now(), now(),
-          now() - $3::interval, $4)
-        RETURNING id`,
-      [tenant, name, age, isUnsettled],
-    );
-  const log = (tenant: string, endpoint: unknown) =>
-    t.rows(
-      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
-          request_headers, latency_ms)
-        VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 'event', 'delivered', 1, '{}', 1)`,
-      [tenant, endpoint],
-    );
-  const dispatch = (tenant: string, endpoint: unknown) =>
-    t.rows(
-      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-        VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 1, now(), now())`,
-      [tenant, endpoint],
-    );
-  const send = (tenant: string, endpoint: unknown) =>
-    t.rows(
-      `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt,
-          request_headers)
-        VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 'retry', 2, '{}')`,
-      [tenant, endpoint],
-    );
+const insertDeleted = (tenant: string, name: string, age: string | null, isUnsettled = false) =>
+  t.value(
+    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, description, enabled, disabled_reason,
+        created_at, updated_at, deleted_at, unsettled)
+      VALUES ($1, gen_random_uuid(), 'https://receiver.test', '{}', '', $2, false, 'manual', now(), now(),
+        now() - $3::interval, $4)
+      RETURNING id`,
+    [tenant, name, age, isUnsettled],
+  );
+const logAttempt = (tenant: string, endpoint: unknown) =>
+  t.rows(
+    `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+        request_headers, latency_ms)
+      VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 'event', 'delivered', 1, '{}', 1)`,
+    [tenant, endpoint],
+  );
+const dispatchTo = (tenant: string, endpoint: unknown) =>
+  t.rows(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 1, now(), now())`,
+    [tenant, endpoint],
+  );
+const sendByPerson = (tenant: string, endpoint: unknown) =>
+  t.rows(
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt,
+        request_headers)
+      VALUES ($1, $2, postern.uuid_v7(), gen_random_uuid(), 'a', 'retry', 2, '{}')`,
+    [tenant, endpoint],
+  );
 
+describe("deleted endpoints", () => {
   it("go once they are older than the retention and nothing refers to them", async () => {
     await t.rows(ON_THE_WAY);
-    await insert("acme", "not deleted", null);
-    await insert("acme", "as old as the retention", "3 days");
-    await insert("acme", "unsettled", "4 days", true);
-    await insert("on-its-way", "on its way", "4 days");
-    for (const tenant of ["moving", "fenced"]) await insert(tenant, tenant, "4 days");
-    const gone = await insert("acme", "older", "3 days 1 ms");
+    await insertDeleted("acme", "not deleted", null);
+    await insertDeleted("acme", "as old as the retention", "3 days");
+    await insertDeleted("acme", "unsettled", "4 days", true);
+    await insertDeleted("on-its-way", "on its way", "4 days");
+    for (const tenant of ["moving", "fenced"]) await insertDeleted(tenant, tenant, "4 days");
+    const gone = await insertDeleted("acme", "older", "3 days 1 ms");
     for (const [name, refer] of [
-      ["logged", log],
-      ["pending", dispatch],
-      ["sent by a person", send],
+      ["logged", logAttempt],
+      ["pending", dispatchTo],
+      ["sent by a person", sendByPerson],
     ] as const) {
-      await refer("acme", await insert("acme", name, "4 days"));
+      await refer("acme", await insertDeleted("acme", name, "4 days"));
       // The id of the one that goes, at another tenant.
       await refer("globex", gone);
     }
@@ -91,20 +91,20 @@ describe("deleted endpoints", () => {
   });
 });
 
-describe("sets of headers", () => {
-  const insert = (tenant: string, days: number) =>
-    t.rows(
-      `INSERT INTO postern.header_sets VALUES ($1, gen_random_uuid(), '{}', (now() AT TIME ZONE 'UTC')::date - $2::int)`,
-      [tenant, days],
-    );
-  const left = () => t.names("SELECT tenant_id AS name FROM postern.header_sets ORDER BY 1");
+const insertSet = (tenant: string, days: number) =>
+  t.rows(
+    `INSERT INTO postern.header_sets VALUES ($1, gen_random_uuid(), '{}', (now() AT TIME ZONE 'UTC')::date - $2::int)`,
+    [tenant, days],
+  );
+const setsLeft = () => t.names("SELECT tenant_id AS name FROM postern.header_sets ORDER BY 1");
 
+describe("sets of headers", () => {
   it("go two days after the last day of the log that may use them", async () => {
     await t.rows(ON_THE_WAY);
-    await insert("used", 5);
-    for (const tenant of ["old", "on-its-way", "moving", "fenced"]) await insert(tenant, 6);
+    await insertSet("used", 5);
+    for (const tenant of ["old", "on-its-way", "moving", "fenced"]) await insertSet(tenant, 6);
     assert.equal(await t.value("SELECT postern.forget_header_sets(3, 10)"), 3);
-    assert.deepEqual(await left(), ["on-its-way", "used"]);
+    assert.deepEqual(await setsLeft(), ["on-its-way", "used"]);
   });
 
   it("go as many at once as asked, the oldest first", async () => {
@@ -113,98 +113,97 @@ describe("sets of headers", () => {
       ["a", 9],
       ["c", 7],
     ] as const)
-      await insert(tenant, days);
+      await insertSet(tenant, days);
     assert.equal(await t.value("SELECT postern.forget_header_sets(3, 1)"), 1);
-    assert.deepEqual(await left(), ["b", "c"]);
+    assert.deepEqual(await setsLeft(), ["b", "c"]);
   });
 });
 
-describe("audit entries", () => {
-  const INSERT = `INSERT INTO postern.audit_log (tenant_id, id, at, actor_type, action, outcome, details)`;
-  const left = () => t.names("SELECT action AS name FROM postern.audit_log");
+const INSERT_ENTRY = `INSERT INTO postern.audit_log (tenant_id, id, at, actor_type, action, outcome, details)`;
+const entriesLeft = () => t.names("SELECT action AS name FROM postern.audit_log");
 
+describe("audit entries", () => {
   it("go after a year", async () => {
     await t.rows(
-      `${INSERT} SELECT 'acme', postern.lowest_id_at(now() - age), now(), 'operator', age::text, 'done', '{}'
+      `${INSERT_ENTRY} SELECT 'acme', postern.lowest_id_at(now() - age), now(), 'operator', age::text, 'done', '{}'
         FROM unnest('{365 days, 365 days 00:00:00.001}'::interval[]) age`,
     );
     assert.equal(await t.value("SELECT postern.forget_old_audit()"), 1);
-    assert.deepEqual(await left(), ["365 days"]);
+    assert.deepEqual(await entriesLeft(), ["365 days"]);
   });
 
   it("go 10,000 at once, the oldest first", async () => {
     await t.rows(
-      `${INSERT} SELECT 'acme', postern.lowest_id_at(now() - interval '400 days' - n * interval '1 s'), now(),
+      `${INSERT_ENTRY} SELECT 'acme', postern.lowest_id_at(now() - interval '400 days' - n * interval '1 s'), now(),
         'operator', n, 'done', '{}' FROM generate_series(1, 10001) n ORDER BY random()`,
     );
     assert.equal(await t.value("SELECT postern.forget_old_audit()"), 10_000);
-    assert.deepEqual(await left(), ["1"]);
+    assert.deepEqual(await entriesLeft(), ["1"]);
   });
 });
 
-describe("what storage remembers", () => {
-  const COLUMNS = `(tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key, size, sha256, content_type,
-    state, state_since, version_id, etag, available_at)`;
-  const insert = (
-    name: string,
-    state: string,
-    age: string,
-    { at = null as string | null, kind = "response_body", of = "" } = {},
-  ) =>
-    t.rows(
-      `INSERT INTO postern.stored_objects ${COLUMNS}
-        VALUES ('acme', gen_random_uuid(), gen_random_uuid(), coalesce(nullif($6, '')::uuid, gen_random_uuid()), 1, $5,
-          'bucket', $1, 0, '', '', $2, now() - $3::interval, $4, $4, CASE WHEN $4::text IS NULL THEN NULL ELSE now() END)`,
-      [name, state, age, at, kind, of],
-    );
-  const makeExport = (status: string, attempt: number) =>
-    t.value(
-      `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, attempt)
-        VALUES ('acme', gen_random_uuid(), 'max', now() - interval '1 h', now(), $1, $2) RETURNING id::text`,
-      [status, attempt],
-    );
-  const forget = () => t.value("SELECT postern.forget_old_storage(3)");
-  /** How old those are that are left, in days. */
-  const leftGrants = () =>
-    t.names(
-      "SELECT round(extract(epoch FROM now() - expires_at) / 86400, 6)::float8 AS name FROM postern.storage_grants",
-    );
-  // Most columns have milliseconds, so nothing is exactly as old as the retention.
-  const left = () => t.names("SELECT key AS name FROM postern.stored_objects ORDER BY 1");
+const OBJECT_COLUMNS = `(tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key, size, sha256, content_type,
+  state, state_since, version_id, etag, available_at)`;
+const insertObject = (
+  name: string,
+  state: string,
+  age: string,
+  { at = null as string | null, kind = "response_body", of = "" } = {},
+) =>
+  t.rows(
+    `INSERT INTO postern.stored_objects ${OBJECT_COLUMNS}
+      VALUES ('acme', gen_random_uuid(), gen_random_uuid(), coalesce(nullif($6, '')::uuid, gen_random_uuid()), 1, $5,
+        'bucket', $1, 0, '', '', $2, now() - $3::interval, $4, $4, CASE WHEN $4::text IS NULL THEN NULL ELSE now() END)`,
+    [name, state, age, at, kind, of],
+  );
+const makeExport = (status: string, attempt: number) =>
+  t.value(
+    `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, attempt)
+      VALUES ('acme', gen_random_uuid(), 'max', now() - interval '1 h', now(), $1, $2) RETURNING id::text`,
+    [status, attempt],
+  );
+const forgetStorage = () => t.value("SELECT postern.forget_old_storage(3)");
+/** How old those are that are left, in days. */
+const grantsLeft = () =>
+  t.names(
+    "SELECT round(extract(epoch FROM now() - expires_at) / 86400, 6)::float8 AS name FROM postern.storage_grants",
+  );
+// Most columns have milliseconds, so nothing is exactly as old as the retention.
+const objectsLeft = () => t.names("SELECT key AS name FROM postern.stored_objects ORDER BY 1");
 
+describe("what storage remembers", () => {
   it("of a purged artifact, or of one that never came, goes after the retention", async () => {
-    await insert("purged on the day", "purged", "2 days 23:59:59.999");
-    await insert("purged before", "purged", "3 days 1 ms");
-    await insert("never came", "missing", "3 days 1 ms");
-    await insert("lost", "missing", "4 days", { at: "1" });
-    for (const state of ["pending", "quarantined", "expired"]) await insert(state, state, "4 days");
-    assert.equal(await forget(), 2);
-    assert.deepEqual(await left(), ["expired", "lost", "pending", "purged on the day", "quarantined"]);
+    await insertObject("purged on the day", "purged", "2 days 23:59:59.999");
+    await insertObject("purged before", "purged", "3 days 1 ms");
+    await insertObject("never came", "missing", "3 days 1 ms");
+    await insertObject("lost", "missing", "4 days", { at: "1" });
+    for (const state of ["pending", "quarantined", "expired"]) await insertObject(state, state, "4 days");
+    assert.equal(await forgetStorage(), 2);
+    assert.deepEqual(await objectsLeft(), ["expired", "lost", "pending", "purged on the day", "quarantined"]);
   });
 
   it("of an archive that its export gave up goes after a quarter of an hour", async () => {
     const archive = async (
       name: string,
-      status: string,
-      attempt: number,
-      more: Parameters<typeof insert>[3] = {},
+      ofExport: Parameters<typeof makeExport>,
+      more: Parameters<typeof insertObject>[3] = {},
       age = "15 minutes 1 ms",
     ) =>
-      insert(name, "pending", age, {
+      insertObject(name, "pending", age, {
         kind: "export",
-        of: String(await makeExport(status, attempt)),
+        of: String(await makeExport(...ofExport)),
         ...more,
       });
-    await archive("failed", "failed", 1);
-    await archive("begun anew", "running", 2);
-    await archive("failed just now", "failed", 1, {}, "14 minutes 59.999 s");
-    await archive("running", "running", 1);
-    await archive("queued", "queued", 1);
-    await archive("made", "expired", 1, { at: "1" });
-    await archive("a body", "failed", 1, { kind: "request_body" });
-    await insert("of no export", "pending", "1 h", { kind: "export" });
-    assert.equal(await forget(), 2);
-    assert.deepEqual(await left(), [
+    await archive("failed", ["failed", 1]);
+    await archive("begun anew", ["running", 2]);
+    await archive("failed just now", ["failed", 1], {}, "14 minutes 59.999 s");
+    await archive("running", ["running", 1]);
+    await archive("queued", ["queued", 1]);
+    await archive("made", ["expired", 1], { at: "1" });
+    await archive("a body", ["failed", 1], { kind: "request_body" });
+    await insertObject("of no export", "pending", "1 h", { kind: "export" });
+    assert.equal(await forgetStorage(), 2);
+    assert.deepEqual(await objectsLeft(), [
       "a body",
       "failed just now",
       "made",
@@ -223,14 +222,14 @@ describe("what storage remembers", () => {
       `INSERT INTO postern.storage_events SELECT 'acme', n, 'a', 'bucket', 'key', gen_random_uuid(), now() - age
         FROM (VALUES (1, '3 days 1 ms'::interval), (2, '2 days 23:59:59.999'), (3, '3 days 1 ms'), (4, '3 days 1 ms')) AS given (n, age)`,
     );
-    assert.equal(await forget(), 3);
-    assert.deepEqual(await leftGrants(), [3]);
+    assert.equal(await forgetStorage(), 3);
+    assert.deepEqual(await grantsLeft(), [3]);
     assert.deepEqual(await t.names("SELECT sequence AS name FROM postern.storage_events ORDER BY 1"), [2, 4]);
   });
 
   it("goes 10,000 rows of each kind at once, the oldest first", async () => {
     await t.rows(
-      `INSERT INTO postern.stored_objects ${COLUMNS}
+      `INSERT INTO postern.stored_objects ${OBJECT_COLUMNS}
         SELECT 'acme', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 'response_body', 'bucket', n, 0, '', '',
           'purged', now() - n * interval '1 day', NULL, NULL, NULL FROM generate_series(4, 10004) n ORDER BY random()`,
     );
@@ -242,9 +241,9 @@ describe("what storage remembers", () => {
       `INSERT INTO postern.storage_events SELECT 'acme', n, 'a', 'bucket', 'key', gen_random_uuid(), now() - interval '9 days'
         FROM generate_series(1, 10002) n ORDER BY random()`,
     );
-    assert.equal(await forget(), 30_000);
-    assert.deepEqual(await left(), ["4"]);
-    assert.deepEqual(await leftGrants(), [4]);
+    assert.equal(await forgetStorage(), 30_000);
+    assert.deepEqual(await objectsLeft(), ["4"]);
+    assert.deepEqual(await grantsLeft(), [4]);
     assert.deepEqual(
       await t.names("SELECT sequence AS name FROM postern.storage_events ORDER BY 1"),
       [10_001, 10_002],
@@ -267,35 +266,35 @@ describe("a retention of no day, or of none that is said", () => {
   }
 });
 
-describe("the days that get a partition", () => {
-  // Another one makes them, so that whoever may go on waits for it, and nothing is made here.
-  const codesOf = async (call: string) => {
-    const other = await t.database.pool.connect();
-    await other.query("BEGIN; SELECT pg_advisory_xact_lock(hashtext('postern.ensure_partitions'))");
-    await t.rows("SET LOCAL lock_timeout = '1ms'");
-    const codes = [];
-    for (const [from, to] of [
-      [-400, -400],
-      [-401, -400],
-      [60, 60],
-      [60, 61],
-      [-40, 60],
-      [-41, 60],
-      [null, 1],
-      [1, null],
-    ])
-      codes.push(
-        await t.refusal(`SELECT ${call} FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS day) AS today`, [
-          from,
-          to,
-        ]),
-      );
-    await other.query("COMMIT");
-    other.release();
-    return codes;
-  };
-  const EXPECTED = ["55P03", "22023", "55P03", "22023", "55P03", "22023", "22023", "22023"];
+// Another one makes them, so that whoever may go on waits for it, and nothing is made here.
+const codesOf = async (call: string) => {
+  const other = await t.database.pool.connect();
+  await other.query("BEGIN; SELECT pg_advisory_xact_lock(hashtext('postern.ensure_partitions'))");
+  await t.rows("SET LOCAL lock_timeout = '1ms'");
+  const codes = [];
+  for (const [from, to] of [
+    [-400, -400],
+    [-401, -400],
+    [60, 60],
+    [60, 61],
+    [-40, 60],
+    [-41, 60],
+    [null, 1],
+    [1, null],
+  ])
+    codes.push(
+      await t.refusal(`SELECT ${call} FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS day) AS today`, [
+        from,
+        to,
+      ]),
+    );
+  await other.query("COMMIT");
+  other.release();
+  return codes;
+};
+const EXPECTED = ["55P03", "22023", "55P03", "22023", "55P03", "22023", "22023", "22023"];
 
+describe("the days that get a partition", () => {
   it("are a hundred at once, from 400 days ago to 60 ahead", async () => {
     assert.deepEqual(await codesOf("postern.ensure_partitions(day + $1::int, day + $2::int)"), EXPECTED);
   });
