@@ -242,6 +242,15 @@ describe("a replay under way", () => {
     assert.deepEqual(await shown(other.id), { ...other, ...RUNNING, failed: 1 });
   });
 
+  it("counts nothing of an event that is pending, or of one behind it", async () => {
+    const asked = await insert();
+    for (const event of EVENTS) await attempt(asked.id, event, "failed");
+    for (const event of [EVENTS[3], EVENTS[1]]) await pend(asked.id, event);
+    assert.equal(await replays.countOutcomes(database.pool, runOf(asked)), 2);
+    const { rows } = await sql("SELECT failed, counted_to FROM postern.replays");
+    assert.deepEqual(rows, [{ failed: 1, counted_to: EVENTS[0] }]);
+  });
+
   it("counts what was sent up to its cursor when nothing of it is pending", async () => {
     const asked = await insert();
     await attempt(asked.id, EVENTS[0], "delivered");
@@ -261,6 +270,59 @@ describe("a replay under way", () => {
         FROM postern.replays`,
     );
     assert.deepEqual(rows, [{ lease_owner: null, fits: true }]);
+  });
+});
+
+describe("replays beside each other", () => {
+  /** Of those that nobody has locked. */
+  const unlocked = async () =>
+    (await sql("SELECT tenant_id FROM postern.replays ORDER BY 1 FOR UPDATE SKIP LOCKED")).rows.map(
+      ({ tenant_id: name }) => name,
+    );
+
+  it("are each claimed by one worker, which the others don't wait for", async () => {
+    const asked = [await insert(), await insert()];
+    await inTransaction(database.pool, async (transaction) => {
+      const first = await replays.claimReplay(transaction, randomUUID(), LEASE_MS);
+      const second = await replays.claimReplay(database.pool, randomUUID(), LEASE_MS);
+      assert.deepEqual([first?.id, second?.id].toSorted(), asked.map(({ id }) => id).toSorted());
+      assert.equal(await replays.claimReplay(database.pool, randomUUID(), LEASE_MS), null);
+    });
+  });
+
+  it("are claimed in the order in which they wait, and not once they are over", async () => {
+    const over = await claimed();
+    await replays.finishReplay(database.pool, over, null);
+    const [later, sooner] = [await insert(), await insert()];
+    await sql(
+      `UPDATE postern.replays SET lease_until = now() - given.age::interval
+        FROM (VALUES ($1::uuid, '3 s'), ($2, '2 s'), ($3, '1 s')) AS given (of, age) WHERE id = given.of`,
+      [over.id, sooner.id, later.id],
+    );
+    for (const id of [sooner.id, later.id, undefined])
+      assert.equal((await replays.claimReplay(database.pool, randomUUID(), LEASE_MS))?.id, id);
+  });
+
+  it("of two tenants with one id are two: what is done to the one leaves the other as it was", async () => {
+    const run = await claimed();
+    await sql(`INSERT INTO postern.replays SELECT (twin).* FROM (
+      SELECT jsonb_populate_record(r, '{"tenant_id": "globex"}') AS twin FROM postern.replays r) AS twins`);
+    const others = async () => (await sql("SELECT * FROM postern.replays WHERE tenant_id = 'globex'")).rows;
+    const before = await others();
+    await inTransaction(database.pool, async (transaction) => {
+      await replays.lockRun(transaction, run);
+      assert.deepEqual(await unlocked(), ["globex"]);
+    });
+    await attempt(run.id, EVENTS[0], "delivered");
+    await replays.countOutcomes(database.pool, run);
+    assert.equal((await find(run.id)).delivered, 1);
+    await replays.moveCursor(database.pool, run, { after: EVENTS[1], isFed: true, sent: 3, skipped: 1 });
+    await replays.subtractSent(database.pool, ACME, run.id, 1);
+    await replays.releaseReplay(database.pool, run, 0);
+    const again = await replays.claimReplay(database.pool, run.leaseOwner, LEASE_MS);
+    assert.equal(again?.tenantId, "acme");
+    assert.equal(await replays.finishReplay(database.pool, run, null), true);
+    assert.deepEqual(await others(), before);
   });
 });
 
