@@ -303,15 +303,23 @@ describe("replays beside each other", () => {
       assert.equal((await replays.claimReplay(database.pool, randomUUID(), LEASE_MS))?.id, id);
   });
 
-  it("of two tenants with one id are two: what is done to the one leaves the other as it was", async () => {
+  it("are left as they were by what is done to one, also where they share its id or its worker", async () => {
     const run = await claimed();
-    await sql(`INSERT INTO postern.replays SELECT (twin).* FROM (
-      SELECT jsonb_populate_record(r, '{"tenant_id": "globex"}') AS twin FROM postern.replays r) AS twins`);
-    const others = async () => (await sql("SELECT * FROM postern.replays WHERE tenant_id = 'globex'")).rows;
+    for (const other of [{ tenant_id: "globex" }, { id: newReplayId(), endpoint_id: newEndpointId() }]) {
+      await sql(
+        `INSERT INTO postern.replays SELECT (twin).* FROM (
+          SELECT jsonb_populate_record(r, $1) AS twin FROM postern.replays r
+          WHERE (tenant_id, id) = ('acme', $2)) AS twins`,
+        [other, run.id],
+      );
+    }
+    const others = async () =>
+      (await sql("SELECT * FROM postern.replays WHERE tenant_id <> 'acme' OR id <> $1 ORDER BY 1", [run.id]))
+        .rows;
     const before = await others();
     await inTransaction(database.pool, async (transaction) => {
       await replays.lockRun(transaction, run);
-      assert.deepEqual(await unlocked(), ["globex"]);
+      assert.deepEqual(await unlocked(), ["acme", "globex"]);
     });
     await attempt(run.id, EVENTS[0], "delivered");
     await replays.countOutcomes(database.pool, run);
@@ -320,7 +328,7 @@ describe("replays beside each other", () => {
     await replays.subtractSent(database.pool, ACME, run.id, 1);
     await replays.releaseReplay(database.pool, run, 0);
     const again = await replays.claimReplay(database.pool, run.leaseOwner, LEASE_MS);
-    assert.equal(again?.tenantId, "acme");
+    assert.equal(again?.id, run.id);
     assert.equal(await replays.finishReplay(database.pool, run, null), true);
     assert.deepEqual(await others(), before);
   });
@@ -342,6 +350,7 @@ describe("a replay that is over", () => {
   });
 
   it("is canceled by its tenant, once, and none other with it", async () => {
+    const run = await claimed();
     const [first, other] = [await insert(), await insert()];
     assert.equal(await replays.cancelReplay(database.pool, tenant("globex"), first.id), false);
     assert.equal(await replays.cancelReplay(database.pool, ACME, first.id), true);
@@ -349,6 +358,9 @@ describe("a replay that is over", () => {
     const { status, finishedAt } = await find(first.id);
     assert.equal(status, "canceled");
     assert.ok(finishedAt instanceof Date);
+    assert.equal(await replays.cancelReplay(database.pool, ACME, run.id), true);
+    assert.equal(await replays.finishReplay(database.pool, run, null), false);
+    assert.equal((await find(run.id)).status, "canceled");
     assert.equal((await find(other.id)).status, "running");
   });
 
