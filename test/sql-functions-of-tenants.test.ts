@@ -5,6 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "./support/eventually.ts";
+import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { openFunctionTests, type FunctionTests } from "./support/sql-functions.ts";
 
 const NIL = "00000000-0000-0000-0000-000000000000";
@@ -236,5 +238,26 @@ describe("the days of the log that go", () => {
       gone.toSorted((one, other) => String(one).localeCompare(String(other))),
     );
     assert.equal(gone.length, 4);
+  });
+
+  it("stay where somebody reads them, who is named; whoever waits too is not", async (test) => {
+    await t.database.pool.query("SELECT postern.ensure_partitions(current_date - 42, current_date - 42)");
+    const [reader, waiter] = [await t.database.pool.connect(), await t.database.pool.connect()];
+    test.after(() => {
+      for (const client of [reader, waiter]) client.release();
+    });
+    await reader.query("BEGIN; SET LOCAL application_name = 'a long report'; SELECT FROM postern.deliveries");
+    const waiting = waiter.query(
+      "BEGIN; SET LOCAL lock_timeout = 0; LOCK TABLE postern.deliveries IN ACCESS EXCLUSIVE MODE; ROLLBACK",
+    );
+    await eventually(async () => (await waitersFor(t.database.pool, await pidOf(reader))) === 1);
+    const days = await t.rows(
+      "SELECT split_part(partition, '_', 1) AS of, holders FROM postern.drop_past_partitions(30)",
+    );
+    assert.deepEqual(days, [
+      { of: "deliveries", holders: `process ${await pidOf(reader)} (a long report)` },
+      { of: "events", holders: null },
+    ]);
+    await Promise.all([reader.query("ROLLBACK"), t.rollBack(), waiting]);
   });
 });
