@@ -1,16 +1,51 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
-import { createTestDatabase } from "../../test/support/postgres.ts";
+import { after, before, beforeEach, it } from "node:test";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { settleTenants } from "./directory-store.ts";
+import { isBeingMoved, placeTenants, readHomes, settleTenants } from "./directory-store.ts";
 import { insertMark } from "./join-store.ts";
 
-it("settles tenants in the shard that they were placed in, and not in a database that turns out to be another", async () => {
-  const database = await createTestDatabase();
+const [ACME, GLOBEX, INITECH] = [tenant("acme"), tenant("globex"), tenant("initech")];
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
   await insertMark(database.pool, { name: "eu1", directory: null });
-  await settleTenants(database.pool, "eu2", [tenant("acme")]);
-  await settleTenants(database.pool, "eu1", [tenant("globex")]);
-  const { rows } = await database.pool.query("SELECT tenant_id, version FROM postern.shard_tenants");
-  assert.deepEqual(rows, [{ tenant_id: "globex", version: 1 }]);
-  await database.drop();
+});
+after(() => database.drop());
+beforeEach(() => database.pool.query("TRUNCATE postern.shard_tenants, postern.shard_directory"));
+
+it("settles tenants in the shard that they were placed in, and not in a database that turns out to be another", async () => {
+  await settleTenants(database.pool, "eu2", [ACME]);
+  await settleTenants(database.pool, "eu1", [GLOBEX]);
+  await database.pool.query("UPDATE postern.shard_tenants SET version = 3");
+  await settleTenants(database.pool, "eu1", [INITECH, GLOBEX]);
+  const { rows } = await database.pool.query(
+    "SELECT tenant_id, version FROM postern.shard_tenants ORDER BY 1",
+  );
+  assert.deepEqual(rows, [
+    { tenant_id: "globex", version: 3 },
+    { tenant_id: "initech", version: 1 },
+  ]);
+});
+
+it("places a tenant once, in the first shard where it has rows already, and finds those that are asked for", async () => {
+  await database.pool.query("INSERT INTO postern.tenant_settings (tenant_id) VALUES ('acme')");
+  const toEu2 = [INITECH, GLOBEX, ACME].map((tenantId) => ({ tenantId, shard: "eu2" }));
+  await placeTenants(database.pool, "eu1", toEu2);
+  await placeTenants(database.pool, "eu1", [{ tenantId: GLOBEX, shard: "eu3" }]);
+  await database.pool.query("UPDATE postern.shard_directory SET version = 2 WHERE tenant_id = 'globex'");
+  const homes = await readHomes(database.pool, [ACME, GLOBEX, tenant("umbrella")]);
+  assert.deepEqual(Object.fromEntries(homes), {
+    acme: { shard: "eu1", version: 1 },
+    globex: { shard: "eu2", version: 2 },
+  });
+});
+
+it("knows whether a move of this tenant is under way", async () => {
+  await database.pool.query("INSERT INTO postern.tenant_moves VALUES ('acme', 'eu1', 'eu2')");
+  assert.deepEqual(
+    [await isBeingMoved(database.pool, ACME), await isBeingMoved(database.pool, GLOBEX)],
+    [true, false],
+  );
 });
