@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { eventually } from "../../test/support/eventually.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makePulse } from "./pulse.ts";
 
@@ -43,6 +45,35 @@ describe("a shard's pulse", () => {
     } finally {
       await pulse.stop();
     }
+  });
+
+  it("has stopped too where a shard is silent for three seconds, twice", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const looks: PromiseWithResolvers<void>[] = [];
+    const told: boolean[] = [];
+    const pulse = makePulse(
+      async () => {
+        const look = Promise.withResolvers<void>();
+        looks.push(look);
+        return look.promise;
+      },
+      (isAway) => void told.push(isAway),
+    );
+    // Only the limit of a look is on this clock.
+    const passed = async (ms: number) => {
+      test.mock.timers.tick(ms);
+      await setImmediate();
+      return pulse.isAway();
+    };
+    pulse.start();
+    assert.deepEqual([await passed(2999), await passed(1)], [false, false]);
+    await eventually(async () => looks.length === 2);
+    assert.deepEqual([await passed(2999), await passed(1)], [false, true]);
+    await eventually(async () => looks.length === 3);
+    looks[2]?.resolve();
+    await eventually(async () => !pulse.isAway());
+    assert.deepEqual(told, [true, false]);
+    await pulse.stop();
   });
 
   it("hands on what the work fails with", async () => {
