@@ -251,6 +251,42 @@ describe("what storage remembers", () => {
   });
 });
 
+/** Rows that go, by table; one of them is held by somebody else. */
+const GOING = {
+  endpoints: `(tenant_id, id, url, events, secret, created_at, updated_at, deleted_at)
+    SELECT 'acme', gen_random_uuid(), '', '{}', '', now(), now(), now() - interval '9 days' FROM generate_series(1, 2)`,
+  header_sets: "SELECT 'acme', gen_random_uuid(), '{}', current_date - 9 FROM generate_series(1, 2)",
+  stored_objects: `${OBJECT_COLUMNS} SELECT 'acme', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 'export',
+    'bucket', n, 0, '', '', 'purged', now() - interval '9 days', NULL, NULL, NULL FROM generate_series(1, 2) n`,
+  storage_grants: `SELECT 'acme', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), now() - interval '9 days'
+    FROM generate_series(1, 2)`,
+  // Of which the last stays.
+  storage_events: `SELECT 'acme', n, 'a', 'bucket', 'key', gen_random_uuid(), now() - interval '9 days'
+    FROM generate_series(1, 3) n`,
+};
+
+it("whoever forgets passes by what somebody else holds, and does not wait for it", async (test) => {
+  const other = await t.database.pool.connect();
+  test.after(() => other.release());
+  await other.query("BEGIN");
+  for (const [table, insert] of Object.entries(GOING)) {
+    await t.database.pool.query(`INSERT INTO postern.${table} ${insert}`);
+    await other.query(`SELECT FROM postern.${table} LIMIT 1 FOR UPDATE`);
+  }
+  const forgotten = await t.rows(
+    `SELECT postern.forget_deleted_endpoints(3) AS endpoints, postern.forget_header_sets(3, 10) AS sets,
+      postern.forget_old_storage(3) AS storage`,
+  );
+  assert.deepEqual(forgotten, [{ endpoints: 1, sets: 1, storage: 3 }]);
+  await other.query("ROLLBACK");
+  await t.rollBack();
+  await t.database.pool.query(
+    `TRUNCATE ${Object.keys(GOING)
+      .map((table) => `postern.${table}`)
+      .join()}`,
+  );
+});
+
 describe("a retention of no day, or of none that is said", () => {
   for (const name of [
     "forget_deleted_endpoints($1)",
