@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { DIGEST, insertRow, NOW, type StoredRow } from "../../../test/support/stored-row.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { inTransaction } from "../../database/transaction.ts";
+import type { Mutation } from "../rules/mutations.ts";
 import { applyMutations } from "./mutation-store.ts";
-import { storageTenantId } from "./storage-ids.ts";
 import {
   listDueForExpiry,
   listRowsByDigest,
@@ -17,9 +18,8 @@ import {
 } from "./stored-object-store.ts";
 
 const ACME = tenant("acme");
+const GLOBEX = tenant("globex");
 const STATES = ["pending", "available", "missing", "quarantined", "expired", "purged"] as const;
-const DIGEST = "a".repeat(64);
-const NOW = "2026-03-10T12:00:00.000Z";
 
 let database: TestDatabase;
 let bucket: string;
@@ -27,60 +27,33 @@ before(async () => {
   database = await createTestDatabase();
 });
 after(() => database.drop());
-beforeEach(() => {
+beforeEach(async () => {
   bucket = `bucket-${randomUUID()}`;
+  for (const table of ["stored_objects", "storage_marks"]) await sql(`DELETE FROM postern.${table}`);
 });
 
-type Row = { id: string; key: string; revision: number };
+const sql = (text: string, values: unknown[] = []) => database.pool.query(text, values);
 
-async function insert({
-  state = "available",
-  ...given
-}: {
-  state?: (typeof STATES)[number];
-  size?: number;
-  sha256?: string;
-  in?: string;
-  deadline?: string;
-  id?: string;
-} = {}): Promise<Row> {
-  const { rows } = await database.pool.query<Row>(
-    `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key,
-        size, sha256, content_type, version_id, etag, state, state_since, available_at, deadline)
-      VALUES ($1, $2, $3, $2, 1, 'request_body', $4, $2::uuid::text, $5, $6, 'application/json', 'v', 'e', $7, now(),
-        CASE WHEN $7 <> 'pending' THEN now() END, $8)
-      RETURNING id, key, revision::int`,
-    [
-      ACME,
-      given.id ?? randomUUID(),
-      storageTenantId(ACME),
-      given.in ?? bucket,
-      given.size ?? 5,
-      given.sha256 ?? DIGEST,
-      state,
-      given.deadline ?? null,
-    ],
-  );
-  const [row] = rows;
-  assert.ok(row !== undefined);
-  return row;
-}
+type Given = Parameters<typeof insertRow>[2] & { in?: string };
+const insert = ({ in: of = bucket, ...given }: Given = {}) => insertRow(database.pool, of, given);
 
 /** One of each state. */
-async function insertAll(given: Parameters<typeof insert>[0] = {}): Promise<Row[]> {
-  const rows: Row[] = [];
+async function insertAll(given: Given = {}): Promise<StoredRow[]> {
+  const rows: StoredRow[] = [];
   for (const state of STATES) rows.push(await insert({ ...given, state }));
   return rows;
 }
 
 /** The states of those among them. */
-function statesOf(found: readonly { id: string }[], all: readonly Row[]): string[] {
+function statesOf(found: readonly { id: string }[], all: readonly StoredRow[]): string[] {
   return STATES.filter((_, index) => found.some(({ id }) => id === all[index]?.id));
 }
 
-async function changed(row: Row): Promise<{ version: string; hold: boolean; revision: number }> {
+async function changed(
+  row: StoredRow,
+): Promise<{ version: string; etag: string; hold: boolean; revision: number }> {
   const { rows } = await database.pool.query(
-    `SELECT version_id AS version, hold, revision::int FROM postern.stored_objects WHERE id = $1`,
+    `SELECT version_id AS version, etag, hold, revision::int FROM postern.stored_objects WHERE id = $1`,
     [row.id],
   );
   return rows[0];
@@ -151,8 +124,8 @@ describe("rows that may have lost bytes", () => {
     assert.deepEqual(given, [true, true, true, false, false, false]);
     const is = await Promise.all(rows.map(changed));
     assert.deepEqual(
-      is.map(({ version, revision }) => `${version}${revision}`),
-      ["w2", "w2", "w2", "v1", "v1", "v1"],
+      is.map(({ version, etag, revision }) => `${version}${etag}${revision}`),
+      ["wf2", "wf2", "wf2", "ve1", "ve1", "ve1"],
     );
   });
 });
@@ -186,18 +159,28 @@ describe("a hold", () => {
   });
 });
 
+async function list(after: string | null, limit: number, objectId: string | null = null) {
+  const found = await listTenantObjects(database.pool, ACME, { objectId, after, limit });
+  return found.map(({ id }) => id);
+}
+
 describe("a tenant's artifacts", () => {
-  it("are all that are not purged, by their ids from behind one", async () => {
-    await database.pool.query("DELETE FROM postern.stored_objects");
+  it("are all that are not purged, by their ids from behind one, or the one that is asked for", async () => {
     const rows = (await insertAll()).slice(0, 5);
+    const other = await insert({ of: GLOBEX });
     const ids = rows.map(({ id }) => id).toSorted();
-    const list = async (after: string | null, limit: number) => {
-      const found = await listTenantObjects(database.pool, ACME, { objectId: null, after, limit });
-      return found.map(({ id }) => id);
-    };
     assert.deepEqual([await list(null, 2), await list(ids[1] ?? "", 9)], [ids.slice(0, 2), ids.slice(2)]);
+    for (const id of ids) assert.deepEqual(await list(null, 9, id), [id]);
+    assert.deepEqual(await list(null, 9, other.id), []);
   });
 });
+
+async function marks() {
+  const { rows } = await sql(
+    "SELECT bucket, key, first_seen_at FROM postern.storage_marks ORDER BY bucket, key",
+  );
+  return rows.map(({ bucket: of, key, first_seen_at: at }) => [of, key, at.toISOString()]);
+}
 
 describe("a suspicion", () => {
   it("is of the tenant whose row has the key, and of nobody without one", async () => {
@@ -218,4 +201,71 @@ describe("a suspicion", () => {
       { key: other.key, tenant_id: null },
     ]);
   });
+
+  it("is kept, changed and dropped by its key in its bucket alone", async () => {
+    const LATER = "2026-03-11T12:00:00.000Z";
+    const run_id = randomUUID();
+    const mark = { target: "mark", key: "one", class: "adoptable" } as const;
+    const apply = (mutations: Mutation[], into = bucket) =>
+      inTransaction(database.pool, (client) => applyMutations(client, mutations, { now: NOW, bucket: into }));
+    const suspect = (key: string, into = bucket, first_seen_at = NOW) =>
+      apply([{ ...mark, op: "insert", key, first_seen_at, run_id }], into);
+    await suspect("one");
+    await suspect("two");
+    await suspect("one", `${bucket}-2`);
+    const others = [
+      [bucket, "two", NOW],
+      [`${bucket}-2`, "one", NOW],
+    ];
+    // It is known already.
+    await suspect("one", bucket, LATER);
+    assert.deepEqual(await marks(), [[bucket, "one", NOW], ...others]);
+    await apply([{ ...mark, op: "update", first_seen_at: LATER }]);
+    assert.deepEqual(await marks(), [[bucket, "one", LATER], ...others]);
+    await apply([{ ...mark, op: "delete" }]);
+    assert.deepEqual(await marks(), others);
+  });
+});
+
+describe("a link that was given out", () => {
+  it("is of the tenant whose object it opens", async () => {
+    const objects = [await insert({ of: GLOBEX }), await insert(), await insert({ of: GLOBEX })];
+    const grants = objects.map(({ id: object_id }) => ({
+      op: "insert" as const,
+      target: "grant" as const,
+      id: randomUUID(),
+      object_id,
+      user_id: randomUUID(),
+      issued_at: NOW,
+      expires_at: NOW,
+    }));
+    await inTransaction(database.pool, (client) =>
+      applyMutations(client, grants, { now: NOW, bucket: null }),
+    );
+    const ids = grants.map(({ id }) => id);
+    const { rows } = await sql(
+      "SELECT tenant_id FROM postern.storage_grants WHERE id = ANY ($1) ORDER BY array_position($1, id)",
+      [ids],
+    );
+    assert.deepEqual(
+      rows.map((row) => row.tenant_id),
+      ["globex", "acme", "globex"],
+    );
+  });
+});
+
+it("a row with a deadline changes its state alone", async () => {
+  const { id, revision } = await insert({ deadline: NOW });
+  const mutation = {
+    op: "update",
+    target: "row",
+    id,
+    field: "state",
+    from: "available",
+    to: "expired",
+  } as const;
+  const applied = await inTransaction(database.pool, (client) =>
+    applyMutations(client, [{ ...mutation, revision }], { now: NOW, bucket: null }),
+  );
+  assert.equal(applied.changedRows, 1);
 });
