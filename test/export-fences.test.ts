@@ -94,9 +94,22 @@ describe("claiming an export", () => {
       assert.equal(await exports.claimExport(db, randomUUID(), LEASE_MS), null);
       await age("59.999 s", db);
       assert.equal(await exports.claimExport(db, randomUUID(), LEASE_MS), null);
-      await age("2 ms", db);
+      await age("1 ms", db);
+      await db.query("UPDATE postern.storage_exports SET updated_at = now() - interval '1 h'");
       const again = await claim(db);
-      assert.deepEqual([again.id, again.fruitlessRuns], [other.id, 2]);
+      const { rows: moments } = await db.query("SELECT now()::timestamptz(3) AS at");
+      assert.deepEqual([again.id, again.fruitlessRuns, again.updatedAt], [other.id, 2, moments[0]?.at]);
+    });
+  });
+
+  it("passes over one that another worker is about to claim", async () => {
+    const [one, other] = [await request(), await request()];
+    await inTransaction(database.pool, async (first) => {
+      assert.equal((await claim(first)).id, one.id);
+      await inTransaction(database.pool, async (second) => {
+        await second.query("SET LOCAL lock_timeout = '5 s'");
+        assert.equal((await claim(second)).id, other.id);
+      });
     });
   });
 

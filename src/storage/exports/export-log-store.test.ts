@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { seedDeliveries } from "../../../test/support/exports.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
-import { idAt } from "../../shared/id.ts";
+import { idAt, newEndpointId, newEventId, parseEndpointId } from "../../shared/id.ts";
 import { countLog } from "./count-log.ts";
 import { countLogSlice, readLogPage, type LogRange } from "./export-log-store.ts";
 import type { LogPosition } from "./log-export.ts";
@@ -23,17 +23,23 @@ const RANGE: LogRange = {
 const RARE = { ...RANGE, eventType: "rare.thing" };
 
 let database: TestDatabase;
-/** In the order of the log: four plain ones and a rare one, then the same again. */
+/** In the order of the log: four plain ones and a rare one, then the same again, of another endpoint but no later. */
 let ids: string[];
+const ENDPOINTS = [newEndpointId(), newEndpointId()].toSorted();
 before(async () => {
   database = await createTestDatabase();
   const times = Array.from({ length: 10 }, () => idAt(AT)).toSorted();
-  const rows = times.map((id, index) => ({
-    id,
+  const rows = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9].map((time, index) => ({
+    id: times[time] ?? "",
+    endpoint_id: ENDPOINTS[index < 5 ? 0 : 1] ?? "",
     event_type: index % 5 === 4 ? "rare.thing" : "invoice.paid",
     request_body: "x".repeat(100),
   }));
   ids = (await seedDeliveries(database.pool, ACME, rows)).map(({ id }) => id);
+  const event_type = "rare.thing";
+  await seedDeliveries(database.pool, "globex", [{ event_type, id: idAt(AT) }]);
+  for (const ms of [AT - 1, AT + 1])
+    await seedDeliveries(database.pool, ACME, [{ event_type, id: idAt(ms) }]);
 });
 after(() => database.drop());
 
@@ -78,6 +84,28 @@ describe("a page of the log", () => {
     assert.deepEqual(await places(RARE, { maxBodyBytes: 100 }), { rows: [4], after: 4 });
   });
 
+  it("has the body of its tenant's own event where the log has none", async () => {
+    const [eventId, id] = [newEventId(), ids[3]];
+    await database.pool.query(
+      `INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+        SELECT 'acme', id, 'invoice.paid', id::text, 1 FROM unnest($1::uuid[]) AS id`,
+      [[newEventId(), eventId, newEventId()]],
+    );
+    const log = (body: string | null) =>
+      database.pool.query(
+        `UPDATE postern.deliveries SET request_body = $3, event_id = $2, test_id = NULL, trigger = 'event' WHERE id = $1`,
+        [id, eventId, body],
+      );
+    const [plain] = (await read(RANGE)).rows;
+    const bodies = async () => (await read(RANGE)).rows.map(({ request_body: body }) => body);
+    const expected = (body: string | null) => ids.map((of) => (of === id ? body : plain?.request_body));
+    await log(null);
+    assert.deepEqual(await bodies(), expected(eventId));
+    await database.pool.query("UPDATE postern.events SET tenant_id = 'globex' WHERE id = $1", [eventId]);
+    assert.deepEqual(await bodies(), expected(null));
+    await log(plain?.request_body ?? "");
+  });
+
   it("gives no column of its statement but a row's", async () => {
     const { rows } = await read(RANGE, { limit: 1 });
     const { id, request_headers: headers, header_set: set, header_values: values } = Object(rows[0]);
@@ -85,10 +113,18 @@ describe("a page of the log", () => {
   });
 });
 
+describe("an endpoint's part of the log", () => {
+  it("is that endpoint's alone", async () => {
+    const range = { ...RANGE, endpointId: parseEndpointId(ENDPOINTS[1]) };
+    assert.deepEqual(await places(range), { rows: [5, 6, 7, 8, 9], after: 9 });
+    assert.equal((await count(range, 10)).count, 5);
+  });
+});
+
+const at = (place: number) => ({ endpointId: ENDPOINTS[place < 5 ? 0 : 1], deliveryId: ids[place] });
+
 describe("a count of the log", () => {
   it("says where it has come to, and nothing at the end", async () => {
-    const { endpoint_id: endpointId } = (await read(RANGE)).rows[0] ?? {};
-    const at = (place: number) => ({ endpointId, deliveryId: ids[place] });
     assert.deepEqual(await count(RANGE, 10), { count: 10, last: at(9) });
     assert.deepEqual(await count(RANGE, 11), { count: 10, last: null });
     assert.deepEqual(await count(RARE, 5), { count: 1, last: at(4) });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { insertRow } from "../../../test/support/stored-row.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { newDeliveryId, newEndpointId, newExportId } from "../../shared/id.ts";
@@ -97,6 +98,13 @@ const QUEUED = {
 const list = async (page: Parameters<typeof exports.listExports>[2]) =>
   (await exports.listExports(database.pool, ACME, page)).map(({ id }) => id);
 
+const addEndpoint = (id: string) =>
+  database.pool.query(
+    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+      VALUES ('acme', $1, 'https://example.com/', '{*}', '\\x0102030405060708', now(), now())`,
+    [id],
+  );
+
 describe("an export that was asked for", () => {
   it("is found as it was asked for, by its tenant alone", async () => {
     const { id } = await insert();
@@ -116,12 +124,9 @@ describe("an export that was asked for", () => {
         tenantId,
         endpointId,
       });
+    await addEndpoint(newEndpointId());
     assert.equal(await insertOne(), false);
-    await database.pool.query(
-      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
-        VALUES ('acme', $1, 'https://example.com/', '{*}', '\\x0102030405060708', now(), now())`,
-      [endpointId],
-    );
+    await addEndpoint(endpointId);
     assert.equal(await insertOne(tenant("globex")), false);
     assert.equal(await insertOne(), true);
     assert.equal((await find(request.id)).endpointId, endpointId);
@@ -238,14 +243,9 @@ describe("an export that is made", () => {
       "SELECT FROM postern.storage_exports WHERE parts <> '[]' OR lease_owner IS NOT NULL OR lease_until IS NOT NULL",
     );
     assert.equal(rows.length, 0);
-    const attempts = await exports.readAttempts(database.pool, [id, other, randomUUID()]);
-    assert.deepEqual(
-      attempts,
-      new Map([
-        [id, 1],
-        [other, 0],
-      ]),
-    );
+    const attempts = (ids: string[]) => exports.readAttempts(database.pool, [...ids, randomUUID()]);
+    assert.deepEqual([...(await attempts([id]))], [[id, 1]]);
+    assert.deepEqual([...(await attempts([other]))], [[other, 0]]);
   });
 });
 
@@ -289,6 +289,7 @@ describe("an archive that was found", () => {
     const run = await claim();
     const objectId = randomUUID();
     await exports.finishExport(database.pool, run, { objectId, bytes: 5 });
+    await insertRow(database.pool, "b", { kind: "export", delivery: id, state: "expired" });
     await database.pool.query(
       `INSERT INTO postern.stored_objects (tenant_id, storage_tenant_id, id, delivery_id, attempt, kind, bucket, key, version_id,
           etag, size, sha256, content_type, state, deadline, hold, available_at, state_since)
@@ -298,10 +299,11 @@ describe("an archive that was found", () => {
     );
     const held = { state: "available", deadline: "2026-03-05T00:00:00.000Z", hold: true };
     assert.deepEqual((await find(id)).archive, held);
-    await database.pool.query("UPDATE postern.stored_objects SET hold = false");
+    await database.pool.query("UPDATE postern.stored_objects SET hold = false WHERE id = $1", [objectId]);
     assert.deepEqual((await find(id)).archive, { ...held, hold: false });
     await database.pool.query(
-      "UPDATE postern.stored_objects SET state = 'pending', deadline = NULL, available_at = NULL",
+      "UPDATE postern.stored_objects SET state = 'pending', deadline = NULL, available_at = NULL WHERE id = $1",
+      [objectId],
     );
     assert.deepEqual((await find(id)).archive, { state: "pending", deadline: null, hold: false });
   });
