@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/support/pos
 import { eventually } from "../../../test/support/eventually.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import { newDeliveryId, newEndpointId } from "../../shared/id.ts";
+import { newDeliveryId, newEndpointId, newEventId } from "../../shared/id.ts";
 import type { BodiesToKeep } from "../../queue/queue.ts";
 import {
   claimBodies,
@@ -13,12 +13,14 @@ import {
   insertBodies,
   measureBodies,
   postponeBody,
+  readRequestBody,
   type DeliveryOfBodies,
   type WaitingBody,
 } from "./kept-body-store.ts";
 
 const BOTH: BodiesToKeep = { requestBody: true, responseBody: Buffer.from("long"), days: 7 };
 const LEASE_MS = 20_000;
+const WAITING = { kind: "request_body", body: null, days: null, tries: 1, waitedS: 0 } as const;
 
 let database: TestDatabase;
 before(async () => {
@@ -101,6 +103,30 @@ describe("bodies that wait", () => {
     assert.deepEqual(await claim(), []);
   });
 
+  it("are claimed one by one, also those of one delivery and of two tenants with one id", async () => {
+    const of = delivery();
+    await note(of, BOTH, 20);
+    await note({ ...of, tenantId: tenant("globex") }, BOTH, 20);
+    for (const _ of [1, 2, 3, 4]) assert.equal((await claim(1)).length, 1);
+    assert.deepEqual(await claim(), []);
+  });
+
+  it("are passed over while another process is about to claim them", async () => {
+    const requests = { ...BOTH, responseBody: null };
+    const [one, other] = [delivery(), delivery()];
+    await note(one, requests, 20);
+    await note(other, requests, 10);
+    await inTransaction(database.pool, async (first) => {
+      const [taken] = await claimBodies(first, 1, LEASE_MS);
+      assert.equal(taken?.deliveryId, one.id);
+      await inTransaction(database.pool, async (second) => {
+        await second.query("SET LOCAL lock_timeout = '5 s'");
+        const [next] = await claimBodies(second, 1, LEASE_MS);
+        assert.equal(next?.deliveryId, other.id);
+      });
+    });
+  });
+
   it("are claimed again when the lease has ended, as the next try", async () => {
     await note(delivery(), { ...BOTH, responseBody: null });
     await claim();
@@ -133,6 +159,58 @@ describe("bodies that wait", () => {
     assert.deepEqual(again, [{ ...response, tries: 2, waitedS: again[0]?.waitedS }]);
     await postponeBody(database.pool, response, 3_600_000);
     assert.deepEqual(await claim(), []);
+  });
+
+  it("are deleted and released by their tenant, delivery and kind alone", async () => {
+    const of = delivery();
+    await note(of, BOTH);
+    await note({ ...of, tenantId: tenant("globex") }, BOTH);
+    await note(delivery(), BOTH);
+    const bodies = await claim();
+    const body = bodies.find(({ tenantId, deliveryId }) => tenantId === of.tenantId && deliveryId === of.id);
+    assert.ok(body !== undefined);
+    await postponeBody(database.pool, body, -LEASE_MS);
+    const { tenantId, deliveryId, kind } = body;
+    assert.deepEqual(
+      (await claim()).map((again) => [again.tenantId, again.deliveryId, again.kind]),
+      [[tenantId, deliveryId, kind]],
+    );
+    await deleteBody(database.pool, body);
+    const { rows } = await database.pool.query(
+      `SELECT count(*)::int AS left, count(*) FILTER (WHERE (tenant_id, delivery_id, kind) = ($1, $2::uuid, $3))::int AS same
+        FROM postern.bodies_to_keep`,
+      [tenantId, deliveryId, kind],
+    );
+    assert.deepEqual(rows, [{ left: bodies.length - 1, same: 0 }]);
+  });
+
+  it("of requests are in the log, or with their tenant's own event", async () => {
+    const of = delivery();
+    const [globex, endpointId] = [tenant("globex"), newEndpointId()];
+    const logged = [of, { ...of, tenantId: globex }, { ...of, endpointId }, { ...of, id: newDeliveryId() }];
+    const eventId = newEventId();
+    await database.pool.query(
+      `INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+        SELECT 'acme', id, 'invoice.paid', id::text, 1 FROM unnest($1::uuid[]) AS id`,
+      [[newEventId(), eventId, newEventId()]],
+    );
+    for (const [place, { tenantId, id, ...row }] of logged.entries()) {
+      await database.pool.query(
+        `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+            request_headers, latency_ms, request_body)
+          VALUES ($1, $2, $3, $4, 'invoice.paid', 'event', 'failed', 1, '{}', 1, $5)`,
+        [tenantId, row.endpointId, id, eventId, `logged ${place}`],
+      );
+    }
+    const read = async () => {
+      const bodies = [];
+      for (const { id: deliveryId, ...rest } of logged)
+        bodies.push(await readRequestBody(database.pool, { ...WAITING, ...rest, deliveryId }));
+      return bodies;
+    };
+    assert.deepEqual(await read(), ["logged 0", "logged 1", "logged 2", "logged 3"]);
+    await database.pool.query("UPDATE postern.deliveries SET request_body = NULL");
+    assert.deepEqual(await read(), [eventId, null, eventId, eventId]);
   });
 
   it("of one tenant are deleted together, and counted", async () => {
