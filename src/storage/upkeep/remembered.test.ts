@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { insertRow, NOW } from "../../../test/support/stored-row.ts";
 import { openStored } from "../../../test/support/stored.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
+import { inTransaction } from "../../database/transaction.ts";
 import {
   addBucket,
   findRowIdentities,
@@ -14,16 +16,22 @@ import {
   readDestroyed,
   recordDestroyed,
   recordOwner,
+  sampleAvailable,
   setGeneration,
 } from "./owner-store.ts";
 import {
   findOwners,
+  insertEvents,
   insertOrphanMark,
+  listConfirmableOrphans,
   listMarks,
+  readCursor,
   readStorageState,
   readStorageTroubles,
   writeCursor,
 } from "./reconcile-store.ts";
+
+const ELSEWHERE = randomUUID();
 
 let database: TestDatabase;
 before(async () => {
@@ -50,6 +58,41 @@ describe("what was destroyed in a bucket", () => {
     await recordDestroyed(pool, "artifacts", { runId: own, number: 16 });
     assert.deepEqual(await readDestroyed(pool, "artifacts", own), { inPass: 20, inDay: 18, known: 0 });
   });
+
+  it("counts less than a day, and is kept for two, of other passes in this bucket", async () => {
+    const { pool } = database;
+    const [run, last] = [randomUUID(), randomUUID()];
+    const page = { runId: run, number: 1 };
+    await inTransaction(pool, async (db) => {
+      const record = async (bucket: string, age: string) => {
+        await recordDestroyed(db, bucket, page);
+        await db.query(
+          "UPDATE postern.storage_destroyed SET at = now() - $1::interval WHERE bucket = $2 AND at > now()",
+          [age, bucket],
+        );
+      };
+      for (const age of ["24 h", "48 h", "48 h 1 s"]) await record("kept", age);
+      await record("kept beside", "48 h 1 s");
+      assert.equal((await readDestroyed(db, "kept", run)).inDay, 0);
+      await recordDestroyed(db, "kept", { runId: last, number: 2 });
+      assert.deepEqual(
+        [(await readDestroyed(db, "kept", run)).inPass, (await readDestroyed(db, "kept beside", run)).inPass],
+        [2, 1],
+      );
+    });
+  });
+
+  it("is read by one process at a time, for each bucket", async () => {
+    const { pool } = database;
+    for (const bucket of ["locked", "free"]) await addBucket(pool, bucket);
+    await inTransaction(pool, async (db) => {
+      await readDestroyed(db, "locked", randomUUID());
+      const { rows } = await pool.query(
+        "SELECT bucket FROM postern.storage_buckets WHERE bucket IN ('locked', 'free') FOR UPDATE SKIP LOCKED",
+      );
+      assert.deepEqual(rows, [{ bucket: "free" }]);
+    });
+  });
 });
 
 describe("a pass that waits for an operator", () => {
@@ -64,6 +107,28 @@ describe("a pass that waits for an operator", () => {
     assert.deepEqual([haltedAt, haltedReason], [since, "far too much"]);
     await writeCursor(pool, "artifacts", { ...halted, haltedReason: null });
     assert.equal((await readStorageTroubles(pool, "artifacts")).haltedAt, null);
+    await writeCursor(pool, "beside", halted);
+    await writeCursor(pool, "artifacts", { ...halted, haltedReason: "again" });
+    const again = (await readStorageTroubles(pool, "artifacts")).haltedAt;
+    assert.ok(again !== null && since !== null && again > since);
+  });
+});
+
+describe("the place of a pass", () => {
+  it("is that of its own bucket, with the run and the time of the last page", async () => {
+    const { pool } = database;
+    const [first, second, beside] = [randomUUID(), randomUUID(), randomUUID()];
+    const at = { afterKey: "key", haltedReason: null };
+    await writeCursor(pool, "first", { ...at, runId: first });
+    await writeCursor(pool, "second", { ...at, runId: beside, haltedReason: "too much" });
+    await pool.query("UPDATE postern.storage_cursor SET updated_at = now() - interval '1 h'");
+    const before = (await readStorageState(pool, "first")).lastPageAt;
+    await writeCursor(pool, "first", { ...at, runId: second });
+    const behind = (await readStorageState(pool, "first")).lastPageAt;
+    assert.ok(before !== null && behind !== null && behind > before);
+    assert.deepEqual(await readCursor(pool, "first"), { ...at, runId: second });
+    assert.deepEqual((await readCursor(pool, "second"))?.runId, beside);
+    assert.deepEqual((await readStorageTroubles(pool, "first")).haltedAt, null);
   });
 });
 
@@ -98,6 +163,11 @@ describe("what is known of a bucket", () => {
       await recordOwner(pool, "marked", { isMarked, trouble: `trouble ${isMarked}` });
       assert.deepEqual(await markedAt(), first);
     }
+    const version = async () =>
+      (await pool.query("SELECT xmin FROM postern.storage_buckets WHERE bucket = 'marked'")).rows[0];
+    const written = await version();
+    await recordOwner(pool, "marked", { isMarked: true, trouble: "trouble true" });
+    assert.deepEqual(await version(), written);
     assert.deepEqual((await readBucket(pool, "marked"))?.isMarked, true);
   });
 
@@ -113,7 +183,9 @@ describe("what is known of a bucket", () => {
     assert.deepEqual((await readStorageState(pool, name)).states, { pending: 1 });
     await writeCursor(pool, other.bucket.name, { runId: randomUUID(), afterKey: null, haltedReason: null });
     assert.equal((await readStorageState(pool, name)).lastPageAt, null);
+    const { id: besideId } = await own.store();
     assert.equal((await findRowIdentities(pool, name, [kept.key])).length, 1);
+    await pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [besideId]);
     await pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [kept.id]);
     assert.deepEqual(await findRowIdentities(pool, name, [kept.key]), []);
     assert.deepEqual(await findOwners(pool, name, [kept.key]), new Map());
@@ -128,12 +200,37 @@ describe("what is known of a bucket", () => {
     for (const opened of [own, other]) await opened.close();
   });
 
+  it("has as many of its available artifacts sampled as are asked for, by their ids", async () => {
+    const { pool } = database;
+    const bucket = randomUUID();
+    const keys = [];
+    for (let n = 0; n < 3; n++) keys.push((await insertRow(pool, bucket)).key);
+    await insertRow(pool, bucket, { state: "missing" });
+    const sample = await sampleAvailable(pool, bucket, 2);
+    assert.deepEqual(
+      sample.map(({ key }) => key),
+      keys.toSorted().slice(0, 2),
+    );
+  });
+
   it("suspects an object that is put back, unless a row has its key", async () => {
     const { pool } = database;
     const stored = await openStored(pool);
     const { key } = await stored.store();
     const name = stored.bucket.name;
+    await insertRow(pool, "beside", { id: ELSEWHERE });
     for (const each of [key, "v1/a", "v1/b"]) await insertOrphanMark(pool, name, each);
+    // Twice, and where a row has the key in another bucket.
+    for (const each of ["v1/a", ELSEWHERE]) await insertOrphanMark(pool, name, each);
+    await pool.query("UPDATE postern.storage_marks SET key = 'v1/c' WHERE key = $1", [ELSEWHERE]);
+    await insertOrphanMark(pool, "beside", "v1/a");
+    await pool.query("UPDATE postern.storage_marks SET first_seen_at = $1", [NOW]);
+    const at = (time: string) => listConfirmableOrphans(pool, name, time);
+    assert.deepEqual(await at(NOW), ["v1/a", "v1/b", "v1/c"]);
+    assert.deepEqual(await at("2026-03-10T11:59:59.999Z"), []);
+    await pool.query("UPDATE postern.storage_marks SET class = 'adoptable' WHERE key = 'v1/c'");
+    assert.deepEqual(await at(NOW), ["v1/a", "v1/b"]);
+    await pool.query("DELETE FROM postern.storage_marks WHERE key = 'v1/c'");
     const marks = await listMarks(pool, name, { after: null, upTo: null });
     assert.deepEqual(
       marks.map((mark) => [mark.key, mark.class]),
@@ -142,11 +239,28 @@ describe("what is known of a bucket", () => {
         ["v1/b", "object_without_row"],
       ],
     );
-    assert.deepEqual(
-      (await listMarks(pool, name, { after: "v1/a", upTo: "v1/b" })).map((mark) => mark.key),
-      ["v1/b"],
-    );
+    for (const [after, upTo, found] of [
+      ["v1/a", "v1/b", ["v1/b"]],
+      [null, "v1/a", ["v1/a"]],
+    ] as const) {
+      const keys = (await listMarks(pool, name, { after, upTo })).map((mark) => mark.key);
+      assert.deepEqual(keys, found);
+    }
     await stored.close();
+  });
+
+  it("tells each event of the tenant whose row has the key in this bucket", async () => {
+    const { pool } = database;
+    const [bucket, runId] = [randomUUID(), randomUUID()];
+    const { key } = await insertRow(pool, bucket);
+    const { key: other } = await insertRow(pool, `${bucket}-2`);
+    const events = [key, other].map((of, place) => ({
+      sequence: 1 + place,
+      type: "object.missing" as const,
+      key: of,
+    }));
+    const owners = await insertEvents(pool, events, { bucket, runId, now: NOW });
+    assert.deepEqual(owners, new Map([[key, "acme"]]));
   });
 
   it("knows the tenants of endpoints, artifacts, exports and settings", async () => {
