@@ -27,6 +27,8 @@ type Kind<Run> = {
   lock: (db: Db, run: Run) => Promise<unknown>;
   changes: Record<string, (db: Db, run: Run) => Promise<unknown>>;
   end: (db: Db, run: Run) => Promise<unknown>;
+  /** The first one with a part of the other's key: there is none such. */
+  mix: (run: Run, other: Run) => Run[];
 };
 
 const REPLAY: Kind<replays.Run> = {
@@ -43,6 +45,10 @@ const REPLAY: Kind<replays.Run> = {
     failed: (db, run) => replays.finishReplay(db, run, "no"),
   },
   end: (db, { tenantId, id }) => replays.cancelReplay(db, tenantId, id),
+  mix: (run, { tenantId, id }) => [
+    { ...run, tenantId },
+    { ...run, id },
+  ],
 };
 
 const ERASURE: Kind<tenants.ErasureRun> = {
@@ -54,14 +60,15 @@ const ERASURE: Kind<tenants.ErasureRun> = {
     "given back": (db, run) => tenants.releaseErasure(db, run, { delayMs: 0, objects: 1, trouble: "no" }),
   },
   end: (db, run) => tenants.finishErasure(db, run, 0),
+  mix: () => [],
 };
 
 function describeFences<Run extends { tenantId: string }>(name: string, kind: Kind<Run>): void {
-  const { table, insert, claim, lock, changes, end } = kind;
+  const { table, insert, claim, lock, changes, end, mix } = kind;
   const rows = async () =>
     (await sql(`SELECT to_jsonb(r) AS row FROM postern.${table} r ORDER BY tenant_id`)).rows;
-  const take = async (db: Db = database.pool): Promise<Run> => {
-    const run = await claim(db, randomUUID(), LEASE_MS);
+  const take = async (db: Db = database.pool, owner: string = randomUUID()): Promise<Run> => {
+    const run = await claim(db, owner, LEASE_MS);
     assert.ok(run !== null);
     return run;
   };
@@ -83,6 +90,25 @@ function describeFences<Run extends { tenantId: string }>(name: string, kind: Ki
       });
     }
 
+    it("is changed under its own tenant and id alone", async () => {
+      for (const [what, change] of Object.entries({ ...changes, end })) {
+        await sql(`DELETE FROM postern.${table}`);
+        for (const name of ["acme", "globex"]) await sql(insert, [name, "1 s"]);
+        const owner = randomUUID();
+        const [run, other] = [await take(database.pool, owner), await take(database.pool, owner)];
+        const before = await rows();
+        for (const mixed of mix(run, other)) {
+          await change(database.pool, mixed);
+          assert.equal(await lock(database.pool, mixed), null);
+        }
+        assert.deepEqual(await rows(), before, what);
+        assert.notEqual(await lock(database.pool, run), null);
+        await change(database.pool, run);
+        const isOthers = ({ row }: { row: { tenant_id: string } }) => row.tenant_id === other.tenantId;
+        assert.deepEqual((await rows()).filter(isOthers), before.filter(isOthers), what);
+      }
+    });
+
     it("is locked by the worker that has it, as long as it runs", async () => {
       await sql(insert, ["acme", "1 s"]);
       const first = await take();
@@ -91,9 +117,30 @@ function describeFences<Run extends { tenantId: string }>(name: string, kind: Ki
       const second = await take();
       assert.equal(await lock(database.pool, first), null);
       assert.notEqual(await lock(database.pool, second), null);
+      const unlocked = () => sql(`SELECT FROM postern.${table} FOR UPDATE SKIP LOCKED`);
+      await inTransaction(database.pool, async (db) => {
+        await lock(db, second);
+        assert.equal((await unlocked()).rowCount, 0);
+      });
       await end(database.pool, second);
       assert.equal(await lock(database.pool, second), null);
+      await age("61 s");
       assert.equal(await claim(database.pool, randomUUID(), LEASE_MS), null);
+    });
+
+    it("is passed over while another worker is about to claim it", async () => {
+      for (const [name, since] of [
+        ["short", "1 s"],
+        ["long", "2 s"],
+      ])
+        await sql(insert, [name, since]);
+      await inTransaction(database.pool, async (first) => {
+        assert.equal((await take(first)).tenantId, "long");
+        await inTransaction(database.pool, async (second) => {
+          await second.query("SET LOCAL lock_timeout = '5 s'");
+          assert.equal((await take(second)).tenantId, "short");
+        });
+      });
     });
 
     it("is claimed when nobody has it, the one that waits longest first", async () => {

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../../src/tenants/erasure-parts.test.ts";
