@@ -3,8 +3,17 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { idAt, newDeliveryId, newEndpointId, newEventId, parseEventId, type EventId } from "../shared/id.ts";
+import {
+  idAt,
+  lowestIdAt,
+  newDeliveryId,
+  newEndpointId,
+  newEventId,
+  parseEventId,
+  type EventId,
+} from "../shared/id.ts";
 import { CLOCKS_APART_MS, groupAccepted, readCandidates } from "./candidate-store.ts";
+import { groupFailures, sliceFailures } from "./failure-store.ts";
 import type { Candidate } from "./replay.ts";
 
 const ACME = tenant("acme");
@@ -68,6 +77,39 @@ async function attempt(event: string, given: Attempt = {}): Promise<void> {
   );
 }
 
+type Place = { of?: string; endpoint?: string; isSuperseded?: boolean };
+
+/** One more attempt that an endpoint is to get. */
+async function dispatch(
+  event: string | undefined,
+  { of = "acme", endpoint = endpointId, isSuperseded = false }: Place,
+) {
+  await sql(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at,
+        superseded)
+      VALUES ($1, $2, postern.uuid_v7(), $3, 'invoice.paid', 2, now(), now(), $4)`,
+    [of, endpoint, event, isSuperseded],
+  );
+}
+
+/** The same, by a person who waits for it; null: a test, of no event. */
+async function send(event: string | null | undefined, { of = "acme", endpoint = endpointId }: Place) {
+  await sql(
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, attempt,
+        request_headers, delivery_label)
+      SELECT $1, $2, postern.uuid_v7(), $3, CASE WHEN $3::uuid IS NULL THEN gen_random_uuid() END, 'invoice.paid',
+        CASE WHEN $3::uuid IS NULL THEN 'test' ELSE 'retry' END, 2, '{}', 'label'`,
+    [of, endpoint, event],
+  );
+}
+
+/** The least id of a time, as no event is given it by chance. */
+function leastAt(ms: number): EventId {
+  const id = parseEventId(lowestIdAt(NOW - 60_000 + ms));
+  assert.ok(id !== null);
+  return id;
+}
+
 const FILTER = { tenantId: ACME, endpointId, to: new Date(NOW + 60_000) };
 
 async function read(selection: "failed" | "all", { after: start = FIRST, most = 100, to = FILTER.to } = {}) {
@@ -95,6 +137,12 @@ describe("a page of events that failed", () => {
     for (const id of EVENTS) await attempt(id);
     assert.deepEqual(idsOf(await read("failed", { after: EVENTS[0] })), EVENTS.slice(1));
     const to = new Date(NOW - 60_000 + 30);
+    const end = leastAt(40);
+    await accept([end]);
+    await attempt(end);
+    for (const selection of ["failed", "all"] as const)
+      assert.deepEqual(idsOf(await read(selection, { to: new Date(NOW - 60_000 + 40) })), EVENTS);
+    await sql("DELETE FROM postern.deliveries WHERE event_id = $1", [end]);
     assert.deepEqual(idsOf(await read("failed", { to })), EVENTS.slice(0, 2));
     assert.deepEqual(idsOf(await read("failed", { to: new Date(to.getTime() + 1) })), EVENTS);
     assert.deepEqual(idsOf(await read("failed", { most: 2 })), EVENTS.slice(0, 2));
@@ -111,16 +159,20 @@ describe("a page of events that failed", () => {
 
   it("looks for attempts up to an hour before the event and from now", async () => {
     const [old, event] = [eventAt(5), eventAt(CLOCKS_APART_MS)];
+    await accept([old, event]);
     for (const [id, made, isFound] of [
       [old, idAt(NOW - 60_000 - CLOCKS_APART_MS + 100), true],
       [old, idAt(NOW - 60_000 - CLOCKS_APART_MS - 100), false],
       [event, idAt(NOW + CLOCKS_APART_MS - 10_000), true],
-      [event, idAt(NOW + CLOCKS_APART_MS + 60_000), false],
+      [event, idAt(NOW + CLOCKS_APART_MS + 600_000), false],
     ] as const) {
       await sql("DELETE FROM postern.deliveries");
       await attempt(id, { id: made });
-      const found = idsOf(await read("failed", { to: new Date(NOW + 2 * CLOCKS_APART_MS) }));
-      assert.deepEqual(found, isFound ? [id] : [], made);
+      const to = new Date(NOW + 2 * CLOCKS_APART_MS);
+      assert.deepEqual(idsOf(await read("failed", { to })), isFound ? [id] : [], made);
+      const { candidates } = await read("all", { to });
+      const attempted = candidates.filter(({ newest }) => newest !== null).map(({ eventId }) => eventId);
+      assert.deepEqual(attempted, isFound ? [id] : [], made);
     }
   });
 });
@@ -199,12 +251,7 @@ describe("of each event a page says", () => {
       [elsewhere, "acme", newEndpointId(), false],
       [others, "globex", endpointId, false],
     ] as const) {
-      await sql(
-        `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at,
-            superseded)
-          VALUES ($1, $2, postern.uuid_v7(), $3, 'invoice.paid', 2, now(), now(), $4)`,
-        [of, endpoint, id, isSuperseded],
-      );
+      await dispatch(id, { of, endpoint, isSuperseded });
     }
     for (const [id, of, endpoint] of [
       [sent, "acme", endpointId],
@@ -213,18 +260,13 @@ describe("of each event a page says", () => {
       // A test's event is none of the log's.
       [null, "acme", endpointId],
     ] as const) {
-      await sql(
-        `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, attempt,
-            request_headers, delivery_label)
-          SELECT $1, $2, postern.uuid_v7(), $3, CASE WHEN $3::uuid IS NULL THEN gen_random_uuid() END, 'invoice.paid',
-            CASE WHEN $3::uuid IS NULL THEN 'test' ELSE 'retry' END, 2, '{}', 'label'`,
-        [of, endpoint, id],
-      );
+      await send(id, { of, endpoint });
     }
     const { candidates } = await read("all");
-    const pending = candidates.filter(({ isPending }) => isPending).map(({ eventId }) => eventId);
-    assert.deepEqual(pending, [queued, sent]);
-    assert.equal(candidates.length, ids.length);
+    assert.deepEqual(
+      candidates.map(({ eventId, isPending }) => [eventId, isPending]),
+      ids.map((id) => [id, id === queued || id === sent]),
+    );
   });
 });
 
@@ -285,5 +327,52 @@ describe("accepted events, counted", () => {
   it("are those of nobody where the tenant has none", async () => {
     await accept([newEventId()], { of: "globex" });
     assert.deepEqual(await group(3), { groups: [], isAll: true });
+  });
+});
+
+/** Those that count are EVENTS; the others have something of theirs. */
+async function seed(): Promise<void> {
+  const [elsewhere, others, delivered, late] = [eventAt(12), eventAt(14), eventAt(16), eventAt(50)];
+  await accept([...EVENTS, FIRST, elsewhere, others, delivered, late, leastAt(40)]);
+  for (const id of [...EVENTS, FIRST, late, leastAt(40)]) await attempt(id);
+  await attempt(elsewhere, { endpoint: newEndpointId() });
+  await attempt(others, { of: "globex" });
+  await attempt(delivered, { status: "delivered" });
+}
+
+describe("failed events, counted in slices", () => {
+  const to = new Date(NOW - 60_000 + 40);
+
+  it("are cut where so many of the endpoint's own failed, behind the event that is given and before the time", async () => {
+    await seed();
+    const cut = async (size: number, most: number) =>
+      sliceFailures(database.pool, { ...FILTER, to }, { after: FIRST, size, most });
+    const [first, second, third] = EVENTS;
+    const slice = { after: FIRST, upTo: second };
+    assert.deepEqual(await cut(2, 10), { slices: [slice, { after: second, upTo: third }], isAll: true });
+    assert.deepEqual(await cut(2, 2), { slices: [slice], isAll: false });
+    assert.deepEqual((await cut(1, 10)).slices[0], { after: FIRST, upTo: first });
+  });
+
+  it("count by their newest attempt there and as pending there, each tenant's for itself", async () => {
+    await seed();
+    const [first, second, third] = EVENTS;
+    const old = eventAt(18);
+    await accept([old]);
+    await attempt(old, { id: idAt(NOW - 60_000 - CLOCKS_APART_MS - 100) });
+    await attempt(first, { id: idAt(NOW + CLOCKS_APART_MS + 600_000), status: "delivered" });
+    await attempt(first, { of: "globex", status: "delivered" });
+    await attempt(second, { endpoint: newEndpointId(), status: "delivered" });
+    await dispatch(first, { of: "globex" });
+    await send(second, { of: "globex" });
+    const filter = { tenantId: ACME, endpointId };
+    const { attempt: _, version: _version, ...newest } = failure;
+    const group = { event, isPending: false, newest, count: 2, first, last: second };
+    const slice = { after: FIRST, upTo: second };
+    assert.deepEqual(await groupFailures(database.pool, filter, slice), [group]);
+    await dispatch(third, {});
+    assert.deepEqual(await groupFailures(database.pool, filter, { after: second, upTo: third }), [
+      { ...group, isPending: true, count: 1, first: third, last: third },
+    ]);
   });
 });
