@@ -46,7 +46,10 @@ describe("a take from the outbox", () => {
       takes.map(({ length }) => length),
       [8, 8, 8, 6],
     );
-    assert.deepEqual(takes.flatMap((ids) => ids.sort()).sort(), published);
+    assert.deepEqual(
+      takes.flatMap((ids) => ids.sort()),
+      published,
+    );
   });
 
   it("takes one event that alone exceeds the bytes", async () => {

@@ -211,6 +211,15 @@ describe("what is leased at once", () => {
       accepted.map(({ dispatchCount }) => dispatchCount),
       [1, 1],
     );
+    assert.deepEqual(
+      await sql(
+        "SELECT tenant_id AS of, lease_owner AS owner, held, parked, claimable_at = due_at AS free FROM postern.dispatches ORDER BY 1",
+      ),
+      [
+        { of: "acme", owner: null, held: false, parked: true, free: true },
+        { of: "globex", owner: null, held: true, parked: false, free: true },
+      ],
+    );
   });
 });
 

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
+import { addDispatches, inOneMoment } from "../../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { completed, event } from "../../../test/support/store-inputs.ts";
 import { LEASE_OWNER } from "../../../test/support/two-tenants.ts";
-import { LEASE_MS } from "../queue.ts";
+import type { Db } from "../../database/pool.ts";
+import { newEndpointId } from "../../shared/id.ts";
+import { LEASE_MS, type Claimed, type ClaimLimits } from "../queue.ts";
 import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
 import { acceptEvents } from "./accept-store.ts";
 import {
@@ -147,35 +151,210 @@ it("says whether nothing more is due or parked than it leased", async () => {
   }
 });
 
-it("finds the endpoints with due dispatches in some slots, however few of them it may read, and with parked ones", async () => {
-  const both = [seeded.acme, seeded.globex].map(({ tenantId, endpointId }) => ({ tenantId, endpointId }));
-  for (const mostRead of [1, 1000]) {
-    const found = await findDue(seeded.pool, ALL_SLOTS, mostRead);
-    assert.deepEqual(new Set(found), new Set(both.map(({ endpointId }) => endpointId)));
-    assert.deepEqual(await findDue(seeded.pool, NO_SLOTS, mostRead), []);
+const OTHER_OWNER = randomUUID();
+const PLENTY: ClaimLimits = { dispatches: 9, bodyBytes: 1e6 };
+
+const claim = (db: Db, limits = PLENTY) =>
+  claimDispatches(db, LEASE_OWNER, limits, { slots: ALL_SLOTS, without: [] });
+async function pull(db: Db, limits = PLENTY, ask = {}): Promise<Claimed | undefined> {
+  const pulled = await pullDispatches(db, LEASE_OWNER, [{ ...seeded.acme, ...limits, ...ask }]);
+  return pulled.get(seeded.acme.endpointId);
+}
+const bothOf = (leased: Claimed | undefined) => [...(leased?.claimed ?? []), ...(leased?.withoutEvent ?? [])];
+
+/** Of one endpoint, by attempt. */
+async function statesOf(db: Db, { endpointId } = seeded.acme) {
+  const { rows } = await db.query<{ attempt: number }>(
+    `SELECT attempt, lease_owner AS owner, parked, (extract(epoch FROM claimable_at - now()) * 1000)::int AS "inMs"
+      FROM postern.dispatches WHERE endpoint_id = $1 ORDER BY attempt`,
+    [endpointId],
+  );
+  return rows;
+}
+
+describe("of dispatches that are due, or not in one respect", () => {
+  const LEASED = { owner: LEASE_OWNER, parked: false, inMs: LEASE_MS };
+  const due = [
+    { attempt: 1 },
+    { attempt: 2, leaseOwner: OTHER_OWNER, claimableInMs: -3000 },
+    { attempt: 3, claimableInMs: -2000 },
+  ];
+  const others = [
+    { attempt: 4, claimableInMs: 1 },
+    { attempt: 5, leaseOwner: OTHER_OWNER, claimableInMs: 1 },
+    { attempt: 6, held: true },
+    { attempt: 7, superseded: true },
+  ];
+  const parked = [
+    { attempt: 8, parked: true, claimableInMs: 5000 },
+    { attempt: 9, parked: true, held: true },
+    { attempt: 10, parked: true, superseded: true },
+  ];
+
+  for (const [verb, act, changed] of [
+    ["claims", claim, new Map([1, 2, 3].map((attempt) => [attempt, LEASED]))],
+    ["pulls", pull, new Map([[8, LEASED]])],
+    ["parks", (db: Db) => parkDispatches(db, [seeded.acme.endpointId]), null],
+    ["parks by itself", (db: Db) => parkOldest(db, [seeded.acme]), null],
+  ] as const) {
+    it(`${verb} those alone`, async () => {
+      await sql("DELETE FROM postern.dispatches");
+      await inOneMoment(seeded.pool, async (session) => {
+        await addDispatches(session, seeded.acme, [...due, ...others, ...parked]);
+        await addDispatches(session, seeded.globex, verb === "claims" ? parked : [...due, ...parked]);
+        const [before, beside] = [await statesOf(session), await statesOf(session, seeded.globex)];
+        const found = await act(session);
+        if (typeof found === "object") {
+          const attempts = bothOf(found).map(({ attempt }) => attempt);
+          assert.deepEqual(attempts, verb === "claims" ? [2, 3, 1] : [8]);
+        }
+        assert.deepEqual(
+          await statesOf(session),
+          before.map((row) => {
+            const parkedNow = row.attempt > 3 ? {} : { owner: null, parked: true };
+            return Object.assign(row, changed === null ? parkedNow : changed.get(row.attempt));
+          }),
+        );
+        assert.deepEqual(await statesOf(session, seeded.globex), beside);
+      });
+    });
   }
-  assert.deepEqual(await findBacklogs(seeded.pool), both);
 });
 
-it("parks 5000 at once, and says whether that was all", async () => {
+/** By their bodies' lengths: the last is due before the others. */
+async function addSized(session: Db): Promise<void> {
+  const events = [30, 20, 25].map((size) =>
+    Object.assign(event(seeded.acme, null), { body: "x".repeat(size) }),
+  );
+  await acceptEvents(session, events.toReversed(), NOBODY);
+  await session.query(
+    `UPDATE postern.dispatches SET due_at = due_at - interval '2 s', claimable_at = claimable_at - interval '2 s'
+      WHERE event_id = $1`,
+    [events[2]?.id],
+  );
+}
+
+describe("the longest due first, and of those due at once the event that was published first,", () => {
+  for (const [verb, act, sizes] of [
+    ["claims", claim, [25, 30, 20]],
+    ["pulls", pull, [25, 30, 20, 11, 11]],
+  ] as const) {
+    it(`${verb} as many as it may, and as their bodies fit`, async () => {
+      await sql("DELETE FROM postern.dispatches");
+      for (const [limits, count] of [
+        [PLENTY, sizes.length],
+        [{ dispatches: 1, bodyBytes: 1e6 }, 1],
+        [{ dispatches: 4, bodyBytes: 1e6 }, Math.min(4, sizes.length)],
+        [{ dispatches: 9, bodyBytes: 54 }, 1],
+        [{ dispatches: 9, bodyBytes: 55 }, 2],
+        [{ dispatches: 9, bodyBytes: 86 }, Math.min(4, sizes.length)],
+      ] as const) {
+        await inOneMoment(seeded.pool, async (session) => {
+          await addSized(session);
+          if (verb === "pulls") {
+            // Replays come behind all that is fresh, one after the other.
+            const replay = (digit: string) => digit.repeat(8) + seeded.acme.replayId.slice(8);
+            await addDispatches(session, seeded.acme, [
+              { attempt: 2, replayId: replay("f"), dueInMs: -9000 },
+              { attempt: 3, replayId: replay("0"), dueInMs: -5000 },
+            ]);
+            await session.query("UPDATE postern.dispatches SET parked = true");
+          }
+          const leased = await act(session, limits);
+          assert.deepEqual(
+            bothOf(leased).map(({ body }) => body.length),
+            sizes.slice(0, count),
+            JSON.stringify(limits),
+          );
+          assert.deepEqual(
+            bothOf(leased)
+              .slice(3)
+              .map(({ attempt }) => attempt),
+            [3, 2].slice(0, Math.max(0, count - 3)),
+          );
+        });
+      }
+    });
+  }
+
+  it("pulls nothing for another tenant", async () => {
+    const leased = await pull(seeded.pool, PLENTY, { tenantId: seeded.globex.tenantId });
+    assert.deepEqual(bothOf(leased), []);
+  });
+});
+
+it("finds the endpoints with due dispatches in some slots, however few of them it may read, and with parked ones", async () => {
+  const { acme, globex, pool } = seeded;
+  // Three of each, since the second of two is the last too.
+  const endpoints = [acme, globex].flatMap((rows) =>
+    [rows.endpointId, newEndpointId(), newEndpointId()].map((endpointId) =>
+      Object.assign({ ...rows }, { endpointId }),
+    ),
+  );
+  for (const endpoint of endpoints) {
+    await addDispatches(pool, endpoint, [{ attempt: 1 }, { attempt: 2, parked: true }]);
+  }
+  const idle = { ...acme, endpointId: newEndpointId() };
+  await addDispatches(pool, idle, [
+    { attempt: 1, parked: true, held: true },
+    { attempt: 2, held: true },
+    { attempt: 3, superseded: true },
+    { attempt: 4, claimableInMs: 60_000 },
+  ]);
+  for (const mostRead of [1, 1000]) {
+    const found = await findDue(pool, ALL_SLOTS, mostRead);
+    assert.deepEqual(found.toSorted(), endpoints.map(({ endpointId }) => endpointId).toSorted());
+    assert.deepEqual(await findDue(pool, NO_SLOTS, mostRead), []);
+  }
+  assert.deepEqual(
+    await findBacklogs(pool),
+    endpoints.map(({ tenantId, endpointId }) => ({ tenantId, endpointId })),
+  );
+});
+
+it("takes an endpoint whose first 500 dispatches are not due for one with due ones, and parks nothing of it by itself", async () => {
+  await sql("DELETE FROM postern.dispatches");
+  const line = Array.from({ length: 499 }, (_, n) => ({ attempt: n + 1, claimableInMs: 60_000 }));
+  const found = async () => {
+    await addDispatches(seeded.pool, seeded.globex, [{ attempt: 1 }]);
+    const ids = await findDue(seeded.pool, ALL_SLOTS, 1);
+    await sql("DELETE FROM postern.dispatches WHERE tenant_id = 'globex'");
+    return ids.includes(seeded.acme.endpointId);
+  };
+  const parked = async () => {
+    await parkOldest(seeded.pool, [seeded.acme]);
+    return (await sql("SELECT attempt FROM postern.dispatches WHERE parked")).map(({ attempt }) => attempt);
+  };
+  await addDispatches(seeded.pool, seeded.acme, line);
+  assert.equal(await found(), false);
+  await addDispatches(seeded.pool, seeded.acme, [{ attempt: 500, claimableInMs: 60_000 }]);
+  assert.equal(await found(), true);
+  await addDispatches(seeded.pool, seeded.acme, [{ attempt: 501 }]);
+  assert.deepEqual(await parked(), []);
+  await sql("DELETE FROM postern.dispatches WHERE attempt = 1");
+  assert.deepEqual(await parked(), [501]);
+});
+
+it("parks the 5000 that are due the longest at once, and says whether that was all", async () => {
   await sql("DELETE FROM postern.dispatches");
   await sql(
     `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-      SELECT $1, $2, postern.uuid_v7(), $3, 'invoice.paid', 1, now(), now() FROM generate_series(1, 5001)`,
+      SELECT $1, $2, postern.uuid_v7(), $3, 'invoice.paid', n, now(), now() - n * interval '1 ms'
+      FROM generate_series(1, 5001) AS n`,
     seeded.acme.tenantId,
     seeded.acme.endpointId,
     seeded.acme.eventId,
   );
   const park = async () => {
     const isAll = await parkDispatches(seeded.pool, [seeded.acme.endpointId]);
-    const [left] = await sql("SELECT count(*)::int FROM postern.dispatches WHERE NOT parked");
-    return [isAll, left.count];
+    const left = await sql("SELECT attempt FROM postern.dispatches WHERE NOT parked");
+    return [isAll, left.map(({ attempt }) => attempt)];
   };
   assert.deepEqual(
     [await park(), await park()],
     [
-      [false, 1],
-      [true, 0],
+      [false, [1]],
+      [true, []],
     ],
   );
 });

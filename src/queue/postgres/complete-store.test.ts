@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { beforeEach, it } from "node:test";
+import { addDispatches, inOneMoment } from "../../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { completed } from "../../../test/support/store-inputs.ts";
-import { EVENT_TYPE } from "../../../test/support/two-tenants.ts";
+import { EVENT_TYPE, type Rows } from "../../../test/support/two-tenants.ts";
 import type { Db } from "../../database/pool.ts";
-import { newDeliveryId, type DeliveryId } from "../../shared/id.ts";
+import { newDeliveryId, parseDeliveryId, type DeliveryId } from "../../shared/id.ts";
 import { headersOf, PACKED_COLUMNS, type HeaderColumns } from "../packed-headers.ts";
 import type { CompletedLease } from "../queue.ts";
 import { completeAttempts } from "./complete-store.ts";
@@ -36,6 +37,71 @@ const complete = (given = outcome()) => completeAttempts(seeded.pool, [given], "
 it("logs a failed attempt, and adds the next one and the set of its headers", async () => {
   await complete();
   assert.deepEqual(await left(), { logged: 1, next: 1, exhausted: 1, sets: 1 });
+});
+
+function idOf(attempt: number): DeliveryId {
+  const id = parseDeliveryId(`00000000-0000-7000-8000-00000000000${attempt}`);
+  assert.ok(id !== null);
+  return id;
+}
+
+it("gives each of two attempts at an endpoint its next one, and leaves what lies between them", async () => {
+  const { acme } = seeded;
+  const given = [7, 8, 9].map((attempt) => ({
+    attempt,
+    id: idOf(attempt),
+    leaseOwner: completed(acme).dispatch.leaseId,
+    claimableInMs: 60_000,
+  }));
+  for (const role of ["worker", "tenant"] as const) {
+    await inOneMoment(seeded.pool, async (session) => {
+      await session.query("DELETE FROM postern.dispatches; DELETE FROM postern.bodies_to_keep");
+      await addDispatches(session, acme, given);
+      const both = [7, 9].map((attempt) => completed({ ...acme, leasedId: idOf(attempt) }));
+      assert.deepEqual(await completeAttempts(session, both, "wait", role), new Set([idOf(7), idOf(9)]));
+      const { rows } = await session.query(
+        `SELECT (SELECT json_agg(attempt ORDER BY attempt) FROM postern.dispatches) AS pending,
+          (SELECT json_agg(attempt ORDER BY attempt) FROM postern.deliveries WHERE id = ANY ($1)) AS logged,
+          (SELECT json_agg(json_build_array(count, delivery_id)) FROM postern.exhausted_events) AS exhausted`,
+        [given.map(({ id }) => id)],
+      );
+      assert.deepEqual(rows, [{ pending: [8, 8, 10], logged: [7, 9], exhausted: [[2, idOf(9)]] }], role);
+    });
+  }
+});
+
+it("adds the set of its headers for each tenant, and again for a day on which it is used", async () => {
+  const { acme, globex } = seeded;
+  const usedToday = async () =>
+    (
+      await seeded.sql(
+        `SELECT tenant_id AS of, used_on = (now() AT TIME ZONE 'UTC')::date AS today FROM postern.header_sets
+          WHERE headers::text LIKE '%x-of-all%' ORDER BY 1`,
+      )
+    ).map(({ of, today }) => [of, today]);
+  const complete = (rows: Rows, leasedId = rows.leasedId) =>
+    completeAttempts(
+      seeded.pool,
+      [{ ...completed({ ...rows, leasedId }), requestHeaders: { "x-of-all": "a" }, toKeep: null }],
+      "wait",
+    );
+  await complete(globex);
+  assert.deepEqual(await usedToday(), [["globex", true]]);
+  await complete(acme);
+  assert.deepEqual(await usedToday(), [
+    ["acme", true],
+    ["globex", true],
+  ]);
+  await seeded.sql("UPDATE postern.header_sets SET used_on = used_on - 1");
+  const [again] = await seeded.sql(
+    "UPDATE postern.dispatches SET lease_owner = $1 WHERE tenant_id = 'acme' AND attempt = 1 AND parked RETURNING id",
+    completed(acme).dispatch.leaseId,
+  );
+  await complete(acme, again.id);
+  assert.deepEqual(await usedToday(), [
+    ["acme", true],
+    ["globex", false],
+  ]);
 });
 
 it("only logs an attempt whose event a person delivered meanwhile", async () => {

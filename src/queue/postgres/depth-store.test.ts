@@ -45,6 +45,21 @@ it("counts as dead the leases that ended a minute ago on what a worker may claim
   }
 });
 
+async function dueFor() {
+  const { oldestDueAgeS, longestWaitS } = await measureQueue(seeded.pool);
+  return [oldestDueAgeS, longestWaitS].map((seconds) => Math.round(seconds / 60));
+}
+
+it("measures since when something is due, and since when it may be claimed", async () => {
+  const age =
+    "UPDATE postern.dispatches SET due_at = now() - $1 * interval '1 min', claimable_at = now() - $2 * interval '1 min'";
+  await sql(`${age} WHERE parked OR held`, 90, 80);
+  await sql(`${age} WHERE tenant_id = 'acme' AND NOT parked AND NOT held AND lease_owner IS NULL`, 30, 20);
+  assert.deepEqual(await dueFor(), [30, 20]);
+  await sql("DELETE FROM postern.dispatches WHERE NOT parked AND NOT held");
+  assert.deepEqual(await dueFor(), [0, 0]);
+});
+
 const outbox = async () => {
   const { outboxWaiting, outboxOldestAgeS } = await measureQueue(seeded.pool);
   return [outboxWaiting, Math.round(outboxOldestAgeS / 60)];

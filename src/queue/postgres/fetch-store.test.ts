@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { beforeEach, it } from "node:test";
+import { addDispatches, inOneMoment } from "../../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
+import { event } from "../../../test/support/store-inputs.ts";
+import { CLIENT_LEASE_MS } from "../fetching.ts";
+import { NO_SLOTS } from "../slots.ts";
+import { acceptEvents } from "./accept-store.ts";
 import { endUnfetched, findEndedLeases, findHeldByLease, leaseHeld, nextHeldInMs } from "./fetch-store.ts";
 
 const seeded = seededDatabase();
@@ -23,12 +28,81 @@ it("leases no more than is asked for, and what is replayed behind what is fresh"
   assert.deepEqual(replays, [[false, false, false], [false, true], []]);
 });
 
+it("leases what is due at this moment, and nothing that is not in one respect", async () => {
+  const [leaseId, other] = [randomUUID(), randomUUID()];
+  await sql("DELETE FROM postern.dispatches");
+  await inOneMoment(seeded.pool, async (session) => {
+    await addDispatches(session, seeded.acme, [
+      { attempt: 1, held: true },
+      { attempt: 2, held: true, claimableInMs: -3000 },
+      { attempt: 3, held: true, claimableInMs: -4000, replayId: seeded.acme.replayId },
+      { attempt: 4, held: true, claimableInMs: 1 },
+      { attempt: 5, held: true, superseded: true },
+      { attempt: 6, held: true, leaseOwner: other },
+      { attempt: 7 },
+      { attempt: 8, held: true, claimableInMs: 1, replayId: other },
+    ]);
+    const found = await leaseHeld(session, seeded.acme, leaseId, { dispatches: 9, bodyBytes: 1e6 });
+    assert.deepEqual(
+      found.map(({ attempt }) => attempt),
+      [2, 1, 3],
+    );
+    const { rows } = await session.query(
+      `SELECT attempt, claimable_at = now() + $1 * interval '1 ms' AS leased FROM postern.dispatches
+        WHERE lease_owner = $2 ORDER BY attempt`,
+      [CLIENT_LEASE_MS, leaseId],
+    );
+    assert.deepEqual(
+      rows,
+      [1, 2, 3].map((attempt) => ({ attempt, leased: true })),
+    );
+    const elsewhere = { ...seeded.acme, tenantId: seeded.globex.tenantId };
+    assert.deepEqual(await leaseHeld(session, elsewhere, leaseId, { dispatches: 9, bodyBytes: 1e6 }), []);
+  });
+});
+
+it("leases the longest due first, and of those due at once the event that was published first, as their bodies fit", async () => {
+  await sql("DELETE FROM postern.dispatches");
+  const events = [30, 20, 25].map((size) =>
+    Object.assign(event(seeded.acme, null), { body: "x".repeat(size) }),
+  );
+  const accepted = { leaseId: null, slots: NO_SLOTS, parked: [], firstDelayMs: 0 };
+  for (const [dispatches, bodyBytes, sizes] of [
+    [9, 1e6, [25, 30, 20]],
+    [2, 1e6, [25, 30]],
+    [9, 1, [25]],
+    [9, 54, [25]],
+    [9, 55, [25, 30]],
+  ] as const) {
+    await inOneMoment(seeded.pool, async (session) => {
+      await acceptEvents(session, events.toReversed(), accepted);
+      const earlier =
+        "UPDATE postern.dispatches SET claimable_at = now() - interval '2 s' WHERE event_id = $1";
+      await session.query(earlier, [events[2]?.id]);
+      const found = await leaseHeld(session, seeded.acme, randomUUID(), { dispatches, bodyBytes });
+      assert.deepEqual(
+        found.map(({ body }) => body?.length),
+        sizes,
+      );
+    });
+  }
+});
+
 it("says in milliseconds when the next one is due", async () => {
   await sql("UPDATE postern.dispatches SET claimable_at = now() + interval '30 seconds'");
   const inMs = await nextHeldInMs(seeded.pool, seeded.acme);
   assert.ok(inMs !== null && inMs > 15_000 && inMs <= 30_000, `${inMs} ms`);
   await sql("UPDATE postern.dispatches SET claimable_at = now() - interval '1 second'");
+  await sql(
+    "UPDATE postern.dispatches SET claimable_at = now() + interval '1 hour' WHERE id = $1",
+    seeded.acme.leasedId,
+  );
   assert.equal(await nextHeldInMs(seeded.pool, seeded.acme), 0);
+  await sql(
+    "UPDATE postern.dispatches SET superseded = true WHERE tenant_id = 'acme' AND id <> $1",
+    seeded.acme.leasedId,
+  );
+  assert.ok(((await nextHeldInMs(seeded.pool, seeded.acme)) ?? 0) > 1_800_000);
   await sql("UPDATE postern.dispatches SET held = false");
   assert.equal(await nextHeldInMs(seeded.pool, seeded.acme), null);
 });
@@ -55,8 +129,13 @@ it("ends what waited for longer than the retention, and nothing that a client ha
 
 it("finds the leases that have ended, the longest ended first, with the time at which they began", async () => {
   await sql(
-    "UPDATE postern.dispatches SET lease_owner = gen_random_uuid(), claimable_at = now() + interval '1 second'",
+    "UPDATE postern.dispatches SET lease_owner = gen_random_uuid(), claimable_at = now() + interval '1 hour'",
   );
+  // Neither what no client had, nor what a worker has.
+  await addDispatches(seeded.pool, seeded.acme, [
+    { attempt: 3, held: true, claimableInMs: -1000 },
+    { attempt: 4, leaseOwner: randomUUID(), claimableInMs: -1000 },
+  ]);
   const ended = await sql(`UPDATE postern.dispatches SET claimable_at = now() - attempt * interval '1 minute'
     WHERE tenant_id = 'acme' AND (once OR id = '${seeded.acme.leasedId}') RETURNING id, claimable_at AS at`);
   const { leases, mayHaveMore } = await findEndedLeases(seeded.pool);

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { addDispatches, inOneMoment } from "../../../test/support/dispatch-rows.ts";
 import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
 import { noticesOf } from "../../../test/support/notices.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { leased } from "../../../test/support/store-inputs.ts";
 import { followAll } from "./follow.ts";
+import { newEventId } from "../../shared/id.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
 import {
   endDispatches,
@@ -132,6 +134,7 @@ const left = async () =>
 describe("an event that a person delivered", () => {
   it("keeps of its automatic attempts the one in flight, and each that a person asked for", async () => {
     await sql("UPDATE postern.dispatches SET once = true WHERE tenant_id = 'acme' AND held");
+    await addDispatches(seeded.pool, seeded.acme, [{ attempt: 9, eventId: newEventId() }]);
     await supersedeDispatches(seeded.pool, seeded.acme);
     assert.deepEqual(
       (await left())
@@ -141,6 +144,11 @@ describe("an event that a person delivered", () => {
         { superseded: true, once: false },
         { superseded: false, once: true },
       ],
+    );
+    assert.deepEqual(
+      await sql("SELECT superseded FROM postern.dispatches WHERE attempt = 9"),
+      [{ superseded: false }],
+      "another event's",
     );
   });
 
@@ -154,10 +162,29 @@ describe("an event that a person delivered", () => {
     assert.deepEqual(await left(), []);
   });
 
-  it("keeps none whose lease has ended", async () => {
-    await sql("UPDATE postern.dispatches SET claimable_at = now() WHERE tenant_id = 'acme'");
-    await supersedeDispatches(seeded.pool, seeded.acme);
-    assert.deepEqual(await left(), []);
+  it("keeps none whose lease ends at this moment", () =>
+    inOneMoment(seeded.pool, async (session) => {
+      const pending = "SELECT FROM postern.dispatches WHERE tenant_id = 'acme' AND event_id = $1";
+      const count = async () => (await session.query(pending, [seeded.acme.eventId])).rowCount;
+      await session.query("UPDATE postern.dispatches SET claimable_at = now() WHERE tenant_id = 'acme'");
+      assert.equal(await count(), 4);
+      await supersedeDispatches(session, seeded.acme);
+      assert.equal(await count(), 0);
+    }));
+
+  it("keeps one that another session has locked, for the next run", async () => {
+    await sql(
+      "UPDATE postern.dispatches SET superseded = true, claimable_at = now() WHERE event_id = $1",
+      seeded.acme.eventId,
+    );
+    await inOneMoment(seeded.pool, async (session) => {
+      await session.query("SELECT FROM postern.dispatches WHERE id = $1 FOR UPDATE", [seeded.acme.leasedId]);
+      await deleteSuperseded(seeded.pool);
+      assert.deepEqual(
+        (await left()).map(({ id }) => id),
+        [seeded.acme.leasedId],
+      );
+    });
   });
 
   it("keeps no next attempt that was recorded while it waited for the one before", async () => {
@@ -192,6 +219,11 @@ it("lets a large backlog follow from its beginning when its endpoint's state cha
     seeded.acme.endpointId,
     seeded.acme.eventId,
   );
+  await inOneMoment(seeded.pool, async (session) => {
+    await holdPendingDispatches(session, seeded.acme, null);
+    const { rowCount } = await session.query("SELECT FROM postern.dispatches WHERE NOT held");
+    assert.equal(rowCount, 1);
+  });
   // With the commit of the first slice, which holds all but one.
   await sql(`CREATE FUNCTION public.enable() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     UPDATE postern.endpoints SET enabled = true, disabled_reason = NULL WHERE NOT enabled AND tenant_id = 'acme';

@@ -54,6 +54,12 @@ it("lets a worker's sessions hold its lock together, and no other's where one ha
     assert.deepEqual(await isDead(), [false], "without a lock");
     for (const session of [one, other]) assert.equal(await holdWorkerLock(session, worker), true);
     assert.deepEqual(await isDead(), [], "with its lock");
+    await declareDead();
+    assert.deepEqual(await isDead(), [true], "declared dead, with its lock");
+    const { rows } = await one.query(
+      "SELECT current_setting('synchronous_commit') AS commit, current_setting('idle_session_timeout') AS idle",
+    );
+    assert.deepEqual(rows, [{ commit: "off", idle: "0" }]);
     const another = makeLeaseIds().first;
     await one.query("SELECT pg_advisory_lock(hashtextextended('postern.worker ' || $1, 0))", [another]);
     assert.equal(await holdWorkerLock(other, another), false);

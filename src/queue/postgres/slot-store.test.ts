@@ -34,6 +34,8 @@ it("names a slot's attempts in flight to the next owner, and to no other after i
   const term = slots[slot]?.term ?? 0;
   assert.deepEqual(await storeOf(first).take([{ slot, term }]), [{ slot, term: term + 1, inFlight: [] }]);
   await storeOf(first).leave([{ slot, term: term + 1 }], new Map([[slot, [inFlight()]]]));
+  const left = { slot, owner: null, term: term + 2 };
+  assert.deepEqual((await storeOf("").read()).slots, slots.with(slot, left));
   assert.deepEqual(await storeOf(second).take([{ slot, term: term + 2 }]), [
     { slot, term: term + 3, inFlight: [inFlight()] },
   ]);
@@ -44,6 +46,22 @@ it("names a slot's attempts in flight to the next owner, and to no other after i
   assert.deepEqual(await storeOf(first).take([{ slot, term: term + 5 }]), [
     { slot, term: term + 6, inFlight: [] },
   ]);
+});
+
+it("takes no slot that another worker is taking", async () => {
+  const { slots } = await storeOf("").read();
+  const other = await database.pool.connect();
+  try {
+    await other.query("BEGIN");
+    await other.query("SELECT FROM postern.slots WHERE slot = 9 FOR UPDATE");
+    const taken = await storeOf(randomUUID()).take(slots.slice(8, 11));
+    assert.deepEqual(
+      taken.map(({ slot }) => slot).toSorted((one, next) => one - next),
+      [8, 10],
+    );
+  } finally {
+    other.release(true);
+  }
 });
 
 it("passes a slot neither to nor from a worker that knows an earlier term", async () => {

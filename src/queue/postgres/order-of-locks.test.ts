@@ -1,0 +1,181 @@
+/**
+ * In one order everywhere: who waits for a row has those before it, and none
+ * behind it. So two statements on the same rows never wait for each other in a
+ * circle. Where locked rows are skipped, the order is of no account.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { beforeEach, it } from "node:test";
+import { addDispatches } from "../../../test/support/dispatch-rows.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
+import { seededDatabase } from "../../../test/support/seeded-database.ts";
+import { completed } from "../../../test/support/store-inputs.ts";
+import { LEASE_OWNER, tenant } from "../../../test/support/two-tenants.ts";
+import type { Db } from "../../database/pool.ts";
+import {
+  newEventId,
+  parseDeliveryId,
+  parseEndpointId,
+  type DeliveryId,
+  type EndpointId,
+} from "../../shared/id.ts";
+import type { LeasedDispatch } from "../queue.ts";
+import { completeAttempts } from "./complete-store.ts";
+import { endDispatches, holdDispatches, holdPendingDispatches, resumeDispatches } from "./follow-store.ts";
+import { removeReplayed } from "./once-store.ts";
+import { releaseDispatches } from "./release-store.ts";
+import { leaveSlots } from "./slot-store.ts";
+
+type Work = (db: Db) => Promise<unknown>;
+
+const seeded = seededDatabase();
+const { sql } = seeded;
+
+function idOf<T>(parse: (text: string) => T | null, place: number): T {
+  const id = parse(`00000000-0000-7000-8000-${String(place).padStart(12, "0")}`);
+  assert.ok(id !== null);
+  return id;
+}
+
+/** In the order of their keys, each column of which puts some before the fourth and some behind it. */
+const KEYS = [
+  ["acme", 2, 9],
+  ["globex", 1, 9],
+  ["globex", 2, 1],
+  ["globex", 2, 2],
+  ["globex", 2, 3],
+  ["globex", 3, 1],
+  ["initech", 1, 1],
+] as const;
+const DISPATCHES = KEYS.map(([name, endpoint, place]) => ({
+  tenantId: tenant(name),
+  endpointId: idOf<EndpointId>(parseEndpointId, endpoint),
+  id: idOf<DeliveryId>(parseDeliveryId, place),
+}));
+const MIDDLE = 4;
+
+/** The columns that number the rows of each, here in the order of their keys. */
+const NUMBERS = { endpoints: "rate_limit", dispatches: "attempt", slots: "slot" } as const;
+type Table = keyof typeof NUMBERS;
+
+beforeEach(async () => {
+  await sql("DELETE FROM postern.dispatches; DELETE FROM postern.endpoints");
+  for (const [n, key] of DISPATCHES.entries()) {
+    await sql(
+      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at, rate_limit)
+        VALUES ($1, $2, 'https://example.com/', '{*}', '', now(), now(), $3) ON CONFLICT DO NOTHING`,
+      key.tenantId,
+      key.endpointId,
+      n + 1,
+    );
+    await addDispatches(seeded.pool, { ...key, eventId: newEventId() }, [
+      { attempt: n + 1, id: key.id, leaseOwner: LEASE_OWNER, claimableInMs: 60_000 },
+    ]);
+  }
+});
+
+const numbersOf = async (table: Table, lock = ""): Promise<number[]> =>
+  (await sql(`SELECT ${NUMBERS[table]} AS n FROM postern.${table} ORDER BY ${NUMBERS[table]} ${lock}`)).map(
+    ({ n }) => n,
+  );
+
+/** What the work has locked, once it waits for a row that another session has. */
+async function lockedBefore(
+  middle: number,
+  of: Table,
+  work: Work,
+): Promise<Partial<Record<Table, number[]>>> {
+  const [holder, worker] = [await seeded.pool.connect(), await seeded.pool.connect()];
+  const locked: Partial<Record<Table, number[]>> = {};
+  try {
+    await holder.query("BEGIN");
+    await holder.query(`SELECT FROM postern.${of} WHERE ${NUMBERS[of]} = $1 FOR UPDATE`, [middle]);
+    const pid = await pidOf(holder);
+    await worker.query("BEGIN");
+    const working = work(worker);
+    await eventually(async () => (await waitersFor(seeded.pool, pid)) === 1);
+    for (const table of ["endpoints", "dispatches", "slots"] as const) {
+      const free = new Set(await numbersOf(table, "FOR UPDATE SKIP LOCKED"));
+      const rest = (await numbersOf(table)).filter((n) => !free.has(n) && !(table === of && n === middle));
+      if (rest.length > 0) locked[table] = rest;
+    }
+    await holder.query("ROLLBACK");
+    await working;
+    await worker.query("ROLLBACK");
+    return locked;
+  } finally {
+    for (const session of [holder, worker]) session.release(true);
+  }
+}
+
+/** Neither in the order of their keys nor in its reverse. */
+const SHUFFLED = [5, 2, 7, 4, 1, 6, 3];
+const leased = (): LeasedDispatch[] =>
+  SHUFFLED.map((n) => Object.assign(completed(seeded.acme).dispatch, DISPATCHES[n - 1]));
+
+/** The attempts of these numbers go on. */
+const complete = (db: Db, goingOn: readonly number[]) =>
+  completeAttempts(
+    db,
+    leased().map((dispatch, place) => {
+      const nextDelayMs = goingOn.includes(SHUFFLED[place] ?? 0) ? 1000 : null;
+      return Object.assign(completed(seeded.acme), { nextDelayMs, toKeep: null, dispatch });
+    }),
+    "wait",
+  );
+const goOn: Work = (db) => complete(db, SHUFFLED);
+const hold: Work = (db) => holdDispatches(db, leased(), "wait");
+
+it("locks dispatches in the order of their keys", async () => {
+  const dispatches = [1, 2, 3];
+  for (const [name, act, endpoints] of [
+    ["that end", (db) => complete(db, []), null],
+    ["of which one endpoint's go on", (db) => complete(db, [3, 4, 5]), [3]],
+    ["that are released", (db) => releaseDispatches(db, leased(), "parked"), null],
+    ["that go on", goOn, [1, 2, 3, 6, 7]],
+    ["that are held", hold, [1, 2, 3, 6, 7]],
+  ] satisfies [string, Work, number[] | null][]) {
+    const locked = await lockedBefore(MIDDLE, "dispatches", act);
+    assert.deepEqual(locked, { dispatches, ...(endpoints === null ? {} : { endpoints }) }, name);
+  }
+});
+
+it("locks endpoints in the order of their keys, all of them before the first dispatch", async () => {
+  for (const act of [goOn, hold]) {
+    assert.deepEqual(await lockedBefore(3, "endpoints", act), { endpoints: [1, 2] });
+  }
+});
+
+it("locks an endpoint's dispatches in the order of their ids", async () => {
+  const [, , third] = DISPATCHES;
+  assert.ok(third !== undefined);
+  const { replayId } = seeded.acme;
+  for (const [name, change, act] of [
+    ["that are held", "held = false", (db) => holdPendingDispatches(db, third, null)],
+    ["that are resumed", "held = true", (db) => resumeDispatches(db, third, null)],
+    ["that end with it", "held = false", (db) => endDispatches(db, third, null)],
+    [
+      "that a replay takes back",
+      `replay_id = '${replayId}'`,
+      (db) => removeReplayed(db, { ...third, replayId }),
+    ],
+  ] satisfies [string, string, Work][]) {
+    await sql(`UPDATE postern.dispatches SET lease_owner = NULL, ${change}`);
+    assert.deepEqual(await lockedBefore(MIDDLE, "dispatches", act), { dispatches: [3] }, name);
+  }
+});
+
+it("locks slots in their order", async () => {
+  const owner = randomUUID();
+  const slots = await sql(
+    "UPDATE postern.slots SET owner = $1 WHERE slot = ANY ($2) RETURNING slot, term::int",
+    owner,
+    [3, 4, 5],
+  );
+  const [third, fourth, fifth] = slots.toSorted((one, other) => one.slot - other.slot);
+  assert.deepEqual(
+    await lockedBefore(4, "slots", (db) => leaveSlots(db, owner, [fifth, third, fourth], new Map())),
+    { slots: [3] },
+  );
+});
