@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { newEndpointId, type EndpointId, type TenantId } from "../shared/id.ts";
+import { lowestIdAt, newEndpointId, type EndpointId, type TenantId } from "../shared/id.ts";
 import {
   OPERATOR,
   POSTERN,
@@ -13,7 +13,7 @@ import {
   type AuditFilter,
   type NewAuditEntry,
 } from "./audit-entry.ts";
-import { insertAuditEntries, insertWhoLivesHere } from "./audit-store.ts";
+import { insertAuditEntries, insertWhoLivesHere, listAuditEntries } from "./audit-store.ts";
 import { forgetOldAudit, makeAuditLog, readAuditOfAll, recordAudit, recordDone } from "./audit.ts";
 
 const [acme, globex] = [tenant("acme"), tenant("globex")];
@@ -115,6 +115,14 @@ describe("the entries of the audit log", () => {
         (await all({}, { limit: 1 })).map(({ id }) => id),
         [fourth.id],
       );
+      await database.pool.query("UPDATE postern.audit_log SET id = $2 WHERE id = $1", [
+        third.id,
+        lowestIdAt(toMs),
+      ]);
+      assert.deepEqual(await found({ fromMs: toMs }), [lowestIdAt(toMs)]);
+      assert.deepEqual(await found({ fromMs, toMs }), [second.id, first.id]);
+      const own = await listAuditEntries(database.pool, acme, { filter: {}, limit: 100 });
+      assert.equal(own.length, 3);
     } finally {
       await tenants.end();
     }

@@ -7,7 +7,16 @@ import { logged, newEndpoint } from "../../test/support/store-inputs.ts";
 import { BODY, EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
-import { newDeliveryId, newEventId, type DeliveryId, type EndpointId, type EventId } from "../shared/id.ts";
+import {
+  idTimeMs,
+  lowestIdAt,
+  newDeliveryId,
+  newEventId,
+  parseDeliveryId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+} from "../shared/id.ts";
 import { findDelivery, findEndpointOf, findText, insertDelivery } from "./delivery-store.ts";
 import type { DeliveryKey, NewDelivery } from "./delivery.ts";
 import { EventLog } from "./event-log.ts";
@@ -107,13 +116,13 @@ describe("the attempts of an event", () => {
   });
 
   it("are all there are where as many were found as are looked at", async () => {
-    for (const attempt of [1, 2]) await log({ attempt });
-    for (const [most, isPartial] of [
-      [2, false],
-      [1, true],
+    for (const attempt of [1, 2, 3]) await log({ attempt });
+    for (const [most, isPartial, count] of [
+      [3, false, 3],
+      [1, true, 2],
     ] as const) {
       const found = await findAttempts(database.pool, { tenantId, eventId }, most);
-      assert.equal(found.isPartial, isPartial);
+      assert.deepEqual([found.isPartial, found.keys.length], [isPartial, count]);
     }
   });
 
@@ -122,6 +131,38 @@ describe("the attempts of an event", () => {
     await deleteEndpoint(true);
     assert.deepEqual(await states(), new Map([[pending, "pending"]]));
     assert.equal(await findEndpointOf(database.pool, tenantId, pending), endpointId);
+    await deleteEndpoint(false);
+    assert.deepEqual(await states(), new Map());
+    assert.equal(await findEndpointOf(database.pool, tenantId, pending), null);
+  });
+
+  it("are looked for from the newest automatic one on, and without one from the event on", async () => {
+    const { pool } = database;
+    const foreign = newEventId();
+    await log({ trigger: "event", attempt: 1 });
+    for (let n = 0; n < 2; n++) {
+      const other = await schedule();
+      await pool.query("UPDATE postern.dispatches SET event_id = $2 WHERE id = $1", [other, foreign]);
+    }
+    await log({ trigger: "auto_retry", attempt: 2 });
+    const pending = await schedule();
+    const find = (of: EventId, most: number) => findAttempts(pool, { tenantId, eventId: of }, most);
+    const { keys, isPartial } = await find(eventId, 3);
+    assert.deepEqual([keys.map(({ id }) => id).includes(pending), keys.length, isPartial], [true, 3, false]);
+    // The clocks of who accepted it and of the database may differ by five seconds.
+    const ids = [lowestIdAt(idTimeMs(foreign) - 5000), lowestIdAt(idTimeMs(foreign) - 5001)];
+    await pool.query("DELETE FROM postern.dispatches WHERE id = $1", [pending]);
+    for (const id of ids) {
+      await pool.query(
+        `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+          VALUES ($1, $2, $3, $4, $5, 1, now(), now())`,
+        [tenantId, endpointId, id, foreign, EVENT_TYPE],
+      );
+    }
+    assert.equal((await find(foreign, 10)).keys.length, 3);
+    // Of two that may be looked at, the first is shown.
+    const first = await find(foreign, 1);
+    assert.deepEqual([first.keys.map(({ id }) => id), first.isPartial], [[ids[0]], true]);
   });
 
   it("are pending at a pull endpoint while its client may fetch them, and else held", async () => {
@@ -143,6 +184,15 @@ describe("the attempts of an event", () => {
   it("continue with the number of the newest one at the endpoint", async () => {
     const at = { tenantId, endpointId, eventId };
     assert.equal(await findNewestAttempt(database.pool, at), null);
+    // An event may be given an id of up to a day ahead.
+    const dayBefore = idTimeMs(eventId) - 86_400_000;
+    for (const [ms, newest] of [
+      [dayBefore - 1, null],
+      [dayBefore, { attempt: 1, version: 1 }],
+    ] as const) {
+      await log({ id: parseDeliveryId(lowestIdAt(ms)) ?? assert.fail(), attempt: 1 });
+      assert.deepEqual(await findNewestAttempt(database.pool, at), newest);
+    }
     for (const attempt of [1, 2, 3]) await log({ attempt, version: attempt === 3 ? 2 : 1 });
     const elsewhere = await insertEndpoint(database.pool, newEndpoint({ tenantId }));
     await log({ attempt: 7, endpointId: elsewhere.id });

@@ -40,12 +40,12 @@ async function count(
   cause: string,
   ids: readonly [first: DeliveryId, last: DeliveryId],
   latency: readonly [sumMs: number, maxMs: number],
-  of: { tenantId: TenantId; endpointId: EndpointId } = { tenantId, endpointId },
+  of: { tenantId: TenantId; endpointId: EndpointId; atMs?: number } = { tenantId, endpointId },
 ): Promise<void> {
   await database.pool.query(
     `INSERT INTO postern.delivery_counts
       VALUES ($1, $2, date_bin('10 min', to_timestamp($3 / 1000.0), 'epoch'), $4, 2, 2, $5, $6, $7, $8)`,
-    [of.tenantId, of.endpointId, idTimeMs(ids[0]), cause, ...latency, ...ids],
+    [of.tenantId, of.endpointId, of.atMs ?? idTimeMs(ids[0]), cause, ...latency, ...ids],
   );
 }
 
@@ -95,6 +95,56 @@ it("counts add up to the same, however many of them are folded and in whatever o
   assert.deepEqual(await read(), more);
 });
 
+const AT = "'2026-03-01T12:00:00Z'::timestamptz";
+/** A row of each table that is too old, after its tenant. */
+const OLD = {
+  newest_attempts: `id, false, postern.lowest_id_at(${AT})`,
+  delivery_stats: `id, 10, ${AT}, '', 1, 1, 1, 1, id, id`,
+  delivery_totals: `10, ${AT}, id, 1, 1, 2, 1, 1`,
+};
+
+it("what another process folds or forgets is passed over, and the rest is not kept waiting", async () => {
+  const { pool } = database;
+  const tables = ["delivery_counts", ...Object.keys(OLD)];
+  await pool.query(tables.map((table) => `DELETE FROM postern.${table}`).join("; "));
+  for (const [table, values] of Object.entries({
+    ...OLD,
+    delivery_counts: `id, ${AT}, '', 1, 1, 1, 1, id, id`,
+  })) {
+    await pool.query(
+      `INSERT INTO postern.${table} SELECT $1, ${values} FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 2)) AS made`,
+      [tenantId],
+    );
+  }
+  // What is newest of a tenant that is being moved is not forgotten.
+  await pool.query(
+    `INSERT INTO postern.newest_attempts SELECT 'hooli', ${OLD.newest_attempts} FROM gen_random_uuid() AS id`,
+  );
+  await pool.query(
+    "INSERT INTO postern.shard_tenants (tenant_id, version, fenced, moving) VALUES ('hooli', 1, true, true)",
+  );
+  const [one, two] = [await pool.connect(), await pool.connect()];
+  try {
+    await one.query("BEGIN");
+    for (const table of tables)
+      await one.query(`SELECT FROM postern.${table} WHERE tenant_id = 'acme' LIMIT 1 FOR UPDATE`);
+    await two.query("SET lock_timeout = '5s'");
+    const left = async () =>
+      Promise.all(tables.map(async (table) => (await pool.query(`SELECT FROM postern.${table}`)).rowCount));
+    await forgetOldStats(two, 3);
+    assert.deepEqual(await left(), [2, 2, 1, 1]);
+    await foldCounts(two);
+    assert.equal((await left())[0], 1);
+  } finally {
+    await one.query("ROLLBACK");
+    one.release();
+    await two.query(
+      "RESET lock_timeout; DELETE FROM postern.shard_tenants; DELETE FROM postern.newest_attempts",
+    );
+    two.release();
+  }
+});
+
 it("counts are folded and forgotten in steps, and each says where it took as many as it may", async () => {
   const { pool } = database;
   await pool.query("DELETE FROM postern.delivery_counts");
@@ -104,11 +154,13 @@ it("counts are folded and forgotten in steps, and each says where it took as man
     [tenantId, endpointId, newDeliveryId()],
   );
   assert.deepEqual([await foldCounts(pool), await foldCounts(pool)], [true, false]);
-  await pool.query(
-    `INSERT INTO postern.newest_attempts
-      SELECT $1, gen_random_uuid(), false, postern.lowest_id_at('2026-03-01T12:00:00Z') FROM generate_series(1, 20001)`,
-    [tenantId],
-  );
+  await forgetOldStats(pool, 3);
+  for (const [table, values] of Object.entries(OLD)) {
+    await pool.query(
+      `INSERT INTO postern.${table} SELECT $1, ${values} FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 20001)) AS made`,
+      [tenantId],
+    );
+  }
   assert.deepEqual([await forgetOldStats(pool, 3), await forgetOldStats(pool, 3)], [true, false]);
 });
 
@@ -144,11 +196,26 @@ it("the newest endpoints are told, where there are more than are asked for", asy
   const { pool } = database;
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.unshift((await insertEndpoint(pool, newEndpoint({ tenantId }))).id);
-  const told = await readEndpointsNow(pool, tenantId, { maxEndpoints: 2, maxPending: 1 });
+  await insertEndpoint(pool, newEndpoint({ tenantId: tenant("globex") }));
+  const dispatch = `INSERT INTO postern.dispatches
+      (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, superseded)
+    SELECT $1, $2, id, id, 'a.b', 1, to_timestamp(n), now(), n = 1
+      FROM (SELECT n, gen_random_uuid() AS id FROM generate_series(1, 3) AS n) AS made`;
+  for (const owner of [tenant("globex"), tenantId]) await pool.query(dispatch, [owner, ids[0]]);
+  const pending = async (maxPending: number) => {
+    const told = await readEndpointsNow(pool, tenantId, { maxEndpoints: 2, maxPending });
+    return told.map((endpoint) => [endpoint.endpointId, endpoint.pending, endpoint.oldestDueAt?.getTime()]);
+  };
   assert.deepEqual(
-    told.map((endpoint) => endpoint.endpointId),
-    ids.slice(0, 2),
+    (await pending(1)).map(([id, count]) => [id, count]),
+    [
+      [ids[0], 1],
+      [ids[1], 0],
+    ],
   );
+  assert.deepEqual((await pending(5))[0], [ids[0], 2, 2000]);
+  await pool.query("UPDATE postern.endpoints SET deleted_at = now() WHERE id = $1", [ids[0]]);
+  assert.equal((await pending(5))[0]?.[0], ids[1]);
 });
 
 it("an endpoint's counts are its own, and a tenant's are those of all of its endpoints", async () => {
@@ -166,27 +233,31 @@ it("an endpoint's counts are its own, and a tenant's are those of all of its end
     return {
       all: [await buckets(null), await causes(null)],
       one: [await buckets(one), await causes(one)],
+      other: await buckets(other),
       each: await readEndpointBuckets(pool, readers, { grain, span }),
     };
   };
-  const nothing = { all: [[], []], one: [[], []], each: new Map() };
+  const nothing = { all: [[], []], one: [[], []], other: [], each: new Map() };
   assert.deepEqual(await read(globex), nothing);
   const own = { tenantId: globex, endpointId: one };
   await count("timeout", ids, [10, 8], own);
   await count("", ids, [2, 1], { ...own, endpointId: other });
   await count("http_500", ids, [2, 1], { ...own, endpointId: other });
-  await count("http_500", ids, [4, 3], { ...own, endpointId: other });
+  const later = [newDeliveryId(), newDeliveryId()] as const;
+  await count("http_500", later, [4, 3], { ...own, endpointId: other, atMs: idTimeMs(ids[0]) });
   const [firstId, lastId] = ids;
   const ofOne = { atMs: fromMs, delivered: 0, failed: 2, latencyAvgMs: 5, latencyMaxMs: 8 };
+  const ofOther = { atMs: fromMs, delivered: 2, failed: 4, latencyAvgMs: 8 / 6, latencyMaxMs: 3 };
   const expected = {
     all: [
       [{ atMs: fromMs, delivered: 2, failed: 6, latencyAvgMs: 18 / 8, latencyMaxMs: 8 }],
-      [{ cause: "http_500", count: 4, firstId, lastId }],
+      [{ cause: "http_500", count: 4, firstId, lastId: later[1] }],
     ],
     one: [[ofOne], [{ cause: "timeout", count: 2, firstId, lastId }]],
+    other: [ofOther],
     each: new Map([
       [one, [ofOne]],
-      [other, [{ atMs: fromMs, delivered: 2, failed: 4, latencyAvgMs: 8 / 6, latencyMaxMs: 3 }]],
+      [other, [ofOther]],
     ]),
   };
   assert.deepEqual(await read(globex), expected);
@@ -194,4 +265,69 @@ it("an endpoint's counts are its own, and a tenant's are those of all of its end
   assert.deepEqual(await read(globex), expected);
   const earlier = { fromMs: span.fromMs - HOUR_MS, toMs: span.fromMs };
   assert.deepEqual(await readEndpointBuckets(pool, globex, { grain, span: earlier }), new Map());
+});
+
+it("an attempt counts in the hour that it is in, of its tenant and endpoint, folded or not", async () => {
+  const { pool } = database;
+  const initech = tenant("initech");
+  const id = newEndpointId();
+  const [first, last] = [newDeliveryId(), newDeliveryId()].toSorted();
+  const grain = 60;
+  const fromMs = Date.UTC(2026, 2, 1, 12);
+  const span = { fromMs, toMs: fromMs + HOUR_MS };
+  const at = (minutes: number) => new Date(fromMs + minutes * 60_000);
+  await pool.query("DELETE FROM postern.delivery_counts");
+  // Nothing was sent: no latency is told.
+  for (const [of, endpoint, minutes, attempts, cause] of [
+    [initech, id, -10, 1, "dns"],
+    [initech, id, 0, 2, "dns"],
+    [initech, id, 60, 4, "dns"],
+    [initech, newEndpointId(), 0, 2, "connect"],
+    [tenant("globex"), id, 0, 16, "dns"],
+    [tenant("globex"), id, 0, 32, ""],
+  ] as const) {
+    await pool.query("INSERT INTO postern.delivery_counts VALUES ($1, $2, $3, $6, $4, 0, 0, 0, $5, $5)", [
+      of,
+      endpoint,
+      at(minutes),
+      attempts,
+      minutes === 60 ? last : first,
+      cause,
+    ]);
+  }
+  const failed = async (endpoint: EndpointId | null) => {
+    const buckets = await readBuckets(pool, initech, { endpointId: endpoint, grain, span });
+    const causes = await readCauses(pool, initech, {
+      endpointId: endpoint,
+      spans: [{ ...span, grain }],
+      limit: 2,
+    });
+    return [buckets, causes.map(({ cause, count: attempts }) => [cause, attempts])];
+  };
+  const bucket = (attempts: number) => ({
+    atMs: fromMs,
+    delivered: 0,
+    failed: attempts,
+    latencyAvgMs: null,
+    latencyMaxMs: null,
+  });
+  for (const isFolded of [false, true]) {
+    if (isFolded) await foldCounts(pool);
+    assert.deepEqual(await failed(id), [[bucket(2)], [["dns", 2]]], `folded: ${isFolded}`);
+    assert.deepEqual(
+      await failed(null),
+      [
+        [bucket(4)],
+        [
+          ["connect", 2],
+          ["dns", 2],
+        ],
+      ],
+      `folded: ${isFolded}`,
+    );
+    const each = await readEndpointBuckets(pool, initech, { grain, span });
+    assert.deepEqual([each.size, each.get(id)?.map((one) => [one.atMs, one.failed])], [2, [[fromMs, 2]]]);
+    const newest = await readNewestAttempts(pool, initech);
+    assert.deepEqual([newest.size, newest.get(id)], [2, { delivered: null, failed: last }]);
+  }
 });

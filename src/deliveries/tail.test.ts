@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { eventually } from "../../test/support/eventually.ts";
@@ -17,6 +18,7 @@ import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import type { TailFilter } from "./tail-batch.ts";
+import { endWatch, noteWatch, removeOldWatches } from "./tail-store.ts";
 import { LogTail } from "./tail.ts";
 
 const tenantId = tenant("acme");
@@ -160,6 +162,31 @@ describe("a watcher of the log", () => {
     // Nothing is read where nothing was added.
     assert.ok(tenants.names().filter((name) => name === "read-delivery-heads").length <= 3);
     assert.deepEqual(kept.lines, []);
+  });
+
+  it("has a note of its process and tenant alone, which is renewed, and goes when it is old", async () => {
+    const { pool } = database;
+    const globex = tenant("globex");
+    const [first, second] = [randomUUID(), randomUUID()];
+    for (const watcher of [first, second]) await noteWatch(pool, tenantId, watcher);
+    await pool.query("UPDATE postern.log_watches SET until = now() - interval '1 s'");
+    await noteWatch(pool, tenantId, second);
+    await noteWatch(pool, globex, first);
+    const left = async () => {
+      const { rows: notes } = await pool.query(
+        "SELECT tenant_id AS of, watcher FROM postern.log_watches ORDER BY 1",
+      );
+      return notes.map(({ of, watcher }) => [of, watcher]);
+    };
+    const others = [
+      [tenantId, second],
+      [globex, first],
+    ];
+    await removeOldWatches(pool);
+    assert.deepEqual(await left(), others);
+    await noteWatch(pool, tenantId, first);
+    await endWatch(pool, tenantId, first);
+    assert.deepEqual(await left(), others);
   });
 
   it("is noted for longer than until the next note", async () => {
