@@ -63,7 +63,53 @@ describe("a tenant lives where it has", () => {
   });
 });
 
+it("a tenant is here in the version of its home, unless it is held up on its way", async () => {
+  await t.rows(
+    "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 3, false), ('globex', 3, true)",
+  );
+  const codes = [];
+  for (const [tenants, versions] of [
+    ["{acme}", "{3}"],
+    ["{acme}", "{2}"],
+    ["{globex}", "{3}"],
+    ["{initech}", "{3}"],
+    ["{acme, initech}", "{3, 3}"],
+  ])
+    codes.push(await t.refusal("SELECT postern.require_here($1, $2)", [tenants, versions]));
+  assert.deepEqual(codes, [null, "PS001", "PS001", "PS001", "PS001"]);
+});
+
+it("a key of a tenant that is held up on its way is found where it was claimed before, and not claimed", async () => {
+  await t.rows("INSERT INTO postern.event_types (type) VALUES ('a')");
+  const publish = () => t.value("SELECT postern.publish('acme', 'a', '{}', 'key')");
+  const first = await publish();
+  await t.rows("INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 1, true)");
+  assert.equal(await publish(), first);
+  await t.rows("DELETE FROM postern.idempotency_keys");
+  assert.notEqual(await publish(), first);
+  assert.deepEqual(await t.rows("SELECT FROM postern.idempotency_keys"), []);
+});
+
+it("an event has 1 MiB with all versions together", async () => {
+  await t.rows("INSERT INTO postern.event_types (type, others) VALUES ('a', '{2}')");
+  const publish = `SELECT postern.publish_versions('acme', 'a', jsonb_build_object('1', given.data, '2', given.data))
+    FROM (SELECT jsonb_build_object('text', repeat('x', $1)) AS data) AS given`;
+  assert.deepEqual(
+    [await t.refusal(publish, [500_000]), await t.refusal(publish, [530_000])],
+    [null, "22023"],
+  );
+});
+
 describe("the rows of a tenant", () => {
+  it("are those of Postern's own tables, whoever else has tables in this database", async () => {
+    await t.rows("CREATE TABLE public.orders (tenant_id text)");
+    await t.rows("INSERT INTO public.orders VALUES ('acme')");
+    await t.rows(ERASURE, ["acme", "running"]);
+    assert.equal(await t.value("SELECT postern.erase_tenant_rows('acme', 10, true)::int"), 0);
+    assert.deepEqual(await t.rows("SELECT name FROM postern.count_tenant_rows('acme', 10)"), []);
+    assert.equal(await t.value("SELECT count(*)::int FROM public.orders"), 1);
+  });
+
   it("are counted by table, in its order, up to a limit in each part of it", async () => {
     for (const insert of Object.values(RESIDENT)) {
       for (const tenant of ["acme", "acme", "acme", "globex"]) {
@@ -175,6 +221,19 @@ describe("holds and erasures", () => {
 });
 
 describe("counts that are folded", () => {
+  it("name the first and the last attempt that they are of", async () => {
+    const ids = [2, 1, 3].map((last) => NIL.replace(/0$/, String(last)));
+    await t.rows(
+      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+          request_headers, latency_ms)
+        SELECT 'acme', '${NIL}', id, '${NIL}', 'a', 'event', 'delivered', 1, '{}', 1 FROM unnest($1::uuid[]) id`,
+      [ids],
+    );
+    assert.deepEqual(await t.rows("SELECT first_id, last_id, count::int FROM postern.delivery_counts"), [
+      { first_id: ids[1], last_id: ids[2], count: 3 },
+    ]);
+  });
+
   it("are added to the totals, though not those of a tenant that is being erased", async () => {
     await t.rows(ERASURE, ["acme", "running"]);
     await t.rows(ERASURE, ["globex", "finished"]);

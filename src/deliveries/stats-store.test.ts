@@ -155,13 +155,14 @@ it("counts are folded and forgotten in steps, and each says where it took as man
   );
   assert.deepEqual([await foldCounts(pool), await foldCounts(pool)], [true, false]);
   await forgetOldStats(pool, 3);
+  // Each table alone, for there may be more where one of them has more.
   for (const [table, values] of Object.entries(OLD)) {
     await pool.query(
       `INSERT INTO postern.${table} SELECT $1, ${values} FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 20001)) AS made`,
       [tenantId],
     );
+    assert.deepEqual([await forgetOldStats(pool, 3), await forgetOldStats(pool, 3)], [true, false], table);
   }
-  assert.deepEqual([await forgetOldStats(pool, 3), await forgetOldStats(pool, 3)], [true, false]);
 });
 
 it("a window has as many whole buckets as it is long, with the one that is under way", async (test) => {

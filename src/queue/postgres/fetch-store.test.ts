@@ -61,6 +61,15 @@ it("leases what is due at this moment, and nothing that is not in one respect", 
   });
 });
 
+it("leases the others where another client leases one at this moment, and does not wait for it", async () => {
+  await inOneMoment(seeded.pool, async (session) => {
+    const first = await leaseHeld(session, seeded.acme, randomUUID(), { dispatches: 1, bodyBytes: 1e6 });
+    const others = await leaseHeld(seeded.pool, seeded.acme, randomUUID(), { dispatches: 9, bodyBytes: 1e6 });
+    assert.deepEqual([first.length, others.length], [1, 4]);
+    assert.ok(others.every(({ id }) => id !== first[0]?.id));
+  });
+});
+
 it("leases the longest due first, and of those due at once the event that was published first, as their bodies fit", async () => {
   await sql("DELETE FROM postern.dispatches");
   const events = [30, 20, 25].map((size) =>

@@ -51,6 +51,7 @@ it("confirms a worker under the time of its registration, until others free its 
 it("lets a worker's sessions hold its lock together, and no other's where one has it alone", async () => {
   const [one, other] = [await seeded.pool.connect(), await seeded.pool.connect()];
   try {
+    await one.query("SET synchronous_commit = on");
     assert.deepEqual(await isDead(), [false], "without a lock");
     for (const session of [one, other]) assert.equal(await holdWorkerLock(session, worker), true);
     assert.deepEqual(await isDead(), [], "with its lock");
