@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { BODY, EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
+import { PACKED_COLUMNS } from "../queue/packed-headers.ts";
 import { newDeliveryId, newEndpointId, newEventId, parseDeliveryId } from "../shared/id.ts";
 import { findBodies, findDelivery, findText, readDeliveries, readDeliveryHeads } from "./delivery-store.ts";
 import type { DeliveryStatus } from "./delivery.ts";
@@ -93,6 +94,28 @@ async function fill(table: Table): Promise<void> {
 }
 
 describe("a delivery among its neighbours", () => {
+  it("has its own tenant's set of headers, whose id another's has too", async (test) => {
+    const set = randomUUID();
+    for (const [tenantId, agent] of [
+      [other, "theirs"],
+      [own, "ours"],
+    ])
+      await database.pool.query("INSERT INTO postern.header_sets VALUES ($1, $2, $3, now())", [
+        tenantId,
+        set,
+        { v: 1, req: [["user-agent", agent]] },
+      ]);
+    test.after(() => database.pool.query("DELETE FROM postern.header_sets"));
+    await fill("deliveries");
+    await database.pool.query("UPDATE postern.deliveries SET header_set = $1", [set]);
+    const found = await database.pool.query(
+      `SELECT ${PACKED_COLUMNS} FROM postern.deliveries d WHERE tenant_id = $1`,
+      [own],
+    );
+    assert.ok(found.rows.length > 0);
+    for (const row of found.rows) assert.match(row["header_set"], /ours/);
+  });
+
   for (const table of TABLES) {
     it(`is the one of its tenant, endpoint and id in ${table}`, async () => {
       await fill(table);

@@ -1,6 +1,9 @@
 /** The table of workers and their leases. How soon a worker counts as dead is `dead-workers.test.ts`. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
+import { eventually } from "../../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
+import { createTestDatabase } from "../../../test/support/postgres.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { LEASE_MS } from "../queue.ts";
 import { workerTable, type WorkerTable } from "./dead-workers.ts";
@@ -67,6 +70,28 @@ it("lets a worker's sessions hold its lock together, and no other's where one ha
   } finally {
     for (const session of [one, other]) session.release(true);
   }
+});
+
+it("takes no lock for a worker's that is another database's, or that is only waited for", async (test) => {
+  const elsewhere = await createTestDatabase({ migrated: false });
+  test.after(() => elsewhere.drop());
+  const [abroad, alone, waiting] = [
+    await elsewhere.pool.connect(),
+    await seeded.pool.connect(),
+    await seeded.pool.connect(),
+  ];
+  await holdWorkerLock(abroad, worker);
+  assert.deepEqual(await isDead(), [false]);
+  const lock = "hashtextextended('postern.worker ' || $1, 0)";
+  await alone.query(`SELECT pg_advisory_lock(${lock})`, [worker]);
+  await waiting.query("SET lock_timeout = 0");
+  const waited = waiting.query(`SELECT pg_advisory_lock_shared(${lock})`, [worker]);
+  await eventually(async () => (await waitersFor(seeded.pool, await pidOf(alone))) === 1);
+  assert.deepEqual(await isDead(), [false]);
+  alone.release(true);
+  await waited;
+  assert.deepEqual(await isDead(), []);
+  for (const session of [abroad, waiting]) session.release(true);
 });
 
 /** As from a server that has been up for so long, which says by now whether a lock without a holder tells anything. */
@@ -163,8 +188,11 @@ describe("the leases of a dead worker", () => {
       { leaseId: last, marks: "parked" },
       { leaseId: next.next() },
     ]);
+    const dead = makeLeaseIds().first;
+    await confirmWorker(seeded.pool, dead, "session");
+    await sql("UPDATE postern.workers SET is_dead = true WHERE first_lease_id = $1", dead);
     assert.equal(await table.freeSome(worker), false);
-    assert.equal(await freed(), 0, "it lives");
+    assert.equal(await freed(), 0, "it lives, though another is dead");
     await declareDead();
     assert.equal(await table.freeSome(worker), false);
     assert.equal(await freed(), 3);
