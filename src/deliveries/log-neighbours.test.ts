@@ -1,7 +1,7 @@
 /**
  * Statements of the log among neighbours: rows of the same id at another endpoint
- * and of another tenant, and of the ids before and behind. They sort first, so
- * that a statement which forgets a part of the key answers one of them.
+ * and of another tenant, and of the ids before and behind. Most sort
+ * first, so that a statement which forgets a part of the key answers one of them.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -11,7 +11,7 @@ import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { BODY, EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { PACKED_COLUMNS } from "../queue/packed-headers.ts";
-import { newDeliveryId, newEndpointId, newEventId, parseDeliveryId } from "../shared/id.ts";
+import { idAt, newEndpointId, newEventId, parseDeliveryId } from "../shared/id.ts";
 import { findBodies, findDelivery, findText, readDeliveries, readDeliveryHeads } from "./delivery-store.ts";
 import type { DeliveryStatus } from "./delivery.ts";
 import { listEventSlice } from "./event-log-store.ts";
@@ -29,7 +29,8 @@ import { queryOf, type SearchFilter } from "./search-filter.ts";
 import { searchSlice } from "./search-store.ts";
 
 const [other, own] = [tenant("acme"), tenant("globex")];
-const ids = Array.from({ length: 5 }, () => newDeliveryId()).toSorted();
+// Of some minutes ahead: upkeep ends what a person sent three quarters of a minute ago.
+const ids = Array.from({ length: 5 }, (_, n) => idAt(Date.now() + 600_000 + n));
 const [first, former, id, superseded, next] = ids.map((one) => parseDeliveryId(one) ?? assert.fail());
 assert.ok(former !== undefined && id !== undefined && next !== undefined);
 const [elsewhere, endpointId] = [newEndpointId(), newEndpointId()].toSorted();

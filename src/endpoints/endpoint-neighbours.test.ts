@@ -213,17 +213,18 @@ describe("an endpoint among its neighbours", () => {
   it("works again once, though two attempts say so at the same time", async () => {
     const { pool } = database;
     await set("failing_since = now()");
-    const first = await pool.connect();
+    const [first, second] = [await pool.connect(), await pool.connect()];
     try {
       await first.query("BEGIN");
+      await second.query("SET lock_timeout = 0");
       assert.notEqual(await endFailing(first, key, false), null);
-      const later = endFailing(pool, key, false);
+      const later = endFailing(second, key, false);
       const pid = await pidOf(first);
       await eventually(async () => (await waitersFor(pool, pid)) === 1);
       await first.query("COMMIT");
       assert.equal(await later, null);
     } finally {
-      first.release();
+      for (const session of [first, second]) session.release(true);
     }
   });
 });

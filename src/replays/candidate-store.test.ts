@@ -1,4 +1,4 @@
-/** Which events a page of a replay has, and what it says of each; with the rights of nobody, so that each statement itself keeps to its tenant. */
+/** Which events a page of a replay has, and what it says of each; as the owner of the tables, whom row-level security does not bind, so that each statement itself keeps to its tenant. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";

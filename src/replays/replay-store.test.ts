@@ -272,29 +272,6 @@ const unlocked = async () =>
   );
 
 describe("replays beside each other", () => {
-  it("are each claimed by one worker, which the others don't wait for", async () => {
-    const asked = [await insert(), await insert()];
-    await inTransaction(database.pool, async (transaction) => {
-      const first = await replays.claimReplay(transaction, randomUUID(), LEASE_MS);
-      const second = await replays.claimReplay(database.pool, randomUUID(), LEASE_MS);
-      assert.deepEqual(new Set([first?.id, second?.id]), new Set(asked.map(({ id }) => id)));
-      assert.equal(await replays.claimReplay(database.pool, randomUUID(), LEASE_MS), null);
-    });
-  });
-
-  it("are claimed in the order in which they wait, and not once they are over", async () => {
-    const over = await claimed();
-    await replays.finishReplay(database.pool, over, null);
-    const [later, sooner] = [await insert(), await insert()];
-    await sql(
-      `UPDATE postern.replays SET lease_until = now() - given.age::interval
-        FROM (VALUES ($1::uuid, '3 s'), ($2, '2 s'), ($3, '1 s')) AS given (of, age) WHERE id = given.of`,
-      [over.id, sooner.id, later.id],
-    );
-    for (const id of [sooner.id, later.id, undefined])
-      assert.equal((await replays.claimReplay(database.pool, randomUUID(), LEASE_MS))?.id, id);
-  });
-
   it("are left as they were by what is done to one, also where they share its id or its worker", async () => {
     const run = await claimed();
     for (const other of [{ tenant_id: "globex" }, { id: newReplayId(), endpoint_id: newEndpointId() }]) {
@@ -338,6 +315,8 @@ describe("a replay that is over", () => {
       assert.equal(await replays.cancelReplay(database.pool, ACME, run.id), false);
       const { rows } = await sql("SELECT lease_owner FROM postern.replays WHERE id = $1", [run.id]);
       assert.deepEqual(rows, [{ lease_owner: null }]);
+      await sql("UPDATE postern.replays SET lease_until = now() - interval '1 s'");
+      assert.equal(await replays.claimReplay(database.pool, randomUUID(), LEASE_MS), null);
     }
   });
 

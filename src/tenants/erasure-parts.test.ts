@@ -1,4 +1,4 @@
-/** A shard's part of an erasure, and what an erasure asks of its own tenant; with the rights of nobody, so that each statement itself keeps to it. */
+/** A shard's part of an erasure, and what an erasure asks of its own tenant; as the owner of the tables, whom row-level security does not bind, so that each statement itself keeps to it. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";

@@ -57,8 +57,8 @@ const TWIN = "twin";
 
 /**
  * Adds, for each of an endpoint's dispatches, two whose keys differ in one
- * column: one of another tenant, and one of another endpoint. Each column of a
- * key is compared only where such rows are left as they were. Answers these.
+ * column: one of another tenant, and one of another endpoint. If a statement
+ * forgets a column of the key, one of them changes. Answers these.
  */
 export async function addNeighbours(
   db: Db,

@@ -44,6 +44,7 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
       "locked-endpoint",
       "lock-order",
       "superseded",
+      "logged-headers",
       "held-keys",
       "wide-fan-out",
       "long-log",

@@ -22,6 +22,7 @@ const sqlMutator: Mutator = {
     const text = node.quasis.map(({ value }) => value.raw).join(HOLE);
     for (const { start, end, by } of changesOf(text)) {
       const changed = `${text.slice(0, start)}${by}${text.slice(end)}`.split(HOLE);
+      // What the program puts in is neither lost nor put in twice.
       if (changed.length === node.quasis.length) yield templateOf(changed, node.expressions);
     }
   },
@@ -46,5 +47,5 @@ async function listMutators(): Promise<Mutator[]> {
 
 const mutators = await listMutators();
 mutators.splice(0, mutators.length, sqlMutator);
-// A plugin without a plugin: StrykerJS loads the file, and asks for the list.
+// StrykerJS loads the file for its effect, and wants this list of each.
 export const strykerPlugins: object[] = [];

@@ -42,6 +42,14 @@ describe("a condition of a statement", () => {
     deepEqual(changed(`SELECT 1 FROM t WHERE a = ${HOLE} ${HOLE}`), [`a = ${HOLE} → (a = ${HOLE} OR true)`]);
   });
 
+  it("that a part of a statement begins with is dropped too", () => {
+    deepEqual(changed("a = $1 AND b"), ["a = $1 → (a = $1 OR true)", "b → (b OR true)"]);
+  });
+
+  it("of what is selected ends before FROM", () => {
+    deepEqual(changed("SELECT a OR b FROM t"), ["b → (b AND false)"]);
+  });
+
   it("is not looked for where there is none", () => {
     deepEqual(changed("SELECT CASE a WHEN 'b' THEN 1 END FROM t JOIN u ON true"), []);
     deepEqual(changed("CREATE POLICY p ON t USING (a = 1 AND b < 2)"), []);
@@ -81,6 +89,13 @@ describe("words and signs of a statement", () => {
       "g <= 1 → (g <= 1 OR true)",
       "<= → <",
     ]);
+  });
+
+  it("of a time are changed where a length of time follows", () => {
+    deepEqual(
+      changed("SELECT now() - a, now() - interval '1 s', now() - make_interval(days => $1), b << 2 FROM t"),
+      ["- → +", "- → +"],
+    );
   });
 
   it("order the other way round, and take one more", () => {

@@ -16,10 +16,10 @@ export type SqlChange = { start: number; end: number; by: string };
 type Token = { word: string; start: number; end: number; depth: number };
 
 const TOKEN =
-  /--[^\n]*|'(?:[^']|'')*'|"[^"]*"|\$\d+|[a-z_][\w.]*|\d+(?:\.\d+)?|<>|<=|>=|!=|=>|->>|->|@>|<@|\|\||::|\S/gi;
+  /--[^\n]*|'(?:[^']|'')*'|"[^"]*"|\$\d+|[a-z_][\w.]*|\d+(?:\.\d+)?|<>|<=|>=|!=|=>|->>|->|@>|<@|<<|>>|\|\||::|\S/gi;
 const BEFORE_CONDITION = new Set(["WHERE", "ON", "AND", "OR", "WHEN", "HAVING"]);
 const AFTER_EXPRESSION = new Set(
-  "AS AND OR THEN ELSE END WHERE GROUP ORDER LIMIT OFFSET RETURNING FOR UNION JOIN LEFT CROSS INNER HAVING WHEN DO ON SET WINDOW VALUES SELECT ; ,".split(
+  "AS FROM AND OR THEN ELSE END WHERE GROUP ORDER LIMIT OFFSET RETURNING FOR UNION JOIN LEFT CROSS INNER HAVING WHEN DO ON SET WINDOW VALUES SELECT ; ,".split(
     " ",
   ),
 );
@@ -39,13 +39,15 @@ const SWAPPED = new Map([
 ]);
 /** Before a sign, they tell that it has no left side. Keywords are written in capitals. */
 const WITHOUT_VALUE = /^(?:[-+*/(,=<>]|<=|>=|<>|\|\||[A-Z]*)$/;
+const LENGTH_OF_TIME = /^(?:INTERVAL|MAKE_INTERVAL|\$\d+|\uE000)$/;
 const VALUE = /^(?:\uE000|[a-z_"'$\d].*|[)\]])$/s;
 const DEFINITION = /^\s*(?:CREATE|ALTER|GRANT|REVOKE|DROP|COMMENT)\b/i;
 
 export function changesOf(text: string): SqlChange[] {
   if (DEFINITION.test(text)) return [];
   const statement = new Statement(text);
-  const changes: SqlChange[] = [];
+  // A part of a statement may begin with a condition.
+  const changes: SqlChange[] = statement.withoutCondition(-1);
   for (const at of statement.tokens.keys()) {
     changes.push(
       ...statement.withoutCondition(at),
@@ -69,12 +71,12 @@ class Statement {
   }
 
   withoutCondition(at: number): SqlChange[] {
-    const isFirst = this.#word(at) === "(";
+    const isFirst = at === -1 || this.#word(at) === "(";
     if (!isFirst && (!BEFORE_CONDITION.has(this.#word(at)) || !this.#beginsCondition(at))) return [];
     const end = this.#withoutLastHole(at + 1, this.#endOf(at + 1, AFTER_EXPRESSION));
     const first = this.tokens[at + 1];
     const last = this.tokens[end - 1];
-    // Else the parenthesis is a condition's own, or no condition's.
+    // Else the parenthesis is a condition's own, or what begins here is no condition.
     if (isFirst && this.#word(end) !== "AND" && this.#word(end) !== "OR") return [];
     // Of a simple CASE, or nothing to drop.
     if (first === undefined || last === undefined || end === at + 1) return [];
@@ -143,16 +145,17 @@ class Statement {
     const changes: SqlChange[] = [];
     for (let first = at + 2; first < this.tokens.length;) {
       const end = this.#endOf(first, AFTER_ORDER);
-      const direction = this.#find(first, end, /^(?:ASC|DESC)$/);
-      const nulls = this.#find(first, end, /^NULLS$/);
-      const last = this.tokens[(direction ?? nulls ?? end) - (direction === null ? 1 : 0)];
-      if (last === undefined || end === first) break;
-      if (direction === null) changes.push({ start: last.end, end: last.end, by: " DESC" });
-      else changes.push({ ...last, by: /^desc$/i.test(last.word) ? "ASC" : "DESC" });
+      if (end === first) break;
+      const direction = this.tokens[this.#find(first, end, /^(?:ASC|DESC)$/) ?? -1];
+      const last = this.tokens[(this.#find(first, end, /^NULLS$/) ?? end) - 1];
+      if (direction !== undefined) {
+        const { start, end: behind, word } = direction;
+        changes.push({ start, end: behind, by: /^desc$/i.test(word) ? "ASC" : "DESC" });
+      } else if (last !== undefined) changes.push({ start: last.end, end: last.end, by: " DESC" });
       if (this.#word(end) !== ",") break;
       first = end + 1;
     }
-    return changes.map(({ start, end, by }) => ({ start, end, by }));
+    return changes;
   }
 
   withoutLock(at: number): SqlChange[] {
@@ -180,12 +183,19 @@ class Statement {
       const isLone = /^(?:TRUE|FALSE)$/.test(word) && this.#word(at - 1) === "ON";
       return (isFunction && this.#word(at + 1) !== "(") || isLone ? [] : [{ start, end, by: swapped }];
     }
-    if ((word === "+" || word === "-") && !WITHOUT_VALUE.test(this.tokens[at - 1]?.word ?? ""))
+    if ((word === "+" || word === "-") && this.#hasOtherSign(at))
       return [{ start, end, by: word === "+" ? "-" : "+" }];
     if (word === "LIMIT" && this.#word(at + 1) !== "ALL") return this.#oneMore(at + 1);
     if (word === "DISTINCT") return this.#withoutDistinct(at);
     if (word === "CONFLICT" && this.#word(at - 1) === "ON") return this.#withoutConflict(at);
     return [];
+  }
+
+  #hasOtherSign(at: number): boolean {
+    if (WITHOUT_VALUE.test(this.tokens[at - 1]?.word ?? "")) return false;
+    // A time has a time taken from it, but never added.
+    const isOfTime = /^(?:NOW|CLOCK_TIMESTAMP)$/.test(this.#word(at - 3)) && this.#word(at - 2) === "(";
+    return !isOfTime || LENGTH_OF_TIME.test(this.#word(at + 1));
   }
 
   #oneMore(at: number): SqlChange[] {

@@ -26,7 +26,7 @@ const seeded = seededDatabase();
 
 const PLENTY = { dispatches: 9, bodyBytes: 1e6 };
 
-/** Both of one tenant, in the order of their keys. */
+/** Of the endpoint, in the order of their ids. */
 async function dispatchesOf(db: Db): Promise<unknown[]> {
   const { rows } = await db.query(
     "SELECT * FROM postern.dispatches WHERE tenant_id = 'acme' AND endpoint_id = $1 ORDER BY id",
@@ -90,7 +90,7 @@ describe("a leased dispatch", () => {
     }
   });
 
-  it("goes on, or is held, by what its own endpoint is", async () => {
+  it("goes on or is held as its own endpoint is deleted or disabled, and not another", async () => {
     for (const [change, act, isHeld] of [
       ["deleted_at = now()", complete, false],
       ["enabled = false, disabled_reason = 'manual'", hold, true],

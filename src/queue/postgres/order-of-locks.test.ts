@@ -92,7 +92,7 @@ async function lockedBefore(
     await holder.query("BEGIN");
     await holder.query(`SELECT FROM postern.${of} WHERE ${NUMBERS[of]} = $1 FOR UPDATE`, [middle]);
     const pid = await pidOf(holder);
-    await worker.query("BEGIN");
+    await worker.query("BEGIN; SET LOCAL lock_timeout = 0");
     const working = work(worker);
     await eventually(async () => (await waitersFor(seeded.pool, pid)) === 1);
     for (const table of ["endpoints", "dispatches", "slots"] as const) {

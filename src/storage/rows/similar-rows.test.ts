@@ -1,4 +1,4 @@
-/** Which of several rows that are much alike is found or changed; with the rights of nobody, so that each statement itself keeps to its tenant. */
+/** Which of several rows that are much alike is found or changed; as the owner of the tables, whom row-level security does not bind, so that each statement itself keeps to its tenant. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
