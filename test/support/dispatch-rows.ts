@@ -1,7 +1,10 @@
 /** Pending dispatches that differ in what a statement looks at. */
 import type { PoolClient } from "pg";
 import type { Db, Pool } from "../../src/database/pool.ts";
+import { acceptEvents } from "../../src/queue/postgres/accept-store.ts";
+import { NO_SLOTS } from "../../src/queue/slots.ts";
 import { newEndpointId } from "../../src/shared/id.ts";
+import { event } from "./store-inputs.ts";
 import { EVENT_TYPE, type Rows } from "./two-tenants.ts";
 
 /** A due first attempt, but for what is given. */
@@ -37,6 +40,18 @@ export async function addDispatches(
       FROM json_to_recordset($5::json) AS given (attempt integer, id uuid, "eventId" uuid, "dueInMs" float8, "claimableInMs" float8,
         "leaseOwner" uuid, held boolean, parked boolean, superseded boolean, once boolean, "replayId" uuid, version smallint)`,
     [tenantId, endpointId, eventId, EVENT_TYPE, JSON.stringify(given)],
+  );
+}
+
+/** Of events with bodies of 30, 20 and 25 bytes, published in this order: the last is due before the others. */
+export async function addSized(session: Db, rows: Rows): Promise<void> {
+  const events = [30, 20, 25].map((size) => Object.assign(event(rows, null), { body: "x".repeat(size) }));
+  const unleased = { leaseId: null, slots: NO_SLOTS, parked: [], firstDelayMs: 0 };
+  await acceptEvents(session, events.toReversed(), unleased);
+  await session.query(
+    `UPDATE postern.dispatches SET due_at = due_at - interval '2 s', claimable_at = claimable_at - interval '2 s'
+      WHERE event_id = $1`,
+    [events[2]?.id],
   );
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
-import { addDispatches, inOneMoment } from "../../../test/support/dispatch-rows.ts";
+import { addDispatches, addSized, inOneMoment } from "../../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { completed, event } from "../../../test/support/store-inputs.ts";
 import { LEASE_OWNER } from "../../../test/support/two-tenants.ts";
@@ -221,19 +221,6 @@ describe("of dispatches that are due, or not in one respect", () => {
   }
 });
 
-/** By their bodies' lengths: the last is due before the others. */
-async function addSized(session: Db): Promise<void> {
-  const events = [30, 20, 25].map((size) =>
-    Object.assign(event(seeded.acme, null), { body: "x".repeat(size) }),
-  );
-  await acceptEvents(session, events.toReversed(), NOBODY);
-  await session.query(
-    `UPDATE postern.dispatches SET due_at = due_at - interval '2 s', claimable_at = claimable_at - interval '2 s'
-      WHERE event_id = $1`,
-    [events[2]?.id],
-  );
-}
-
 describe("the longest due first, and of those due at once the event that was published first,", () => {
   for (const [verb, act, sizes] of [
     ["claims", claim, [25, 30, 20]],
@@ -250,7 +237,7 @@ describe("the longest due first, and of those due at once the event that was pub
         [{ dispatches: 9, bodyBytes: 86 }, Math.min(4, sizes.length)],
       ] as const) {
         await inOneMoment(seeded.pool, async (session) => {
-          await addSized(session);
+          await addSized(session, seeded.acme);
           if (verb === "pulls") {
             // Replays come behind all that is fresh, one after the other.
             const replay = (digit: string) => digit.repeat(8) + seeded.acme.replayId.slice(8);

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { beforeEach, it } from "node:test";
-import { addDispatches, inOneMoment } from "../../../test/support/dispatch-rows.ts";
+import { addDispatches, addSized, inOneMoment } from "../../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
-import { event } from "../../../test/support/store-inputs.ts";
 import { CLIENT_LEASE_MS } from "../fetching.ts";
-import { NO_SLOTS } from "../slots.ts";
-import { acceptEvents } from "./accept-store.ts";
 import { endUnfetched, findEndedLeases, findHeldByLease, leaseHeld, nextHeldInMs } from "./fetch-store.ts";
 
 const seeded = seededDatabase();
@@ -72,10 +69,6 @@ it("leases the others where another client leases one at this moment, and does n
 
 it("leases the longest due first, and of those due at once the event that was published first, as their bodies fit", async () => {
   await sql("DELETE FROM postern.dispatches");
-  const events = [30, 20, 25].map((size) =>
-    Object.assign(event(seeded.acme, null), { body: "x".repeat(size) }),
-  );
-  const accepted = { leaseId: null, slots: NO_SLOTS, parked: [], firstDelayMs: 0 };
   for (const [dispatches, bodyBytes, sizes] of [
     [9, 1e6, [25, 30, 20]],
     [2, 1e6, [25, 30]],
@@ -84,10 +77,7 @@ it("leases the longest due first, and of those due at once the event that was pu
     [9, 55, [25, 30]],
   ] as const) {
     await inOneMoment(seeded.pool, async (session) => {
-      await acceptEvents(session, events.toReversed(), accepted);
-      const earlier =
-        "UPDATE postern.dispatches SET claimable_at = now() - interval '2 s' WHERE event_id = $1";
-      await session.query(earlier, [events[2]?.id]);
+      await addSized(session, seeded.acme);
       const found = await leaseHeld(session, seeded.acme, randomUUID(), { dispatches, bodyBytes });
       assert.deepEqual(
         found.map(({ body }) => body?.length),
