@@ -12,7 +12,14 @@ import { BODY, EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { PACKED_COLUMNS } from "../queue/packed-headers.ts";
 import { idAt, newEndpointId, newEventId, parseDeliveryId } from "../shared/id.ts";
-import { findBodies, findDelivery, findText, readDeliveries, readDeliveryHeads } from "./delivery-store.ts";
+import {
+  findBodies,
+  findDelivery,
+  findEndpointOf,
+  findText,
+  readDeliveries,
+  readDeliveryHeads,
+} from "./delivery-store.ts";
 import type { DeliveryStatus } from "./delivery.ts";
 import { listEventSlice } from "./event-log-store.ts";
 import { listDeliveryIds } from "./log-page-store.ts";
@@ -32,7 +39,7 @@ const [other, own] = [tenant("acme"), tenant("globex")];
 // Of some minutes ahead: upkeep ends what a person sent three quarters of a minute ago.
 const ids = Array.from({ length: 5 }, (_, n) => idAt(Date.now() + 600_000 + n));
 const [first, former, id, superseded, next] = ids.map((one) => parseDeliveryId(one) ?? assert.fail());
-assert.ok(former !== undefined && id !== undefined && next !== undefined);
+assert.ok(first !== undefined && former !== undefined && id !== undefined && next !== undefined);
 const [elsewhere, endpointId] = [newEndpointId(), newEndpointId()].toSorted();
 assert.ok(elsewhere !== undefined && endpointId !== undefined);
 const eventId = newEventId();
@@ -132,6 +139,8 @@ describe("a delivery among its neighbours", () => {
         [1, 1, 1],
       );
       assert.deepEqual(await findBodies(pool, own, keys), new Map([[id, BODY]]));
+      // Of its tenant at one endpoint alone, and of the other tenant at the other.
+      assert.equal(await findEndpointOf(pool, own, first), elsewhere);
       const text = { keys: [key, { endpointId, id: former }], text: "data", maxBytes: 1e6 };
       assert.deepEqual((await findText(pool, own, text)).hits, [true, true]);
       // The event of another tenant has no body to show.

@@ -128,6 +128,7 @@ describe("the attempts of an event", () => {
 
   it("have the pending one of a deleted endpoint, until that is ended", async () => {
     const pending = await schedule();
+    await insertEndpoint(database.pool, newEndpoint({ tenantId }));
     await deleteEndpoint(true);
     assert.deepEqual(await states(), new Map([[pending, "pending"]]));
     assert.equal(await findEndpointOf(database.pool, tenantId, pending), endpointId);
@@ -196,6 +197,7 @@ describe("the attempts of an event", () => {
     for (const attempt of [1, 2, 3]) await log({ attempt, version: attempt === 3 ? 2 : 1 });
     const elsewhere = await insertEndpoint(database.pool, newEndpoint({ tenantId }));
     await log({ attempt: 7, endpointId: elsewhere.id });
+    await log({ attempt: 8, eventId: newEventId() });
     assert.deepEqual(await findNewestAttempt(database.pool, at), { attempt: 3, version: 2 });
   });
 });

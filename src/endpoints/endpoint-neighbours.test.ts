@@ -106,6 +106,20 @@ async function whileLocked(act: (db: PoolClient) => Promise<void>): Promise<void
   }
 }
 
+it("an endpoint that is made while its tenant is being moved is of the move, and no other's", async () => {
+  await beginMove();
+  await database.pool.query(
+    "INSERT INTO postern.shard_tenants (tenant_id, version, fenced, moving) VALUES ($1, 1, true, false)",
+    [other],
+  );
+  const made = [];
+  for (const tenantId of [own, other, tenant("initech")]) {
+    const { id: one } = await insertEndpoint(database.pool, newEndpoint({ tenantId }));
+    made.push((await rows()).get(tenantId + one)?.["moving"]);
+  }
+  assert.deepEqual(made, [true, false, false]);
+});
+
 describe("an endpoint among its neighbours", () => {
   it("is changed alone, in no more than is said", async () => {
     const { pool } = database;
