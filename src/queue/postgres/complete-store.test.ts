@@ -102,6 +102,15 @@ it("adds the set of its headers for each tenant, and again for a day on which it
     ["acme", true],
     ["globex", false],
   ]);
+  // Once a day: each attempt of each worker would wait for this row.
+  const writtenBy = () => seeded.sql("SELECT xmin::text FROM postern.header_sets WHERE tenant_id = 'acme'");
+  const before = await writtenBy();
+  const [third] = await seeded.sql(
+    "UPDATE postern.dispatches SET lease_owner = $1 WHERE tenant_id = 'acme' AND attempt = 1 RETURNING id",
+    completed(acme).dispatch.leaseId,
+  );
+  await complete(acme, third.id);
+  assert.deepEqual(await writtenBy(), before);
 });
 
 it("only logs an attempt whose event a person delivered meanwhile", async () => {
