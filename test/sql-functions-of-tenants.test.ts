@@ -4,21 +4,14 @@
  * stands still.
  */
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { eventually } from "./support/eventually.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
-import { openFunctionTests, type FunctionTests } from "./support/sql-functions.ts";
+import { functionTests } from "./support/sql-functions.ts";
 
 const NIL = "00000000-0000-0000-0000-000000000000";
 
-let t: FunctionTests;
-
-before(async () => {
-  t = await openFunctionTests();
-});
-after(() => t.close());
-beforeEach(() => t.begin());
-afterEach(() => t.rollBack());
+const t = functionTests();
 
 /** An insert of one row for each table that makes a tenant, $1, a resident. */
 const RESIDENT = {
@@ -300,8 +293,8 @@ describe("the days of the log that go", () => {
   });
 
   it("stay where somebody reads them, who is named; whoever waits too is not", async (test) => {
-    await t.database.pool.query("SELECT postern.ensure_partitions(current_date - 42, current_date - 42)");
-    const [reader, waiter] = [await t.database.pool.connect(), await t.database.pool.connect()];
+    await t.pool.query("SELECT postern.ensure_partitions(current_date - 42, current_date - 42)");
+    const [reader, waiter] = [await t.pool.connect(), await t.pool.connect()];
     test.after(() => {
       for (const client of [reader, waiter]) client.release();
     });
@@ -309,7 +302,7 @@ describe("the days of the log that go", () => {
     const waiting = waiter.query(
       "BEGIN; SET LOCAL lock_timeout = 0; LOCK TABLE postern.deliveries IN ACCESS EXCLUSIVE MODE; ROLLBACK",
     );
-    await eventually(async () => (await waitersFor(t.database.pool, await pidOf(reader))) === 1);
+    await eventually(async () => (await waitersFor(t.pool, await pidOf(reader))) === 1);
     const days = await t.rows(
       "SELECT split_part(partition, '_', 1) AS of, holders FROM postern.drop_past_partitions(30)",
     );

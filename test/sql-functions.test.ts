@@ -4,17 +4,10 @@
  * `now()` stands still.
  */
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { openFunctionTests, type FunctionTests } from "./support/sql-functions.ts";
+import { describe, it } from "node:test";
+import { functionTests } from "./support/sql-functions.ts";
 
-let t: FunctionTests;
-
-before(async () => {
-  t = await openFunctionTests();
-});
-after(() => t.close());
-beforeEach(() => t.begin());
-afterEach(() => t.rollBack());
+const t = functionTests();
 
 /** Tenants of the shard: one is held up on its way here, the others are in only one of its states. */
 const ON_THE_WAY = `INSERT INTO postern.shard_tenants (tenant_id, version, moving, fenced)
@@ -262,11 +255,11 @@ const GOING = {
 };
 
 it("whoever forgets passes by what somebody else holds, and does not wait for it", async (test) => {
-  const other = await t.database.pool.connect();
+  const other = await t.pool.connect();
   test.after(async () => {
     await t.rollBack();
     other.release(true);
-    await t.database.pool.query(
+    await t.pool.query(
       `TRUNCATE ${Object.keys(GOING)
         .map((table) => `postern.${table}`)
         .join()}`,
@@ -274,7 +267,7 @@ it("whoever forgets passes by what somebody else holds, and does not wait for it
   });
   await other.query("BEGIN");
   for (const [table, insert] of Object.entries(GOING)) {
-    await t.database.pool.query(`INSERT INTO postern.${table} ${insert}`);
+    await t.pool.query(`INSERT INTO postern.${table} ${insert}`);
     await other.query(`SELECT FROM postern.${table} LIMIT 1 FOR UPDATE`);
   }
   const forgotten = await t.rows(
@@ -312,7 +305,7 @@ const DAYS = [
 
 // Another one makes them, so that whoever may go on waits for it, and nothing is made here.
 const codesOf = async (call: string) => {
-  const other = await t.database.pool.connect();
+  const other = await t.pool.connect();
   await other.query("SELECT pg_advisory_lock(hashtext('postern.ensure_partitions'))");
   await t.rows("SET LOCAL lock_timeout = '1ms'");
   const codes = [];

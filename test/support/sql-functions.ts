@@ -1,21 +1,35 @@
 /** A transaction that is rolled back, for a test of what a function of the database does: its `now()` stands still. */
-import { createTestDatabase } from "./postgres.ts";
+import { after, afterEach, before, beforeEach } from "node:test";
+import type { Pool, PoolClient } from "pg";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 
-export type FunctionTests = Awaited<ReturnType<typeof openFunctionTests>>;
+/** A database of the test file's own; what is called here is in the transaction of its test, what goes over `pool` is not. */
+export function functionTests() {
+  let database: TestDatabase;
+  let client: PoolClient;
+  before(async () => {
+    database = await createTestDatabase();
+    client = await database.pool.connect();
+  });
+  after(() => {
+    client.release();
+    return database.drop();
+  });
+  beforeEach(() => client.query("BEGIN"));
+  afterEach(() => rollBack());
 
-export async function openFunctionTests() {
-  const database = await createTestDatabase();
-  const client = await database.pool.connect();
+  const rollBack = () => client.query("ROLLBACK");
 
   async function rows(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     return (await client.query<Record<string, unknown>>(text, values)).rows;
   }
 
   return {
-    database,
+    get pool(): Pool {
+      return database.pool;
+    },
     rows,
-    begin: () => client.query("BEGIN"),
-    rollBack: () => client.query("ROLLBACK"),
+    rollBack,
     /** The only value of the only row. */
     async value(text: string, values: unknown[] = []): Promise<unknown> {
       const [row = {}] = await rows(text, values);
@@ -35,10 +49,6 @@ export async function openFunctionTests() {
       } finally {
         await client.query("ROLLBACK TO before");
       }
-    },
-    async close() {
-      client.release();
-      await database.drop();
     },
   };
 }
