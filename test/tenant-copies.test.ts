@@ -10,6 +10,7 @@ import {
   ensureDay,
   hasReached,
   hasSlot,
+  isSubscribed,
   publish,
   readCopyState,
   readDays,
@@ -193,6 +194,23 @@ it("is taken back, with a slot that would keep the source's log for ever, before
   assert.deepEqual(await left(), [`publication ${name}`, `publication ${name}_log`, `slot ${name}`]);
   for (let times = 0; times < 2; times++) await unpublish(source.pool, unused);
   assert.deepEqual(await left(), []);
+});
+
+it("is known to the database that subscribed, and not to another of the same server", async () => {
+  assert.equal(await isSubscribed(target.pool, copy), true);
+  assert.equal(await isSubscribed(source.pool, copy), false);
+});
+
+it("keeps a slot that is in use when it is no longer published", async () => {
+  const isActive = async () => {
+    const { rows } = await source.pool.query("SELECT active FROM pg_replication_slots WHERE slot_name = $1", [
+      copy.name,
+    ]);
+    return rows[0]?.active === true;
+  };
+  await eventually(isActive);
+  await unpublish(source.pool, copy);
+  assert.equal(await hasSlot(source.pool, copy), true);
 });
 
 it("has no slot any more whose log the source's server gave up, though it still lists it", async () => {

@@ -1,9 +1,18 @@
 /** What a copy asks of its two databases; the copying itself is in test/tenant-copies.test.ts. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { ensureDay, readCopyName, readDays, readKeptSince, readOpenTransactions } from "./copy-store.ts";
+import {
+  ensureDay,
+  readCopyName,
+  readDays,
+  readKeptSince,
+  readOpenTransactions,
+  readServerFacts,
+  type ServerFacts,
+} from "./copy-store.ts";
 import { insertMark } from "./join-store.ts";
 
 let database: TestDatabase;
@@ -39,6 +48,49 @@ it("has a name of its own for each tenant and each target, the same each time", 
   assert.match(names[0] ?? "", /^postern_move_[0-9a-f]{20}$/);
 });
 
+const ROLE = `postern_test_${randomUUID().replaceAll("-", "")}`;
+const OWN = `GRANT postern_owner TO ${ROLE}`;
+const CREATE = `DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO ${ROLE}', current_database()); END $$`;
+const PASS = `ALTER ROLE ${ROLE} BYPASSRLS`;
+/** From PostgreSQL 16 on. */
+const SUBSCRIBE = `GRANT pg_create_subscription TO ${ROLE}`;
+
+for (const [title, granted, facts] of [
+  ["no right", [], "nothing"],
+  ["everything", [`ALTER ROLE ${ROLE} SUPERUSER`], "replicate publish subscribe"],
+  ["replication", [`ALTER ROLE ${ROLE} REPLICATION`], "replicate"],
+  ["the owner's rights alone", [OWN], "nothing"],
+  ["creating alone", [CREATE], "nothing"],
+  ["both", [OWN, CREATE], "publish"],
+  ["subscribing, without creating", [PASS, SUBSCRIBE], "nothing"],
+  ["subscribing, within row-level security", [CREATE, SUBSCRIBE], "nothing"],
+  ["creating past row-level security", [CREATE, PASS], "nothing"],
+  ["subscribing past row-level security", [CREATE, PASS, SUBSCRIBE], "subscribe"],
+] as const) {
+  it(`knows what a role may do in a move that has ${title}`, async () => {
+    if (granted.includes(SUBSCRIBE) && (await readServerFacts(database.pool)).version < 16)
+      return assert.rejects(factsWith(granted), /"pg_create_subscription" does not exist/);
+    const { mayReplicate, mayPublish, maySubscribe, user } = await factsWith(granted);
+    const may = { replicate: mayReplicate, publish: mayPublish, subscribe: maySubscribe };
+    const told = Object.entries(may).flatMap(([what, allowed]) => (allowed ? [what] : []));
+    assert.equal(told.join(" ") || "nothing", facts);
+    assert.equal(user, ROLE);
+  });
+}
+
+/** In a transaction that is rolled back: all databases of a server share its roles. */
+async function factsWith(granted: readonly string[]): Promise<ServerFacts> {
+  const session = await database.pool.connect();
+  try {
+    for (const statement of ["BEGIN", `CREATE ROLE ${ROLE}`, ...granted, `SET LOCAL ROLE ${ROLE}`])
+      await session.query(statement);
+    return await readServerFacts(session);
+  } finally {
+    await session.query("ROLLBACK");
+    session.release();
+  }
+}
+
 const NOW_MS = Date.now();
 const dayOf = (offset: number) => new Date(NOW_MS + offset * 86_400_000).toISOString().slice(0, 10);
 const partition = (table: string, offset: number) => `postern.${table}_${dayOf(offset).replaceAll("-", "")}`;
@@ -46,13 +98,21 @@ const partition = (table: string, offset: number) => `postern.${table}_${dayOf(o
 describe("the days of a log", () => {
   it("are those that either table has, and are kept since the oldest of each", async () => {
     const days = await readDays(database.pool);
-    assert.deepEqual(days, days.toSorted());
+    assert.deepEqual(days, [...new Set(days)].sort());
     await ensureDay(database.pool, dayOf(-30));
     await database.pool.query(`DROP TABLE ${partition("events", -30)}`);
     assert.deepEqual(await readDays(database.pool), [dayOf(-30), ...days]);
     const { events, deliveries } = await readKeptSince(database.pool);
     assert.equal(deliveries.toISOString(), `${dayOf(-30)}T00:00:00.000Z`);
     assert.equal(events.toISOString(), `${days[0]}T00:00:00.000Z`);
+    await database.pool.query(`CREATE TABLE other (id uuid) PARTITION BY RANGE (id);
+      CREATE TABLE other_20200101 PARTITION OF other DEFAULT`);
+    await ensureDay(database.pool, dayOf(-40));
+    await database.pool.query(`DROP TABLE ${partition("deliveries", -40)}`);
+    assert.deepEqual(await readKeptSince(database.pool), {
+      events: new Date(dayOf(-40)),
+      deliveries: new Date(dayOf(-30)),
+    });
   });
 
   it("are made from 399 days ago to 59 to come, and no others", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { addDispatches, inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { eventually } from "../../test/support/eventually.ts";
@@ -43,6 +44,9 @@ const unheld = async () =>
     seeded.acme.tenantId,
   );
 
+const endpointRows = async () =>
+  sql("SELECT tenant_id, moving, xmin FROM postern.endpoints ORDER BY tenant_id");
+
 const replays = async () =>
   sql(`SELECT tenant_id, status, lease_until = 'infinity' AS taken, lease_owner IS NULL AS free
       FROM postern.replays ORDER BY tenant_id`);
@@ -69,6 +73,54 @@ describe("a tenant that a move holds", () => {
     assert.equal(await holdTenant(seeded.pool, tenantId), false);
     assert.deepEqual(await unheld(), []);
     assert.equal(await isAtWork(seeded.pool, seeded.globex.tenantId), true);
+  });
+
+  it("holds a dispatch from the moment on in which its lease ends, none of another tenant, and its endpoints once", async () => {
+    const { acme, globex, pool } = seeded;
+    const others = () =>
+      sql("SELECT * FROM postern.dispatches WHERE tenant_id <> $1 ORDER BY id", acme.tenantId);
+    const before = await others();
+    await inOneMoment(pool, async (session) => {
+      await session.query("UPDATE postern.dispatches SET claimable_at = now() WHERE id = $1", [
+        acme.leasedId,
+      ]);
+      await holdTenant(session, acme.tenantId);
+      const { rows } = await session.query("SELECT held FROM postern.dispatches WHERE id = $1", [
+        acme.leasedId,
+      ]);
+      assert.deepEqual(rows, [{ held: true }]);
+    });
+    await holdTenant(pool, acme.tenantId);
+    assert.deepEqual(await others(), before);
+    const held = await endpointRows();
+    assert.deepEqual(
+      held.map(({ tenant_id, moving }) => ({ tenant_id, moving })),
+      [
+        { tenant_id: acme.tenantId, moving: true },
+        { tenant_id: globex.tenantId, moving: false },
+      ],
+    );
+    await holdTenant(pool, acme.tenantId);
+    assert.deepEqual(await endpointRows(), held);
+  });
+
+  it("is held and deleted in statements that others need not wait for long", async () => {
+    const { acme, pool } = seeded;
+    const { tenantId } = acme;
+    await sql("DELETE FROM postern.dispatches; DELETE FROM postern.delivery_counts");
+    await addDispatches(
+      pool,
+      acme,
+      Array.from({ length: 5001 }, (_, attempt) => ({ attempt })),
+    );
+    assert.equal(await holdTenant(pool, tenantId), true);
+    assert.deepEqual(await sql("SELECT count(*) FROM postern.dispatches WHERE held"), [{ count: 5000 }]);
+    assert.equal(await holdTenant(pool, tenantId), false);
+    const told: number[] = [0];
+    await deleteTenantRows(pool, tenantId, (count) => told.push(count));
+    const steps = told.slice(1).map((count, index) => count - (told[index] ?? 0));
+    assert.equal(Math.max(...steps), 5000);
+    assert.deepEqual(await sql("SELECT count(*) FROM postern.dispatches"), [{ count: 0 }]);
   });
 
   it("is at work while counts of its attempts are not folded", async () => {
@@ -288,6 +340,10 @@ it("counts of the log what is newer than is asked for", async () => {
     [since(30_000, 150_000), 0, 1],
   ] as const)
     assert.deepEqual(await countRows(pool, tenantId, given), { ...all, events, deliveries });
+  const exactly = since(60_000, 90_000);
+  for (const [table, first] of Object.entries(exactly))
+    await sql(`UPDATE postern.${table} SET id = postern.lowest_id_at($1) WHERE tenant_id = 'acme'`, first);
+  assert.deepEqual(await countRows(pool, tenantId, exactly), all);
 });
 
 it("forgets keys of a tenant's events, and neither others of it nor the same of another", async () => {
