@@ -24,7 +24,7 @@ after(() => Promise.all([database.drop(), other.drop()]));
 
 it("waits for transactions of its own database that are open, and neither for its own nor for another's", async () => {
   const clients = await Promise.all([database.pool.connect(), other.pool.connect()]);
-  for (const client of clients) await client.query("BEGIN; SELECT 1");
+  for (const client of clients) await client.query("BEGIN; SELECT pg_current_xact_id()");
   const open = await readOpenTransactions(database.pool);
   assert.equal(open.length, 1);
   for (const client of clients) await client.query("COMMIT");
@@ -107,6 +107,7 @@ describe("the days of a log", () => {
     assert.equal(events.toISOString(), `${days[0]}T00:00:00.000Z`);
     await database.pool.query(`CREATE TABLE other (id uuid) PARTITION BY RANGE (id);
       CREATE TABLE other_20200101 PARTITION OF other DEFAULT`);
+    assert.deepEqual(await readDays(database.pool), [dayOf(-30), ...days]);
     await ensureDay(database.pool, dayOf(-40));
     await database.pool.query(`DROP TABLE ${partition("deliveries", -40)}`);
     assert.deepEqual(await readKeptSince(database.pool), {

@@ -240,7 +240,7 @@ export async function readOpenTransactions(source: Db): Promise<string[]> {
   const { rows } = await source.query<{
     id: string;
   }>(/* sql */ `SELECT l.virtualxid AS id FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-      WHERE l.locktype = 'virtualxid' AND l.granted AND l.mode = 'ExclusiveLock' AND l.pid <> pg_backend_pid()
+      WHERE l.locktype = 'virtualxid' AND l.mode = 'ExclusiveLock' AND l.pid <> pg_backend_pid()
         AND a.datname = current_database() AND coalesce(a.backend_type, 'client backend') = 'client backend'`);
   return rows.map(({ id }) => id);
 }

@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { seedDeliveries } from "../../../test/support/exports.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
-import { idAt, newEndpointId, newEventId, parseEndpointId } from "../../shared/id.ts";
+import { idAt, lowestIdAt, newEndpointId, newEventId, parseEndpointId } from "../../shared/id.ts";
 import { countLog } from "./count-log.ts";
 import { countLogSlice, readLogPage, type LogRange } from "./export-log-store.ts";
 import type { LogPosition } from "./log-export.ts";
@@ -28,7 +28,8 @@ let ids: string[];
 const ENDPOINTS = [newEndpointId(), newEndpointId()].toSorted();
 before(async () => {
   database = await createTestDatabase();
-  const times = Array.from({ length: 10 }, () => idAt(AT)).toSorted();
+  // The first id of the range itself is within it, and that of its end is not.
+  const times = [lowestIdAt(AT), ...Array.from({ length: 9 }, () => idAt(AT)).toSorted()];
   const rows = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9].map((time, index) => ({
     id: times[time] ?? "",
     endpoint_id: ENDPOINTS[index < 5 ? 0 : 1] ?? "",
@@ -38,8 +39,8 @@ before(async () => {
   ids = (await seedDeliveries(database.pool, ACME, rows)).map(({ id }) => id);
   const event_type = "rare.thing";
   await seedDeliveries(database.pool, "globex", [{ event_type, id: idAt(AT) }]);
-  for (const ms of [AT - 1, AT + 1])
-    await seedDeliveries(database.pool, ACME, [{ event_type, id: idAt(ms) }]);
+  for (const id of [idAt(AT - 1), lowestIdAt(AT + 1)])
+    await seedDeliveries(database.pool, ACME, [{ event_type, id }]);
 });
 after(() => database.drop());
 
@@ -75,6 +76,13 @@ describe("a page of the log", () => {
       after: 9,
     });
     assert.deepEqual(await places({ ...RANGE, eventType: "none" }), { rows: [], after: 9 });
+  });
+
+  it("of one status has none of another", async () => {
+    await database.pool.query("UPDATE postern.deliveries SET status = 'failed' WHERE id = $1", [ids[2]]);
+    assert.deepEqual((await places({ ...RANGE, deliveryStatus: "failed" })).rows, [2]);
+    assert.deepEqual((await places({ ...RANGE, deliveryStatus: "test" })).rows, [0, 1, 3, 4, 5, 6, 7, 8, 9]);
+    await database.pool.query("UPDATE postern.deliveries SET status = 'test' WHERE id = $1", [ids[2]]);
   });
 
   it("has as many bodies as fit, and one that does not alone", async () => {

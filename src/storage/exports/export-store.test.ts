@@ -204,6 +204,26 @@ describe("an export that is made", () => {
     );
   });
 
+  it("has changed when it is claimed, is begun, grows by a part, and ends", async () => {
+    const { id } = await insert();
+    let run: LeasedExport | undefined;
+    const leased = () => run ?? assert.fail("not claimed");
+    for (const step of [
+      async () => void (run = await claim()),
+      () => exports.beginRun(database.pool, leased(), 1),
+      () =>
+        exports.recordPart(database.pool, leased(), { part: part(1, [9]), after: null, leaseMs: LEASE_MS }),
+      () => exports.finishExport(database.pool, leased(), { error: "no room" }),
+    ]) {
+      await database.pool.query(
+        "UPDATE postern.storage_exports SET created_at = 'epoch', updated_at = 'epoch'",
+      );
+      await step();
+      const { updatedAt } = await find(id);
+      assert.notEqual(updatedAt.getTime(), 0, String(step));
+    }
+  });
+
   it("is kept from others as long as it was given back for", async () => {
     await insert();
     const run = await claim();
