@@ -16,6 +16,7 @@ import {
   readDays,
   readEnd,
   readLeftCopies,
+  readServerFacts,
   subscribe,
   unpublish,
   unsubscribe,
@@ -183,6 +184,13 @@ describe("the comparison of both logs", () => {
       compareLog(sites(), acme, catchUp),
       /The copy in eu2 lacks 1 of 1 deliveries\.\n.*--undo/,
     );
+  });
+});
+
+it("takes a slot and a sender of the source's server, whose rest is told", async () => {
+  await eventually(async () => {
+    const facts = await readServerFacts(source.pool);
+    return facts.maxSlots - facts.freeSlots === 1 && facts.maxSenders - facts.freeSenders === 1;
   });
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { seedTwoTenants } from "../../test/support/two-tenants.ts";
-import { hasTenants, readShardState } from "./join-store.ts";
+import { countHomes, hasTenants, readShardState } from "./join-store.ts";
 
 let database: TestDatabase;
 
@@ -32,4 +32,17 @@ it("finds tenants in a database by any of what they have first", async () => {
   }
   for (const table of tables) await database.pool.query(`DELETE FROM postern.${table}`);
   assert.equal(await hasTenants(database.pool), false);
+});
+
+it("counts the tenants of each shard, by its name", async () => {
+  await database.pool.query(
+    `INSERT INTO postern.shard_directory (tenant_id, shard) SELECT tenant, 'eu0' FROM unnest(ARRAY['a', 'b', 'c']) AS tenant`,
+  );
+  assert.deepEqual(
+    [...(await countHomes(database.pool))],
+    [
+      ["eu0", 3],
+      ["eu1", 2],
+    ],
+  );
 });

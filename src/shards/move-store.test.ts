@@ -61,6 +61,10 @@ it("switches a tenant's home once, under a version that no process knows yet", a
   assert.deepEqual(homes.get(seeded.globex.tenantId), { shard: "eu1", version: 1 });
   await sql("UPDATE postern.shard_directory SET shard = 'eu1'");
   await assert.rejects(commitSwitch(seeded.pool, move, "[]"), /has switched/);
+  await sql("UPDATE postern.tenant_moves SET switched = false");
+  await sql("UPDATE postern.shard_directory SET shard = 'eu9'");
+  await assert.rejects(commitSwitch(seeded.pool, move, "[]"), /given up/);
+  assert.equal((await readHomes(seeded.pool, [tenantId])).get(tenantId)?.shard, "eu9");
 });
 
 describe("a tenant that a move holds", () => {
