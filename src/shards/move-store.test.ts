@@ -296,7 +296,9 @@ describe("a fence", () => {
     await sql("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");
     await fence(pool, acme.tenantId, 7);
     assert.deepEqual(await rows(), [fenced, untouched]);
-    assert.deepEqual(await readMarks(pool, globex.tenantId), { moving: false, fenced: false });
+    await fence(pool, globex.tenantId, 7);
+    await unfence(pool, acme.tenantId);
+    assert.deepEqual(await readMarks(pool, globex.tenantId), { moving: true, fenced: true });
   });
 });
 
