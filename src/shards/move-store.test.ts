@@ -51,6 +51,8 @@ const replays = async () =>
   sql(`SELECT tenant_id, status, lease_until = 'infinity' AS taken, lease_owner IS NULL AS free
       FROM postern.replays ORDER BY tenant_id`);
 
+const owners = () => sql("SELECT lease_owner FROM postern.replays ORDER BY tenant_id");
+
 it("switches a tenant's home once, under a version that no process knows yet", async () => {
   const { tenantId } = seeded.acme;
   const move = await findMove(seeded.pool, tenantId);
@@ -89,10 +91,10 @@ describe("a tenant that a move holds", () => {
         acme.leasedId,
       ]);
       await holdTenant(session, acme.tenantId);
-      const { rows } = await session.query("SELECT held FROM postern.dispatches WHERE id = $1", [
+      const { rows } = await session.query("SELECT held, lease_owner FROM postern.dispatches WHERE id = $1", [
         acme.leasedId,
       ]);
-      assert.deepEqual(rows, [{ held: true }]);
+      assert.deepEqual(rows, [{ held: true, lease_owner: null }]);
     });
     await holdTenant(pool, acme.tenantId);
     assert.deepEqual(await others(), before);
@@ -142,17 +144,25 @@ describe("a tenant that a move holds", () => {
       { tenant_id: "acme", moving: false, unsettled: true },
       { tenant_id: "globex", moving: true, unsettled: false },
     ]);
+    await releaseEndpoints(seeded.pool, seeded.globex.tenantId);
+    await sql("UPDATE postern.endpoints SET unsettled = false");
+    await releaseEndpoints(seeded.pool, seeded.acme.tenantId);
+    assert.deepEqual(await sql("SELECT FROM postern.endpoints WHERE moving OR unsettled"), []);
   });
 });
 
 describe("replays of a tenant that moves", () => {
   it("are taken from their workers if they run, and given back with the fence", async () => {
     const untouched = { tenant_id: "globex", status: "running", taken: false, free: false };
+    const [worker, other] = await owners();
     await takeReplays(seeded.pool, seeded.acme.tenantId);
     assert.deepEqual(await replays(), [
       { tenant_id: "acme", status: "running", taken: true, free: false },
       untouched,
     ]);
+    const [taker, same] = await owners();
+    assert.notDeepEqual(taker, worker);
+    assert.deepEqual(same, other);
     await unfence(seeded.pool, seeded.acme.tenantId);
     assert.deepEqual(await replays(), [
       { tenant_id: "acme", status: "running", taken: false, free: true },
@@ -227,7 +237,10 @@ it("forgets the keys of events that have yet to reach the tenant's home, whose k
 
 it("forgets a fence where the tenant was not let in", async () => {
   await sql("UPDATE postern.shard_tenants SET fenced = true WHERE tenant_id = 'acme'");
-  for (const { tenantId } of [seeded.acme, seeded.globex]) await forgetFence(seeded.pool, tenantId);
+  await forgetFence(seeded.pool, seeded.globex.tenantId);
+  for (const { tenantId } of [seeded.acme, seeded.globex])
+    assert.equal((await readMarks(seeded.pool, tenantId))?.fenced, tenantId === seeded.acme.tenantId);
+  await forgetFence(seeded.pool, seeded.acme.tenantId);
   assert.equal(await readMarks(seeded.pool, seeded.acme.tenantId), null);
   assert.deepEqual(await readMarks(seeded.pool, seeded.globex.tenantId), { moving: false, fenced: false });
 });
