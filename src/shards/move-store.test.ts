@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addDispatches, inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { eventually } from "../../test/support/eventually.ts";
@@ -17,10 +16,8 @@ import {
   findTablesWithRows,
   forgetFence,
   forgetKeys,
-  holdTenant,
   insertMove,
   insertReplays,
-  isAtWork,
   lacksEvents,
   lockSwitched,
   measureRows,
@@ -28,7 +25,6 @@ import {
   readMarks,
   readReplays,
   readReplaysOfMove,
-  releaseEndpoints,
   setMoving,
   takeReplays,
   unfence,
@@ -37,15 +33,6 @@ import {
 
 const seeded = seededDatabase();
 const { sql } = seeded;
-
-const unheld = async () =>
-  sql(
-    "SELECT id FROM postern.dispatches WHERE NOT held AND lease_owner IS NOT NULL AND tenant_id = $1",
-    seeded.acme.tenantId,
-  );
-
-const endpointRows = async () =>
-  sql("SELECT tenant_id, moving, xmin FROM postern.endpoints ORDER BY tenant_id");
 
 const replays = async () =>
   sql(`SELECT tenant_id, status, lease_until = 'infinity' AS taken, lease_owner IS NULL AS free
@@ -67,88 +54,6 @@ it("switches a tenant's home once, under a version that no process knows yet", a
   await sql("UPDATE postern.shard_directory SET shard = 'eu9'");
   await assert.rejects(commitSwitch(seeded.pool, move, "[]"), /given up/);
   assert.equal((await readHomes(seeded.pool, [tenantId])).get(tenantId)?.shard, "eu9");
-});
-
-describe("a tenant that a move holds", () => {
-  it("is at work until the lease of its last attempt has ended, and then nothing is left to claim", async () => {
-    const { tenantId, leasedId } = seeded.acme;
-    await sql("DELETE FROM postern.delivery_counts");
-    assert.equal(await holdTenant(seeded.pool, tenantId), true);
-    assert.deepEqual(await unheld(), [{ id: leasedId }]);
-    await sql("UPDATE postern.dispatches SET claimable_at = now() WHERE id = $1", leasedId);
-    assert.equal(await holdTenant(seeded.pool, tenantId), false);
-    assert.deepEqual(await unheld(), []);
-    assert.equal(await isAtWork(seeded.pool, seeded.globex.tenantId), true);
-  });
-
-  it("holds a dispatch from the moment on in which its lease ends, none of another tenant, and its endpoints once", async () => {
-    const { acme, globex, pool } = seeded;
-    const others = () =>
-      sql("SELECT * FROM postern.dispatches WHERE tenant_id <> $1 ORDER BY id", acme.tenantId);
-    const before = await others();
-    await inOneMoment(pool, async (session) => {
-      await session.query("UPDATE postern.dispatches SET claimable_at = now() WHERE id = $1", [
-        acme.leasedId,
-      ]);
-      await holdTenant(session, acme.tenantId);
-      const { rows } = await session.query("SELECT held, lease_owner FROM postern.dispatches WHERE id = $1", [
-        acme.leasedId,
-      ]);
-      assert.deepEqual(rows, [{ held: true, lease_owner: null }]);
-    });
-    await holdTenant(pool, acme.tenantId);
-    assert.deepEqual(await others(), before);
-    const held = await endpointRows();
-    assert.deepEqual(
-      held.map(({ tenant_id, moving }) => ({ tenant_id, moving })),
-      [
-        { tenant_id: acme.tenantId, moving: true },
-        { tenant_id: globex.tenantId, moving: false },
-      ],
-    );
-    await holdTenant(pool, acme.tenantId);
-    assert.deepEqual(await endpointRows(), held);
-  });
-
-  it("is held and deleted in statements that others need not wait for long", async () => {
-    const { acme, pool } = seeded;
-    const { tenantId } = acme;
-    await sql("DELETE FROM postern.dispatches; DELETE FROM postern.delivery_counts");
-    await addDispatches(
-      pool,
-      acme,
-      Array.from({ length: 5001 }, (_, attempt) => ({ attempt })),
-    );
-    assert.equal(await holdTenant(pool, tenantId), true);
-    assert.deepEqual(await sql("SELECT count(*) FROM postern.dispatches WHERE held"), [{ count: 5000 }]);
-    assert.equal(await holdTenant(pool, tenantId), false);
-    const told: number[] = [0];
-    await deleteTenantRows(pool, tenantId, (count) => told.push(count));
-    const steps = told.slice(1).map((count, index) => count - (told[index] ?? 0));
-    assert.equal(Math.max(...steps), 5000);
-    assert.deepEqual(await sql("SELECT count(*) FROM postern.dispatches"), [{ count: 0 }]);
-  });
-
-  it("is at work while counts of its attempts are not folded", async () => {
-    const { tenantId } = seeded.acme;
-    await sql("DELETE FROM postern.dispatches");
-    assert.equal(await isAtWork(seeded.pool, tenantId), true);
-    await sql("DELETE FROM postern.delivery_counts WHERE tenant_id = $1", tenantId);
-    assert.equal(await isAtWork(seeded.pool, tenantId), false);
-  });
-
-  it("has endpoints whose dispatches workers resume once it is let in", async () => {
-    await sql("UPDATE postern.endpoints SET moving = true, unsettled = false");
-    await releaseEndpoints(seeded.pool, seeded.acme.tenantId);
-    assert.deepEqual(await sql("SELECT tenant_id, moving, unsettled FROM postern.endpoints ORDER BY 1"), [
-      { tenant_id: "acme", moving: false, unsettled: true },
-      { tenant_id: "globex", moving: true, unsettled: false },
-    ]);
-    await releaseEndpoints(seeded.pool, seeded.globex.tenantId);
-    await sql("UPDATE postern.endpoints SET unsettled = false");
-    await releaseEndpoints(seeded.pool, seeded.acme.tenantId);
-    assert.deepEqual(await sql("SELECT FROM postern.endpoints WHERE moving OR unsettled"), []);
-  });
 });
 
 describe("replays of a tenant that moves", () => {
@@ -202,6 +107,7 @@ it("counts an erasure that runs, or was asked for since the move began, and no e
   for (const [status, minutes, counts] of [
     ["running", -1, true],
     ["finished", -1, false],
+    ["finished", 0, true],
     ["finished", 1, true],
   ] as const) {
     await asked(status, minutes);
