@@ -124,6 +124,8 @@ it("needs no copy of a superseded dispatch, nor its event", async () => {
   await sql("UPDATE postern.dispatches SET superseded = true WHERE tenant_id = $1 AND once", tenantId);
   assert.equal(await lacksEvents(seeded.pool, tenantId), false);
   assert.equal((await countRows(seeded.pool, tenantId, since)).dispatches, dispatches - 1);
+  await sql("UPDATE postern.events SET tenant_id = 'other'");
+  assert.equal(await lacksEvents(seeded.pool, tenantId), true);
 });
 
 it("forgets the keys of events that have yet to reach the tenant's home, whose keys were claimed here", async () => {
@@ -132,6 +134,7 @@ it("forgets the keys of events that have yet to reach the tenant's home, whose k
   const outbox =
     "INSERT INTO postern.outbox (tenant_id, type, body, id, key) VALUES ($1, 'a', '{}', $2, 'one')";
   await sql(outbox, tenantId, waiting.outbox);
+  await sql(outbox, seeded.globex.tenantId, newEventId());
   const handover = `INSERT INTO postern.handovers (tenant_id, type, version, body, key, id, claimed)
     VALUES ($1, 'a', 1, '{}', 'two', $2, $3)`;
   await sql(handover, tenantId, waiting.handover, true);
