@@ -38,6 +38,8 @@ let source: TestDatabase;
 let target: TestDatabase;
 /** What the server logs of statements while a subscription is made. */
 let settings: unknown;
+/** The same session's, once it is made. */
+let settingsLater: unknown;
 
 before(async () => {
   server = await startLogicalServer();
@@ -45,14 +47,17 @@ before(async () => {
   for (const { tenantId, endpointId, deliveryId } of Object.values(await seedTwoTenants(source.pool)))
     await seedStatistics(tenantId, endpointId, deliveryId);
   for (const day of await readDays(source.pool)) await ensureDay(target.pool, day);
+  // Somebody else's, which is no reason to leave the dispatches out.
+  await source.pool.query("CREATE PUBLICATION elsewhere FOR TABLE postern.dispatches");
   await publish(source.pool, copy);
   await inTransaction(target.pool, async (db) => {
     await db.query(
-      "SET LOCAL log_statement = 'all'; SET LOCAL log_min_error_statement = 'error'; SET LOCAL log_min_duration_statement = 0",
+      "SET log_statement = 'all'; SET log_min_error_statement = 'error'; SET log_min_duration_statement = 0",
     );
     await subscribe(db, copy, source.url);
     settings = await readLogSettings(db);
   });
+  settingsLater = await readLogSettings(target.pool);
   await addPending(source.pool, target.pool, copy);
   await eventually(async () => (await readCopyState(target.pool, copy)).unready === 0);
 });
@@ -64,7 +69,8 @@ after(async () => {
 });
 
 async function readLogSettings(db: Db): Promise<unknown> {
-  const { rows } = await db.query(`SELECT current_setting('log_statement') AS statement,
+  const { rows } =
+    await db.query(`SELECT pg_backend_pid() AS session, current_setting('log_statement') AS statement,
     current_setting('log_min_error_statement') AS error, current_setting('log_min_duration_statement') AS slow`);
   return rows[0];
 }
@@ -82,7 +88,17 @@ async function seedStatistics(...ids: [TenantId, EndpointId, DeliveryId]): Promi
 }
 
 it("the copy is begun by a statement with a password, which the server's log never shows", () => {
-  assert.deepEqual(settings, { statement: "none", error: "panic", slow: "-1" });
+  const { session } = Object(settings);
+  assert.deepEqual(settings, { session, statement: "none", error: "panic", slow: "-1" });
+  assert.deepEqual(settingsLater, { session, statement: "all", error: "error", slow: "0" });
+});
+
+it("the copy is refused to who may not subscribe, and may not change what is logged either", async () => {
+  const begun = inTransaction(target.pool, async (db) => {
+    await db.query("CREATE ROLE postern_test_nobody; SET LOCAL ROLE postern_test_nobody");
+    await subscribe(db, { ...copy, name: "postern_move_other" }, source.url);
+  });
+  await assert.rejects(begun, /subscription/);
 });
 
 describe("a copied row", () => {
@@ -202,6 +218,11 @@ it("is taken back, with a slot that would keep the source's log for ever, before
   await source.pool.query("SELECT pg_create_logical_replication_slot('other', 'pgoutput')");
   await target.pool.query(`CREATE SUBSCRIPTION other CONNECTION 'dbname=other' PUBLICATION other
     WITH (connect = false, slot_name = NONE, enabled = false, create_slot = false)`);
+  for (const { name, enabled } of [
+    { name: copy.name, enabled: true },
+    { name: "other", enabled: false },
+  ])
+    assert.equal((await readCopyState(target.pool, { name, tenantId: acme })).enabled, enabled);
   for (let times = 0; times < 2; times++) await publish(source.pool, unused);
   const [own, others] = [unused, copy].map(({ name }) => [
     `publication ${name}`,
@@ -220,6 +241,11 @@ it("is taken back, with a slot that would keep the source's log for ever, before
 it("is known to the database that subscribed, and not to another of the same server", async () => {
   assert.equal(await isSubscribed(target.pool, copy), true);
   assert.equal(await isSubscribed(source.pool, copy), false);
+  const other = { ...copy, name: "postern_move_other" };
+  assert.equal(await isSubscribed(target.pool, other), false);
+  assert.equal(await hasSlot(source.pool, other), false);
+  assert.equal(await hasReached(source.pool, other, "0/0"), false);
+  assert.equal(await hasReached(source.pool, copy, "FFFFFFFF/0"), false);
 });
 
 it("keeps a slot that is in use when it is no longer published", async () => {
