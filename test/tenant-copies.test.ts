@@ -17,6 +17,7 @@ import {
   readEnd,
   readLeftCopies,
   readServerFacts,
+  stopApplying,
   subscribe,
   unpublish,
   unsubscribe,
@@ -210,32 +211,40 @@ it("takes a slot and a sender of the source's server, whose rest is told", async
   });
 });
 
-it("is taken back, with a slot that would keep the source's log for ever, before anything subscribed", async () => {
-  const unused = { name: "postern_move_unused", tenantId: globex };
-  const left = () => readLeftCopies(source.pool);
-  // Somebody else's, of which a move knows nothing.
-  await source.pool.query("CREATE PUBLICATION other");
-  await source.pool.query("SELECT pg_create_logical_replication_slot('other', 'pgoutput')");
-  await target.pool.query(`CREATE SUBSCRIPTION other CONNECTION 'dbname=other' PUBLICATION other
-    WITH (connect = false, slot_name = NONE, enabled = false, create_slot = false)`);
-  for (const { name, enabled } of [
-    { name: copy.name, enabled: true },
-    { name: "other", enabled: false },
-  ])
-    assert.equal((await readCopyState(target.pool, { name, tenantId: acme })).enabled, enabled);
-  for (let times = 0; times < 2; times++) await publish(source.pool, unused);
-  const [own, others] = [unused, copy].map(({ name }) => [
-    `publication ${name}`,
-    `publication ${name}_log`,
-    `slot ${name}`,
-  ]);
-  assert.deepEqual(await left(), [...(own ?? []), ...(others ?? [])].toSorted());
-  for (let times = 0; times < 2; times++) await unpublish(source.pool, unused);
-  assert.deepEqual(await left(), others);
-  assert.deepEqual(await readLeftCopies(target.pool), [`subscription ${copy.name}`]);
-  await source.pool.query("DROP PUBLICATION other");
-  await source.pool.query("SELECT pg_drop_replication_slot('other')");
-  await target.pool.query("DROP SUBSCRIPTION other");
+describe("a copy beside what somebody else has on its servers", () => {
+  const other = { name: "other", tenantId: acme };
+
+  before(async () => {
+    await source.pool.query("CREATE PUBLICATION other");
+    await source.pool.query("SELECT pg_create_logical_replication_slot('other', 'pgoutput')");
+    await target.pool.query(`CREATE SUBSCRIPTION other CONNECTION 'dbname=other' PUBLICATION other
+      WITH (connect = false, slot_name = NONE, enabled = false, create_slot = false)`);
+  });
+  after(async () => {
+    await source.pool.query("DROP PUBLICATION other");
+    await source.pool.query("SELECT pg_drop_replication_slot('other')");
+    await target.pool.query("DROP SUBSCRIPTION other");
+  });
+
+  it("has the state of its own subscription", async () => {
+    assert.equal((await readCopyState(target.pool, copy)).enabled, true);
+    assert.equal((await readCopyState(target.pool, other)).enabled, false);
+    assert.equal(await stopApplying(target.pool, other), true);
+  });
+
+  it("is taken back, with a slot that would keep the source's log for ever, before anything subscribed", async () => {
+    const unused = { name: "postern_move_unused", tenantId: globex };
+    const partsOf = ({ name }: typeof copy) => [
+      `publication ${name}`,
+      `publication ${name}_log`,
+      `slot ${name}`,
+    ];
+    for (let times = 0; times < 2; times++) await publish(source.pool, unused);
+    assert.deepEqual(await readLeftCopies(source.pool), [...partsOf(copy), ...partsOf(unused)].toSorted());
+    for (let times = 0; times < 2; times++) await unpublish(source.pool, unused);
+    assert.deepEqual(await readLeftCopies(source.pool), partsOf(copy));
+    assert.deepEqual(await readLeftCopies(target.pool), [`subscription ${copy.name}`]);
+  });
 });
 
 it("is known to the database that subscribed, and not to another of the same server", async () => {
