@@ -28,6 +28,9 @@ describe("a tenant that a move holds", () => {
     assert.equal(await holdTenant(seeded.pool, tenantId), false);
     assert.deepEqual(await unheld(), []);
     assert.equal(await isAtWork(seeded.pool, seeded.globex.tenantId), true);
+    // Held, a superseded one would never end.
+    await sql("UPDATE postern.dispatches SET superseded = true, held = false WHERE id = $1", leasedId);
+    assert.equal(await holdTenant(seeded.pool, tenantId), true);
   });
 
   it("holds a dispatch from the moment on in which its lease ends, none of another tenant, and its endpoints once", async () => {
