@@ -109,6 +109,11 @@ describe("a tenant that a move holds", () => {
       "SELECT id FROM postern.dispatches WHERE tenant_id = $1 AND lease_owner IS NULL AND NOT held AND NOT superseded",
       acme.tenantId,
     );
+    // It is held long before it is due.
+    await sql(
+      "UPDATE postern.dispatches SET claimable_at = now() + interval '1 h' WHERE id = $1",
+      claimed.id,
+    );
     await inTransaction(pool, async (worker) => {
       await worker.query(locked, [acme.tenantId, claimed.id]);
       assert.equal(await holdTenant(pool, acme.tenantId), true);
