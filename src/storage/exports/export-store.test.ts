@@ -310,6 +310,10 @@ describe("an archive that was found", () => {
     const objectId = randomUUID();
     await exports.finishExport(database.pool, run, { objectId, bytes: 5 });
     await insertRow(database.pool, "b", { kind: "export", delivery: id, state: "expired" });
+    const other = { of: tenant("globex"), id: objectId, kind: "export" } as const;
+    await insertRow(database.pool, "b", other);
+    assert.equal((await find(id)).archive, null);
+    await database.pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [objectId]);
     await database.pool.query(
       `INSERT INTO postern.stored_objects (tenant_id, storage_tenant_id, id, delivery_id, attempt, kind, bucket, key, version_id,
           etag, size, sha256, content_type, state, deadline, hold, available_at, state_since)
