@@ -94,10 +94,14 @@ describe("one of two shards that is dead", () => {
     await delivered(successor, other);
   });
 
-  it("is not worked on when it is back as another installation's", async () => {
+  it("is not worked on when it is back as another installation's, and is handed over nothing", async () => {
     const program = await t.begin();
+    const { other } = await t.twoEndpoints(program);
+    const types = () => t.rows("eu1", "SELECT FROM postern.event_types WHERE type = 'invoice.paid'");
+    await eventually(async () => (await types()).length === 1);
     await program.end("SIGTERM");
     t.shards().proxy("eu2").pause();
+    await t.rows("eu1", "SELECT postern.publish($1, 'invoice.paid', '{}')", [other.tid]);
     await t.rows("eu2", "UPDATE postern.shard SET directory = gen_random_uuid()");
     await t.rows("eu2", "SELECT postern.publish($1, 'invoice.paid', '{}')", ["somebody"]);
     const successor = await t.start();
@@ -109,5 +113,7 @@ describe("one of two shards that is dead", () => {
       /"shard":"eu2"[^\n]*another installation|another installation[^\n]*"shard":"eu2"/,
     );
     assert.equal((await t.rows("eu2", "SELECT FROM postern.outbox")).length, 1);
+    assert.deepEqual(await t.rows("eu1", "SELECT shard FROM postern.handovers"), [{ shard: "eu2" }]);
+    assert.deepEqual(await t.rows("eu2", "SELECT FROM postern.dispatches"), []);
   });
 });
