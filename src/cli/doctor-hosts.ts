@@ -2,6 +2,7 @@
 import type { Config } from "../config.ts";
 import { requireCertificateFiles } from "../database/certificate-files.ts";
 import { durabilityTrouble, isSynchronous, STANDBY_GRANT } from "../database/durability.ts";
+import { isTrouble } from "../database/host-watch.ts";
 import { hostsOf, tellHost, type HostState } from "../database/hosts.ts";
 import type { Db } from "../database/pool.ts";
 import { readReplication, type Standby } from "../database/replication-store.ts";
@@ -32,9 +33,7 @@ export async function checkHosts({
 
 function findingOf(state: HostState): Finding {
   const check = "host";
-  if (state.error === null && (state.refusal === null || state.refusal === "is a standby")) {
-    return { check, status: "ok", detail: tellHost(state) };
-  }
+  if (!isTrouble(state)) return { check, status: "ok", detail: tellHost(state) };
   const [, ...remedy] = (describeMistake(state.error) ?? "").split("\n");
   const fix = remedy.length > 0 ? remedy.join(" ") : REMEDY;
   // Another host may do: whether one does is the finding `database`.

@@ -63,6 +63,7 @@ export function makeTeller(
   };
 }
 
-function isTrouble({ refusal, error }: HostState): boolean {
+/** Whether it is neither a primary that takes writes nor a standby. */
+export function isTrouble({ refusal, error }: HostState): boolean {
   return error !== null || (refusal !== null && refusal !== "is a standby");
 }
