@@ -83,6 +83,17 @@ describe("a host without a receiver", () => {
   });
 });
 
+describe("a connection", () => {
+  it("has the time that its sender was given, which may be none", async (test) => {
+    const ca = await makeTestCa();
+    const receiver = await startReceiver({ certificate: await ca.issue() });
+    test.after(() => receiver.close());
+    const sender = (connectTimeoutMs: number) => senderFor(test, ca.caPem, { limits: { connectTimeoutMs } });
+    equal(brief(await post(sender(0), receiver.url)), "connect");
+    equal(brief(await post(sender(5000), receiver.url)), "200");
+  });
+});
+
 /** Nothing listens at the addresses before the last. Answers why no connection came about, and how often the last was reached. */
 async function dialled(test: TestContext, addresses: readonly string[]): Promise<[string, number]> {
   let reached = 0;
@@ -128,6 +139,8 @@ describe("a host of several addresses", () => {
     test.mock.method(performance, "now", () => nowMs);
     test.mock.timers.enable({ apis: ["setTimeout"] });
     const pin = async () => {
+      // However long its name takes: the limit is that of the connection.
+      nowMs += 60_000;
       void beSilent(2);
       return { kind: "pinned" as const, addresses };
     };
