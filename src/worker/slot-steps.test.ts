@@ -221,6 +221,22 @@ describe("the slots of a worker", () => {
     assert.equal(owned().length, 256);
   });
 
+  it("that it takes again are no reason to give back the others later", async () => {
+    await look();
+    addWorker();
+    const well = { ...store };
+    store.leave = () => Promise.reject(new Error("away"));
+    await look();
+    Object.assign(store, well);
+    table.confirm("third", true);
+    const [taken, left] = [
+      ["take 128", "arrive 128", "ready"],
+      ["empty 128 to 255", "leave 128, 0 in flight"],
+    ];
+    assert.deepEqual(await look(), ["read", ...taken, ...left]);
+    assert.deepEqual(owned(), from(0, 128));
+  });
+
   it("are all given back as it stops, and only then it takes part no more", async () => {
     await look();
     steps = [];

@@ -43,6 +43,46 @@ it("leases no first attempt that is due later, since the process could not make 
   ]);
 });
 
+it("asks by the connections of those whose work it is: a worker's for what workers do, and else the publishers'", async () => {
+  const used: string[] = [];
+  const of = (name: string) =>
+    new Proxy(database.pool, {
+      get(pool, member) {
+        used.push(name);
+        const value: unknown = Reflect.get(pool, member);
+        return typeof value === "function" ? value.bind(pool) : value;
+      },
+    });
+  const queue = makePostgresQueue({ publisher: of("publisher"), worker: of("worker"), tenants }, 0);
+  const events = [event(rows, null)];
+  const lease = { lease: ALL_SLOTS, parked: [] };
+  const verbs: Record<string, [name: string, work: () => Promise<unknown>][]> = {
+    publisher: [
+      ["accept", () => queue.accept(events, lease)],
+      ["acceptParts", () => queue.acceptParts([[event(rows, null)]], { parked: [] })],
+      ["findEarlier", () => queue.findEarlier([event(rows, "k")])],
+      ["findKnown", () => queue.findKnown(events)],
+    ],
+    worker: [
+      ["relay", () => queue.relay({ types: [EVENT_TYPE], limits: LIMITS, judge: () => [] })],
+      ["claim", () => queue.claim({ dispatches: 1, bodyBytes: 1000 }, [])],
+      ["park", () => queue.park([rows.endpointId])],
+      ["parkOldest", () => queue.parkOldest([rows])],
+      ["pull", () => queue.pull([{ ...rows, dispatches: 1, bodyBytes: 1000 }])],
+      ["findDue", () => queue.findDue(ALL_SLOTS)],
+      ["findBacklogs", () => queue.findBacklogs()],
+      ["measure", () => queue.measure()],
+    ],
+  };
+  for (const [user, works] of Object.entries(verbs)) {
+    for (const [verb, work] of works) {
+      used.length = 0;
+      await work();
+      assert.deepEqual([...new Set(used)], [user], verb);
+    }
+  }
+});
+
 it("leases under ids of its process, each claim under the next", async () => {
   const leaseIds = makeLeaseIds();
   const process = leaseIds.first.slice(0, 18);

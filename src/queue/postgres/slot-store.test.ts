@@ -118,6 +118,16 @@ it("says which workers hold their lock", async () => {
   }
 });
 
+it("tells others once of all slots that a worker leaves, and not of those that it does not have", async () => {
+  const worker = storeOf(randomUUID());
+  const taken = await worker.take((await worker.read()).slots.slice(20, 22));
+  const heard = await noticesOf(database.pool, async () => {
+    await worker.leave(taken, new Map());
+    await worker.leave(taken, new Map());
+  });
+  assert.deepEqual([taken.length, heard], [2, [[WAKE_CHANNEL, SLOTS_CHANGED]]]);
+});
+
 it("tells others when a worker has retired, which takes no slots any more, and when one asks", async () => {
   const id = makeLeaseIds().first;
   await confirmWorker(database.pool, id, "session");
