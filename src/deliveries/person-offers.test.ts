@@ -110,15 +110,19 @@ describe("what a person sends to a pull endpoint", () => {
     });
   }
 
-  it("is told to the clients that wait at its endpoint", async () => {
+  it("is told to the clients that wait at its endpoint, and its outcome to its person", async () => {
     let offered: Promise<unknown> | undefined;
     const heard = await noticesOf(database.pool, async () => {
       offered = offer(LONG_MS);
       await fetch();
     });
     assert.deepEqual(heard, [[FETCH_CHANNEL, send.endpointId]]);
-    await ackOffers(database.pool, send, leaseId, [{ id: send.id, refusal: null }]);
+    const ack = () => ackOffers(database.pool, send, leaseId, [{ id: send.id, refusal: null }]);
+    const told = [await noticesOf(database.pool, ack), await noticesOf(database.pool, ack)];
+    // Who is not told waits for as long as an attempt takes.
+    await database.pool.query("SELECT pg_notify($1, $2)", [FETCH_CHANNEL, send.id]);
     await offered;
+    assert.deepEqual(told, [[[FETCH_CHANNEL, send.id]], []]);
   });
 
   it("is over after the time of an attempt where nobody fetches it, and then nobody can", async () => {

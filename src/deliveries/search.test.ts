@@ -14,8 +14,9 @@ import {
   type EventId,
   type TenantId,
 } from "../shared/id.ts";
-import type { SearchFilter } from "./search-filter.ts";
+import { queryOf, type SearchFilter } from "./search-filter.ts";
 import { searchLog } from "./search.ts";
+import { searchSlice } from "./search-store.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 const tenants = [tenant("acme"), tenant("globex"), tenant("initech")] as const;
@@ -98,6 +99,8 @@ before(async () => {
 });
 after(() => database.drop());
 
+const minutesOf = (id: string) => (NOW_MS - Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) / 60_000;
+
 /** The minutes of what is found, newest first, and up to which everything was looked at. */
 async function find(
   filter: Omit<SearchFilter, "times">,
@@ -114,7 +117,6 @@ async function find(
     },
     { limit, nowMs: NOW_MS },
   );
-  const minutesOf = (id: string) => (NOW_MS - Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) / 60_000;
   return {
     found: keys.map(({ id }) => minutesOf(id)),
     endpoints: keys.map(({ endpointId }) => endpointId),
@@ -208,6 +210,34 @@ describe("looking for deliveries", () => {
     assert.deepEqual([first.found, first.searchedTo], [[], 200]);
     const next = await find({ text: "needle", status: "failed" }, 10, of, first.next ?? assert.fail());
     assert.deepEqual([next.found, next.searchedTo], [[201], null]);
+  });
+
+  it("passes over no row of a busy stream for one that is quiet and has older ones", async () => {
+    const of = tenant("umbrella");
+    const add = async () => (await insertEndpoint(database.pool, newEndpoint({ tenantId: of }))).id;
+    const [many, few] = [await add(), await add()];
+    for (const minutesAgo of [1, 2, 3, 4, 5]) {
+      await addPending(minutesAgo, many, of);
+      await addLogged(minutesAgo + 30, many, { of, status: "failed" });
+    }
+    await addPending(20, few, of);
+    await addSending(25, few, of);
+    await addLogged(50, few, { of, status: "failed" });
+    await addLogged(60, few, { of, status: "test" });
+    const range = { from: idAt(100), to: idAt(0) };
+    const slices: [filter: Omit<SearchFilter, "times">, most: number, found: number[]][] = [
+      // The tenant's endpoints share what a slice may look at.
+      [{ status: "pending" }, 4, [1, 2]],
+      [{ status: "pending", endpointIds: [many, few] }, 2, [1, 2]],
+      [{ status: "failed", endpointIds: [many, few] }, 2, [31, 32]],
+      [{ responseStatus: "none" }, 2, [31, 32]],
+    ];
+    for (const [filter, most, found] of slices) {
+      const query = queryOf({ ...filter, times: {} });
+      const slice = await searchSlice(database.pool, of, query, { range, most, limit: 10 });
+      const seen = [slice.found.map(({ id }) => minutesOf(id)), minutesOf(slice.lookedTo ?? "")];
+      assert.deepEqual(seen, [found, found.at(-1)], JSON.stringify(filter));
+    }
   });
 
   it("comes 5,000 rows far in one request, whatever it looks for, and says how far", async () => {
