@@ -20,16 +20,15 @@ import {
 
 const TYPE = "order.placed";
 const EXAMPLE = { order_id: "o_1", count: 1 };
-const CATALOG = [
-  {
-    type: TYPE,
-    title: "Order placed",
-    description: "An order.",
-    group: "Orders",
-    payloadShape: EXAMPLE,
-    schema: { type: "object", required: ["order_id"], properties: { order_id: { type: "string" } } },
-  },
-];
+const ORDER = {
+  type: TYPE,
+  title: "Order placed",
+  description: "An order.",
+  group: "Orders",
+  payloadShape: EXAMPLE,
+  schema: { type: "object", required: ["order_id"], properties: { order_id: { type: "string" } } },
+};
+const CATALOG = [ORDER, { ...ORDER, type: "Order.sentBack" }];
 const GUEST = { ...MEMBER, role: "guest" };
 
 const receiver = steered();
@@ -163,7 +162,12 @@ describe("GET /api/search", () => {
       [` ${endpointId} `, "endpoint", `/api/webhooks/${endpointId}`],
       ["order 77", "event", `/api/events/${eventId}`],
       ["invoices-hook", "endpoint", `/api/webhooks/${endpointId}`],
+      [" INVOICES-HOOK", "endpoint", `/api/webhooks/${endpointId}`],
+      [endpointId.toUpperCase(), "endpoint", `/api/webhooks/${endpointId}`],
+      [eventId.toUpperCase(), "event", `/api/events/${eventId}`],
       ["order.pl", "event_type", `/api/events?type=${TYPE}`],
+      ["ORDER.Pl ", "event_type", `/api/events?type=${TYPE}`],
+      ["order.sentb", "event_type", "/api/events?type=Order.sentBack"],
     ];
     for (const [q, kind, href] of cases) {
       assert.deepEqual(await hits(q), [{ kind, href }], q);

@@ -65,6 +65,22 @@ describe("ids", () => {
     }
   });
 
+  it("sort as they were made where the clock is set back, and carry its new time once that is later", (test) => {
+    let nowMs = Date.now();
+    test.mock.method(Date, "now", () => nowMs);
+    const made = [newDeliveryId()];
+    const madeMs = nowMs;
+    for (const later of [-3_600_000, -1, 0, 1]) {
+      nowMs = madeMs + later;
+      made.push(newDeliveryId());
+    }
+    assert.deepEqual(made.toSorted(), made);
+    assert.deepEqual(
+      made.map((id) => idTimeMs(id) - madeMs),
+      [0, 0, 0, 0, 1],
+    );
+  });
+
   it("differ by chance, also beyond what is drawn at once", () => {
     const ends = Array.from({ length: 1100 }, () => newDeliveryId().slice(24));
     assert.equal(new Set(ends).size, ends.length);

@@ -84,6 +84,9 @@ describe("an artifact", () => {
       { ...of, field: "available_at", from: null, to: NOW },
     ]);
     assert.deepEqual(asked, [{ bucket: "artifacts", key: OBJECT.key, version_id: "v" }]);
+    // Which the second change finds out: one that was open before must not begin its days anew.
+    const again = await judge({ object: { available_at: "2026-02-01T00:00:00.000Z" } });
+    assert.deepEqual(again.mutations, mutations);
   });
 
   const early: [name: string, change: Parameters<typeof judge>[0], code: string][] = [
