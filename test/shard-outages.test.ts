@@ -94,7 +94,7 @@ describe("one of two shards that is dead", () => {
     await delivered(successor, other);
   });
 
-  it("is not worked on when it is back as another installation's, and is handed over nothing", async () => {
+  it("is not worked on when it is back as another installation's, and gets nothing of its tenants", async () => {
     const program = await t.begin();
     const { other } = await t.twoEndpoints(program);
     const types = () => t.rows("eu1", "SELECT FROM postern.event_types WHERE type = 'invoice.paid'");
@@ -108,6 +108,9 @@ describe("one of two shards that is dead", () => {
     t.shards().proxy("eu2").resume();
     const refusals = () => successor.output().split("nothing works on it").length - 1;
     await eventually(async () => refusals() >= 2);
+    await ok(successor.call("GET", "/api/webhooks", { as: owner(other.tid) }), 503);
+    const event = { type: "invoice.paid", data: {} };
+    await ok(successor.call("POST", "/api/events", { as: producer(other.tid), json: event }), 503);
     assert.match(
       successor.output(),
       /"shard":"eu2"[^\n]*another installation|another installation[^\n]*"shard":"eu2"/,

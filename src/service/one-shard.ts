@@ -4,7 +4,6 @@ import type { Directory } from "../shards/directory.ts";
 import { withOwnBucket } from "../shards/own-bucket.ts";
 import { makePulse, type Pulse } from "../shards/pulse.ts";
 import type { Shard } from "../shards/shard-list.ts";
-import type { Log } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import type { EraseElsewhere } from "../tenants/erasure-worker.ts";
 import { makeApiServices } from "./api-parts.ts";
@@ -26,7 +25,10 @@ export type ShardParts = {
 };
 
 /** Connections beside the shard's own pools: for its pulse, for who lives there, and in the first for the directory. */
-export function reach({ name, url }: Shard, log: Log): { db: Pool; pulse: Pulse } {
+export function reach(
+  { name, url }: Shard,
+  { log, absentShards }: Pick<ServiceOptions, "log" | "absentShards">,
+): { db: Pool; pulse: Pulse } {
   const db = createPool({
     url,
     poolSize: REACH_CONNECTIONS,
@@ -41,6 +43,7 @@ export function reach({ name, url }: Shard, log: Log): { db: Pool; pulse: Pulse 
       if (isAway) log.error({ shard: name }, "a shard does not answer: its tenants' callers get 503");
       else log.info({ shard: name }, "a shard answers again");
     },
+    absentShards?.get(name),
   );
   return { db, pulse };
 }

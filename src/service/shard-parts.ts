@@ -44,7 +44,7 @@ export async function makeShardedParts(
 ): Promise<Parts> {
   const [first] = shards;
   if (first === undefined) throw new Error("there is no shard");
-  const reached = new Map(shards.map((shard) => [shard.name, reach(shard, options.log)]));
+  const reached = new Map(shards.map((shard) => [shard.name, reach(shard, options)]));
   const directory = new Directory({
     first: first.name,
     shards: reached,
@@ -132,14 +132,7 @@ function betweenShards(
   { shards, directory }: { shards: readonly ShardParts[]; directory: Directory },
 ): Background[] {
   const targets = shards.map(({ name, pulse, parts: { acceptor, metrics } }) => {
-    let isJoined = true;
-    const joined = options.absentShards?.get(name);
-    if (joined !== undefined) {
-      isJoined = false;
-      void joined.then(() => (isJoined = true));
-    }
-    const taken = apartByTenant(makeTakenEvents(acceptor));
-    return { name, taken, metrics, pulse, isJoined: () => isJoined };
+    return { name, taken: apartByTenant(makeTakenEvents(acceptor)), metrics, pulse };
   });
   return [
     ...handOvers(options, shards, { directory, targets: new Map(targets.map((one) => [one.name, one])) }),

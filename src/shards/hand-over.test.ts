@@ -62,7 +62,6 @@ it("deletes what is stored, and tries the rest again later: asks anew for the ho
           },
           metrics,
           pulse,
-          isJoined: () => true,
         },
       ],
     ]),

@@ -60,8 +60,6 @@ type Target = {
   taken: TakenEvents;
   metrics: Pick<Metrics, "eventsAccepted" | "eventsRejected">;
   pulse: Pick<Pulse, "isAway" | "guard">;
-  /** Whether it is known to be the shard that SHARDS means. */
-  isJoined: () => boolean;
 };
 
 export function makeHandOver(services: HandOverServices): Repeated {
@@ -76,7 +74,7 @@ export function makeHandOver(services: HandOverServices): Repeated {
       if (shard === null || under.has(shard)) continue;
       const to = services.shards.get(shard);
       // Its events wait as they are. A shard that this process does not have yet is another worker's.
-      if (to === undefined || to.pulse.isAway() || !to.isJoined()) continue;
+      if (to === undefined || to.pulse.isAway()) continue;
       const work = handOverTo(services, shard, to).catch(failed);
       under.set(
         shard,

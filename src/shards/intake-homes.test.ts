@@ -64,14 +64,13 @@ function homesOver(
       },
     }),
     metrics,
-    pulse: { isAway: () => false, guard: <T>(work: () => Promise<T>) => work() },
-    isJoined: () => name === "eu1",
+    pulse: { isAway: () => name === "eu2", guard: <T>(work: () => Promise<T>) => work() },
   }));
   return { homes: makeShardedHomes(directory, shards), tries };
 }
 
 describe("the homes of the intake's events", () => {
-  it("are those of the directory, and away before their shard is known to be the right one", async () => {
+  it("are those of the directory, and away as their shard is", async () => {
     const directory = directoryOf(
       new Map([[acme, { shard: "eu1", version: 1 }]]),
       new Map([

@@ -24,8 +24,6 @@ export type AcceptingShard = {
   taken: TakenEvents;
   metrics: Home["metrics"];
   pulse: Pick<Pulse, "isAway" | "guard">;
-  /** Whether it is known to be the shard that SHARDS means. */
-  isJoined: () => boolean;
 };
 
 type Known = Pick<Directory, "peek" | "find" | "locate" | "forget">;
@@ -65,13 +63,13 @@ export function makeLaneOf(directory: Pick<Known, "peek" | "find">): LaneOf {
 
 function makeHome(
   directory: Known,
-  { name, taken, metrics, pulse, isJoined }: AcceptingShard,
+  { name, taken, metrics, pulse }: AcceptingShard,
   refused: LRUCache<TenantId, true>,
 ): Home {
   return {
     shard: name,
     metrics,
-    isAway: () => pulse.isAway() || !isJoined(),
+    isAway: () => pulse.isAway(),
     async accept(event, how) {
       const { tenantId } = event;
       // The tenant may be new to the shard too.

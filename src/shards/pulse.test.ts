@@ -76,6 +76,31 @@ describe("a shard's pulse", () => {
     await pulse.stop();
   });
 
+  it("is missing until the shard is known to be the right one, though it answers", async () => {
+    const joined = Promise.withResolvers<void>();
+    const told: boolean[] = [];
+    let looks = 0;
+    const pulse = makePulse(
+      async () => void looks++,
+      (isAway) => void told.push(isAway),
+      joined.promise,
+    );
+    pulse.start();
+    try {
+      await eventually(async () => looks === 1);
+      await assert.rejects(
+        pulse.guard(async () => assert.fail("nothing is asked of it")),
+        isUnavailable,
+      );
+      joined.resolve();
+      await joined.promise;
+      assert.equal(await pulse.guard(async () => "done"), "done");
+      assert.deepEqual(told, []);
+    } finally {
+      await pulse.stop();
+    }
+  });
+
   it("hands on what the work fails with", async () => {
     const pulse = makePulse(
       async () => undefined,

@@ -19,14 +19,24 @@ export type Pulse = Repeated & {
   guard<T>(work: () => Promise<T>): Promise<T>;
 };
 
-/** @param ask resolves if the shard answers. */
-export function makePulse(ask: () => Promise<unknown>, tell: (isAway: boolean) => void): Pulse {
+/**
+ * @param ask resolves if the shard answers.
+ * @param joined of a shard that was not there at the start: it is away until it
+ * is known to be the one that SHARDS means, whoever answers.
+ */
+export function makePulse(
+  ask: () => Promise<unknown>,
+  tell: (isAway: boolean) => void,
+  joined?: Promise<void>,
+): Pulse {
+  let isJoined = joined === undefined;
+  void joined?.then(() => (isJoined = true));
   let inVain = 0;
   const waiting = new Set<(refusal: Refusal) => void>();
 
   async function look(): Promise<void> {
     await withinLimit(ask(), LIMIT_MS, () => new Error("no answer"));
-    if (isAway()) tell(false);
+    if (inVain >= LOOKS_IN_VAIN) tell(false);
     inVain = 0;
   }
 
@@ -37,7 +47,7 @@ export function makePulse(ask: () => Promise<unknown>, tell: (isAway: boolean) =
   }
 
   function isAway(): boolean {
-    return inVain >= LOOKS_IN_VAIN;
+    return !isJoined || inVain >= LOOKS_IN_VAIN;
   }
 
   return {
