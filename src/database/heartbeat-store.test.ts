@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { findLockHolders } from "./heartbeat-store.ts";
+import { inOneMoment } from "../../test/support/dispatch-rows.ts";
+import { seedTwoTenants, snapshot } from "../../test/support/two-tenants.ts";
+import { beat, findLockHolders, removeOldHeartbeats } from "./heartbeat-store.ts";
 import type { PoolClient } from "./pool.ts";
 
 let database: TestDatabase;
@@ -61,4 +64,57 @@ it("names nobody for a lock in another database of the server", async () => {
     assert.equal((await findLockHolders(other.pool)).length, 1);
     assert.deepEqual(await findLockHolders(database.pool), []);
   });
+});
+
+it("names three at most, no table of somebody else's, and not whoever asks", async () => {
+  await database.pool.query("CREATE SCHEMA theirs; CREATE TABLE theirs.things ()");
+  await during(database, ["LOCK TABLE theirs.things IN EXCLUSIVE MODE"], async () => {
+    await during(database, [lock("events", "EXCLUSIVE")], async (client) => {
+      assert.deepEqual(await findLockHolders(client), []);
+    });
+  });
+  const tables = ["endpoints", "events", "outbox", "dispatches"];
+  const nested = async (left: readonly string[]): Promise<void> => {
+    const [table, ...others] = left;
+    if (table !== undefined) return during(database, [lock(table, "EXCLUSIVE")], () => nested(others));
+    const found = await findLockHolders(database.pool);
+    assert.deepEqual(
+      found.map((holder) => holder.table),
+      tables.slice(0, 3),
+    );
+  };
+  await nested(tables);
+});
+
+it("beats without a change to what it looks at", async () => {
+  await seedTwoTenants(other.pool);
+  const before = await snapshot(other.pool, null);
+  const process = { id: randomUUID(), name: "one" };
+  for (let times = 0; times < 2; times++) await beat(other.pool, process);
+  const { rows } = await other.pool.query("SELECT name FROM postern.heartbeats WHERE process_id = $1", [
+    process.id,
+  ]);
+  assert.deepEqual(rows, [{ name: "one" }]);
+  await other.pool.query("DELETE FROM postern.heartbeats WHERE process_id = $1", [process.id]);
+  assert.deepEqual(await snapshot(other.pool, null), before);
+});
+
+it("forgets a process that was seen more than a day ago, and waits for nobody who does the same", async () => {
+  await inOneMoment(other.pool, async (session) => {
+    await session.query("DELETE FROM postern.heartbeats");
+    await session.query(
+      `INSERT INTO postern.heartbeats (process_id, name, seen_at)
+        SELECT gen_random_uuid(), age, now() - age::interval FROM unnest(ARRAY['1 day 1 ms', '1 day']) AS age`,
+    );
+    await removeOldHeartbeats(session);
+    const { rows } = await session.query("SELECT name FROM postern.heartbeats");
+    assert.deepEqual(rows, [{ name: "1 day" }]);
+  });
+  await other.pool.query(
+    "INSERT INTO postern.heartbeats (process_id, name, seen_at) VALUES (gen_random_uuid(), 'old', 'epoch')",
+  );
+  await during(other, ["SELECT FROM postern.heartbeats FOR UPDATE"], () => removeOldHeartbeats(other.pool));
+  await removeOldHeartbeats(other.pool);
+  const { rows } = await other.pool.query("SELECT FROM postern.heartbeats WHERE name = 'old'");
+  assert.deepEqual(rows, []);
 });

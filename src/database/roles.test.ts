@@ -72,6 +72,14 @@ describe("the roles that queries run under", () => {
     });
   });
 
+  it("are no trouble for a user who makes roles without being a superuser", async () => {
+    await asStranger(async (client, user) => {
+      assert.notEqual(await findRoleTrouble(client), null);
+      await client.query(`RESET ROLE; ALTER ROLE ${user} CREATEROLE; SET LOCAL ROLE ${user}`);
+      assert.equal(await findRoleTrouble(client), null);
+    });
+  });
+
   it("are no trouble where this user may make them", async () => {
     const missing = altered(({ role }) =>
       role === "postern_worker" ? { exists: false, isUsable: false } : {},
