@@ -4,7 +4,7 @@
  * failed authentications of an address. Counted in the memory of this process.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { AuditTally } from "../audit/audit-tally.ts";
+import type { CallTally } from "../audit/audit-tally.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { userOf } from "./access.ts";
@@ -36,7 +36,7 @@ export type CallerLimits = {
 
 export function makeCallerLimits(
   limits: RateLimits,
-  { tally, metrics }: { tally: AuditTally; metrics: Metrics },
+  { tally, metrics }: { tally: CallTally; metrics: Metrics },
 ): CallerLimits {
   const buckets = {
     writes: bucketsFor(limits.writes),

@@ -5,7 +5,7 @@
  * an id is another tenant's: it says no more than the answer did.
  */
 import type { FastifyRequest } from "fastify";
-import type { AuditTally } from "../audit/audit-tally.ts";
+import type { CallTally } from "../audit/audit-tally.ts";
 import { Refusal, type RefusalCode } from "../shared/refusal.ts";
 import { knownCallerOf } from "./access.ts";
 import { ANSWERS } from "./error-answers.ts";
@@ -13,7 +13,7 @@ import { ANSWERS } from "./error-answers.ts";
 const UNKNOWN_IDS: ReadonlySet<RefusalCode> = new Set(["not_found", "endpoint_not_found"]);
 const FORBIDDEN = ANSWERS.forbidden.status;
 
-export function countRefusedCall(error: Error, request: FastifyRequest, tally: AuditTally): void {
+export function countRefusedCall(error: Error, request: FastifyRequest, tally: CallTally): void {
   // A path that is no route names no id.
   if (!(error instanceof Refusal) || request.is404) return;
   const { status } = ANSWERS[error.code];

@@ -1,5 +1,5 @@
 import type { AuditLog } from "../audit/audit.ts";
-import type { AuditTally } from "../audit/audit-tally.ts";
+import type { CallTally } from "../audit/audit-tally.ts";
 import type { EventLog } from "../deliveries/event-log.ts";
 import type { DeliveryLog } from "../deliveries/log.ts";
 import type { SendAgain } from "../deliveries/send-again.ts";
@@ -75,7 +75,7 @@ export type ApiServices = {
   exposeMetrics: () => Promise<string>;
   tracing: Tracing | null;
   auditLog: AuditLog;
-  auditTally: AuditTally;
+  auditTally: CallTally;
   rateLimits: RateLimits;
   metricsToken: string | undefined;
   readiness: Readiness;

@@ -25,16 +25,19 @@ const MAX_BLOCKED_ENDPOINTS = 10_000;
 
 type Counted = { entry: NewAuditEntry; count: number; firstAt: Date; lastAt: Date };
 
-/** `address`: one that its owner cannot change at will, so for IPv6 the network. */
-export type AuditTally = {
+/** Of calls of the API. `address`: one that its owner cannot change at will, so for IPv6 the network. */
+export type CallTally = {
   failedAuthentication(by: { address: string; requestId: string }): void;
   /** `tenantId` null: the limit is on the address. */
   limitReached(by: { limit: string; tenantId: TenantId | null; address: string; requestId: string }): void;
   /** A 403, or a 404 of an id, in a tenant's session. `route` is a method and a pattern, never the ids in its place. */
   accessRefused(by: { caller: Caller; route: string; status: number }): void;
-  blockedTarget(target: { tenantId: TenantId; endpointId: EndpointId; url: string }): void;
   /** Adds what was counted last. */
   close(): Promise<void>;
+};
+
+export type AuditTally = CallTally & {
+  blockedTarget(target: { tenantId: TenantId; endpointId: EndpointId; url: string }): void;
 };
 
 type PassOn = (tenantId: TenantId, entries: readonly NewAuditEntry[]) => Promise<void>;

@@ -1,5 +1,5 @@
 /** What the HTTP edge calls where there are several databases: each call goes to the shard of its tenant. */
-import type { AuditTally } from "../audit/audit-tally.ts";
+import type { CallTally } from "../audit/audit-tally.ts";
 import type { Readiness } from "../api/readiness.ts";
 import type { ApiServices } from "../api/services.ts";
 import { makeSessionVerifier } from "../api/session.ts";
@@ -209,13 +209,13 @@ function servedFilesOf(shards: readonly ShardParts[]): ApiServices["servedFiles"
 }
 
 /** What is counted for a tenant goes to its shard, and the rest to the first. */
-function auditTallyOf({ log }: ServiceOptions, { router, shards }: Routing, first: ShardParts): AuditTally {
+function auditTallyOf({ log }: ServiceOptions, { router, shards }: Routing, first: ShardParts): CallTally {
   for (const { parts } of shards) {
     parts.auditTally.onMoved((tenantId, entries) =>
       whereItLives(router, tenantId, (home) => home.parts.auditTally.write(entries)),
     );
   }
-  function tell(tenantId: TenantId | null, entry: (tally: AuditTally) => void): void {
+  function tell(tenantId: TenantId | null, entry: (tally: CallTally) => void): void {
     if (tenantId === null) return entry(first.parts.auditTally);
     router.home(tenantId).then(
       ({ parts }) => entry(parts.auditTally),
@@ -228,7 +228,6 @@ function auditTallyOf({ log }: ServiceOptions, { router, shards }: Routing, firs
     failedAuthentication: (by) => tell(null, (tally) => tally.failedAuthentication(by)),
     limitReached: (by) => tell(by.tenantId, (tally) => tally.limitReached(by)),
     accessRefused: (by) => tell(by.caller.tenantId, (tally) => tally.accessRefused(by)),
-    blockedTarget: (target) => tell(target.tenantId, (tally) => tally.blockedTarget(target)),
     close: async () => void (await Promise.all(shards.map(({ parts }) => parts.auditTally.close()))),
   };
 }
