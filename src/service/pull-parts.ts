@@ -72,7 +72,7 @@ export function makePullParts(options: PullPartsOptions) {
           complete: (pool, attempts) => completeAttempts(pool, attempts, "skip"),
         }),
       removeAbandoned: () => removeAbandoned({ db, tenants, queue, log }),
-      endUnfetched: async () => (await endUnfetched(db, retentionDays)) > 0,
+      endUnfetched: () => endUnfetched(db, retentionDays),
     },
   };
 }

@@ -109,7 +109,7 @@ it("says in milliseconds when the next one is due", async () => {
 it("ends what waited for longer than the retention, and nothing that a client has, or of other endpoints", async () => {
   const age = "UPDATE postern.dispatches SET claimable_at = now() - $1::interval";
   await sql(age, "2 days 23 hours");
-  assert.equal(await endUnfetched(seeded.pool, 3), 0);
+  assert.equal(await endUnfetched(seeded.pool, 3), false);
   await sql(age, "3 days 1 hour");
   await sql(
     "UPDATE postern.dispatches SET lease_owner = $1 WHERE id = $2",
@@ -117,7 +117,7 @@ it("ends what waited for longer than the retention, and nothing that a client ha
     seeded.acme.leasedId,
   );
   await sql("UPDATE postern.endpoints SET mode = 'push' WHERE tenant_id = 'globex'");
-  assert.equal(await endUnfetched(seeded.pool, 3), 4);
+  assert.equal(await endUnfetched(seeded.pool, 3), true);
   assert.deepEqual(await sql("SELECT id FROM postern.dispatches WHERE tenant_id = 'acme'"), [
     { id: seeded.acme.leasedId },
   ]);

@@ -125,9 +125,9 @@ export async function findEndedLeases(db: Db): Promise<{ leases: EndedLease[]; m
 
 /**
  * Ends dispatches that have waited at pull endpoints for longer than the log is
- * kept, as failed with the error `not_fetched`; answers how many. Of all tenants.
+ * kept, as failed with the error `not_fetched`; true when there may be more. Of all tenants.
  */
-export async function endUnfetched(db: Db, retentionDays: number): Promise<number> {
+export async function endUnfetched(db: Db, retentionDays: number): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `WITH old AS MATERIALIZED (
         SELECT d.* FROM postern.endpoints e CROSS JOIN LATERAL (
@@ -150,5 +150,5 @@ export async function endUnfetched(db: Db, retentionDays: number): Promise<numbe
       FROM ended AS d`,
     [retentionDays, UNFETCHED_AT_ONCE],
   );
-  return rowCount ?? 0;
+  return (rowCount ?? 0) > 0;
 }
