@@ -29,6 +29,7 @@ const operationSchema = z.looseObject({
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
   security: z.array(z.unknown()).optional(),
+  parameters: z.array(z.looseObject({ description: z.string().optional() })).optional(),
   requestBody: content.optional(),
   responses: z.record(z.string(), content),
 });
@@ -36,6 +37,7 @@ const documentSchema = z.looseObject({
   info: z.object({ description: z.string() }),
   tags: z.array(z.object({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
+  webhooks: z.record(z.string(), z.record(z.string(), operationSchema)),
   components: z.looseObject({ examples: z.record(z.string(), z.object({ value: z.unknown() })) }),
 });
 
@@ -128,6 +130,28 @@ describe("each operation of the document", () => {
         ),
       ),
     );
+    assert.deepEqual(wrong, []);
+  });
+
+  it("shows an example or a list of them, and not both", () => {
+    const wrong = operations.flatMap(([where, { requestBody, responses }]) =>
+      [requestBody, ...Object.values(responses)]
+        .flatMap((one) => Object.values(one?.content ?? {}))
+        .filter(
+          (one) => one.examples !== undefined && ("example" in one || Object.keys(one.examples).length === 0),
+        )
+        .map(() => where),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
+  it("describes each parameter in words of its own, as each webhook does its headers", () => {
+    const wrong = [...Object.values(document.paths), ...Object.values(document.webhooks)]
+      .flatMap((item) => Object.values(item))
+      .flatMap(({ parameters = [] }) => {
+        const texts = parameters.map(({ description }) => description).filter((text) => text !== undefined);
+        return texts.filter((text, place) => texts.indexOf(text) !== place);
+      });
     assert.deepEqual(wrong, []);
   });
 
