@@ -225,6 +225,9 @@ describe("readConfig", () => {
       issuer: jwks.SESSION_ISSUER,
       audience: jwks.SESSION_AUDIENCE,
     });
+    // 32 bytes of 16 letters.
+    const secret = "é".repeat(16);
+    assert.partialDeepStrictEqual(readConfig({ ...GOOD, SESSION_JWT_SECRET: secret }).session, { secret });
     assert.deepEqual(readConfig({ ...GOOD, ...jwks, SESSION_JWKS_URL: "" }).session, {
       kind: "secret",
       secret: GOOD["SESSION_JWT_SECRET"],

@@ -64,9 +64,21 @@ describe("a tenant's connections", () => {
       }),
       { message: "no" },
     );
-    await assert.rejects(pool.of(ACME).query("SELECT 1 / 0"), { code: "22012" });
     const { rows } = await pool.of(ACME).query("SELECT current_setting('search_path') AS path");
     assert.notEqual(rows[0]?.["path"], "kept");
+  });
+
+  it("use a connection again, but for one whose statement failed", async () => {
+    const pool = open(1);
+    const session = async () => {
+      const { rows } = await pool.of(ACME).query("SELECT pg_backend_pid() AS pid");
+      return rows[0]?.["pid"];
+    };
+    const first = await session();
+    assert.equal(await session(), first);
+    // The answers behind the failure may still be on their way.
+    await assert.rejects(pool.of(ACME).query("SELECT 1 / 0"), { code: "22012" });
+    assert.notEqual(await session(), first);
   });
 
   it("are refused where the tenant does not live, under that version, each time", async () => {
