@@ -18,7 +18,7 @@ let service: TestService;
 let webhooks: Webhooks;
 
 before(async () => {
-  service = await startTestService();
+  service = await startTestService({ refusesAsDocumented: true });
   webhooks = webhooksOf(service);
 });
 after(() => service.stop());

@@ -22,7 +22,7 @@ let folder: string;
 const tasks = new Set<ReturnType<typeof startTask>>();
 
 before(async () => {
-  service = await startTestService({ env: { RETRY_SCHEDULE: "0s,1h" } });
+  service = await startTestService({ refusesAsDocumented: true, env: { RETRY_SCHEDULE: "0s,1h" } });
   webhooks = webhooksOf(service);
   folder = await folderOfCommand();
 });

@@ -45,6 +45,7 @@ before(async () => {
   const catalog = temporaryPath("catalog.json");
   await writeFile(catalog, JSON.stringify(CATALOG));
   service = await startTestService({
+    refusesAsDocumented: true,
     respond: receiver.respond,
     env: { EVENT_CATALOG: catalog, RETRY_SCHEDULE: "0s,1h", DNS_SERVERS: dns.address, RETENTION_DAYS: "14" },
   });

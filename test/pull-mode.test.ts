@@ -14,6 +14,7 @@ let id: string;
 
 before(async () => {
   service = await startTestService({
+    refusesAsDocumented: true,
     env: {
       RETRY_SCHEDULE: "0s,1h",
       RATE_LIMIT_FETCHES: "0",

@@ -26,7 +26,7 @@ let lease: Lease;
 let eventId: string;
 
 before(async () => {
-  service = await startTestService({ env: { RATE_LIMIT_FETCHES: "0" } });
+  service = await startTestService({ refusesAsDocumented: true, env: { RATE_LIMIT_FETCHES: "0" } });
   webhooks = webhooksOf(service);
   client = clientOf(service, (await webhooks.create({ mode: "pull" })).endpoint.id);
   for (let n = 0; n < 2; n++) await publish(service, { type: "invoice.paid" });

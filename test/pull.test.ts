@@ -14,7 +14,10 @@ let service: TestService;
 let webhooks: Webhooks;
 
 before(async () => {
-  service = await startTestService({ env: { RETRY_SCHEDULE: "0s,1h", RATE_LIMIT_FETCHES: "0" } });
+  service = await startTestService({
+    refusesAsDocumented: true,
+    env: { RETRY_SCHEDULE: "0s,1h", RATE_LIMIT_FETCHES: "0" },
+  });
   webhooks = webhooksOf(service);
 });
 after(() => service.stop());

@@ -26,7 +26,11 @@ let endpointId: string;
 
 before(async () => {
   // Without a worker every replay stays as it was asked for.
-  service = await startTestService({ roles: ["api"], env: { RATE_LIMIT_DISPATCHES: "0" } });
+  service = await startTestService({
+    refusesAsDocumented: true,
+    roles: ["api"],
+    env: { RATE_LIMIT_DISPATCHES: "0" },
+  });
   webhooks = webhooksOf(service);
   replays = replaysOf(service);
   endpointId = (await webhooks.create()).endpoint.id;

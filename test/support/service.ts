@@ -12,6 +12,7 @@ import type { StorageUpkeepTimes } from "../../src/storage/upkeep/storage-upkeep
 import type { UpkeepTimes } from "../../src/service/upkeep.ts";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { issueTestToken, OWNER, request, type ApiAnswer, type CallOptions, type Claims } from "./calls.ts";
+import { requireDocumented } from "./documented-refusals.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { temporaryPath } from "./temporary.ts";
 import { startReceiver, type Respond, type TlsReceiver } from "./tls-receiver.ts";
@@ -41,6 +42,8 @@ export type TestServiceOptions = {
   senderLimits?: Partial<SenderLimits>;
   storageTimes?: Partial<StorageUpkeepTimes>;
   upkeepTimes?: Partial<UpkeepTimes>;
+  /** A call fails where it is refused as the API's document does not say. */
+  refusesAsDocumented?: boolean;
 };
 
 /** Starts the program within this process, so that a test file can look at everything it does. */
@@ -85,10 +88,12 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     token,
     async call(method, path, callOptions = {}) {
       const { as = OWNER } = callOptions;
-      return request(`${url}${path}`, method, {
+      const answer = await request(`${url}${path}`, method, {
         ...callOptions,
         token: as === null ? null : await token(as),
       });
+      if (options.refusesAsDocumented === true) requireDocumented(method, path, answer);
+      return answer;
     },
     async stop() {
       await service.stop();

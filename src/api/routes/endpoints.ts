@@ -193,7 +193,7 @@ export function endpointRoutes(
           body: [{ enabled: false }],
           200: [{ endpoint: { ...endpointExample, enabled: false, disabled_reason: "manual" as const } }],
         },
-        refusals: ["validation_failed", "unsafe_url", "not_found"],
+        refusals: ["validation_failed", "unsafe_url", "not_found", "endpoint_temporary"],
       }),
     },
     async (request) => {
