@@ -48,7 +48,7 @@ before(async () => {
   for (const { tenantId, endpointId, deliveryId } of Object.values(await seedTwoTenants(source.pool)))
     await seedStatistics(tenantId, endpointId, deliveryId);
   for (const day of await readDays(source.pool)) await ensureDay(target.pool, day);
-  // Somebody else's, which is no reason to leave the dispatches out.
+  // A publication that is not the copy's: the copy must add the dispatches to its own all the same.
   await source.pool.query("CREATE PUBLICATION elsewhere FOR TABLE postern.dispatches");
   await publish(source.pool, copy);
   await inTransaction(target.pool, async (db) => {

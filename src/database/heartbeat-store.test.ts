@@ -24,15 +24,10 @@ async function during<T>(
   statements: readonly string[],
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
+  return inOneMoment(pool, async (client) => {
     for (const statement of statements) await client.query(statement);
-    return await work(client);
-  } finally {
-    await client.query("ROLLBACK");
-    client.release();
-  }
+    return work(client);
+  });
 }
 
 const named = (name: string) => `SET LOCAL application_name = '${name}'`;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { Db, PoolClient } from "./pool.ts";
@@ -33,15 +34,11 @@ function altered(alter: (row: Record<string, unknown>, look: number) => object):
 
 /** As a user without any right, who goes with the transaction. */
 async function asStranger(work: (client: PoolClient, user: string) => Promise<void>): Promise<void> {
-  const client = await database.pool.connect();
-  try {
+  await inOneMoment(database.pool, async (client) => {
     const user = `stranger_${process.pid}`;
-    await client.query(`BEGIN; CREATE ROLE ${user}; SAVEPOINT made; SET LOCAL ROLE ${user}`);
+    await client.query(`CREATE ROLE ${user}; SAVEPOINT made; SET LOCAL ROLE ${user}`);
     await work(client, user);
-  } finally {
-    await client.query("ROLLBACK");
-    client.release();
-  }
+  });
 }
 
 describe("the roles that queries run under", () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import { inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import {
@@ -81,15 +82,11 @@ for (const [title, granted, may] of RIGHTS) {
 
 /** In a transaction that is rolled back: all databases of a server share its roles. */
 async function factsWith(granted: readonly string[]): Promise<ServerFacts> {
-  const session = await database.pool.connect();
-  try {
-    for (const statement of ["BEGIN", `CREATE ROLE ${ROLE}`, ...granted, `SET LOCAL ROLE ${ROLE}`])
+  return inOneMoment(database.pool, async (session) => {
+    for (const statement of [`CREATE ROLE ${ROLE}`, ...granted, `SET LOCAL ROLE ${ROLE}`])
       await session.query(statement);
-    return await readServerFacts(session);
-  } finally {
-    await session.query("ROLLBACK");
-    session.release();
-  }
+    return readServerFacts(session);
+  });
 }
 
 const NOW_MS = Date.now();

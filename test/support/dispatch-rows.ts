@@ -56,11 +56,11 @@ export async function addSized(session: Db, rows: Rows): Promise<void> {
 }
 
 /** In one transaction, which is rolled back: `now()` is one moment there, and a row can be due exactly then. */
-export async function inOneMoment(pool: Pool, work: (session: PoolClient) => Promise<void>): Promise<void> {
+export async function inOneMoment<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): Promise<T> {
   const session = await pool.connect();
   try {
     await session.query("BEGIN");
-    await work(session);
+    return await work(session);
   } finally {
     await session.query("ROLLBACK");
     session.release();
