@@ -1,35 +1,48 @@
-/** What spreading costs: events to eight tenants that live in one database, in two and in four, with as many senders for each. */
+/** What spreading costs: events to eight tenants that live in one database, in two and in four, with the same load for each database. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createPool } from "../src/database/pool.ts";
 import { makeChooser } from "../src/shards/choose-shard.ts";
 import { ownerOf, producerOf } from "./callers.ts";
-import { openConnection, sendAsFastAsAnswered } from "./generator.ts";
+import { openConnection, sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
 import { median } from "./measure.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 
 const COUNTS = [1, 2, 4];
 const ROUNDS = 3;
-const EVENTS = 20_000;
-/** So that each database commits groups of the same size as one alone. */
-const SENDERS_PER_DATABASE = 16;
 // Four times as many connections must fit into the server.
 const POOL_SIZE = "10";
 const tenants = evenTenants(8);
 const PADDING = "x".repeat(260);
 
+/** Sends events for that many databases, and answers how many were accepted. */
+export type Load = (target: Target, databases: number) => Promise<number>;
+
+/** As fast as they are answered: the machine is full, and each database has its share of it. */
+export const asFastAsAnswered: Load = async (target, databases) => {
+  const load = { senders: 16 * databases, count: 20_000, body };
+  return accepted((await sendAsFastAsAnswered(target, load)).statuses);
+};
+
+/** 400 events a second to each database, for ten seconds. */
+export const atSteadyRate: Load = async (target, databases) => {
+  const load = { perSecond: 400 * databases, seconds: 10, body };
+  return accepted((await sendSteadily(target, load)).statuses);
+};
+
 type Installation = { count: number; urls: string[]; program: Program };
 type Cost = { postern: number; postgres: number };
 
 /** Three installations on one server, by turns, after a first round that warms them up. */
-export async function spread(stand: Stand): Promise<Record<string, string | number>> {
+export async function spread(stand: Stand, load: Load): Promise<Record<string, string | number>> {
   const costs = new Map<number, Cost[]>(COUNTS.map((count) => [count, []]));
   for (let round = 0; round <= ROUNDS; round++) {
     for (const count of COUNTS) {
-      const installation = await install(stand, count, round);
+      const installation = await install(stand, count);
       // Each process compiles what it runs before it is measured.
-      await publish(stand, installation);
-      const cost = await publish(stand, installation);
+      await publish(stand, installation, load);
+      const cost = await publish(stand, installation, load);
       if (round > 0) costs.get(count)?.push(cost);
       await installation.program.stop();
     }
@@ -46,10 +59,10 @@ export async function spread(stand: Stand): Promise<Record<string, string | numb
 const figure = (runs: readonly Cost[], of: keyof Cost): number =>
   Number(median(runs.map((run) => run[of])).toFixed(3));
 
-async function install(stand: Stand, count: number, round: number): Promise<Installation> {
+async function install(stand: Stand, count: number): Promise<Installation> {
   const urls: string[] = [];
   for (let n = 0; n < count; n++) {
-    const name = `spread_${round}_${count}_${n}`;
+    const name = `spread_${randomUUID().replaceAll("-", "")}`;
     await stand.sql(`CREATE DATABASE ${name}`);
     const url = new URL(stand.databaseUrl);
     url.pathname = `/${name}`;
@@ -94,21 +107,22 @@ function shardName(n: number): string {
 }
 
 /** Seconds of CPU for 1,000 deliveries. */
-async function publish(stand: Stand, { urls, program }: Installation): Promise<Cost> {
+async function publish(stand: Stand, { urls, program }: Installation, load: Load): Promise<Cost> {
   await stand.receiver("reset");
   const before = await delivered(urls);
   const target = await stand.target(program, "/api/events", producerOf("*"));
+  let events = 0;
   const cost = await costOf(stand, [program], async () => {
-    const { statuses } = await sendAsFastAsAnswered(target, {
-      senders: SENDERS_PER_DATABASE * urls.length,
-      count: EVENTS,
-      body,
-    });
-    assert.deepEqual([...statuses.keys()], [202]);
-    while ((await stand.receiver("look")).requests < EVENTS) await delay(20);
+    events = await load(target, urls.length);
+    while ((await stand.receiver("look")).requests < events) await delay(20);
   });
-  while ((await delivered(urls)) < before + EVENTS) await delay(20);
-  return { postern: (cost.posternCpuS / EVENTS) * 1000, postgres: (cost.postgresCpuS / EVENTS) * 1000 };
+  while ((await delivered(urls)) < before + events) await delay(20);
+  return { postern: (cost.posternCpuS / events) * 1000, postgres: (cost.postgresCpuS / events) * 1000 };
+}
+
+function accepted(statuses: ReadonlyMap<number, number>): number {
+  assert.deepEqual([...statuses.keys()], [202]);
+  return statuses.get(202) ?? 0;
 }
 
 function body(index: number): string {

@@ -9,7 +9,7 @@ import { readLog, seedLog } from "./log-tasks.ts";
 import { median, memoryMib, percentile } from "./measure.ts";
 import { noisyNeighbours } from "./noisy-neighbours.ts";
 import { fetching } from "./pull-task.ts";
-import { spread } from "./shards-task.ts";
+import { asFastAsAnswered, atSteadyRate, spread } from "./shards-task.ts";
 import { besideStandby } from "./standby-task.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 import { watched } from "./watchers-task.ts";
@@ -358,7 +358,14 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   B: steady,
   C: (stand) => repeatedBurst(stand, "C fan-out to 10", { count: 2000, senders: 16, endpoints: 10 }),
   C100: (stand) => repeatedBurst(stand, "C fan-out to 100", { count: 1000, senders: 16, endpoints: 100 }),
-  D: async (stand) => ({ task: "D eight tenants in 1, 2 and 4 databases", ...(await spread(stand)) }),
+  D: async (stand) => ({
+    task: "D eight tenants in 1, 2 and 4 databases",
+    ...(await spread(stand, asFastAsAnswered)),
+  }),
+  DS: async (stand) => ({
+    task: "D at 400 events a second to each database",
+    ...(await spread(stand, atSteadyRate)),
+  }),
   E: log,
   F: neighbours,
   G: growth,
