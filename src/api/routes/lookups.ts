@@ -76,9 +76,7 @@ export function searchRoutes(
         ...(await hitsByKey(services, tenantId, q)),
         ...(await hitsByPart(services, tenantId, q)),
       ];
-      return unique(hits)
-        .slice(0, MAX_HITS)
-        .map(({ kind, href }) => ({ kind, href: `${basePath}/api/${href}` }));
+      return hits.slice(0, MAX_HITS).map(({ kind, href }) => ({ kind, href: `${basePath}/api/${href}` }));
     },
   );
 }
@@ -121,10 +119,6 @@ async function hitsByPart(
       href: `events?type=${encodeURIComponent(type)}`,
     })),
   ];
-}
-
-function unique(hits: readonly Hit[]): Hit[] {
-  return [...new Map(hits.map((one) => [one.href, one])).values()];
 }
 
 const urlCheckInput = z
