@@ -9,10 +9,10 @@
  * the same `webhook-id`. Without it, tests and retries by a person would fail now
  * and then against receivers that are well.
  */
-import type { Client } from "undici";
 import { makeGate } from "../shared/gate.ts";
 import { Attempt, type AttemptLimits, type AttemptOutcome, type AttemptRequest } from "./attempt.ts";
-import { makeAgent, makeClient, type ConnectionOptions } from "./connection.ts";
+import type { Connection, ConnectionOptions } from "./connection.ts";
+import { makeConnections } from "./connections.ts";
 
 export type Attempts = {
   /** `startedAtMs` by `performance.now()`. Rejects only on a fault of this program. */
@@ -26,19 +26,30 @@ export type AttemptsOptions = AttemptLimits & ConnectionOptions & { maxConnectio
 type Waiting = { resolve: (outcome: AttemptOutcome) => void; reject: (error: Error) => void };
 
 export function makeAttempts(options: AttemptsOptions): Attempts {
-  const agent = makeAgent(options);
-  // undici's pool has a queue of its own, but a request whose time ran out cannot
-  // be taken out of that one, and would open a connection for nothing.
-  const gate = makeGate<string, Attempt>(options.maxConnectionsPerOrigin, (attempt) => {
-    agent.dispatch(attempt.request, attempt);
-  });
+  const connections = makeConnections(options);
+  const gate = makeGate<string, Attempt>(options.maxConnectionsPerOrigin, (attempt) =>
+    sendOver(connections.take(attempt.request.origin), attempt),
+  );
   const waiting = new Map<Attempt, Waiting>();
-  const secondTries = new Map<Attempt, Client>();
+  const used = new Map<Attempt, Connection>();
+  const secondTries = new Set<Attempt>();
+
+  function sendOver(connection: Connection, attempt: Attempt): void {
+    used.set(attempt, connection);
+    connection.dispatch(attempt.request, attempt);
+  }
+
+  function giveBackConnection(attempt: Attempt): void {
+    const connection = used.get(attempt);
+    used.delete(attempt);
+    if (connection !== undefined) connections.giveBack(connection);
+  }
 
   function finish(attempt: Attempt, report: (waiter: Waiting) => void): void {
-    afterConnectionIsFree(() => {
+    // Not from inside undici's callback: only after it is the connection free, or closed.
+    queueMicrotask(() => {
+      giveBackConnection(attempt);
       gate.leave(attempt.request.origin, attempt);
-      void secondTries.get(attempt)?.destroy();
       secondTries.delete(attempt);
       const waiter = waiting.get(attempt);
       waiting.delete(attempt);
@@ -52,10 +63,11 @@ export function makeAttempts(options: AttemptsOptions): Attempts {
     crashed: (attempt: Attempt, error: Error) => finish(attempt, (waiter) => waiter.reject(error)),
     lostIdleConnection(attempt: Attempt): boolean {
       if (secondTries.has(attempt)) return false;
-      const client = makeClient(attempt.request.origin, options);
-      secondTries.set(attempt, client);
-      // Not from inside undici's callback for the connection that just ended.
-      queueMicrotask(() => client.dispatch({ ...attempt.request, reset: true }, attempt));
+      secondTries.add(attempt);
+      queueMicrotask(() => {
+        giveBackConnection(attempt);
+        sendOver(connections.open(attempt.request.origin), attempt);
+      });
       return true;
     },
   };
@@ -67,17 +79,6 @@ export function makeAttempts(options: AttemptsOptions): Attempts {
         waiting.set(attempt, { resolve, reject });
         gate.enter(request.origin, attempt);
       }),
-    async destroy() {
-      await agent.destroy();
-    },
+    destroy: () => connections.destroy(),
   };
-}
-
-/**
- * undici frees a connection in an immediate that it sets after the callback for
- * the end of an answer. Were the outcome reported before that, the next request
- * would find every connection busy and open one more.
- */
-function afterConnectionIsFree(step: () => void): void {
-  queueMicrotask(() => setImmediate(step));
 }

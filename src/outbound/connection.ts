@@ -1,10 +1,10 @@
 /**
- * Connections: an undici Client each, which knows its own socket.
+ * One connection: an undici Client that knows its own socket.
  *
  * undici shows a handler neither its request's socket nor whether
- * that was used before. A Client of our own, made by the pool's factory, does.
+ * that was used before. A Client of our own does.
  */
-import { Agent, Client, Pool, type Dispatcher } from "undici";
+import { Client, type Dispatcher } from "undici";
 import { Attempt, type AttemptConnection } from "./attempt.ts";
 import type { Dial } from "./connect.ts";
 
@@ -20,21 +20,49 @@ export type ConnectionOptions = {
   maxHeaderBytes: number;
 };
 
-/** The socket under one Client, and the request that is on it. */
-export class Connection implements AttemptConnection {
-  #socket: { bytesRead: number } | undefined;
+type Socket = { readonly bytesRead: number; readonly destroyed: boolean };
+
+/** For one request at a time, of which the first opens it. */
+export class Connection extends Client implements AttemptConnection {
+  readonly origin: string;
+  #options: ConnectionOptions;
+  #socket: Socket | undefined;
+  #openedAtMs = 0;
   #requests = 0;
   #bytesBefore = 0;
   #current: Attempt | undefined;
+
+  constructor(origin: string, options: ConnectionOptions) {
+    super(origin, {
+      connect: (target, callback) => void this.#open(target.hostname, target.port, callback),
+      // On by default in undici 8; over TLS it costs twice the CPU of HTTP/1.1 here.
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: options.keepAliveTimeoutMs,
+      keepAliveMaxTimeout: options.keepAliveMaxTimeoutMs,
+      maxHeaderSize: options.maxHeaderBytes,
+      // Off: each attempt has one deadline over everything.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.origin = origin;
+    this.#options = options;
+  }
+
+  /** Whether it may take another request. */
+  isUsable(): boolean {
+    const ageMs = performance.now() - this.#openedAtMs;
+    return this.#socket?.destroyed === false && ageMs <= this.#options.maxConnectionAgeMs;
+  }
 
   /** Whether the request under way is not the first on its socket. */
   get isReused(): boolean {
     return this.#requests > 1;
   }
 
-  opened(socket: { bytesRead: number }): void {
-    this.#socket = socket;
-    this.#requests = 0;
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (handler instanceof Attempt) handler.connection = this;
+    return super.dispatch(options, handler);
   }
 
   requestStarted(attempt: Attempt): void {
@@ -47,63 +75,11 @@ export class Connection implements AttemptConnection {
     if (this.#current === attempt) this.#current = undefined;
   }
 
-  bytesArrived(): void {
-    if (this.#socket !== undefined) this.#current?.bytesRead(this.#socket.bytesRead - this.#bytesBefore);
-  }
-}
-
-class WatchedClient extends Client {
-  #connection: Connection;
-
-  constructor(origin: string | URL, connection: Connection, options: Client.Options) {
-    super(origin, options);
-    this.#connection = connection;
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    if (handler instanceof Attempt) handler.connection = this.#connection;
-    return super.dispatch(options, handler);
-  }
-}
-
-/** One agent for all origins; how many connections an origin may have is the sender's business. */
-export function makeAgent(options: ConnectionOptions): Agent {
-  return new Agent({
-    factory: (origin) =>
-      new Pool(origin, {
-        allowH2: false,
-        connections: null,
-        clientTtl: options.maxConnectionAgeMs,
-        factory: (clientOrigin) => makeClient(clientOrigin, options),
-      }),
-  });
-}
-
-/** A client of one connection: those of the pools, or one on its own. */
-export function makeClient(origin: string | URL, options: ConnectionOptions): Client {
-  const connection = new Connection();
-  return new WatchedClient(origin, connection, {
-    connect: makeConnector(connection, options),
-    // On by default in undici 8; over TLS it costs twice the CPU of HTTP/1.1 here.
-    allowH2: false,
-    pipelining: 1,
-    keepAliveTimeout: options.keepAliveTimeoutMs,
-    keepAliveMaxTimeout: options.keepAliveMaxTimeoutMs,
-    maxHeaderSize: options.maxHeaderBytes,
-    // Off: each attempt has one deadline over everything.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-}
-
-type Connector = Extract<Client.Options["connect"], (...args: never[]) => unknown>;
-
-function makeConnector(connection: Connection, options: ConnectionOptions): Connector {
-  const { counters } = options;
-  async function open(host: string, port: number, callback: Parameters<Connector>[1]): Promise<void> {
+  async #open(host: string, port: string, callback: Parameters<Connector>[1]): Promise<void> {
+    const { dial, counters } = this.#options;
     let socket;
     try {
-      socket = await options.dial({ host, port });
+      socket = await dial({ host, port: port === "" ? 443 : Number(port) });
     } catch (error) {
       // In a turn of its own: what undici does in the callback is not part of this promise.
       setImmediate(callback, error instanceof Error ? error : new Error(String(error)), null);
@@ -114,12 +90,17 @@ function makeConnector(connection: Connection, options: ConnectionOptions): Conn
     socket.once("close", () => {
       counters.open--;
     });
-    connection.opened(socket);
+    this.#socket = socket;
+    this.#openedAtMs = performance.now();
+    this.#requests = 0;
     // Before undici's own listener, so that a flood is seen before it is parsed.
-    socket.on("readable", () => connection.bytesArrived());
+    socket.on("readable", () => this.#bytesArrived());
     setImmediate(callback, null, socket);
   }
-  return (target, callback) => {
-    void open(target.hostname, target.port === "" ? 443 : Number(target.port), callback);
-  };
+
+  #bytesArrived(): void {
+    if (this.#socket !== undefined) this.#current?.bytesRead(this.#socket.bytesRead - this.#bytesBefore);
+  }
 }
+
+type Connector = Extract<Client.Options["connect"], (...args: never[]) => unknown>;

@@ -1,6 +1,8 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
+import { makeTestCa } from "../../test/support/certificates.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { brief, post, senderFor } from "../../test/support/sender.ts";
 import {
   startRawReceiver,
@@ -122,13 +124,13 @@ describe("connections", () => {
   });
 
   it("take no new request when they are two minutes old, so that a receiver can move", async (test) => {
-    const begunMs = Date.now();
-    let ageMs = 0;
-    test.mock.method(Date, "now", () => begunMs + ageMs);
+    const now = performance.now.bind(performance);
+    let laterMs = 0;
+    test.mock.method(performance, "now", () => now() + laterMs);
     const receiver = await receiverFor(test);
     const sender = senderFor(test, receiver.caPem);
     const opened: number[] = [];
-    for (ageMs of [0, 120_000, 120_001]) {
+    for (laterMs of [0, 119_000, 120_001]) {
       equal(brief(await post(sender, receiver.url)), "200");
       opened.push(sender.stats().connectionsOpened);
     }
@@ -152,6 +154,33 @@ describe("connections", () => {
     await Promise.all(workers);
     equal(receiver.requests.length, 200);
     equal(receiver.connectionCount(), 8);
+  });
+
+  it("that more requests at once opened end by themselves, while the last used one goes on", async (test) => {
+    const receiver = await receiverFor(test);
+    const sender = senderFor(test, receiver.caPem, { limits: { keepAliveMaxTimeoutMs: 500 } });
+    await Promise.all([1, 2, 3].map(() => post(sender, receiver.url)));
+    equal(sender.stats().openConnections, 3);
+    await eventually(async () => {
+      equal(brief(await post(sender, receiver.url)), "200");
+      return sender.stats().openConnections === 1;
+    });
+  });
+
+  it("that a receiver closed are replaced, and those to another receiver are not touched", async (test) => {
+    const ca = await makeTestCa();
+    const receiver = await receiverFor(test, { certificate: await ca.issue() });
+    const other = await receiverFor(test, { certificate: await ca.issue() });
+    const sender = senderFor(test, ca.caPem);
+    const postTo = async (...receivers: TlsReceiver[]): Promise<void> => {
+      for (const { url } of receivers) equal(brief(await post(sender, url)), "200");
+    };
+    await postTo(receiver, other, receiver);
+    receiver.dropConnections();
+    await eventually(async () => sender.stats().openConnections === 1);
+    await postTo(other, receiver, other, receiver);
+    deepEqual([receiver.connectionCount(), other.connectionCount()], [2, 1]);
+    deepEqual(sender.stats(), { openConnections: 2, connectionsOpened: 3, inFlight: 0 });
   });
 
   it("are bounded for an origin: the rest wait their turn", async (test) => {
