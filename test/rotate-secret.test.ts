@@ -79,9 +79,9 @@ describe("POST /api/webhooks/:id/rotate-secret", () => {
     assert.equal(request.headers["webhook-signature"], webhookSignature(last, request));
   });
 
-  it("takes an absent body, an empty object and text that is no JSON as no grace", async () => {
+  it("takes an absent body and an empty object as no grace", async () => {
     const { endpoint } = await webhooks.create();
-    for (const options of [{}, { json: {} }, { raw: "{grace" }, { json: null }, { json: { other: 1 } }]) {
+    for (const options of [{}, { json: {} }, { raw: "" }, { json: null }, { json: { other: 1 } }]) {
       const answer = await webhooks.call("POST", `/${endpoint.id}/rotate-secret`, options);
       assert.equal(answer.status, 200, answer.text);
     }
@@ -97,6 +97,10 @@ describe("POST /api/webhooks/:id/rotate-secret", () => {
     }
     for (const json of [[], 7, "now", false]) {
       issuesOf(await webhooks.call("POST", `/${endpoint.id}/rotate-secret`, { json }));
+    }
+    for (const raw of ["{'grace_seconds':86400}", '{"grace_seconds":86400,}', "grace_seconds=86400", " "]) {
+      const answer = await webhooks.call("POST", `/${endpoint.id}/rotate-secret`, { raw });
+      assert.deepEqual(issuesOf(answer), { "": "the body is missing, or is not JSON" });
     }
     const request = await sentByTest(endpoint.id);
     assert.equal(request.headers["x-service-signature"], serviceSignature(secret, request));

@@ -177,10 +177,23 @@ describe("bytes of a body", () => {
   it("are JSON whatever they are called, or nothing", async () => {
     for (const type of ["application/json", "text/plain", "application/xml", "nonsense", ""])
       assert.deepEqual(await received('{"a":[1]}', { "content-type": type }), { a: [1] }, type);
-    for (const text of ["{", "", "a=b", "undefined"])
-      assert.equal((await received(text, { "content-type": "application/json" })) ?? null, null, text);
+    assert.equal((await received("")) ?? null, null);
     assert.deepEqual([await received("7"), await received("9007199254740993")], [7, 9007199254740992]);
-    assert.equal(await received(Buffer.from([0x22, 0xff, 0x22])), null);
+  });
+
+  it("that are no JSON are refused, also where a body may be absent", async () => {
+    const optional = z.object({ name: z.string() }).nullable();
+    assert.equal(parse(optional, await received("")), null);
+    assert.equal(parse(optional, await received("null")), null);
+    for (const bytes of ["{", " ", "a=b", "undefined", "{'name':'a'}", Buffer.from([0x22, 0xff, 0x22])]) {
+      const body = await received(bytes, { "content-type": "application/json" });
+      for (const schema of [optional, z.object({}), z.unknown()])
+        assert.deepEqual(
+          told(() => parse(schema, body)),
+          missing,
+          String(bytes),
+        );
+    }
   });
 
   it("keep the digits of numbers that a double does not hold", async () => {

@@ -11,9 +11,12 @@ const MAX_SLIPS = 100;
 /** Of a body that is `null` too: it has none of what the schema asks for. */
 const NO_JSON = "the body is missing, or is not JSON";
 
+/** A body that is not JSON. No absent one: what its sender asked for is unknown, even where a body may be left out. */
+const UNREADABLE = Symbol("not JSON");
+
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads every body as JSON; one that is absent or not parsable becomes null, for the route's schema to judge. */
+/** Reads every body as JSON; one that is absent becomes null, for the route's schema to judge. */
 export function acceptLenientJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   // What a caller calls its body does not count, not even when that is no media type.
@@ -21,11 +24,11 @@ export function acceptLenientJson(app: FastifyInstance): void {
     delete request.raw.headers["content-type"];
   });
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
-    done(null, Buffer.isBuffer(body) ? parseJsonOrNull(body) : null);
+    done(null, Buffer.isBuffer(body) && body.length > 0 ? parseJson(body) : null);
   });
 }
 
-function parseJsonOrNull(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   try {
     const text = utf8.decode(body);
     const value: unknown = JSON.parse(text);
@@ -33,7 +36,7 @@ function parseJsonOrNull(body: Buffer): unknown {
       textsWithDigits.set(value, text);
     return value;
   } catch {
-    return null;
+    return UNREADABLE;
   }
 }
 
@@ -76,6 +79,7 @@ function read<Schema extends z.ZodType>(
   value: unknown,
   { code, answered }: Reading,
 ): z.output<Schema> {
+  if (value === UNREADABLE) throw noJson(code);
   // An absent body reaches the handler as undefined.
   const given = value ?? null;
   const parsed = schema.safeParse(given);
@@ -84,10 +88,13 @@ function read<Schema extends z.ZodType>(
   if (parsed.success && members?.isStrict === true) return parsed.data;
   const slips = members === null ? [] : slipsIn(given, members, answered);
   if (parsed.success && slips.length === 0) return parsed.data;
-  if (given === null && code === "validation_failed")
-    throw new Refusal(code, { issues: [{ path: [], message: NO_JSON, code: "invalid_type" }] });
+  if (given === null && code === "validation_failed") throw noJson(code);
   const faults = parsed.error?.issues.flatMap((issue) => toIssue(issue, slips) ?? []) ?? [];
   throw new Refusal(code, { issues: [...slips, ...faults] });
+}
+
+function noJson(code: RefusalCode): Refusal {
+  return new Refusal(code, { issues: [{ path: [], message: NO_JSON, code: "invalid_type" }] });
 }
 
 type Members = { known: KnownNames; isStrict: boolean };
