@@ -22,14 +22,19 @@ const media = z.looseObject({
   example: z.unknown().optional(),
   examples: z.record(z.string(), example).optional(),
 });
-const content = z.looseObject({ content: z.record(z.string(), media).optional() });
+const content = z.looseObject({
+  content: z.record(z.string(), media).optional(),
+  headers: z.record(z.string(), z.unknown()).optional(),
+});
 const operationSchema = z.looseObject({
   operationId: z.string().optional(),
   summary: z.string().optional(),
   description: z.string().optional(),
   tags: z.array(z.string()).optional(),
   security: z.array(z.unknown()).optional(),
-  parameters: z.array(z.looseObject({ description: z.string().optional() })).optional(),
+  parameters: z
+    .array(z.looseObject({ name: z.string().optional(), description: z.string().optional() }))
+    .optional(),
   requestBody: content.optional(),
   responses: z.record(z.string(), content),
 });
@@ -120,6 +125,19 @@ describe("each operation of the document", () => {
       ids.filter((id, index) => ids.indexOf(id) !== index),
       [],
     );
+  });
+
+  it("says how a list with a limit goes on: a Link, or the library's next", () => {
+    const paged = operations.filter(
+      ([where, { parameters = [] }]) =>
+        where.startsWith("GET ") && parameters.some((one) => one.name === "limit"),
+    );
+    const wanting = paged.filter(([, { responses }]) => responses["200"]?.headers?.["Link"] === undefined);
+    assert.deepEqual(
+      wanting.map(([where]) => where),
+      ["GET /api/storage/library"],
+    );
+    assert.ok(paged.length >= 8, `${paged.length} lists`);
   });
 
   it("shows only examples that fit their schemas", () => {

@@ -381,11 +381,16 @@ describe("looking at exports", () => {
     assert.equal(ids[0], newest);
     assert.deepEqual(ids, ids.toSorted().toReversed());
     assert.ok(!ids.includes(foreign));
-    const next = await storage.call("GET", `/exports?limit=1&before=${newest}`);
+    const first = await storage.call("GET", "/exports?limit=1");
+    const link = /^<(.*)>; rel="next"$/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
+    assert.equal(link, `/api/storage/exports?limit=1&before=${newest}`);
+    const next = await service.call("GET", link);
     assert.deepEqual(
       Object(next.body).exports.map(({ id }: { id: string }) => id),
       [ids[1]],
     );
+    const last = await storage.call("GET", `/exports?before=${ids[0]}&limit=100`);
+    assert.equal(last.headers.get("link"), null);
     assert.deepEqual(
       Object.keys(issuesOf(await storage.call("GET", "/exports?limit=0&before=x"), "Invalid query")).sort(),
       ["before", "limit"],

@@ -36,6 +36,9 @@ function ceilToMs(text: string): number {
   return Date.parse(text.replace(/\.([0-9]{1,3})[0-9]*/, ".$1")) + (hasMore ? 1 : 0);
 }
 
+/** What a list's header `Link` is, for the document. */
+export const NEXT_PAGE = 'The next page, with `rel="next"`. Absent on the last one.';
+
 /** The keyset page after this one: the same filters, before the oldest row shown. */
 export function nextLink(url: string, page: readonly { id: string }[], limit: number): string | null {
   const oldest = page.at(-1);

@@ -4654,6 +4654,8 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    /** @description The next page, with `rel="next"`. Absent on the last one. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4757,7 +4759,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
-                    /** @description The next page, with `rel="next"`; also after a short or an empty page of an unfinished search. */
+                    /** @description The next page, with `rel="next"`. Absent on the last one. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -6139,6 +6141,8 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    /** @description The next page, with `rel="next"`. Absent on the last one. */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7216,7 +7220,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
-                    /** @description The next page, with `rel="next"`; also after a short or an empty page of an unfinished search. */
+                    /** @description The next page, with `rel="next"`. Absent on the last one. */
                     Link?: string;
                     [name: string]: unknown;
                 };

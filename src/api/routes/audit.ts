@@ -5,7 +5,7 @@ import { parseAuditId, parseEndpointId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import { auditExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
-import { idText, instantText, integerText, nextLink } from "../page-query.ts";
+import { idText, instantText, integerText, NEXT_PAGE, nextLink } from "../page-query.ts";
 import { parseQuery } from "../parse.ts";
 import { auditObject, auditView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
@@ -25,6 +25,7 @@ export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): vo
         query: auditQuery,
         answers: { 200: z.object({ entries: z.array(auditObject) }) },
         examples: { 200: [{ entries: [auditExample] }] },
+        headers: { Link: NEXT_PAGE },
         refusals: ["invalid_query"],
       }),
     },

@@ -2,10 +2,9 @@ import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import * as z from "zod";
 import { parseReplayId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
-import { searchHeaders } from "../delivery-list.ts";
 import { replayCountExample, replayExample, replayInputExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
-import { nextLink } from "../page-query.ts";
+import { NEXT_PAGE, nextLink } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
 import {
   replayCountObject,
@@ -78,7 +77,7 @@ export function replayRoutes(
         query: replaysQuery,
         answers: { 200: z.object({ replays: z.array(replayObject) }) },
         examples: { 200: [{ replays: [replayExample] }] },
-        headers: { Link: searchHeaders.Link },
+        headers: { Link: NEXT_PAGE },
         refusals: ["invalid_query"],
       }),
     },

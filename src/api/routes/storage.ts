@@ -15,6 +15,7 @@ import {
   settingsExample,
 } from "../examples.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
+import { NEXT_PAGE, nextLink } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
 import { PERMISSIONS } from "../session.ts";
@@ -234,13 +235,17 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
         query: exportsQuery,
         answers: { 200: z.object({ exports: z.array(exportObject) }) },
         examples: { 200: [{ exports: [exportExample] }] },
+        headers: { Link: NEXT_PAGE },
         refusals: ["invalid_query"],
       }),
     },
-    async (request) => {
+    async (request, reply) => {
       const { tenantId } = userOf(request);
       const { before = null, limit } = parseQuery(exportsQuery, request.query);
-      return { exports: (await exports.list(tenantId, { before, limit })).map(exportView) };
+      const page = await exports.list(tenantId, { before, limit });
+      const next = nextLink(request.url, page, limit);
+      if (next !== null) void reply.header("Link", next);
+      return { exports: page.map(exportView) };
     },
   );
 

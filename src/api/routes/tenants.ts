@@ -4,9 +4,8 @@ import * as z from "zod";
 import { parseTenantId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { grantingOf } from "../access.ts";
-import { searchHeaders } from "../delivery-list.ts";
 import { describeRoute } from "../openapi.ts";
-import { linkToPage } from "../page-query.ts";
+import { linkToPage, NEXT_PAGE } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
 import { tokenExample, tokenObject, tokenView } from "../portal-schemas.ts";
 import type { ApiServices } from "../services.ts";
@@ -102,7 +101,7 @@ function addReading(app: FastifyInstance, { tenants }: ApiServices): void {
         query: tenantsQuery,
         answers: { 200: z.object({ tenants: z.array(tenantObject) }) },
         examples: { 200: [{ tenants: [tenantExample] }] },
-        headers: { Link: searchHeaders.Link },
+        headers: { Link: NEXT_PAGE },
         refusals: ["invalid_query"],
       }),
     },
