@@ -6,6 +6,7 @@ import { listedDeliveryObject } from "../src/api/schemas.ts";
 import { publishMany } from "./support/api.ts";
 import { MEMBER, OTHER_OWNER, OWNER, PRODUCER, type Claims } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
+import { callWith, openPortal } from "./support/portal.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { endSessions } from "./support/sessions.ts";
 import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
@@ -32,9 +33,13 @@ after(async () => {
 
 /** A stream that is read as it comes. */
 async function watch(service: TestService, query = "", as: Claims = OWNER) {
+  return watchWith(service, query, await service.token(as));
+}
+
+async function watchWith(service: TestService, query: string, token: string) {
   const stopping = new AbortController();
   const answer = await fetch(`${service.url}/api/deliveries/stream${query}`, {
-    headers: { authorization: `Bearer ${await service.token(as)}` },
+    headers: { authorization: `Bearer ${token}` },
     signal: stopping.signal,
   });
   assert.equal(answer.status, 200);
@@ -179,7 +184,7 @@ describe("a stream of the log", () => {
 });
 
 describe("a process with open streams", () => {
-  it("pings them, ends them after their time, and ends them when it stops", async () => {
+  it("pings them, ends them after their time or their session's, and ends them when it stops", async () => {
     const service = await startTestService({ roles: ["api"], httpLimits: { streamLifeMs: 300 } });
     const short = await watch(service);
     await short.ended;
@@ -187,6 +192,12 @@ describe("a process with open streams", () => {
     const long = await startTestService({ roles: ["api"], httpLimits: { streamPingMs: 20 } });
     const stream = await watch(long);
     await eventually(async () => stream.comments() > 2);
+    const { token: revoked } = await openPortal(long);
+    const other = await watchWith(long, "", revoked);
+    assertRefused(await callWith(long, revoked, ["DELETE", "/api/portal/sessions"]), [200, { ok: true }]);
+    await other.ended;
+    const count = stream.comments();
+    await eventually(async () => stream.comments() > count + 2);
     await long.stop();
     await stream.ended;
   });

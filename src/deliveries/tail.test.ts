@@ -23,7 +23,8 @@ import { endWatch, noteWatch, removeOldWatches } from "./tail-store.ts";
 import { LogTail } from "./tail.ts";
 
 const tenantId = tenant("acme");
-const sink = { hasRoom: () => true, send: () => undefined, skip: () => undefined };
+const nothing = () => undefined;
+const sink = { hasRoom: () => true, send: nothing, skip: nothing, end: nothing };
 
 const isTooMany = (error: unknown) =>
   error instanceof Refusal && error.code === "too_many_requests" && error.retryAfterS === 10;
@@ -114,13 +115,8 @@ describe("a watcher of the log", () => {
 
   /** Of a tenant; what it is told, and how to end it. */
   async function watch(filter: TailFilter = ALL, of = tenantId) {
-    const told = {
-      sent: [] as string[],
-      skipped: [] as (number | null)[],
-      bodies: 0,
-      empty: 0,
-      hasRoom: true,
-    };
+    const [sent, skipped]: [string[], (number | null)[]] = [[], []];
+    const told = { sent, skipped, bodies: 0, empty: 0, hasRoom: true };
     const end = await tail.watch(of, filter, {
       hasRoom: () => told.hasRoom,
       send(deliveries) {
@@ -129,6 +125,7 @@ describe("a watcher of the log", () => {
         told.bodies += deliveries.filter(({ requestBody }) => requestBody !== null).length;
       },
       skip: (count) => void told.skipped.push(count),
+      end: () => assert.fail("no watcher's tenant has moved"),
     });
     return { told, end };
   }

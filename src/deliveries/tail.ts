@@ -10,6 +10,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { keepListening } from "../database/keep-listening.ts";
+import { isMisrouted } from "../database/residence.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { every, pause } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
@@ -49,6 +50,8 @@ export type TailSink = {
   send(deliveries: readonly Delivery[]): void;
   /** Rows that may have matched and are not sent; null if their number is unknown. */
   skip(count: number | null): void;
+  /** Nothing more comes: the tenant lives in another database now, where it can be watched. */
+  end(): void;
 };
 
 type Watcher = { filter: TailFilter; sink: TailSink; skipped: number | null };
@@ -120,9 +123,10 @@ export class LogTail {
     metrics.logWatchers.dec();
     if (known.watchers.size > 0) return;
     this.#tenants.delete(tenantId);
-    endWatch(tenants.of(tenantId), tenantId, this.#id).catch((error: unknown) =>
-      log.warn({ err: error }, "the note of a watched log ends by itself in half a minute"),
-    );
+    endWatch(tenants.of(tenantId), tenantId, this.#id).catch((error: unknown) => {
+      if (isMisrouted(error)) return;
+      log.warn({ err: error }, "the note of a watched log ends by itself in half a minute");
+    });
     if (this.#tenants.size === 0) void this.#stop();
   }
 
@@ -176,9 +180,19 @@ export class LogTail {
     }
   }
 
+  /** Each by itself: what keeps one tenant's note from being renewed must not let the others' end. */
   async #noteAll(): Promise<void> {
     const { tenants } = this.#services;
-    for (const tenantId of this.#tenants.keys()) await noteWatch(tenants.of(tenantId), tenantId, this.#id);
+    const failures: unknown[] = [];
+    for (const [tenantId, { watchers }] of this.#tenants) {
+      try {
+        await noteWatch(tenants.of(tenantId), tenantId, this.#id);
+      } catch (error) {
+        if (isMisrouted(error)) for (const { sink } of watchers) sink.end();
+        else failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   async #flush(): Promise<void> {

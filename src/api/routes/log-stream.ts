@@ -4,6 +4,7 @@ import * as z from "zod";
 import { LOGGED_STATUSES, type Delivery } from "../../deliveries/delivery.ts";
 import type { TailSink } from "../../deliveries/tail.ts";
 import { parseEndpointId } from "../../shared/id.ts";
+import { Refusal } from "../../shared/refusal.ts";
 import { userOf } from "../access.ts";
 import type { HttpLimits } from "../http-limits.ts";
 import { describeRoute } from "../openapi.ts";
@@ -15,7 +16,7 @@ import type { ApiServices } from "../services.ts";
 /** A stream of server-sent events: what is added to a tenant's log, as it is added. */
 export function logStreamRoute(
   app: FastifyInstance,
-  { logTail }: ApiServices,
+  { logTail, sessions }: Pick<ApiServices, "logTail" | "sessions">,
   { streamPingMs, streamLifeMs }: Pick<HttpLimits, "streamPingMs" | "streamLifeMs">,
 ): void {
   const open = new Set<PassThrough>();
@@ -36,7 +37,7 @@ export function logStreamRoute(
           "The event `delivery` has one delivery without bodies, as `GET /api/deliveries` lists it. At most 50 a " +
           "second are sent; `gap` with `{skipped}` says how many others there were at most, or null where that is " +
           "not known, and `GET /api/deliveries` has them. A comment comes every 15 seconds. A stream ends after ten " +
-          "minutes: connect again. At most 10 streams of a tenant and 200 in a process. Read it with `fetch`, since " +
+          "minutes, or within 15 seconds after its token expires or its session ends: connect again. At most 10 streams of a tenant and 200 in a process. Read it with `fetch`, since " +
           "`EventSource` sends no token.",
         query: streamQuery,
         answers: { 200: z.string() },
@@ -56,7 +57,8 @@ export function logStreamRoute(
       if (request.method === "HEAD") return reply.headers(headers).send("");
       const stream = new PassThrough();
       const end = await logTail.watch(tenantId, { endpointId, status }, sinkTo(stream));
-      const ping = setInterval(() => stream.write(": ping\n\n"), streamPingMs);
+      const { authorization } = request.headers;
+      const ping = setInterval(() => pingWhileGood(stream, sessions.verify(authorization)), streamPingMs);
       const life = setTimeout(() => stream.end(), streamLifeMs);
       open.add(stream);
       stream.once("close", () => {
@@ -72,12 +74,21 @@ export function logStreamRoute(
   );
 }
 
+/** A token is good for as long as it is, also for an answer that goes on. What can't be told now is asked again. */
+function pingWhileGood(stream: PassThrough, verification: Promise<unknown>): void {
+  stream.write(": ping\n\n");
+  verification.catch((error: unknown) => {
+    if (error instanceof Refusal && error.code === "unauthorized") stream.end();
+  });
+}
+
 function sinkTo(stream: PassThrough): TailSink {
   return {
     hasRoom: () => !stream.writableNeedDrain,
     // One write, since each is a packet.
     send: (deliveries) => void stream.write(deliveries.map(deliveryMessage).join("")),
     skip: (skipped) => void stream.write(message("gap", { skipped })),
+    end: () => void stream.end(),
   };
 }
 

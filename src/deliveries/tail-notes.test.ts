@@ -1,0 +1,83 @@
+/** Notes of watched logs: one tenant's trouble is no other's, and a tenant that has moved is told. */
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { SteeredTenants } from "../../test/support/steered-tenants.ts";
+import { openTenantPool } from "../../test/support/tenant-pool.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { pause } from "../shared/every.ts";
+import type { TenantId } from "../shared/id.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
+import { LogTail } from "./tail.ts";
+
+const [moved, other] = [tenant("acme"), tenant("globex")];
+const ALL = { endpointId: null, status: null };
+
+let database: TestDatabase;
+let tenants: SteeredTenants;
+before(async () => {
+  database = await createTestDatabase();
+  tenants = new SteeredTenants(openTenantPool(database, 2));
+});
+after(async () => {
+  await tenants.end();
+  await database.drop();
+});
+
+/** As always, but for the time between two notes. */
+const wait: typeof pause = (ms, signal) => pause(ms === 10_000 ? 10 : ms, signal);
+
+/** Both logs are watched, the first tenant's notes fail, and the other's is made again. Answers whose streams were ended, and the log. */
+async function watchBoth(error: Error) {
+  tenants.reset();
+  const kept = makeKeptLog();
+  const tail = new LogTail({
+    tenants,
+    databaseUrl: database.url,
+    log: kept.log,
+    metrics: makeMetrics(),
+    wait,
+  });
+  const ended: TenantId[] = [];
+  const watch = async (of: TenantId) => {
+    const end = await tail.watch(of, ALL, {
+      hasRoom: () => true,
+      send: () => undefined,
+      skip: () => undefined,
+      end() {
+        ended.push(of);
+        end();
+      },
+    });
+  };
+  try {
+    for (const one of [moved, moved, other]) await watch(one);
+    let failures = 0;
+    tenants.before = ({ tenantId }) => {
+      if (tenantId !== moved) return undefined;
+      failures++;
+      return Promise.reject(error);
+    };
+    await eventually(async () => failures > 0);
+    await database.pool.query("DELETE FROM postern.log_watches");
+    const noted = () => database.pool.query("SELECT FROM postern.log_watches WHERE tenant_id = $1", [other]);
+    await eventually(async () => (await noted()).rowCount === 1);
+  } finally {
+    await tail.close();
+  }
+  return { ended, lines: kept.lines };
+}
+
+it("a note that fails is told, and every other is made", async () => {
+  const { ended, lines } = await watchBoth(new Error("locked"));
+  assert.deepEqual(ended, []);
+  assert.deepEqual(lines[0], { level: 40, err: "locked" });
+});
+
+it("the streams of a tenant that moved to another database end, without a word in the log, and no other's", async () => {
+  const { ended, lines } = await watchBoth(Object.assign(new Error("moved"), { code: "PS001" }));
+  assert.deepEqual(ended, [moved, moved]);
+  assert.deepEqual(lines, []);
+});

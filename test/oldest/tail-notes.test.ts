@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../../src/deliveries/tail-notes.test.ts";
