@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { DELIVERY_STATUSES, DELIVERY_TRIGGERS } from "../deliveries/delivery.ts";
 import type { SearchFilter, TimeFilter } from "../deliveries/search-filter.ts";
+import { EVENT_TYPE_PATTERN } from "../events/subscription.ts";
 import { parseDeliveryId, parseEndpointId, parseEventId } from "../shared/id.ts";
 import { idText, instantText, integerText } from "./page-query.ts";
 
@@ -30,8 +31,24 @@ const responseStatus = z
     return { from: Number(text.replace("xx", "00")), to: Number(text.replace("xx", "99")) };
   });
 
-/** What a filter by type takes. */
-export const eventTypeText = plainText(MAX_TEXT).meta({ examples: ["invoice.paid", "invoice.*"] });
+const EXAMPLES = ["invoice.paid", "invoice.*"];
+
+/** What a filter of a list by type takes. */
+export const eventTypeText = plainText(MAX_TEXT).meta({ examples: EXAMPLES });
+
+/**
+ * The types of what is done once and for all that match, as a replay: a text that no
+ * type can match, such as `*`, is refused. Its answer would be that there is nothing to do.
+ */
+export const chosenTypes = z
+  .string()
+  .max(MAX_TEXT)
+  .regex(
+    new RegExp(EVENT_TYPE_PATTERN.replace(/\$$/, "(?:\\.\\*)?$")),
+    "must be an event type, or one with .* at its end",
+  )
+  .meta({ examples: EXAMPLES })
+  .optional();
 
 /** By what every list can be narrowed; an unusual one among these makes it a search. */
 const filters = {

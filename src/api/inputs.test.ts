@@ -302,6 +302,20 @@ describe("the input of other calls", () => {
     assert.deepEqual(faultsOf(replayInput, { ...missed, cause: "dns" }), [
       "cause: missed events have no cause",
     ]);
+    for (const cause of ["timeout", "blocked_target", "http_500", "http_999"])
+      assert.deepEqual(faultsOf(replayInput, { ...span, cause }), [], cause);
+    for (const cause of ["http_5xx", "http_50", "http_5000", "500", "Timeout", "a__b", ""])
+      assert.deepEqual(
+        faultsOf(replayInput, { ...span, cause }),
+        ["cause: must be an error as timeout, or a status as http_500"],
+        cause,
+      );
+    for (const event_type of ["*", "invoice.paid@2", "invoice.", ".*", "invoice.*.*", ""])
+      assert.deepEqual(
+        faultsOf(replayInput, { ...span, event_type }),
+        ["event_type: must be an event type, or one with .* at its end"],
+        event_type,
+      );
   });
 
   it("of an export names types and formats, each format once", () => {

@@ -4,7 +4,7 @@ import type { ReplayCount } from "../replays/count-candidates.ts";
 import { REPLAY_SELECTIONS, REPLAY_STATUSES, type Replay } from "../replays/replay.ts";
 import type { ReplayRequest } from "../replays/replays.ts";
 import { parseEndpointId, parseReplayId } from "../shared/id.ts";
-import { eventTypeText, plainText } from "./delivery-query.ts";
+import { chosenTypes } from "./delivery-query.ts";
 import { idText, integerText, instantText } from "./page-query.ts";
 
 const instant = z.iso.datetime();
@@ -20,8 +20,16 @@ export const replayInput = z
       .describe(
         "`failed`: events whose newest attempt there failed. `missed`: events that the endpoint is subscribed to and that never had an attempt there, as they were accepted before it existed or while it was disabled. `all`: both, and the delivered. Never one that is pending there.",
       ),
-    event_type: eventTypeText.optional().describe("A type, or with `.*` at its end every type below it."),
-    cause: plainText(256)
+    event_type: chosenTypes.describe(
+      "A type, or with `.*` at its end every type below it. Absent: all types.",
+    ),
+    cause: z
+      .string()
+      .max(256)
+      .regex(
+        /^(?:http_[1-9][0-9]{2}|[a-z]+(?:_[a-z]+)*)$/,
+        "must be an error as timeout, or a status as http_500",
+      )
       .meta({ examples: ["timeout", "http_500"] })
       .optional()
       .describe("Why the newest attempt failed: its `error`, or `http_` and the status."),

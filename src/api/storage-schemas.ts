@@ -1,7 +1,6 @@
 /** The storage API's objects and inputs as callers see them, with the functions that make them. */
 import { LOGGED_STATUSES } from "../deliveries/delivery.ts";
 import * as z from "zod";
-import { EVENT_TYPE_PATTERN } from "../events/subscription.ts";
 import { parseExportId } from "../shared/id.ts";
 import { DEFAULT_LINK_SECONDS } from "../storage/library/downloads.ts";
 import { DEFAULT_EXPORT_FORMATS, EXPORT_FORMATS, type LogExport } from "../storage/exports/log-export.ts";
@@ -10,12 +9,11 @@ import { artifactKind } from "../storage/rules/object-key.ts";
 import type { LibraryCursor, LibraryItem } from "../storage/rules/project-library.ts";
 import { instant as strictInstant, uuid as strictUuid } from "../storage/rules/values.ts";
 import type { TenantSettings } from "../storage/rows/tenant-settings-store.ts";
+import { chosenTypes } from "./delivery-query.ts";
 import { idText, integerText } from "./page-query.ts";
 
 const id = z.uuid();
 const instant = z.iso.datetime();
-const MAX_EVENT_TYPE = 256;
-const TYPE_FILTER = EVENT_TYPE_PATTERN.replace(/\$$/, "(?:\\.\\*)?$");
 const DAYS = { least: 1, most: 3650 };
 
 const givenInstant = z.iso.datetime({ offset: true });
@@ -100,13 +98,7 @@ export const exportInput = z.strictObject({
   from: givenInstant.describe("Deliveries created at or after, as 2026-01-31T00:00:00Z."),
   to: givenInstant.describe("Created before; a time to come means now."),
   endpoint_id: givenUuid.optional().describe("Absent: all endpoints."),
-  event_type: z
-    .string()
-    .max(MAX_EVENT_TYPE)
-    .regex(new RegExp(TYPE_FILTER), "must be an event type, or one with .* at its end")
-    .meta({ examples: ["invoice.paid", "invoice.*"] })
-    .optional()
-    .describe("A type, or a prefix such as `invoice.*`. Absent: all types."),
+  event_type: chosenTypes.describe("A type, or a prefix such as `invoice.*`. Absent: all types."),
   delivery_status: z.enum(LOGGED_STATUSES).optional().describe("Absent: all logged statuses."),
   formats: z
     .array(z.enum(EXPORT_FORMATS))

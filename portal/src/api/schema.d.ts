@@ -1937,7 +1937,7 @@ export interface components {
              */
             select: "failed" | "missed" | "all";
             /**
-             * @description A type, or with `.*` at its end every type below it.
+             * @description A type, or with `.*` at its end every type below it. Absent: all types.
              * @example invoice.paid
              * @example invoice.*
              */
