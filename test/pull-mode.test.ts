@@ -141,6 +141,24 @@ describe("a changed mode", () => {
   });
 });
 
+describe("a client that waits for events of an endpoint", () => {
+  const changes: [name: string, change: () => Promise<unknown>, status: number, error: string][] = [
+    ["disabled", () => webhooks.update(id, { enabled: false }), 409, "Endpoint is disabled"],
+    ["push", () => webhooks.update(id, { mode: "push" }), 409, "Endpoint is not of mode pull"],
+    ["deleted", () => webhooks.remove(id), 404, "Not found"],
+  ];
+  for (const [name, change, status, error] of changes) {
+    // Its wait would end later.
+    it(`hears at once that it is ${name}`, { timeout: 20_000 }, async () => {
+      const waiting = webhooks.call("POST", `/${id}/leases`, { json: { wait_s: 30 } });
+      await client.untilWaiting();
+      await change();
+      const answer = await waiting;
+      assert.deepEqual([answer.status, answer.body], [status, { error }]);
+    });
+  }
+});
+
 describe("a disabled pull endpoint", () => {
   it("answers 409 to a lease, and goes on where it was", async () => {
     await publishMany(2);

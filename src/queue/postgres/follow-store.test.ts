@@ -275,12 +275,14 @@ describe("who waits for work", () => {
     assert.deepEqual(await noticesOf(seeded.pool, () => holdPendingDispatches(pool, acme, null)), toFetch);
     assert.deepEqual(await noticesOf(seeded.pool, () => resumeDispatches(pool, acme, null)), [
       [WAKE_CHANNEL, ""],
+      ...toFetch,
     ]);
     await sql("UPDATE postern.endpoints SET mode = 'pull'");
     assert.deepEqual(
       await noticesOf(seeded.pool, () => holdDispatches(pool, [leased(acme)], "wait")),
       toFetch,
     );
+    assert.deepEqual(await noticesOf(seeded.pool, () => endDispatches(pool, acme, null)), toFetch);
   });
 
   it("hears which event in flight a person has delivered", async () => {

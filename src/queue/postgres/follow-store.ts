@@ -113,6 +113,8 @@ export const resumeDispatches: FollowSlice = async (db, endpoint, after) => {
       )`,
   });
   await db.query(/* sql */ `SELECT pg_notify('${WAKE_CHANNEL}', '')`);
+  // Where it was pull, they wait in vain.
+  await notifyFetchers(db, [endpoint.endpointId]);
   return last;
 };
 
@@ -128,8 +130,8 @@ export async function notifyFetchers(db: Db, endpoints: readonly EndpointId[]): 
  * complete. Skips superseded ones, which are no pending attempts: their worker
  * logs the outcome, and upkeep deletes the rest.
  */
-export const endDispatches: FollowSlice = (db, endpoint, after) =>
-  changeSlice(db, endpoint, after, {
+export const endDispatches: FollowSlice = async (db, endpoint, after) => {
+  const last = await changeSlice(db, endpoint, after, {
     which: /* sql */ `NOT superseded`,
     change: (theLocked) => /* sql */ `ended AS (
         DELETE FROM postern.dispatches WHERE ${theLocked}
@@ -143,6 +145,9 @@ export const endDispatches: FollowSlice = (db, endpoint, after) =>
         FROM ended AS d
       )`,
   });
+  await notifyFetchers(db, [endpoint.endpointId]);
+  return last;
+};
 
 /**
  * Cancels the pending automatic attempt. An attempt in flight is finished, but
