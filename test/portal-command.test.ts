@@ -45,11 +45,13 @@ describe("postern portal", () => {
     assert.notEqual((await callWith(service, token, ["GET", "/api/webhooks"])).status, 200);
   });
 
-  it("refuses what is no tenant, no role and no length", async () => {
+  it("refuses what is no tenant, no role and no length, and what only a tenant's pages can be", async () => {
     for (const args of [
       ["--tenant", "no tenant"],
       ["--tenant", "acme", "--role", "king"],
       ["--tenant", "acme", "--minutes", "soon"],
+      ["--read-only"],
+      ["--role", "member"],
     ]) {
       const { code, output } = await run(...args);
       assert.notEqual(code, 0, output);

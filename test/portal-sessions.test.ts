@@ -151,6 +151,7 @@ describe("asking for a code", () => {
       { role: "root" },
       { role: undefined },
       { role: "owner", tenant_id: "*" },
+      { role: undefined, tenant_id: "*", read_only: true },
       { path: "//evil.example.com" },
       { path: "https://evil.example.com" },
       { path: "/../api" },

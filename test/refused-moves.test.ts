@@ -35,6 +35,7 @@ describe("postern tenants move", () => {
       [[one.tid, "--to", "eu1"], /lives in eu1 already/],
       [[one.tid], /--to is missing/],
       [[one.tid, "--undo"], /is not being moved/],
+      [[one.tid, "--undo", "--dry-run"], /--undo has no --dry-run/],
       [["no tenant!", "--to", "eu2"], /is no tenant id/],
     ];
     for (const [words, reason] of refused) {

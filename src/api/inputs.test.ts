@@ -233,6 +233,9 @@ describe("the input of a portal's code", () => {
     const fault = ["role: is required, except with *"];
     assert.deepEqual(faultsOf(codeInput, { ...every, role: "member" }), fault);
     assert.deepEqual(faultsOf(codeInput, { ...input, role: undefined }), fault);
+    assert.deepEqual(faultsOf(codeInput, { ...every, read_only: true }), [
+      "read_only: can't be with *: an operator's session opens tenants as their owner",
+    ]);
     const parsed = parse(codeInput, input);
     assert.equal(grantOf({ ...parsed, role: undefined }), null);
     assert.equal(grantOf({ ...parsed, tenant_id: "a b" }), null);

@@ -43,11 +43,18 @@ export const codeInput = z
       .max(MAX_SESSION_MINUTES)
       .default(DEFAULT_SESSION_MINUTES)
       .describe("How long the session lasts, from the moment when the code is used."),
-    read_only: z.boolean().default(false).describe("True: `settings:read` alone, whatever the role."),
+    read_only: z
+      .boolean()
+      .default(false)
+      .describe("True: `settings:read` alone, whatever the role. Not with `*`."),
   })
   .refine(({ tenant_id, role }) => (tenant_id === ALL_TENANTS) === (role === undefined), {
     path: ["role"],
     message: "is required, except with *",
+  })
+  .refine(({ tenant_id, read_only }) => tenant_id !== ALL_TENANTS || !read_only, {
+    path: ["read_only"],
+    message: "can't be with *: an operator's session opens tenants as their owner",
   });
 
 /** Null where the tenant is no id: its schema has judged that. */

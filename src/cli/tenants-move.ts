@@ -46,6 +46,8 @@ export const moveCommand = defineCommand({
       const tenantId = parseTenantId(args.tenant);
       if (tenantId === null)
         throw new ConfigError(`${args.tenant} is no tenant id.\nIt has 1 to 64 of A-Z, a-z, 0-9, _ and -.`);
+      if (args["dry-run"] === true && args.undo === true)
+        throw new ConfigError("--undo has no --dry-run.\n`postern tenants show` says how far the move is.");
       const { shards = [], dataDir } = readDatabaseConfig(environment());
       const [first] = shards;
       if (first === undefined)

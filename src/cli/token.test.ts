@@ -32,6 +32,10 @@ describe("postern token", () => {
     for (const [words, message] of [
       [["--tenant", "*"], "--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -"],
       [["--tenant", "a b", "--type", "service"], "--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -"],
+      [
+        ["--tenant", "acme", "--type", "service", "--role", "member"],
+        "--role is of a user: a service publishes events, and nothing else",
+      ],
       [["--tenant", "acme", "--expires", "soon"], "--expires soon is not a duration such as 30m or 12h"],
     ] as const) {
       assert.deepEqual(await issue(words), { code: 1, printed: "", errors: `postern:\n  ${message}\n` });

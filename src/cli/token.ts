@@ -23,8 +23,7 @@ export const token = defineCommand({
     role: {
       type: "enum",
       options: ["owner", "admin", "member"],
-      default: "owner",
-      description: "What a user may do",
+      description: "What a user may do; default: owner",
     },
     subject: { type: "string", default: "cli", description: "Who it is for" },
     expires: { type: "string", default: "1h", description: "For how long, for example 30m or 12h" },
@@ -42,9 +41,11 @@ export const token = defineCommand({
       if (parseTenantId(args.tenant) === null && !(isService && args.tenant === "*")) {
         throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
       }
+      if (isService && args.role !== undefined)
+        throw new ConfigError("--role is of a user: a service publishes events, and nothing else");
       const claims = isService
         ? { type: "service", tid: args.tenant, sub: args.subject, permissions: ["events:write"] }
-        : { type: "user", tid: args.tenant, sub: args.subject, role: args.role };
+        : { type: "user", tid: args.tenant, sub: args.subject, role: args.role ?? "owner" };
       console.log(await issueToken(session, claims, expiresMs));
     }),
 });

@@ -2131,7 +2131,7 @@ export interface components {
              */
             minutes: number;
             /**
-             * @description True: `settings:read` alone, whatever the role.
+             * @description True: `settings:read` alone, whatever the role. Not with `*`.
              * @default false
              */
             read_only: boolean;
