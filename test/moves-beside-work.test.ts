@@ -179,6 +179,30 @@ describe("the move of a tenant", () => {
     assert.equal((await t.rows("eu2", ended, [one.tid])).length, 1);
   });
 
+  it("leaves the outcome of a test where the tenant lives as its receiver answers", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const as = owner(one.tid);
+    const answer = t.holdReceiver();
+    const json = { event_type: "invoice.paid" };
+    const testing = program.call("POST", `/api/webhooks/${one.id}/test`, { as, json });
+    await eventually(async () => t.sentTo(one.tid) === 1);
+    assert.equal((await moveTenant(t, one.tid, "--to", "eu2")).code, 0);
+    answer();
+    // A slow machine may have let the attempt's time run out.
+    const { body } = await ok(testing, 200);
+    const { status } = z.object({ status: z.enum(["test", "failed"]) }).parse(body);
+    const logged = await t.rows("eu2", "SELECT status FROM postern.deliveries WHERE tenant_id = $1", [
+      one.tid,
+    ]);
+    assert.deepEqual(logged, [{ status }]);
+    assert.deepEqual(
+      await t.rows("eu2", "SELECT FROM postern.person_sends WHERE tenant_id = $1", [one.tid]),
+      [],
+    );
+    assert.equal(t.sentTo(one.tid), 1);
+  });
+
   it("leaves no session of the portal behind: a process that knew the tenant makes it where the tenant lives", async () => {
     const program = await t.begin();
     const { one } = await t.twoEndpoints(program);

@@ -39,9 +39,9 @@ export function makeApiServices(
   foundation: Foundation,
 ): ApiServices & { portal: PortalSessions } {
   const { config, log } = options;
-  const { pools, queue, catalog, secretBox, guard, sender, auditTally, storage, pull, metrics } = foundation;
+  const { pools, queue, catalog, guard, auditTally, storage, pull, metrics } = foundation;
   const tenants = pools.residents;
-  const { bucket, servedFiles, artifacts } = storage;
+  const { bucket, servedFiles } = storage;
   const perTenant = makeTenantServices(options, foundation, { tenants, queue });
   return {
     ...perTenant,
@@ -53,17 +53,7 @@ export function makeApiServices(
     tenants: new Tenants(pools.publisher),
     publicBase: storage.publicBase,
     logTail: new LogTail({ tenants, databaseUrl: foundation.databaseUrl, log, metrics }),
-    personSends: new PersonSends({
-      tenants,
-      log: perTenant.deliveryLog,
-      secretBox,
-      sender,
-      ...pull.offers,
-      catalog,
-      supersede: supersedeDispatches,
-      refusals: makeUrlRefusals({ tenants, log }),
-      artifacts,
-    }),
+    personSends: makePersonSends(options, foundation, tenants),
     fetches: pull.fetches,
     publisher: makePublisher(catalog, foundation.makeDurable),
     catalog,
@@ -79,6 +69,35 @@ export function makeApiServices(
     metricsToken: config.metricsToken,
     readiness: makeProcessReadiness(options, foundation),
   };
+}
+
+/**
+ * With shards, `tenants` are those of all: a tenant may move before its receiver
+ * answers, and the outcome belongs where it lives then. Only a client's
+ * acknowledgement is waited for in the database of the parts.
+ */
+export function makePersonSends(
+  { log }: Pick<ServiceOptions, "log">,
+  {
+    catalog,
+    secretBox,
+    sender,
+    storage,
+    pull,
+  }: Pick<Foundation, "catalog" | "secretBox" | "sender" | "storage" | "pull">,
+  tenants: TenantPool,
+): PersonSends {
+  return new PersonSends({
+    tenants,
+    log: new DeliveryLog(tenants),
+    secretBox,
+    sender,
+    ...pull.offers,
+    catalog,
+    supersede: supersedeDispatches,
+    refusals: makeUrlRefusals({ tenants, log }),
+    artifacts: storage.artifacts,
+  });
 }
 
 /** Services that reach a tenant's rows through the pool alone, so with shards one of each does for all. */

@@ -7,14 +7,17 @@ import type { Publisher } from "../events/publish.ts";
 import { makeOwnTokens } from "../portal/own-tokens.ts";
 import { ALL_TENANTS } from "../portal/portal-session.ts";
 import type { Db } from "../database/pool.ts";
+import type { TenantPool } from "../database/tenant-pool.ts";
+import type { PersonSends } from "../deliveries/send-by-person.ts";
 import type { Router } from "../shards/router.ts";
 import { isBeingMoved } from "../shards/directory-store.ts";
 import { makeShardedTenants } from "../shards/sharded-tenants.ts";
+import { waitWhileMoving } from "../shards/while-moving.ts";
 import { askAll, findTwice, mergeCounts, mergeReports, mergeTenants } from "../shards/merge.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { exposeMetrics } from "../telemetry/exposition.ts";
-import { makeTenantServices } from "./api-parts.ts";
+import { makePersonSends, makeTenantServices } from "./api-parts.ts";
 import type { ProcessParts } from "./process-parts.ts";
 import type { ServiceOptions } from "./service-options.ts";
 import type { ShardParts } from "./one-shard.ts";
@@ -46,6 +49,7 @@ export function makeRoutedServices(options: ServiceOptions, routing: Routing): A
       },
     }),
     ...boundToShard(routing),
+    personSends: personSendsOf(options, routing, tenants),
     ...portalOf(options, routing, first),
     tenants: tenantsOf(routing, first),
     findKey: (tenantId, key) => whereItLives(router, tenantId, ({ api }) => api.findKey(tenantId, key)),
@@ -83,15 +87,11 @@ function boundToShard({ router, shards }: Routing) {
       watch: (tenantId, ...rest) => atHome(tenantId, ({ api }) => api.logTail.watch(tenantId, ...rest)),
       close: async () => void (await Promise.all(shards.map(({ api }) => api.logTail.close()))),
     },
-    personSends: {
-      retry: (caller, ...rest) =>
-        atHome(caller.tenantId, ({ api }) => api.personSends.retry(caller, ...rest)),
-      composeTest: (tenantId, ...rest) =>
-        atHome(tenantId, ({ api }) => api.personSends.composeTest(tenantId, ...rest)),
-      test: (caller, ...rest) => atHome(caller.tenantId, ({ api }) => api.personSends.test(caller, ...rest)),
-    },
     fetches: {
-      lease: (tenantId, ...rest) => atHome(tenantId, ({ api }) => api.fetches.lease(tenantId, ...rest)),
+      lease: (tenantId, id, wanted) =>
+        waitWhileMoving(wanted.waitMs, (waitMs) =>
+          atHome(tenantId, ({ api }) => api.fetches.lease(tenantId, id, { ...wanted, waitMs })),
+        ),
       acknowledge: (tenantId, ...rest) =>
         atHome(tenantId, ({ api }) => api.fetches.acknowledge(tenantId, ...rest)),
       close: () => {
@@ -110,6 +110,25 @@ function boundToShard({ router, shards }: Routing) {
         atHome(caller.tenantId, ({ api }) => api.artifactChanges.hold(caller, id, isHeld)),
     },
   } satisfies Partial<ApiServices>;
+}
+
+/** Their statements go where the tenant lives by themselves: done again from its beginning, a send would be made twice. */
+function personSendsOf(
+  options: ServiceOptions,
+  { router, shards }: Routing,
+  tenants: TenantPool,
+): ApiServices["personSends"] {
+  const all = new Map(shards.map((shard) => [shard, makePersonSends(options, shard.parts, tenants)]));
+  async function sendsAt(tenantId: TenantId): Promise<PersonSends> {
+    const sends = all.get(await router.home(tenantId));
+    if (sends === undefined) throw new Error("the router answers a shard that is none of the process's");
+    return sends;
+  }
+  return {
+    retry: async (caller, ...rest) => (await sendsAt(caller.tenantId)).retry(caller, ...rest),
+    composeTest: async (tenantId, ...rest) => (await sendsAt(tenantId)).composeTest(tenantId, ...rest),
+    test: async (caller, ...rest) => (await sendsAt(caller.tenantId)).test(caller, ...rest),
+  };
 }
 
 /** A session is in its tenant's shard, one for all tenants in the first. A code does not say whose it is: all are asked. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { isMisrouted } from "../database/residence.ts";
-import { whileMoving } from "./while-moving.ts";
+import { waitWhileMoving, whileMoving } from "./while-moving.ts";
 
 it("does work again that a tenant's shard refuses, for as long as a switch takes, and then lets the refusal through", async (t) => {
   let nowMs = 0;
@@ -32,4 +32,33 @@ it("does it again at once, since the tenant may have moved long ago, and then wi
   await new Promise(setImmediate);
   assert.equal(tries, 2);
   assert.equal(await done, "done");
+});
+
+it("lets a wait whose tenant moved meanwhile go on for what is left of it, once", async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, "now", () => nowMs);
+  const misrouted = Object.assign(new Error("the tenant is not here"), { code: "PS001" });
+  for (const [takenMs, leftMs] of [
+    [5000, 15_000],
+    [20_001, 0],
+  ] as const) {
+    const waits: number[] = [];
+    const wait = async (ms: number) => {
+      waits.push(ms);
+      nowMs += takenMs;
+      if (waits.length === 1) throw misrouted;
+      return "found";
+    };
+    assert.equal(await waitWhileMoving(20_000, wait), "found");
+    assert.deepEqual(waits, [20_000, leftMs]);
+  }
+  let tries = 0;
+  const failing = (error: Error) => () => {
+    tries++;
+    return Promise.reject(error);
+  };
+  await assert.rejects(waitWhileMoving(20_000, failing(misrouted)), isMisrouted);
+  assert.equal(tries, 2);
+  await assert.rejects(waitWhileMoving(20_000, failing(new Error("away"))), /away/);
+  assert.equal(tries, 3);
 });

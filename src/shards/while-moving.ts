@@ -22,3 +22,17 @@ export async function whileMoving<T>(work: () => Promise<T>, forget: () => void)
     }
   }
 }
+
+/**
+ * A wait that a move outlasts is refused at its end, behind the patience above. For
+ * what is left of it, at least for one look, it goes on where the tenant lives now.
+ */
+export async function waitWhileMoving<T>(waitMs: number, wait: (ms: number) => Promise<T>): Promise<T> {
+  const endsAt = performance.now() + waitMs;
+  try {
+    return await wait(waitMs);
+  } catch (error) {
+    if (!isMisrouted(error)) throw error;
+    return wait(Math.max(0, endsAt - performance.now()));
+  }
+}

@@ -34,7 +34,13 @@ export type ShardTests = Awaited<ReturnType<typeof prepareShardTests>>;
 export async function prepareShardTests({ movesTenants = false } = {}) {
   const server = movesTenants ? await startLogicalServer() : null;
   let fails = false;
-  const receiver: TlsReceiver = await startReceiver({ respond: () => ({ status: fails ? 500 : 200 }) });
+  let held: Promise<unknown> | null = null;
+  const receiver: TlsReceiver = await startReceiver({
+    async respond() {
+      await held;
+      return { status: fails ? 500 : 200 };
+    },
+  });
   const { DATABASE_URL: _, ...settings } = await sharedSettings("", receiver.caPem);
   let shards: TestShards | null = null;
   let programs: Program[] = [];
@@ -70,6 +76,12 @@ export async function prepareShardTests({ movesTenants = false } = {}) {
     receiverFails(isSo: boolean) {
       fails = isSo;
     },
+    /** It answers nothing until what is answered was called. */
+    holdReceiver(): () => void {
+      const letGo = Promise.withResolvers<void>();
+      held = letGo.promise;
+      return letGo.resolve;
+    },
     /** New databases, with nothing started on them. */
     async prepare({
       names = ["eu1", "eu2"],
@@ -96,6 +108,7 @@ export async function prepareShardTests({ movesTenants = false } = {}) {
     sentTo: (tid: string) => receiver.requests.filter(({ path }) => path.endsWith(`/${tid}`)).length,
     async end(): Promise<void> {
       fails = false;
+      held = null;
       await Promise.all(programs.map((program) => program.end("SIGKILL")));
       programs = [];
       await shards?.drop();
