@@ -187,6 +187,8 @@ describe("a slip is refused", () => {
     "up --demo=no": /--demo takes no value/,
     "up --no-demo": /no option --no-demo; it takes --demo/,
     "up -d": /no option -d/,
+    "up --version": /no option --version/,
+    "keys rotate --version": /no option --version/,
     "up production": /"production" is one argument too many/,
     "worker --demo": /no option --demo; it takes --wait/,
     "config --demo": /no option --demo; it takes --json/,

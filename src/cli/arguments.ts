@@ -14,7 +14,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** True when the command's help or the version is asked for: citty shows it, and runs nothing. */
+/** True when a command's help, or behind `postern` alone its version, is asked for: citty shows it, and runs nothing. */
 function asksForHelp(words: readonly string[]): boolean {
   return words.includes("--help") || words.includes("-h") || (words.length === 1 && words[0] === "--version");
 }
@@ -25,7 +25,10 @@ function asksForHelp(words: readonly string[]): boolean {
  * @param words as typed behind `postern`
  */
 export async function checkArguments(command: CommandDef, words: readonly string[]): Promise<void> {
-  if (asksForHelp(words)) return;
+  if (!asksForHelp(words)) await checkCommand(command, words);
+}
+
+async function checkCommand(command: CommandDef, words: readonly string[]): Promise<void> {
   const subCommands = await resolve(command.subCommands);
   if (subCommands === undefined) return checkOwn(await resolve(command.args), words);
   const [name, ...rest] = words;
@@ -33,7 +36,7 @@ export async function checkArguments(command: CommandDef, words: readonly string
   if (name === undefined) throw new UsageError(`which command? One of ${names.join(", ")}`);
   const subCommand = Object.hasOwn(subCommands, name) ? await resolve(subCommands[name]) : undefined;
   if (subCommand === undefined) throw new UsageError(`there is no command ${name}${orNearest(name, names)}`);
-  return checkArguments(subCommand, rest);
+  return checkCommand(subCommand, rest);
 }
 
 function checkOwn(args: ArgsDef = {}, words: readonly string[]): void {
