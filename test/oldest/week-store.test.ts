@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../../src/demo/week-store.test.ts";
