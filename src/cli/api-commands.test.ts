@@ -4,7 +4,8 @@ import { userInfo } from "node:os";
 import { after, before, describe, it } from "node:test";
 import { runHere } from "../../test/support/command.ts";
 import { freePort } from "../../test/support/free-port.ts";
-import { callsOf, sessionsOf, startPretendedApi } from "../../test/support/pretended-api.ts";
+import { callsOf, sessionsOf, startPretendedApi, userOf } from "../../test/support/pretended-api.ts";
+import { addressOf, openGivenClient } from "./api-client.ts";
 
 const AT = "2026-01-31T00:00:00.000Z";
 
@@ -157,7 +158,7 @@ describe("postern publish", () => {
     );
     assert.deepEqual([ran.code, ran.printed], [0, "[1]\n"]);
     assert.deepEqual(callsOf(ran.asked), ["POST /api/events"]);
-    assert.deepEqual(ran.asked[0]?.json, { type: "invoice.paid", data: JSON.parse(data), id: 'k"1' });
+    assert.equal(ran.asked[0]?.text, `{"type":"invoice.paid","data":${data},"id":"k\\"1"}`);
     assert.deepEqual(sessionsOf(ran.asked), [
       { type: "service", tid: "acme", sub: "cli", permissions: ["events:write"] },
     ]);
@@ -184,6 +185,50 @@ describe("postern publish", () => {
     );
     const other = await api.run(["publish", "a.b", "--tenant", "acme"], [{ status: 422, text: "{}" }]);
     assert.deepEqual([other.code, other.printed, other.errors], [1, "{}\n", ""]);
+  });
+});
+
+describe("postern listen", () => {
+  const LISTEN = ["listen", "--tenant", "acme", "--forward", "http://localhost:1/"];
+
+  it("asks as an owner of the tenant, for the patterns that it is told and a replay of up to a hundred", async () => {
+    const words = ["--events", "invoice.* , order.placed", "--secret", "whsec_x", "--replay", "last:100"];
+    const ran = await api.run([...LISTEN, ...words], [{ status: 403, text: "no" }]);
+    assert.deepEqual([ran.code, ran.printed, callsOf(ran.asked)], [1, "no\n", ["POST /api/webhooks"]]);
+    assert.deepEqual(sessionsOf(ran.asked), [userOf("owner")]);
+    assert.deepEqual(ran.asked[0]?.json, {
+      url: "https://example.com/listen",
+      mode: "pull",
+      temporary: true,
+      events: ["invoice.*", "order.placed"],
+      secret: "whsec_x",
+      description: "postern listen",
+    });
+    const usual = await api.run(LISTEN, [{ status: 403, text: "no" }]);
+    assert.deepEqual(Object(usual.asked[0]?.json).events, ["*"]);
+  });
+});
+
+describe("a call of a command", () => {
+  it("goes to an address that can be dialled", () => {
+    for (const [host, own] of [
+      ["0.0.0.0", "127.0.0.1"],
+      ["::", "127.0.0.1"],
+      ["::1", "[::1]"],
+      ["10.0.0.1", "10.0.0.1"],
+    ] as const) {
+      assert.equal(addressOf({ host, port: 8080, basePath: "/in" }), `http://${own}:8080/in`);
+    }
+  });
+
+  it("is given up where it is no longer wanted", async () => {
+    const { env } = process;
+    process.env = { ...env, POSTERN_TOKEN: "token" };
+    const client = openGivenClient(api.url);
+    process.env = env;
+    await assert.rejects(async () => client?.call("GET", "/", undefined, AbortSignal.abort()), {
+      name: "NoAnswerError",
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { captured } from "../../test/support/command.ts";
+import { startDnsServer, type DnsAnswer } from "../../test/support/dns-server.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend, sayHost, type Pretended } from "../../test/support/pretended-server.ts";
@@ -8,7 +9,8 @@ import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { createPool } from "../database/pool.ts";
 import { directoryBucketName } from "../storage/bytes/directory-bucket.ts";
-import { checkDatabase, checkObjectStores } from "./doctor-checks.ts";
+import { loadMigrations } from "./databases.ts";
+import { checkDatabase, checkDns, checkObjectStores } from "./doctor-checks.ts";
 import { checkDurability, checkHosts } from "./doctor-hosts.ts";
 import { tellFindings } from "./doctor.ts";
 import type { Finding } from "./finding.ts";
@@ -56,6 +58,29 @@ describe("what is told of a database", () => {
       "ok encryption key: opens every stored secret",
       "ok workers: none runs on this database now",
     ]);
+  });
+
+  it("is which migrations are to come: five by their names, and whether there are more", async () => {
+    const files = (await loadMigrations()).filter(({ version }) => version !== null).map(({ file }) => file);
+    await database.pool.query("CREATE TABLE kept AS SELECT * FROM postern.schema_migrations");
+    for (const [count, more] of [
+      [5, ""],
+      [6, ", …"],
+    ] as const) {
+      const names = files.slice(-count);
+      await database.pool.query(
+        `DELETE FROM postern.schema_migrations
+          WHERE version IN (SELECT version FROM kept ORDER BY version DESC LIMIT $1)`,
+        [count],
+      );
+      assert.equal(
+        told(await checkDatabase(settings())).at(-1),
+        `warn schema: not applied yet: ${count} files (${names.slice(0, 5).join(", ")}${more})`,
+      );
+    }
+    await database.pool.query(
+      "INSERT INTO postern.schema_migrations SELECT * FROM kept ON CONFLICT DO NOTHING; DROP TABLE kept",
+    );
   });
 
   it("that is away is where it was looked for, and what to do", async () => {
@@ -164,6 +189,25 @@ describe("what is told of standbys", () => {
   });
 });
 
+describe("what is told of name servers", () => {
+  it("is that they answer, be it that there is no such name or no address of it", async () => {
+    let answer: DnsAnswer = { kind: "addresses", addresses: ["192.0.2.1"] };
+    const server = await startDnsServer(() => answer);
+    try {
+      for (const kind of ["addresses", "nxdomain", "nodata"] as const) {
+        answer = { kind, addresses: ["192.0.2.1"] };
+        assert.deepEqual(told([await checkDns([server.address])]), ["ok name servers: answer"], kind);
+      }
+      answer = { kind: "servfail" };
+      assert.deepEqual(told([await checkDns([server.address])]), [
+        "fail name servers: no answer for example.com (ESERVFAIL). Receivers' names can't be resolved",
+      ]);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
 describe("what is told of hosts", () => {
   it("is nothing of a single one, and of a list each as it is", async () => {
     assert.deepEqual(await checkHosts({ databaseUrl: undefined, dataDir }), []);
@@ -210,7 +254,7 @@ describe("what is told of object stores", () => {
   });
 
   it("is that links of a folder lead nowhere where others can reach the API, but not its address", async () => {
-    for (const HOST of ["127.0.0.1", "localhost"]) {
+    for (const HOST of ["127.0.0.1", "::1", "localhost"]) {
       assert.deepEqual(told(await checkObjectStores(settings({ HOST }))), [
         "ok object store: a folder in DATA_DIR",
       ]);

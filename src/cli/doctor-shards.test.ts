@@ -5,6 +5,7 @@ import { pretend, type Pretended } from "../../test/support/pretended-server.ts"
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { joinShards } from "../shards/join.ts";
+import { directoryBucketName } from "../storage/bytes/directory-bucket.ts";
 import { checkShards } from "./doctor-shards.ts";
 
 const NAMES = ["eu1", "eu2"];
@@ -53,10 +54,21 @@ async function waitToBeHandedOver(ages: readonly number[]): Promise<void> {
 }
 
 describe("what is told of shards", () => {
-  it("is that they are one installation's, and which of them keeps the directory", async () => {
+  it("is that they are one installation's, which of them keeps the directory, and what each has and lacks", async () => {
+    await databases[1]?.pool.query(
+      "INSERT INTO postern.storage_buckets (bucket, installation_id, trouble) VALUES ($1, gen_random_uuid(), 'lost')",
+      [directoryBucketName("eu2")],
+    );
     const told = await examine();
+    await databases[1]?.pool.query("DELETE FROM postern.storage_buckets");
     assert.equal(told("shards"), "ok: 2 databases of one installation; eu1 keeps the directory");
-    for (const name of NAMES) assert.match(told(`shard ${name}: database`) ?? "", /^ok: /, name);
+    for (const name of NAMES) {
+      assert.match(told(`shard ${name}: database`) ?? "", /^ok: /, name);
+      // Nothing but a move of tenants needs it.
+      assert.match(told(`shard ${name}: moving tenants`) ?? "", /^info: .*wal_level/, name);
+    }
+    assert.equal(told("shard eu1: owner mark"), null);
+    assert.equal(told("shard eu2: owner mark"), "fail: lost");
   });
 
   it("is a clock that is some seconds before or behind this machine's", async () => {
@@ -81,7 +93,7 @@ describe("what is told of shards", () => {
     const told = await examine();
     assert.match(
       told("shard eu1: hand-over") ?? "",
-      /^warn: 2 events for other shards wait, the oldest for \d\d+ s$/,
+      /^warn: 2 events for other shards wait, the oldest for \d{2,3} s$/,
     );
     assert.equal(told("shard eu2: hand-over"), null);
     await databases[0]?.pool.query(

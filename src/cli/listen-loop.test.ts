@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
-import { after, afterEach, before, describe, it, mock } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it, mock } from "node:test";
 import promises from "node:timers/promises";
 import { newDeliveryId, newEndpointId, newEventId } from "../shared/id.ts";
 import { ApiRefusalError, type ApiClient } from "./api-client.ts";
@@ -42,17 +42,28 @@ const NONE = { lease_id: null, lease_until: null, events: [] };
 const past = () => ({ id: newEventId(), type: "invoice.paid", deliveries: 1, created_at: AT });
 
 let receiver: Server;
-/** What was said to people. */
+/** What it answers. */
+let answering = { status: 204, body: "" };
+/** What was said to people, and printed for programs. */
 let told: string[] = [];
+let printed: string[] = [];
+/** What Postern was told became of events. */
+let acknowledged: unknown[] = [];
 before(async () => {
-  mock.method(console, "log", () => undefined);
+  mock.method(console, "log", (line: string) => void printed.push(line));
   mock.method(process.stderr, "write", (text: string) => told.push(text) > 0);
-  receiver = createServer((_request, response) => response.writeHead(204).end()).listen(0, "127.0.0.1");
+  receiver = createServer((_request, response) => {
+    response.writeHead(answering.status).end(answering.body);
+  }).listen(0, "127.0.0.1");
   await once(receiver, "listening");
 });
 after(() => receiver.close());
 // Each listening waits for signals as long as the process lives.
 afterEach(() => process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM"));
+beforeEach(() => {
+  answering = { status: 204, body: "" };
+  acknowledged = [];
+});
 
 const refusal = (status: number) => new ApiRefusalError('{"error":"no"}', status);
 
@@ -63,20 +74,30 @@ type Given = {
   deletion?: Error | null;
   secret?: string | null;
   isJson?: boolean;
+  /** Where to forward to. */
+  to?: Server;
 };
 
 /** Listens where these calls in turn answer so, or fail; Ctrl-C at the last. Answers the calls that were made. */
 async function listen(
   answers: readonly unknown[],
-  { replayed = 0, patterns = ["*"], deletion = null, secret = "whsec_", isJson = true }: Given = {},
+  {
+    replayed = 0,
+    patterns = ["*"],
+    deletion = null,
+    secret = "whsec_",
+    isJson = true,
+    to = receiver,
+  }: Given = {},
 ): Promise<string[]> {
   const made: string[] = [];
-  told = [];
+  [told, printed] = [[], []];
   const left = [...answers];
   const api: ApiClient = {
-    async call(method, path) {
+    async call(method, path, json = "null") {
       const last = path.split("/").at(-1);
       made.push(last === ENDPOINT.id ? method : last === "send" ? path : `${last}`);
+      if (last === "acks") acknowledged.push(JSON.parse(json));
       if (last === "webhooks") return JSON.stringify({ endpoint: ENDPOINT, secret: "whsec_" });
       if (method === "DELETE") {
         if (deletion !== null) throw deletion;
@@ -93,7 +114,7 @@ async function listen(
       return JSON.stringify(answer);
     },
   };
-  const address = receiver.address();
+  const address = to.address();
   assert.ok(typeof address === "object" && address !== null);
   const forward = new URL(`http://127.0.0.1:${address.port}/`);
   await listenTo(api, { forward, patterns, secret: secret ?? undefined, replayed, isJson }).catch(
@@ -142,6 +163,66 @@ describe("listening", () => {
       "leases",
       "DELETE",
     ]);
+  });
+
+  it("begins with the last event alone where one is asked for, and with none where none is", async () => {
+    const last = past();
+    const answers = [{ searched_to: null, events: [last] }, {}, NONE];
+    const send = `/api/events/${last.id}/send`;
+    assert.deepEqual(await listen(answers, { replayed: 1 }), [
+      "webhooks",
+      "events?limit=1",
+      send,
+      "leases",
+      "DELETE",
+    ]);
+    assert.deepEqual(await listen([NONE]), ["webhooks", "leases", "DELETE"]);
+  });
+
+  it("tells Postern and programs what became of each event", async () => {
+    const shown = { type: "invoice.paid", id: EVENT.id, event_id: EVENT.event_id, attempt: 1 };
+    await listen([LEASE, {}, NONE]);
+    answering = { status: 500, body: `\0no ${"x".repeat(300)}` };
+    await listen([LEASE, {}, NONE]);
+    assert.deepEqual(acknowledged, [
+      { lease_id: LEASE.lease_id, acks: [{ id: EVENT.id }] },
+      // PostgreSQL stores no NUL.
+      { lease_id: LEASE.lease_id, acks: [{ id: EVENT.id, error: `500 no ${"x".repeat(193)}` }] },
+    ]);
+    assert.equal(printed.length, 1);
+    const { at, ms, ...rest } = JSON.parse(printed[0] ?? "");
+    assert.deepEqual(rest, { ...shown, status: 500, error: null });
+    assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000 && Number.isInteger(ms));
+  });
+
+  it("ends at once at a second signal, but not at one that comes right behind the first", async () => {
+    let now = 5000;
+    const exits: unknown[] = [];
+    const clock = mock.method(performance, "now", () => now);
+    const exit = mock.method(process, "exit", (code: number) => void exits.push(code));
+    await listen([NONE]);
+    now += 1000;
+    process.emit("SIGINT");
+    assert.deepEqual(exits, []);
+    now += 1001;
+    process.emit("SIGTERM");
+    assert.deepEqual(exits, [1]);
+    for (const one of [clock, exit]) one.mock.restore();
+  });
+
+  it("says what to do where a receiver breaks off", async () => {
+    const left = createServer((_request, response) => response.destroy()).listen(0, "127.0.0.1");
+    await once(left, "listening");
+    await listen([LEASE, {}, NONE], { isJson: false, to: left });
+    left.close();
+    assert.match(
+      told.join(""),
+      /^ {2}http:\/\/127\.0\.0\.1:\d+ broke the connection off: see your receiver's log$/m,
+    );
+    assert.match(
+      printed[0] ?? "",
+      new RegExp(`^\\d\\d:\\d\\d:\\d\\d\\.\\d{3}  invoice\\.paid  ${EVENT.event_id}  ECONNRESET  \\d+ ms$`),
+    );
   });
 
   it("says that its endpoint could not be deleted, but not where it was gone already", async () => {

@@ -161,7 +161,37 @@ describe("describeMistake", () => {
     assert.match(describeMistake(new Error("the start failed", { cause })) ?? "", /Check user, password/);
   });
 
+  it("says the same of each code of a kind", () => {
+    const kinds = [
+      [
+        /is not trusted: no\.\n.*sslrootcert/,
+        "SELF_SIGNED_CERT_IN_CHAIN",
+        "DEPTH_ZERO_SELF_SIGNED_CERT",
+        "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+        "UNABLE_TO_GET_ISSUER_CERT",
+        "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+      ],
+      [/is not valid now: no\.\nRenew/, "CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"],
+      [/does not let Postern in: no\.\nCheck user, password and database name/, "28000", "28P01", "3D000"],
+    ] as const;
+    for (const [told, ...codes] of kinds) {
+      for (const code of codes) assert.match(describeMistake(fault(code, "no")) ?? "", told, code);
+    }
+  });
+
+  it("names the database in which a right is missing, and leaves its name out where PostgreSQL does not say it", () => {
+    for (const [message, named] of [
+      ["permission denied for database my-db.2", "DATABASE my-db.2 TO <user>"],
+      ["permission denied for schema public", "DATABASE <database> TO <user>"],
+    ] as const) {
+      assert.ok(describeMistake(fault("42501", message))?.includes(`GRANT CREATE ON ${named};`), message);
+    }
+  });
+
   it("leaves a fault of the program to be printed whole", () => {
     assert.equal(describeMistake(new TypeError("x is not a function")), null);
+    // Of a file, and no port's.
+    assert.equal(describeMistake(fault("EACCES", "EACCES: permission denied, open 'x'", "open")), null);
+    assert.equal(describeMistake(fault("EADDRINUSE", "bind EADDRINUSE", "")), null);
   });
 });

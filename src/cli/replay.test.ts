@@ -86,6 +86,8 @@ describe("postern replay", () => {
       [ran.code, ran.printed],
       [1, `replay ${ID} failed (endpoint_deleted): 4 sent, 2 delivered, 1 failed, 3 skipped\n`],
     );
+    const canceled = { ...replay, status: "canceled", finished_at: AT };
+    assert.equal((await api.run(command, [{ json: { replay } }, { json: { replay: canceled } }])).code, 1);
     const asJson = await api.run(
       [...command, "--json", "--type", "invoice.*", "--cause", "timeout", "--select", "all"],
       answers,
@@ -99,12 +101,21 @@ describe("postern replay", () => {
     });
   });
 
+  it("names the option whose time it does not understand, before it asks", async () => {
+    for (const option of ["--from", "--to"]) {
+      const words = command.map((word, place) => (command[place - 1] === option ? "soon" : word));
+      const ran = await api.run(words, []);
+      assert.deepEqual([ran.code, ran.asked], [1, []]);
+      assert.match(ran.errors, new RegExp(`${option} soon is not a time such as`));
+    }
+  });
+
   it("as a dry run counts by cause, the most first, and sends nothing", async () => {
     const counted = {
       count: 9,
       is_capped: false,
       oldest: AT,
-      newest: AT,
+      newest: "2026-01-31T12:00:00.000Z",
       by_cause: { timeout: 2, http_500: 6, refused: 1 },
     };
     const ran = await api.run([...command, "--dry-run"], [{ json: counted }]);
@@ -114,13 +125,16 @@ describe("postern replay", () => {
     );
     assert.deepEqual(
       [ran.code, ran.printed],
-      [0, `9 events, accepted from ${AT} to ${AT}\n  http_500: 6\n  timeout: 2\n  refused: 1\n`],
+      [
+        0,
+        `9 events, accepted from ${AT} to 2026-01-31T12:00:00.000Z\n  http_500: 6\n  timeout: 2\n  refused: 1\n`,
+      ],
     );
     const capped = await api.run(
       [...command, "--dry-run"],
       [{ json: { ...counted, is_capped: true, by_cause: {} } }],
     );
-    assert.equal(capped.printed, `9 or more events, accepted from ${AT} to ${AT}\n`);
+    assert.equal(capped.printed, `9 or more events, accepted from ${AT} to 2026-01-31T12:00:00.000Z\n`);
     const none = { count: 0, oldest: null, newest: null, by_cause: {} };
     for (const [is_capped, words] of [
       [true, /^no event among the first that were examined: choose a shorter time/],

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { after, before, describe, it } from "node:test";
-import { runHere } from "../../test/support/command.ts";
+import { captured, runHere } from "../../test/support/command.ts";
 import { makeSecrets, SETTING_NAMES } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { confirm } from "./confirm.ts";
@@ -43,6 +44,9 @@ describe("postern config", () => {
     assert.equal(code, 1);
     assert.match(printed, /^PORT +x$/m);
     assert.match(errors, /^postern:\n {2}PORT /);
+    const other = await runHere(["config"], { ...secrets, DATA_DIR: folder, RETENTION_DAYS: "x" });
+    assert.equal(other.code, 1);
+    assert.match(other.errors, /^postern:\n {2}RETENTION_DAYS /);
   });
 });
 
@@ -58,7 +62,12 @@ describe("a command beside a service", () => {
     );
     await writeFile(join(folder, "demo-secrets.json"), JSON.stringify(secrets));
     assert.equal((await token({})).code, 0);
-    assert.equal((await token({ NODE_ENV: "production" })).code, 1);
+    const inProduction = await token({ NODE_ENV: "production", DATABASE_URL: "postgres://127.0.0.1/x" });
+    assert.equal(inProduction.code, 1);
+    assert.match(inProduction.errors, /INTEGRATION_ENCRYPTION_KEY is required/);
+    const ofIssuer = await token({ SESSION_JWKS_URL: "https://login.example.com/" });
+    assert.match(ofIssuer.errors, /INTEGRATION_ENCRYPTION_KEY is required/);
+    assert.doesNotMatch(ofIssuer.errors, /If Postern is installed already/);
     const half = await token({ SESSION_JWT_SECRET: secrets.SESSION_JWT_SECRET });
     assert.equal(half.code, 1);
     assert.doesNotMatch(half.errors, /If Postern is installed already/);
@@ -90,6 +99,22 @@ describe("a start", () => {
   });
 });
 
+describe("a demonstration", () => {
+  it("runs one worker, and not in production", async () => {
+    for (const [words, env, refusal] of [
+      [["--workers", "2"], {}, "--demo runs one worker: leave --workers out"],
+      [[], { NODE_ENV: "production" }, "it does not run under NODE_ENV=production"],
+    ] as const) {
+      const { code, printed, errors } = await runHere(["up", "--demo", ...words], {
+        DATA_DIR: folder,
+        ...env,
+      });
+      assert.deepEqual([code, printed], [1, ""]);
+      assert.ok(errors.includes(refusal), errors);
+    }
+  });
+});
+
 describe("the number of workers", () => {
   it("is 1 to 64", () => {
     assert.deepEqual(["1", "9", "10", "64"].map(parseWorkers), [1, 9, 10, 64]);
@@ -102,8 +127,29 @@ describe("the number of workers", () => {
   });
 });
 
+/** Asks at a terminal where this is typed. */
+async function answer(text: string): Promise<void> {
+  const value = Object.assign(new PassThrough(), { isTTY: true });
+  Object.defineProperty(process, "stdin", { configurable: true, value });
+  value.write(`${text}\n`);
+  await captured(() => confirm("Erase all?"));
+}
+
 describe("what cannot be undone", () => {
   it("is not done without a terminal that can be asked", async () => {
     await assert.rejects(confirm("Erase all?"), new ConfigError("Erase all? Add --yes."));
+  });
+
+  it("is done at a terminal for yes alone", async () => {
+    const terminal = Object.getOwnPropertyDescriptor(process, "stdin");
+    assert.ok(terminal !== undefined);
+    try {
+      for (const yes of ["yes", " yes "]) await answer(yes);
+      for (const no of ["", "y", "no", "YES!"]) {
+        await assert.rejects(answer(no), new ConfigError("nothing was erased"), no);
+      }
+    } finally {
+      Object.defineProperty(process, "stdin", terminal);
+    }
   });
 });

@@ -7,7 +7,8 @@ import { runHere, type Ran } from "./command.ts";
 import { listen } from "./tls-receiver.ts";
 
 type Answer = { status?: number; headers?: Record<string, string>; json?: unknown; text?: string };
-export type Asked = { call: string; json: unknown; session: JWTPayload };
+/** `text` is the body as it came. */
+export type Asked = { call: string; json: unknown; text: string; session: JWTPayload };
 
 export async function startPretendedApi() {
   let left: Answer[] = [];
@@ -19,6 +20,7 @@ export async function startPretendedApi() {
       asked.push({
         call: `${request.method} ${request.url}`,
         json: body === "" ? null : JSON.parse(body),
+        text: body,
         session: decodeJwt((request.headers.authorization ?? "").replace("Bearer ", "")),
       });
       const {

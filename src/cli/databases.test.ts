@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { connect, createServer } from "node:net";
+import { pipeline } from "node:stream";
+import { after, before, describe, it } from "node:test";
+import { freePort } from "../../test/support/free-port.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { makeLog, type Log } from "../telemetry/log.ts";
+import { migrateDatabase, openDatabase, withDatabases } from "./databases.ts";
+
+const LONG_MS = 60_000;
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.drop());
+
+/** A log whose lines of waiting are handed over. */
+function logOf(waiting: () => void): Log {
+  return Object.assign(makeLog("silent"), { info: waiting });
+}
+
+/** Says that it does wait where it must not. */
+const impatient = logOf(() => assert.fail("it waits"));
+
+describe("the database of a command", () => {
+  it("is one, with the certificates that its URL names", async () => {
+    const log = makeLog("silent");
+    const dataDir = temporaryPath("data");
+    const shards = [{ name: "eu1", url: database.url, weight: 1 }];
+    await assert.rejects(openDatabase({ databaseUrl: undefined, shards, dataDir }, log), {
+      name: "ConfigError",
+      message: /This command works on one database, and SHARDS names several/,
+    });
+    const databaseUrl = "postgres://a/postern?sslmode=verify-full&sslrootcert=/nowhere/ca.pem";
+    await assert.rejects(openDatabase({ databaseUrl, dataDir }, log), {
+      name: "ConfigError",
+      message: /\/nowhere\/ca\.pem/,
+    });
+  });
+
+  it("is waited for while nothing answers there, and once it does it has the whole schema", async () => {
+    const url = new URL(database.url);
+    const real = Number(url.port);
+    url.port = String(await freePort());
+    const proxy = createServer((client) => {
+      pipeline(client, connect(real, "127.0.0.1"), client, () => undefined);
+    });
+    const applied = await migrateDatabase(
+      url.href,
+      logOf(() => {
+        if (!proxy.listening) proxy.listen(Number(url.port), "127.0.0.1");
+      }),
+      LONG_MS,
+    );
+    assert.deepEqual(applied, []);
+    assert.ok(proxy.listening, "it was waited for");
+    proxy.close();
+  });
+
+  it("is not waited for where it says no, or where no time is given", async () => {
+    const url = new URL(database.url);
+    url.pathname = "/no_such_database";
+    await assert.rejects(migrateDatabase(url.href, impatient, LONG_MS), { code: "3D000" });
+    const nobody = `postgres://127.0.0.1:${await freePort()}/postern`;
+    await assert.rejects(migrateDatabase(nobody, impatient), /ECONNREFUSED/);
+  });
+});
+
+describe("several databases of a start", () => {
+  it("are opened in their order, each with its name, and closed behind the work, be it done or failed", async () => {
+    const places = ["eu1", "eu2"].map((name) => ({ name, url: database.url }));
+    const asked = await withDatabases(places, async (databases) =>
+      Promise.all(
+        databases.map(async ({ name, db }) => {
+          const { rows } = await db.query("SELECT current_setting('application_name') AS told");
+          return [name, rows[0]?.told];
+        }),
+      ),
+    );
+    assert.deepEqual(asked, [
+      ["eu1", "postern start"],
+      ["eu2", "postern start"],
+    ]);
+    let kept: { query(sql: string): Promise<unknown> } | undefined;
+    await assert.rejects(
+      withDatabases(places, async ([first]) => {
+        kept = first?.db;
+        throw new Error("no");
+      }),
+      /^Error: no$/,
+    );
+    await assert.rejects(async () => kept?.query("SELECT"), /after calling end/);
+  });
+});

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { runHere, type Ran } from "../../test/support/command.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import type { Environment } from "../config.ts";
+import { joinShards } from "../shards/join.ts";
+import { tryLockMove } from "../shards/move-store.ts";
+
+const NAMES = ["eu1", "eu2", "eu3"];
+const acme = tenant("acme");
+
+let databases: TestDatabase[];
+before(async () => {
+  databases = await Promise.all(NAMES.map(() => createTestDatabase()));
+  await joinShards(
+    databases.map(({ pool }, place) => ({ name: NAMES[place] ?? "", db: pool })),
+    NAMES,
+  );
+});
+after(async () => {
+  for (const database of databases) await database.drop();
+});
+beforeEach(async () => {
+  await of("eu1").pool.query(
+    `TRUNCATE postern.shard_directory, postern.tenant_moves;
+      INSERT INTO postern.shard_directory (tenant_id, shard) VALUES ('acme', 'eu1')`,
+  );
+});
+
+function of(name: string): TestDatabase {
+  const database = databases[NAMES.indexOf(name)];
+  assert.ok(database !== undefined);
+  return database;
+}
+
+/** As the command leaves it that was killed before its switch, or behind it. */
+async function begun({ isSwitched }: { isSwitched: boolean }): Promise<void> {
+  await of("eu1").pool.query(
+    "INSERT INTO postern.tenant_moves (tenant_id, source, target, switched) VALUES ('acme', 'eu1', 'eu2', $1)",
+    [isSwitched],
+  );
+  if (isSwitched) await of("eu1").pool.query("UPDATE postern.shard_directory SET shard = 'eu2'");
+}
+
+function run(words: readonly string[], env: Environment = {}): Promise<Ran> {
+  const SHARDS = NAMES.map((name) => `${name}=${of(name).url}`).join("|");
+  return runHere(["tenants", "move", "acme", ...words], { SHARDS, DATA_DIR: temporaryPath("data"), ...env });
+}
+
+/** Once the server has noticed that the connection of the command before is gone, and its lock with it. */
+async function move(words: readonly string[], env: Environment = {}): Promise<Ran> {
+  await eventually(async () => {
+    const { rows } = await of("eu1").pool.query(
+      "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+    );
+    return rows.length === 0;
+  });
+  return run(words, env);
+}
+
+/** What a refused command says, without the line that names the databases. */
+function told({ code, printed, errors }: Ran): string {
+  assert.deepEqual([code, printed], [1, ""], errors);
+  return errors
+    .replaceAll("\n  ", "\n")
+    .replace(/^Database: .*\n/, "")
+    .trim();
+}
+
+const refusal = async (words: readonly string[], env: Environment = {}) => told(await move(words, env));
+
+describe("a move that has begun", () => {
+  it("goes to no other shard, and a dry run says where it goes", async () => {
+    await begun({ isSwitched: false });
+    assert.equal(
+      await refusal(["--to", "eu3"]),
+      "postern:\nacme is being moved to eu2 already.\nGo on with --to eu2, or give it up with --undo.",
+    );
+    const dry = await move(["--dry-run"]);
+    assert.deepEqual([dry.code, dry.printed], [0, "acme is being moved from eu1 to eu2 already.\n"]);
+  });
+
+  it("is not undone behind its switch", async () => {
+    await begun({ isSwitched: true });
+    assert.equal(
+      await refusal(["--undo"]),
+      "postern:\nacme lives in eu2 already.\nRun the command without --undo: it deletes what is left in eu1.",
+    );
+  });
+
+  it("is undone before it, and leaves the tenant where it is", async () => {
+    await begun({ isSwitched: false });
+    const { code, printed, errors } = await move(["--undo"]);
+    assert.deepEqual([code, printed], [0, "acme stays in eu1.\n"], errors);
+    const { rows } = await of("eu1").pool.query("SELECT FROM postern.tenant_moves");
+    assert.equal(rows.length, 0);
+    assert.equal(await refusal(["--undo"]), "postern:\nacme is not being moved.\nIt lives in eu1.");
+  });
+
+  it("is left to the command that moves already", async () => {
+    const client = await of("eu1").pool.connect();
+    try {
+      await eventually(() => tryLockMove(client, acme));
+      assert.match(
+        told(await run(["--to", "eu2"])),
+        /Another command is moving acme\.\nWait until it has ended\./,
+      );
+    } finally {
+      client.release(true);
+    }
+  });
+});
+
+const notIt = (setting: string, name: string) =>
+  `postern:\nThe database of ${setting} is not the shard ${name} of this installation.\nCorrect or unset it; without it the URL of SHARDS is used.`;
+
+describe("a tenant that cannot be moved", () => {
+  it("is told so with every reason at once", async () => {
+    await of("eu1").pool.query("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ('acme')");
+    await of("eu2").pool.query(
+      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+        VALUES ('acme', gen_random_uuid(), 'https://example.com/', '{*}', '', now(), now())`,
+    );
+    const said = await refusal(["--to", "eu2"]);
+    await of("eu1").pool.query("DELETE FROM postern.tenant_erasures");
+    await of("eu2").pool.query("DELETE FROM postern.endpoints");
+    assert.match(said, /eu1 .*wal_level/);
+    assert.ok(said.includes("eu2 has rows of acme already (endpoints).\n"), said);
+    assert.ok(said.includes("acme is being erased.\nThere will be nothing to move."), said);
+    const { rows } = await of("eu1").pool.query("SELECT FROM postern.tenant_moves");
+    assert.equal(rows.length, 0);
+  });
+});
+
+describe("the databases of a move", () => {
+  it("are those of the two shards, in one installation", async () => {
+    const to = ["--to", "eu2", "--dry-run"];
+    assert.equal(await refusal(to, { MOVE_FROM_URL: of("eu3").url }), notIt("MOVE_FROM_URL", "eu1"));
+    assert.equal(await refusal(to, { MOVE_TO_URL: of("eu3").url }), notIt("MOVE_TO_URL", "eu2"));
+    const { rows } = await of("eu2").pool.query(
+      "UPDATE postern.shard new SET directory = gen_random_uuid() FROM postern.shard old RETURNING old.directory",
+    );
+    assert.equal(await refusal(to), notIt("MOVE_TO_URL", "eu2"));
+    await of("eu2").pool.query("UPDATE postern.shard SET directory = $1", [rows[0]?.directory]);
+  });
+
+  it("have no misspelled parameter, each by its own setting", async () => {
+    const url = "postgres://postgres@127.0.0.1/postern?ssl_mode=require";
+    for (const name of ["MOVE_FROM_URL", "MOVE_TO_URL"]) {
+      assert.match(
+        await refusal(["--to", "eu2"], { [name]: url }),
+        new RegExp(`^postern:\n${name} has a misspelled parameter`),
+      );
+    }
+  });
+});
