@@ -22,6 +22,20 @@ describe("the system's clock", () => {
     clearTimeout(alive);
   });
 
+  it("waits for the rest of the time where a timer of Node comes early", (test) => {
+    let nowMs = 1000;
+    test.mock.method(performance, "now", () => nowMs);
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    let ran = 0;
+    systemClock.after(5.5, () => ran++);
+    nowMs += 5.2;
+    test.mock.timers.tick(6);
+    assert.equal(ran, 0);
+    nowMs += 0.3;
+    test.mock.timers.tick(1);
+    assert.equal(ran, 1);
+  });
+
   it("runs what waits for no time at the end of this turn", async () => {
     const done: string[] = [];
     systemClock.after(0, () => done.push("this turn"));

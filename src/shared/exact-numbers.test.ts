@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { isSameNumber, jsonNumber } from "../../test/support/json-numbers.ts";
-import { mayAlterNumbers, parseWithDigits } from "./exact-numbers.ts";
+import { brokenNumberRule, mayAlterNumbers, parseWithDigits } from "./exact-numbers.ts";
 
 const digits = fc.bigInt({ min: -(10n ** 60n), max: 10n ** 60n });
+
+const ruleOf = (text: string) => brokenNumberRule(JSON.rawJSON(text));
 
 describe("parseWithDigits", () => {
   it("writes out every integer as it was", () => {
@@ -60,6 +62,7 @@ describe("parseWithDigits", () => {
   it("keeps the text of every number that a double alters, and of no short one beside", () => {
     const altered = [
       "0.12345678901234567",
+      "9007199254740993",
       "-12345678901234567.5",
       "9007199254740993e0",
       "0.9007199254740993e16",
@@ -84,6 +87,13 @@ describe("parseWithDigits", () => {
   it("is not asked for by what only looks like a small exponent", () => {
     for (const text of ['{"id":"018f3a2e-4123-7e-412-8123"}', '{"a":"1e-999"}', '{"a":1e-99,"b":[2e-10]}'])
       assert.equal(mayAlterNumbers(text), false, text);
+  });
+
+  it("knows a number that is too long for a database, and one that is none to a double", () => {
+    assert.equal(ruleOf("1".repeat(400)), null);
+    assert.equal(ruleOf("1".repeat(401)), "number_too_long");
+    assert.equal(ruleOf("1e-400"), "number_out_of_range");
+    assert.equal(ruleOf("4e-324"), null);
   });
 
   it("gives up on a text that is nested too deep", () => {

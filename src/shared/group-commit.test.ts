@@ -196,4 +196,27 @@ describe("GroupCommit", () => {
     await clock.runUntil(5);
     assert.deepEqual(flushed(), [2, 3, 1]);
   });
+
+  it("ends a rest early also behind the time of an earlier one that had ended early", async () => {
+    const { clock, turn } = ownTime();
+    const { flushes, flush } = manualFlush();
+    const rest = { ms: 5, from: 1, endsWhenBack: true } as const;
+    const group = new GroupCommit(flush, { maxItems: 10, maxConcurrent: 1, rest }, clock);
+    const flushed = () => flushes.map(({ items }) => items.length);
+    void group.add(1);
+    await turn();
+    flushes[0]?.end();
+    await turn();
+    void group.add(2);
+    await turn();
+    assert.deepEqual(flushed(), [1, 1]);
+    await clock.runUntil(3);
+    flushes[1]?.end();
+    await turn();
+    // The first rest would have ended.
+    await clock.runUntil(5);
+    void group.add(3);
+    await turn();
+    assert.deepEqual(flushed(), [1, 1, 1]);
+  });
 });

@@ -81,6 +81,15 @@ describe("ids", () => {
     );
   });
 
+  it("begin each millisecond low enough to be counted up in it", (test) => {
+    let nowMs = Date.now() + 60_000;
+    test.mock.method(Date, "now", () => nowMs);
+    for (let n = 0; n < 200; n++) {
+      nowMs++;
+      assert.match(newDeliveryId(), /^.{14}7[0-3]/);
+    }
+  });
+
   it("differ by chance, also beyond what is drawn at once", () => {
     const ends = Array.from({ length: 1100 }, () => newDeliveryId().slice(24));
     assert.equal(new Set(ends).size, ends.length);

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { publicBase } from "./public-base.ts";
-import { messageOf } from "./message-of.ts";
+import { codeOf, hasCode } from "./error-code.ts";
+import { messageOf, reasonOf } from "./message-of.ts";
 import { parseJson } from "./parse-json.ts";
 import { ConfigError } from "./config-error.ts";
 import { Refusal } from "./refusal.ts";
 import { isSameSecret } from "./same-secret.ts";
+import { withoutSlash } from "./without-slash.ts";
 
 const at = (host: string) => publicBase({ publicUrl: undefined, host, port: 80, basePath: "/hooks" });
 
@@ -42,7 +44,38 @@ describe("a text of JSON", () => {
   });
 });
 
+describe("an address", () => {
+  it("loses the slash at its end, and no other", () => {
+    for (const [text, short] of [
+      ["http://a/b/", "http://a/b"],
+      ["http://a/b", "http://a/b"],
+      ["/", ""],
+    ] as const) {
+      assert.equal(withoutSlash(text), short);
+    }
+  });
+});
+
 describe("an error", () => {
+  it("has a code, or none, and is one of several by any of theirs", () => {
+    const error = Object.assign(new Error("no"), { code: "EEXIST" });
+    assert.equal(codeOf(error), "EEXIST");
+    assert.ok(hasCode(error, "ENOTEMPTY", "EEXIST") && hasCode(error, "EEXIST", "ENOTEMPTY"));
+    assert.ok(!hasCode(error, "ENOTEMPTY") && !hasCode(error));
+    for (const other of [new Error("no"), Object.assign(new Error("no"), { code: 7 }), { code: "EEXIST" }]) {
+      assert.equal(codeOf(other), "");
+    }
+  });
+
+  it("says by its cause why, where it has one", () => {
+    assert.equal(
+      reasonOf(new Error("fetch failed", { cause: new Error("connect ECONNREFUSED") })),
+      "connect ECONNREFUSED",
+    );
+    assert.equal(reasonOf(new Error("fetch failed")), "fetch failed");
+    assert.equal(reasonOf("text"), "text");
+  });
+
   it("says what it says without a point at its end, and for one of several all that they say", () => {
     const each = ["no route to 10.0.0.7.", "no route to 10.0.0.8"].map((message) => new Error(message));
     const told = [each[0], new AggregateError(each), new AggregateError(each, "Refused."), "no error"];
