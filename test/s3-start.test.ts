@@ -7,6 +7,8 @@ import {
   PutBucketVersioningCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
+import { checkObjectStores } from "../src/cli/doctor-checks.ts";
+import { makeSecrets, readConfig } from "../src/config.ts";
 import { prepareMoto, startMoto } from "./support/moto.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { startTestService, type TestService } from "./support/service.ts";
@@ -15,6 +17,7 @@ import { freePort } from "./support/free-port.ts";
 import type { ObjectStoreProcess } from "./support/versitygw.ts";
 
 const missing = prepareMoto();
+const urlOf = (endpoint: string, bucket: string) => `s3://${bucket}?region=us-east-1&endpoint=${endpoint}`;
 
 describe("a start with an object store", { skip: missing ?? false }, () => {
   let store: ObjectStoreProcess;
@@ -41,6 +44,15 @@ describe("a start with an object store", { skip: missing ?? false }, () => {
       message: /unversioned is not safe to use\.\nBR-04 is not set: enable versioning/,
     });
     assert.equal(await objectsIn("unversioned"), 0);
+    const found = await checkObjectStores(
+      readConfig({ ...makeSecrets(), OBJECT_STORE_URL: urlOf(store.endpoint, "unversioned") }),
+    );
+    const told = new Map(found.map(({ detail, status }) => [/rule (\S+)/.exec(detail)?.[1], status]));
+    assert.deepEqual(
+      [told.get(undefined), told.get("BR-04"), told.get("BR-01")],
+      ["ok", "fail", "warn"],
+      "as the doctor tells it",
+    );
   });
 
   it("succeeds where less is wrong, and serves no files of a folder", async () => {
@@ -66,7 +78,7 @@ describe("a start with an object store", { skip: missing ?? false }, () => {
   }
 
   function start(endpoint: string, bucket: string): Promise<TestService> {
-    const OBJECT_STORE_URL = `s3://${bucket}?region=us-east-1&endpoint=${endpoint}`;
+    const OBJECT_STORE_URL = urlOf(endpoint, bucket);
     return startTestService({ database, receiver, roles: ["api"], env: { OBJECT_STORE_URL } });
   }
 });

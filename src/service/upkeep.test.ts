@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { setImmediate as pause } from "node:timers/promises";
 import { freePort } from "../../test/support/free-port.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { createPool } from "../database/pool.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
-import { makeUpkeep } from "./upkeep.ts";
+import { makeUpkeep, type Upkeep } from "./upkeep.ts";
 
 const WORK = [
   "announce_catalog",
@@ -35,7 +36,11 @@ async function fails(): Promise<never> {
   throw new Error("no");
 }
 
-it("each work of upkeep begins at the start, and one that fails is counted by its name", async () => {
+/** Upkeep without a database, beside this work of pull endpoints. */
+async function withUpkeep(
+  pull: Parameters<typeof makeUpkeep>[0]["pull"],
+  work: (upkeep: Upkeep, failed: () => Promise<string[]>) => Promise<void>,
+): Promise<void> {
   const url = `postgres://127.0.0.1:${await freePort()}/nothing`;
   const db = createPool({ url, poolSize: 4, applicationName: "postern test", connectionTimeoutMs: 5000 });
   const catalog = await loadCatalog(undefined);
@@ -45,7 +50,7 @@ it("each work of upkeep begins at the start, and one that fails is counted by it
   const upkeep = makeUpkeep({
     db,
     deadWorkers: { look: fails },
-    pull: { endLeases: fails, removeAbandoned: fails, endUnfetched: fails },
+    pull,
     catalog: { current: () => catalog },
     log: makeLog("silent"),
     metrics,
@@ -55,13 +60,39 @@ it("each work of upkeep begins at the start, and one that fails is counted by it
   });
   upkeep.start();
   try {
+    await work(upkeep, failed);
+  } finally {
+    await upkeep.stop();
+    await db.end();
+  }
+}
+
+it("each work of upkeep begins at the start, and one that fails is counted by its name", () =>
+  withUpkeep({ endLeases: fails, removeAbandoned: fails, endUnfetched: fails }, async (_upkeep, failed) => {
     await eventually(async () => {
       const seen = await failed();
       return WORK.every((name) => seen.includes(name));
     });
     assert.deepEqual(await failed(), WORK);
-  } finally {
-    await upkeep.stop();
-    await db.end();
-  }
+  }));
+
+it("a stop of upkeep waits for the work under way, and goes no further in what has more to do", async () => {
+  let rounds = 0;
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const endLeases = async (): Promise<boolean> => {
+    rounds++;
+    if (rounds === 3) begun.resolve();
+    if (rounds >= 3) await ended.promise;
+    return rounds < 10;
+  };
+  await withUpkeep({ endLeases, removeAbandoned: fails, endUnfetched: fails }, async (upkeep) => {
+    await begun.promise;
+    let isStopped = false;
+    const stopping = upkeep.stop().then(() => (isStopped = true));
+    await pause();
+    assert.equal(isStopped, false);
+    ended.resolve();
+    await stopping;
+    assert.equal(rounds, 3);
+  });
 });
