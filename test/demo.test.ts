@@ -1,6 +1,7 @@
 /** `npm start` as a newcomer meets it: the printed lines are pasted into a shell as they are. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,13 +11,18 @@ import { promisify } from "node:util";
 import * as z from "zod";
 import { tokenObject } from "../src/api/portal-schemas.ts";
 import { endpointObject, listedDeliveryObject, publishedObject } from "../src/api/schemas.ts";
+import { exportObject } from "../src/api/storage-schemas.ts";
 import type { Environment } from "../src/config.ts";
+import { openSigningSecret } from "../src/endpoints/signing-secret.ts";
+import { parseTenantId } from "../src/shared/id.ts";
+import { makeSecretBox } from "../src/shared/secret-box.ts";
 import { ndjsonRows, unpack } from "./support/exports.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, SOURCES, startProgram, type Program } from "./support/program.ts";
 import { eventually } from "./support/eventually.ts";
 
 const run = promisify(execFile);
+const DAY_MS = 86_400_000;
 
 const created = z.object({ endpoint: endpointObject });
 const endpointList = z.object({ endpoints: z.array(endpointObject) });
@@ -26,6 +32,7 @@ const weekOfEndpoints = z.object({
   endpoints: z.array(z.object({ delivered: z.int(), failed: z.int(), pending: z.int() })),
 });
 const weekOfCauses = z.object({ causes: z.array(z.object({ cause: z.string() })) });
+const exportList = z.object({ exports: z.array(exportObject) });
 const audited = z.object({ entries: z.array(z.object({ action: z.string() })) });
 
 async function makeDataDir(): Promise<string> {
@@ -144,8 +151,10 @@ describe("postern up --demo", () => {
     const found = new Set(causes.map(({ cause }) => cause));
     for (const cause of ["connect", "http_500", "http_503", "reset"]) assert.ok(found.has(cause), cause);
 
-    const { exports } = z.object({ exports: z.array(z.unknown()) }).parse(await read("/api/storage/exports"));
-    assert.equal(exports.length, 1);
+    const { exports } = exportList.parse(await read("/api/storage/exports"));
+    const [made, ...others] = exports;
+    assert.ok(made !== undefined && others.length === 0);
+    assert.equal(Date.parse(made.to) - Date.parse(made.from), DAY_MS);
     const { entries } = audited.parse(await read("/api/audit"));
     assert.equal(entries.filter(({ action }) => action === "endpoint.created").length, 4);
 
@@ -153,6 +162,41 @@ describe("postern up --demo", () => {
     const earlier = await newest();
     await eventually(async () => (await newest()) !== earlier);
     assert.doesNotMatch(demo.output(), /^receiver:/m);
+  });
+
+  it("gave each endpoint its share of the types, and signed what it sent with its secret", async () => {
+    const { rows } = await database.pool.query(
+      `SELECT DISTINCT ON (endpoints.id) endpoints.id, split_part(url, '/', 5) AS kind, events AS patterns,
+          secret, request_headers AS headers, sent_at, body
+        FROM postern.endpoints JOIN postern.deliveries ON endpoint_id = endpoints.id
+          JOIN postern.events ON event_id = events.id
+        WHERE url LIKE '%/webhooks/%' ORDER BY endpoints.id, deliveries.id`,
+    );
+    const kinds = new Map<string, string[]>(rows.map(({ kind, patterns }) => [kind, patterns]));
+    const all = kinds.get("healthy") ?? [];
+    assert.ok(all.length > 1 && !all.includes("invoice.*"), all.join());
+    assert.deepEqual(
+      kinds,
+      new Map([
+        ["healthy", all],
+        ["slow", all.slice(0, 1)],
+        ["flaky", all],
+        ["dead", all.slice(-1)],
+      ]),
+    );
+    const file: unknown = JSON.parse(await readFile(join(dataDir, "demo-secrets.json"), "utf8"));
+    const box = makeSecretBox([Buffer.from(Object(file).INTEGRATION_ENCRYPTION_KEY, "base64")]);
+    const tenantId = parseTenantId("demo");
+    assert.ok(tenantId !== null);
+    for (const { id, kind, secret, headers, sent_at, body } of rows) {
+      // Its secret was rotated since, for the audit log.
+      if (kind === "slow") continue;
+      const key = openSigningSecret(box, secret, { tenantId, endpointId: id });
+      const timestamp = String(Math.floor(sent_at.getTime() / 1000));
+      const signature = createHmac("sha256", key).update(`${timestamp}.${body}`).digest("hex");
+      assert.equal(headers["X-Service-Timestamp"], timestamp, kind);
+      assert.equal(headers["X-Service-Signature"], `sha256=${signature}`, kind);
+    }
   });
 
   it("keeps its secrets and tokens in files that only their owner can read", async () => {
@@ -204,6 +248,7 @@ describe("postern up --demo on a database of its own", () => {
 
   it("leads by its lines to a delivery, and to the log in an archive with no setting but its folder", async () => {
     endpoint = await followWelcome(demo);
+    assert.doesNotMatch(demo.output(), /DATABASE_URL is not set/);
     const line = demo
       .output()
       .split("\n")
