@@ -96,11 +96,11 @@ describe("postern catalog diff", () => {
       output: "deprecated  a.old\nadded       a.new\n",
       errors: "",
     });
-    const unkind = await write("unkind.yaml", entry("a.b", schema("string")));
+    const unkind = await write("unkind.yaml", entry("a.b", schema("string")) + entry("a.new"));
     assert.deepEqual(await catalog(["diff", unkind], { EVENT_CATALOG: before }), {
       code: 1,
       output:
-        "changed     a.b: breaks receivers\n  data.count was integer, and may be string\nremoved     a.old: breaks receivers\n",
+        "changed     a.b: breaks receivers\n  data.count was integer, and may be string\nadded       a.new\nremoved     a.old: breaks receivers\n",
       errors: "",
     });
   });
