@@ -24,7 +24,7 @@ const COMMAND_LINE = [
   "catalog diff file --tenant= --url=",
   "catalog import file",
   "audit --tenant= --since=(1d) --action=… --json",
-  "token --tenant=! --type=user|service(user) --role=owner|admin|member(owner) --subject=(cli) --expires=(1h)",
+  "token --tenant=! --type=user|service(user) --role=owner|admin|member --subject=(cli) --expires=(1h)",
   "storage export --tenant=! --from=! --to= --endpoint= --type= --status= --format= --output= --json --url=",
   "storage library --tenant=! --kind=request_body|response_body|export --limit=(50) --after= --json --url=",
   "storage erase --tenant=! --object= --all --yes --json",
@@ -42,7 +42,7 @@ const COMMAND_LINE = [
   "tenants move tenant --to= --dry-run --undo",
   "tenants erase --tenant=! --dry-run --yes --json --url=",
   "listen --forward=! --events=(*) --tenant= --secret= --replay= --json --url=",
-  "portal --tenant= --role=owner|admin|member(owner) --read-only --subject= --minutes=(60) --url=",
+  "portal --tenant= --role=owner|admin|member --read-only --subject= --minutes=(60) --url=",
   "publish type --data= --versions= --tenant=! --id= --url=",
 ];
 
