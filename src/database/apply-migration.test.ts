@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it, mock } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
-import { pidOf } from "../../test/support/lock-waits.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend } from "../../test/support/pretended-server.ts";
 import { applyMigration } from "./apply-migration.ts";
@@ -54,6 +55,9 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
+/** In the last warning. */
+const named = () => warnings.at(-1)?.split("tried again: ")[1]?.split("; ");
+
 const FIVE_MINUTES_MS = 300_000;
 
 describe("a migration that meets a lock", () => {
@@ -81,31 +85,67 @@ describe("a migration that meets a lock", () => {
     );
   });
 
-  it("names those whose transactions are older than its wait, the oldest first, and what they have locked", async (test) => {
-    // As though each transaction had begun three seconds earlier.
+  it("names the five whose transactions are oldest and not younger than its wait, and the tables they have locked", async (test) => {
+    // A session's name says how long before the wait its transaction began.
     const { url } = await pretend(database, [
-      "FUNCTION clock_timestamp() RETURNS timestamptz RETURN pg_catalog.clock_timestamp() + interval '3 s'",
+      "FUNCTION clock_timestamp() RETURNS timestamptz RETURN 'epoch'::timestamptz + interval '2 s'",
+      `VIEW pg_stat_activity AS SELECT pid, application_name,
+        'epoch'::timestamptz - concat('0', substring(application_name FROM '\\d+$'))::int * interval '1 s' AS xact_start
+        FROM pg_catalog.pg_stat_activity`,
     ]);
     const pool = createPool({ url, poolSize: 1, applicationName: "test", connectionTimeoutMs: 5000 });
     const late = await pool.connect();
-    const holders = [await database.pool.connect(), await database.pool.connect()];
+    const sessions: PoolClient[] = [];
     test.after(async () => {
-      for (const holder of [late, ...holders]) holder.release(true);
+      for (const session of [late, ...sessions]) session.release(true);
       await pool.end();
     });
-    const pids: number[] = [];
-    for (const [index, holder] of holders.entries()) {
-      await holder.query(`BEGIN; SET LOCAL application_name = '${index === 0 ? "a producer" : ""}'`);
+    const begin = async (name: string): Promise<PoolClient> => {
+      const session = await database.pool.connect();
+      sessions.push(session);
+      await session.query(`BEGIN; SET LOCAL application_name = '${name}'`);
+      return session;
+    };
+    const holders: string[] = [];
+    for (const name of ["", "job 2", "job 1", "job 3", "job 5", "job 4"]) {
+      const holder = await begin(name);
       await holder.query("LOCK TABLE postern.outbox, postern.endpoints IN ROW SHARE MODE");
-      pids.push(await pidOf(holder));
+      // This locks their indexes and a catalog too.
+      await holder.query("SELECT FROM postern.outbox, postern.endpoints, pg_catalog.pg_class");
+      const who = name === "" ? "" : ` (${name})`;
+      holders.push(`process ${await pidOf(holder)}${who} has postern.endpoints, postern.outbox locked`);
     }
+    const waiter = await begin("waits 6");
+    const waiting = waiter.query("LOCK TABLE postern.outbox").catch(() => undefined);
+    const pid = await pidOf(sessions[0] ?? waiter);
+    await eventually(async () => (await waitersFor(database.pool, pid)) === 1);
     const waits = holdWaits("all");
     const applying = applyMigration(late, file("SELECT public.fail('40P01');"), log).catch(() => "ended");
     await until(() => waits.length === 1);
-    const locked = "has postern.endpoints, postern.outbox locked";
+    const oldest = [4, 5, 3, 1, 2, 0].map((index) => holders[index]);
+    assert.deepEqual(named(), oldest.slice(0, 5));
+    await sessions[4]?.query("ROLLBACK");
+    waits[0]?.end();
+    await until(() => waits.length === 2);
+    assert.deepEqual(named(), oldest.slice(1));
+    mock.method(performance, "now", () => Number.MAX_VALUE);
+    waits[1]?.end();
+    assert.equal(await applying, "ended");
+    for (const session of sessions) if (session !== waiter) await session.query("ROLLBACK");
+    await waiting;
+  });
+
+  it("names those too whose transactions its user may not see", async (test) => {
+    const holder = await database.pool.connect();
+    test.after(() => holder.release(true));
+    await holder.query("BEGIN; LOCK TABLE postern.outbox");
+    await client.query("SET ROLE postern_tenant");
+    const waits = holdWaits("all");
+    const applying = applyMigration(client, file("SELECT public.fail('40P01');"), log).catch(() => "ended");
+    await until(() => waits.length === 1);
     assert.match(
       warnings.join(),
-      new RegExp(`: process ${pids[0]} \\(a producer\\) ${locked}; process ${pids[1]} ${locked}$`),
+      new RegExp(`: process ${await pidOf(holder)} \\(postern test\\) has postern.outbox locked$`),
     );
     mock.method(performance, "now", () => Number.MAX_VALUE);
     waits[0]?.end();

@@ -54,9 +54,30 @@ it("names who keeps others from writing, the longest first, and nobody who waits
   });
 });
 
-it("names nobody for a lock in another database of the server", async () => {
+it("names in the order of their processes those whose transactions its user may not see, each with one table", async () => {
+  const statements = [lock("outbox", "EXCLUSIVE"), lock("endpoints", "ROW SHARE")];
+  await during(database, [lock("endpoints", "SHARE"), named("reader")], async (reader) => {
+    await during(database, [...statements, lock("dispatches", "EXCLUSIVE")], async (writer) => {
+      const holders = [
+        { table: "endpoints", pid: await pidOf(reader), name: "reader" },
+        { table: "dispatches", pid: await pidOf(writer), name: "postern test" },
+      ];
+      await during(database, ["SET LOCAL ROLE postern_worker"], async (asking) => {
+        assert.deepEqual(
+          await findLockHolders(asking),
+          holders.toSorted((one, other) => one.pid - other.pid),
+        );
+      });
+    });
+  });
+});
+
+it("names nobody for a lock in another database of the server, or of what is no table", async () => {
   await during(other, [lock("events", "ACCESS EXCLUSIVE")], async () => {
     assert.equal((await findLockHolders(other.pool)).length, 1);
+    assert.deepEqual(await findLockHolders(database.pool), []);
+  });
+  await during(database, ["ALTER SEQUENCE postern.schema_functions_id_seq CACHE 1"], async () => {
     assert.deepEqual(await findLockHolders(database.pool), []);
   });
 });

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { pretend } from "../../test/support/pretended-server.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import type { Db, PoolClient } from "./pool.ts";
+import { createPool, type Db, type Pool, type PoolClient } from "./pool.ts";
 import { ensureRoles, findRoleTrouble } from "./roles.ts";
 
 const MAY_NOT = "The database's user may not make the database roles that Postern's queries run under";
@@ -40,6 +41,27 @@ async function asStranger(work: (client: PoolClient, user: string) => Promise<vo
     await work(client, user);
   });
 }
+
+/** On a server that says other things of itself. */
+async function pretending(statements: readonly string[], work: (pool: Pool) => Promise<void>): Promise<void> {
+  const { url } = await pretend(database, statements);
+  const pool = createPool({ url, poolSize: 1, applicationName: "test", connectionTimeoutMs: 5000 });
+  try {
+    await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Of these nobody makes roles. */
+const rolesWhere = (condition: string): string =>
+  `VIEW pg_roles AS SELECT oid, rolname, false AS rolsuper, false AS rolbypassrls, false AS rolcreaterole
+    FROM pg_catalog.pg_roles WHERE ${condition}`;
+
+/** That is what the user has, and USAGE of the owner. */
+const has = (asked: string): string =>
+  `FUNCTION pg_has_role(name, oid, text) RETURNS boolean
+    RETURN $3 = CASE WHEN pg_get_userbyid($2) = 'postern_owner' THEN 'USAGE' ELSE '${asked}' END`;
 
 describe("the roles that queries run under", () => {
   it("go on after another process that makes the same roles at the same moment", async () => {
@@ -97,6 +119,46 @@ describe("the roles that queries run under", () => {
     await assert.rejects(ensureRoles(db), { code: "42601" });
     assert.equal(db.asked.length, 2);
   });
+
+  it("may be entered by a user who is only a member before PostgreSQL 16, and only with the right to set them since", async () => {
+    for (const { version, asked } of [
+      { version: "159999", asked: "MEMBER" },
+      { version: "160000", asked: "SET" },
+    ]) {
+      await pretending(
+        [
+          `FUNCTION current_setting(text) RETURNS text RETURN CASE $1 WHEN 'server_version_num' THEN '${version}' ELSE pg_catalog.current_setting($1) END`,
+          has(asked),
+          rolesWhere("true"),
+        ],
+        async (pool) => assert.equal(await findRoleTrouble(pool), null),
+      );
+    }
+  });
+
+  it("are made and granted where one is missing, which bypasses nothing", async () => {
+    await pretending([rolesWhere("rolname <> 'postern_worker'")], async (pool) => {
+      const user = decodeURIComponent(new URL(database.url).username);
+      const fix = `${REMEDY}: CREATE ROLE postern_worker NOLOGIN; GRANT postern_worker TO ${user};`;
+      assert.deepEqual(await findRoleTrouble(pool), { detail: MAY_NOT, fix });
+    });
+  });
+
+  for (const right of ["rolsuper", "rolbypassrls"]) {
+    it(`are refused where the server says that one has ${right}`, async () => {
+      const others = ["rolsuper", "rolbypassrls"].map((name) =>
+        name === right ? `rolname = 'postern_worker' AS ${name}` : `false AS ${name}`,
+      );
+      await pretending(
+        [`VIEW pg_roles AS SELECT oid, rolname, ${others.join(", ")} FROM pg_catalog.pg_roles`],
+        async (pool) => {
+          await assert.rejects(ensureRoles(pool), {
+            message: /\n\nALTER ROLE postern_worker NOSUPERUSER NOBYPASSRLS;\n$/,
+          });
+        },
+      );
+    });
+  }
 
   it("are refused where one may bypass row-level security, with what to run", async () => {
     const db = altered(({ role }) => ({ isUnsafe: role === "postern_tenant" || role === "postern_worker" }));

@@ -31,7 +31,9 @@ export function sayHost({ timeline = 1, system = "1", isStandby = false }): stri
   const walFile = timeline.toString(16).toUpperCase().padStart(8, "0").padEnd(24, "0");
   return [
     `FUNCTION pg_is_in_recovery() RETURNS boolean RETURN ${isStandby}`,
-    `FUNCTION pg_walfile_name(pg_lsn) RETURNS text RETURN '${walFile}'`,
+    `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE plpgsql AS
+      $$ BEGIN ${isStandby ? "RAISE 'recovery is in progress'" : "RETURN '0/1'"}; END $$`,
+    `FUNCTION pg_walfile_name(pg_lsn) RETURNS text STRICT RETURN '${walFile}'`,
     `FUNCTION pg_control_system(OUT system_identifier bigint) RETURN ${system}`,
   ];
 }

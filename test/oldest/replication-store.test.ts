@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../../src/database/replication-store.test.ts";
