@@ -140,6 +140,10 @@ describe("a move", () => {
     await eu2.pool.query("UPDATE postern.events SET tenant_id = 'globex'");
     await early.end();
     await failed;
+    assert.deepEqual(
+      told.filter((text) => !text.startsWith("copying: ")),
+      ["waiting for open transactions in eu2", "copying what changed meanwhile", WAITING],
+    );
     await requireLifted();
     await eu2.pool.query("UPDATE postern.events SET tenant_id = 'acme'");
   });

@@ -38,8 +38,8 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
     await cluster.stop();
   });
 
-  function open(makes = true): void {
-    const place = parseIntakeUrl(cluster.url) ?? assert.fail();
+  function open(makes = true, url = cluster.url): void {
+    const place = parseIntakeUrl(url) ?? assert.fail();
     kept = makeKeptLog();
     stream = openNatsStream(place, { name: "postern test", log: kept.log, makes });
     opened.push(stream);
@@ -218,7 +218,9 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
       await assert.rejects(stream.store(Buffer.alloc(MIB + 1)), MessageTooLargeError);
       await stream.store(Buffer.alloc(MIB));
       await cluster.withManager((manager) => manager.streams.update(STREAM, { max_msg_size: 10 }));
-      await assert.rejects(stream.store(Buffer.alloc(11)), MessageTooLargeError);
+      const refused = await stream.store(Buffer.alloc(11)).catch((error: Error) => error);
+      assert.ok(refused instanceof MessageTooLargeError && Object(refused.cause).code === 10_054);
+      assert.equal(String(refused), "MessageTooLargeError: message size exceeds maximum allowed");
       assert.equal(kept.lines.length, 1);
       await stream.store(Buffer.alloc(10));
     });
@@ -232,7 +234,11 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
         stream.store(Buffer.from("{}")).catch((found: Error) => /others/.test(found.message) && found),
       );
       assert.ok(error instanceof StreamUnavailableError);
-      assert.match(error.message, /postern\.accepted goes to the stream others/);
+      const message = "postern.accepted goes to the stream others";
+      assert.deepEqual(
+        [String(error), error.cause],
+        [`StreamUnavailableError: ${message}`, new Error(message)],
+      );
     });
 
     it("is told again when it takes nothing after it took something", async () => {
@@ -359,6 +365,18 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
         for await (const _ of stream.take(1, NEVER)) assert.fail();
       }, StreamUnavailableError);
     });
+
+    for (const [kind, login, flags] of [
+      ["password", "postern:p%40ss", ["--user", "postern", "--pass", "p@ss"]],
+      ["token", "s3%2Fcret", ["--auth", "s3/cret"]],
+    ] as const) {
+      it(`has the ${kind} of INTAKE_URL`, async () => {
+        await cluster.kill("n1");
+        cluster.restartWith(flags, "n1");
+        open(true, cluster.url.replace("//", `//${login}@`));
+        await eventually(async () => isOpen());
+      });
+    }
 
     it("is made when a server comes, and its absence is told once", async () => {
       await cluster.kill("n1");

@@ -11,14 +11,12 @@ type Place = Pick<Shard, "name" | "weight">;
 
 /** @param shards at least one with a weight above 0. */
 export function makeChooser(shards: readonly Place[]): (tenantId: string) => string {
-  const places = shards
-    .filter(({ weight }) => weight > 0)
-    .map(({ name, weight }) => ({ name, weight, seed: seedOf(name) }));
+  const places = shards.map(({ name, weight }) => ({ name, weight, seed: seedOf(name) }));
   return (tenantId) => {
     const seed = seedOf(tenantId);
     let best = { name: "", score: Infinity };
     for (const { name, weight, seed: own } of places) {
-      // The least of several exponential times, each at the rate of its weight.
+      // The least of several exponential times, each at the rate of its weight: without one it never comes.
       const score = -Math.log(fractionOf(seed, own)) / weight;
       if (score < best.score) best = { name, score };
     }

@@ -97,7 +97,10 @@ describe("the homes of the intake's events", () => {
       return "accepted";
     });
     const home = homes.keeper;
-    await assert.rejects(home.accept(eventOf(acme), "grouped"), TenantMovingError);
+    await assert.rejects(
+      home.accept(eventOf(acme), "grouped"),
+      new TenantMovingError("the tenant's shard refuses it", { cause: misrouted() }),
+    );
     assert.equal(await home.accept(eventOf(globex), "grouped"), "accepted");
     assert.deepEqual([directory.peek(acme), directory.peek(globex)?.shard], [undefined, "eu1"]);
     assert.deepEqual(tries, ["eu1 acme grouped", "eu1 acme alone", "eu1 globex grouped", "eu1 globex alone"]);
@@ -154,7 +157,10 @@ describe("the homes of the intake's events", () => {
   it("accept nothing for a tenant that the directory has elsewhere by now", async () => {
     const directory = directoryOf(new Map(), new Map([[acme, { shard: "eu2", version: 2 }]]));
     const { homes, tries } = homesOver(directory, async () => "accepted");
-    await assert.rejects(homes.keeper.accept(eventOf(acme), "grouped"), TenantMovingError);
+    await assert.rejects(
+      homes.keeper.accept(eventOf(acme), "grouped"),
+      new TenantMovingError("the tenant lives in another shard"),
+    );
     assert.deepEqual(tries, []);
   });
 });

@@ -171,7 +171,7 @@ describe("a move that begins", () => {
   });
 
   it("waits for what is under way in the target, and refuses to bring rows beside its", async () => {
-    const late = await target.pool.connect();
+    const [late, later] = [await target.pool.connect(), await target.pool.connect()];
     await late.query(`BEGIN; INSERT INTO postern.tenant_settings (tenant_id) VALUES ('acme')`);
     const moving = moveTenant(services, await moveOf());
     const refused = assert.rejects(
@@ -184,11 +184,14 @@ describe("a move that begins", () => {
       await Promise.race([untilItLooksAgain(), refused]);
       assert.deepEqual(told, ["waiting for open transactions in eu2"]);
       assert.deepEqual(await readMarks(target.pool, acme), { moving: true, fenced: true });
+      // It began behind the fence, so nothing waits for it.
+      await later.query("BEGIN");
       await late.query("COMMIT");
+      await refused;
     } finally {
       late.release();
+      later.release(true);
     }
-    await refused;
     // Whoever knows the tenant's next home comes with this version.
     const { rows } = await target.pool.query(
       "SELECT version FROM postern.shard_tenants WHERE tenant_id = 'acme'",
@@ -200,7 +203,8 @@ describe("a move that begins", () => {
     const name = await readCopyName(directory.pool, acme, "eu2");
     await source.pool.query(`CREATE PUBLICATION ${name}; CREATE PUBLICATION ${name}_log`);
     await target.pool.query(
-      `CREATE SUBSCRIPTION ${name} CONNECTION 'dbname=none' PUBLICATION ${name} WITH (connect = false)`,
+      `CREATE SUBSCRIPTION ${name} CONNECTION 'dbname=none' PUBLICATION ${name} WITH (connect = false);
+        ALTER SUBSCRIPTION ${name} ENABLE`,
     );
     const left = [source, target].map(({ pool }) => readLeftCopies(pool));
     assert.deepEqual((await Promise.all(left)).flat().length, 3);

@@ -86,6 +86,11 @@ export class NatsCluster {
     for (const server of this.#named(names)) this.#launch(server);
   }
 
+  /** @param login as the server's own arguments */
+  restartWith(login: readonly string[], ...names: string[]): void {
+    for (const server of this.#named(names)) this.#launch(server, login);
+  }
+
   /** The server that leads the stream. */
   async leader(): Promise<string> {
     return this.withManager((manager) =>
@@ -172,7 +177,7 @@ export class NatsCluster {
     return join(this.#folder, `${name}.log`);
   }
 
-  #launch(server: Server): void {
+  #launch(server: Server, more: readonly string[] = []): void {
     const routes = this.#servers.map(({ clusterPort }) => `nats://127.0.0.1:${clusterPort}`).join(",");
     const clustered = this.#servers.length > 1;
     const args = [
@@ -188,6 +193,7 @@ export class NatsCluster {
             routes,
           ]
         : [],
+      more,
     ].flat();
     const child = spawn(goBinary(NATS_SERVER), args, { stdio: "ignore" });
     server.child = child;

@@ -21,7 +21,8 @@ let database: TestDatabase;
 let tenants: TenantPool;
 let server: Server;
 let port: number;
-let requests: number;
+/** What was asked for, in its order. */
+let asked: string[];
 /** What the store makes of a request that its signer finds good, or not. */
 let statusOf: (request: IncomingMessage, isGood: boolean) => number;
 
@@ -35,7 +36,7 @@ before(async () => {
     connectionTimeoutMs: 5000,
   });
   server = createServer((request, answer) => {
-    requests++;
+    asked.push(request.url ?? "");
     const [place = "", query = ""] = (request.url ?? "").slice(1).split("?");
     const isGood = request.method === "GET" && (signer.verify({ place, query })?.endsAtMs ?? 0) > Date.now();
     answer.writeHead(statusOf(request, isGood), { location: "/elsewhere" }).end();
@@ -48,7 +49,7 @@ after(async () => {
   await database.drop();
 });
 beforeEach(() => {
-  requests = 0;
+  asked = [];
   statusOf = rightStatus;
 });
 
@@ -57,11 +58,11 @@ function rightStatus({ headers }: IncomingMessage, isGood: boolean): number {
   return headers.range === undefined ? 200 : 206;
 }
 
-function newProbes(): LinkProbes {
+function newProbes(reach = (url: string) => url): LinkProbes {
   const endpoint = { scheme: "http", host: `127.0.0.1:${port}`, path_prefix: "" } as const;
   // Of the bucket only the links are used.
   const bucket = makeDirectoryBucket({ root: tmpdir(), signer, endpoint: () => endpoint });
-  return makeLinkProbes({ bucket, tenants, reach: (url) => url });
+  return makeLinkProbes({ bucket, tenants, reach });
 }
 
 function object(): StoredObject {
@@ -97,13 +98,50 @@ async function failing(probes: LinkProbes): Promise<string[]> {
   return found.filter(({ probe, status }) => status !== REQUIRED_PROBES[probe]).map(({ probe }) => probe);
 }
 
+/** Its signature ends so. */
+function withDigit(url: string | undefined, digit: string): string {
+  return url?.replace(/(X-Amz-Signature=[0-9a-f]*)[0-9a-f]/, `$1${digit}`) ?? "";
+}
+
 describe("a trial of links", () => {
   it("asks each of the eight once, and is believed for later objects where all is right", async () => {
     const probes = newProbes();
     const found = await probes.run(object(), now());
     assert.deepEqual(Object.fromEntries(found.map(({ probe, status }) => [probe, status])), REQUIRED_PROBES);
-    assert.deepEqual([found.length, requests], [8, 7]);
-    assert.deepEqual([await failing(probes), await failing(probes), requests], [[], [], 14]);
+    assert.deepEqual([found.length, asked.length], [8, 7]);
+    assert.deepEqual([await failing(probes), await failing(probes), asked.length], [[], [], 14]);
+  });
+
+  for (const [store, trustMs] of [
+    ["where all is right", 600_000],
+    ["that found a fault", 1000],
+  ] as const) {
+    it(`${store} is believed for ${trustMs} ms`, async (test) => {
+      let nowMs = 0;
+      test.mock.method(performance, "now", () => nowMs);
+      if (trustMs === 1000) statusOf = () => 404;
+      const probes = newProbes();
+      const counts: number[] = [];
+      for (const passedMs of [0, trustMs, trustMs + 1]) {
+        nowMs = passedMs;
+        await probes.sample(object(), now());
+        counts.push(asked.length);
+      }
+      assert.deepEqual(counts, [7, 7, 14]);
+    });
+  }
+
+  it("tampers with the last digit of the signature, and with nothing else", async () => {
+    for (const [digit, other] of [
+      ["0", "1"],
+      ["1", "0"],
+      ["f", "0"],
+    ] as const) {
+      asked = [];
+      await newProbes((url) => withDigit(url, digit)).run(object(), now());
+      assert.match(asked[0] ?? "", new RegExp(`X-Amz-Signature=[0-9a-f]+${digit}(?:&|$)`));
+      assert.equal(asked[4], withDigit(asked[0], other));
+    }
   });
 
   it("finds a store that serves everyone, and says what to do", async () => {
