@@ -12,6 +12,7 @@ const acme = tenant("acme");
 /** Whatever else a service is given: it must arrive as it is. */
 const [one, two] = [{ one: 1 }, { two: 2 }].map(Object);
 const caller = Object({ tenantId: acme });
+const wanted = { limit: 7, waitMs: 0, signal: new AbortController().signal };
 
 let reached: unknown[][];
 let failures: Map<string, Error>;
@@ -36,7 +37,13 @@ function shard(name: string): object {
   return {
     name,
     pulse: { guard: (work: () => unknown) => work() },
-    parts: { pools: { residents }, queue: noting(`${name}.queue`), auditTally: noting(`${name}.tally`) },
+    parts: {
+      pools: { residents },
+      queue: noting(`${name}.queue`),
+      auditTally: noting(`${name}.tally`),
+      storage: {},
+      pull: { offers: {} },
+    },
     api: noting(name, { servedFiles: null }),
   };
 }
@@ -61,10 +68,7 @@ beforeEach(() => {
 describe("with several shards", () => {
   const calls: [name: string, call: () => unknown, given: unknown[]][] = [
     ["logTail.watch", () => services.logTail.watch(acme, one, two), [acme, one, two]],
-    ["personSends.retry", () => services.personSends.retry(caller, one, two), [caller, one, two]],
-    ["personSends.composeTest", () => services.personSends.composeTest(acme, one, two), [acme, one, two]],
-    ["personSends.test", () => services.personSends.test(caller, one, two), [caller, one, two]],
-    ["fetches.lease", () => services.fetches.lease(acme, one, two), [acme, one, two]],
+    ["fetches.lease", () => services.fetches.lease(acme, one, wanted), [acme, one, wanted]],
     ["fetches.acknowledge", () => services.fetches.acknowledge(acme, one, two), [acme, one, two]],
     ["downloads.library", () => services.downloads.library(acme, one), [acme, one]],
     ["downloads.get", () => services.downloads.get(acme, one), [acme, one]],
