@@ -1,24 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { beforeEach, describe, it } from "node:test";
+import { joinedShards } from "../../test/support/joined-shards.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { joinShards } from "../shards/join.ts";
 import { describeHome, readHome } from "./tenant-home.ts";
 
 const NAMES = ["eu1", "eu2"];
 const acme = tenant("acme");
 
-let databases: TestDatabase[];
-before(async () => {
-  databases = await Promise.all(NAMES.map(() => createTestDatabase()));
-  await joinShards(
-    databases.map(({ pool }, place) => ({ name: NAMES[place] ?? "", db: pool })),
-    NAMES,
-  );
-});
-after(async () => {
-  for (const database of databases) await database.drop();
-});
+const of = joinedShards(NAMES);
+
 beforeEach(async () => {
   for (const name of NAMES) {
     await run(name, "TRUNCATE postern.shard_directory, postern.tenant_moves, postern.shard_tenants");
@@ -26,11 +16,11 @@ beforeEach(async () => {
 });
 
 async function run(name: string, sql: string): Promise<void> {
-  await databases[NAMES.indexOf(name)]?.pool.query(sql);
+  await of(name).pool.query(sql);
 }
 
 async function told(): Promise<string[]> {
-  const shards = databases.map(({ url }, place) => ({ name: NAMES[place] ?? "", url, weight: 1 }));
+  const shards = NAMES.map((name) => ({ name, url: of(name).url, weight: 1 }));
   const home = await readHome(shards, acme);
   return home === null ? [] : describeHome(home).split("\n");
 }

@@ -1,40 +1,24 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { runHere, type Ran } from "../../test/support/command.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { joinedShards } from "../../test/support/joined-shards.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { Environment } from "../config.ts";
-import { joinShards } from "../shards/join.ts";
 import { tryLockMove } from "../shards/move-store.ts";
 
 const NAMES = ["eu1", "eu2", "eu3"];
 const acme = tenant("acme");
 
-let databases: TestDatabase[];
-before(async () => {
-  databases = await Promise.all(NAMES.map(() => createTestDatabase()));
-  await joinShards(
-    databases.map(({ pool }, place) => ({ name: NAMES[place] ?? "", db: pool })),
-    NAMES,
-  );
-});
-after(async () => {
-  for (const database of databases) await database.drop();
-});
+const of = joinedShards(NAMES);
+
 beforeEach(async () => {
   await of("eu1").pool.query(
     `TRUNCATE postern.shard_directory, postern.tenant_moves;
       INSERT INTO postern.shard_directory (tenant_id, shard) VALUES ('acme', 'eu1')`,
   );
 });
-
-function of(name: string): TestDatabase {
-  const database = databases[NAMES.indexOf(name)];
-  assert.ok(database !== undefined);
-  return database;
-}
 
 /** As the command leaves it that was killed before its switch, or behind it. */
 async function begun({ isSwitched }: { isSwitched: boolean }): Promise<void> {

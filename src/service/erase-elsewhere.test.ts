@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
-import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { beforeEach, describe, it } from "node:test";
+import { joinedShards } from "../../test/support/joined-shards.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { Pool } from "../database/pool.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
-import { joinShards } from "../shards/join.ts";
 import { Directory } from "../shards/directory.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makeLog } from "../telemetry/log.ts";
@@ -16,18 +15,13 @@ const NAMES = ["eu1", "eu2", "eu3"];
 const acme = tenant("acme");
 const AWAY = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 
-let databases: TestDatabase[];
+const of = joinedShards(NAMES);
+const poolOf = (name: string): Pool => of(name).pool;
+
 let run: ErasureRun;
-before(async () => {
-  databases = await Promise.all(NAMES.map(() => createTestDatabase()));
-  await joinShards(
-    NAMES.map((name) => ({ name, db: poolOf(name) })),
-    NAMES,
-  );
-});
 beforeEach(async () => {
-  for (const { pool } of databases) {
-    await pool.query(
+  for (const name of NAMES) {
+    await poolOf(name).query(
       "DELETE FROM postern.tenant_erasures; DELETE FROM postern.endpoints; DELETE FROM postern.shard_directory",
     );
   }
@@ -37,16 +31,6 @@ beforeEach(async () => {
   assert.ok(claimed !== null);
   run = claimed;
 });
-after(async () => {
-  for (const database of databases) await database.drop();
-});
-
-function poolOf(name: string): Pool {
-  const database = databases[NAMES.indexOf(name)];
-  assert.ok(database !== undefined);
-  return database.pool;
-}
-
 /** One that leads from the first shard. Whose name is failing does not answer. */
 function eraserOf({ home = "eu1", failing = {} }: { home?: string; failing?: Record<string, Error> } = {}) {
   const pulseOf = (name: string) => ({
