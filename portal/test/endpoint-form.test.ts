@@ -1,6 +1,7 @@
 /** What the form of an endpoint sets, and what it leaves alone. */
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { describe, it } from "node:test";
+import { changesOf, inputOf } from "../src/endpoints/endpoint-input.ts";
 import { catalogFile } from "./support/event-catalog.ts";
 import { describePortal, type Portal } from "./support/portal.ts";
 import { addEndpoint, endpointsOf } from "./support/tenant.ts";
@@ -25,24 +26,31 @@ describePortal(
   "the portal's form of an endpoint",
   { env: { EVENT_CATALOG: catalogFile(), RATE_LIMIT_WRITES: "0" } },
   (portal) => {
-    it("changes one and leaves alone what was not touched, masked headers too", async () => {
-      const endpoint = await addEndpoint(portal(), "acme", "/changed", {
+    it("sends what was changed alone: what others change stays, and types that left the catalog", async () => {
+      const { id } = await addEndpoint(portal(), "acme", "/changed", {
         events: ["customer.*"],
-        headers: HEADERS,
+        headers: { "x-key": HEADERS["x-key"] },
         masked_headers: ["x-key"],
-        metadata: { plan: "gold" },
       });
-      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}/edit`);
+      const { service } = portal();
+      await service.database.pool.query(
+        "UPDATE postern.endpoints SET events = '{customer.*,customer.left}' WHERE id = $1",
+        [id],
+      );
+      const { page, inspect } = await portal().open(`/endpoints/${id}/edit`);
       await page.getByLabel("Description").fill("Changed");
       await inspect("endpoint-edit");
+      const url = new URL("/elsewhere", service.receiver.url).href;
+      const json = { url, rate_limit: 7, headers: HEADERS, metadata: { plan: "gold" } };
+      const { status, text } = await service.call("PATCH", `/api/webhooks/${id}`, { json });
+      assert.equal(status, 200, text);
+      const before = (await endpointsOf(portal(), "acme")).find((endpoint) => endpoint.id === id);
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("The endpoint is saved").waitFor();
-      const { id: _id, updated_at: _at, description, ...rest } = endpoint;
-      const after = (await endpointsOf(portal(), "acme")).find(({ id }) => id === endpoint.id);
-      assert.equal(description, null);
-      assert.equal(after?.description, "Changed");
-      assert.deepEqual({ ...after, ...rest }, after);
-      assert.deepEqual(await sentHeaders(portal(), endpoint.id), HEADERS);
+      const after = (await endpointsOf(portal(), "acme")).find((endpoint) => endpoint.id === id);
+      assert.deepEqual(before?.events, ["customer.*", "customer.left"]);
+      assert.deepEqual(after, { ...before, description: "Changed", updated_at: after?.updated_at });
+      assert.deepEqual(await sentHeaders(portal(), id), HEADERS);
     });
 
     it("keeps masked headers whose names are written in another case", async () => {
@@ -55,7 +63,8 @@ describePortal(
       const isSecret = page.getByLabel("Secret", { exact: true });
       await isSecret.nth(2).waitFor();
       for (const row of await isSecret.all()) assert.ok(await row.isChecked());
-      await page.getByLabel("Description").fill("Changed");
+      const values = page.getByRole("group", { name: "Extra headers" }).getByLabel("Value");
+      await values.nth(2).fill("films");
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("The endpoint is saved").waitFor();
       const after = (await endpointsOf(portal(), "acme")).find((endpoint) => endpoint.id === id);
@@ -64,7 +73,8 @@ describePortal(
         "x-key": "[masked]",
         "X-Team": "[masked]",
       });
-      assert.deepEqual(await sentHeaders(portal(), id), HEADERS);
+      assert.deepEqual(after.masked_headers, ["X-Key", "AUTHORIZATION", "x-team"]);
+      assert.deepEqual(await sentHeaders(portal(), id), { ...HEADERS, "x-team": "films" });
     });
 
     it("sets mode, rate limit, headers and metadata, and shows them", async () => {
@@ -128,3 +138,45 @@ describePortal(
     });
   },
 );
+
+describe("the changes of an endpoint", () => {
+  const first = {
+    ...inputOf(null),
+    url: "https://example.com/",
+    events: ["b.*", "a.*"],
+    headers: [
+      { key: 0, name: "X-Key", value: "[masked]", isSecret: true },
+      { key: 1, name: "X-Team", value: "books", isSecret: false },
+    ],
+    metadata: [{ key: 0, name: "plan", value: "gold", isSecret: false }],
+  };
+  const changed = (change: Partial<typeof first>) => changesOf(first, { ...first, ...change });
+
+  it("are nothing where all is as it was, written otherwise or not", () => {
+    assert.deepEqual(changed({}), {});
+    assert.deepEqual(
+      changed({ url: " https://example.com/ ", description: " ", events: ["a.*", "b.*"] }),
+      {},
+    );
+  });
+
+  it("are each member that differs, whole", () => {
+    assert.deepEqual(changed({ url: "https://example.com/b" }), { url: "https://example.com/b" });
+    assert.deepEqual(changed({ description: "b" }), { description: "b" });
+    assert.deepEqual(changed({ events: ["a.*"] }), { events: ["a.*"] });
+    assert.deepEqual(changed({ mode: "pull" }), { mode: "pull" });
+    assert.deepEqual(changed({ rate: "5" }), { rate_limit: 5 });
+    assert.deepEqual(changed({ metadata: [] }), { metadata: {} });
+    const [key, team] = first.headers;
+    assert.ok(key !== undefined && team !== undefined);
+    assert.deepEqual(changed({ headers: [key] }), { headers: { "X-Key": "[masked]" } });
+    assert.deepEqual(changed({ headers: [key, { ...team, isSecret: true }] }), {
+      masked_headers: ["x-key", "x-team"],
+    });
+    assert.deepEqual(changed({ headers: [team] }), { headers: { "X-Team": "books" }, masked_headers: [] });
+    assert.deepEqual(changesOf({ ...first, description: "a", rate: "5" }, first), {
+      description: null,
+      rate_limit: null,
+    });
+  });
+});

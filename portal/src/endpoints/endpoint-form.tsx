@@ -6,7 +6,7 @@ import { Field, INPUT, leadToFault, Segments } from "../ui/field.tsx";
 import { FormError } from "../ui/states.tsx";
 import { EventPicker } from "./event-picker.tsx";
 import { texts } from "./endpoint-form-texts.ts";
-import { hasMore, inputOf, isRate, requestOf, type EndpointInput } from "./endpoint-input.ts";
+import { hasMore, inputOf, isRate, type EndpointInput } from "./endpoint-input.ts";
 import { PairRows } from "./pair-rows.tsx";
 import { UrlCheck } from "./url-check.tsx";
 
@@ -17,14 +17,15 @@ type FormProps = {
   endpoint: Endpoint | null;
   isBusy: boolean;
   error: unknown;
-  onSubmit: (request: ReturnType<typeof requestOf>) => void;
+  /** `first`: what the form began with, whatever was fetched since. */
+  onSubmit: (input: EndpointInput, first: EndpointInput) => void;
 };
 
 export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   const t = useTexts(texts);
-  const [input, setInput] = useState(() => inputOf(endpoint));
+  const [first] = useState(() => inputOf(endpoint));
+  const [input, setInput] = useState(first);
   const [isTried, setIsTried] = useState(false);
-  const [hasMoreAtFirst] = useState(() => hasMore(input));
   const set = (change: Partial<EndpointInput>): void => setInput({ ...input, ...change });
   const urlError =
     input.url.trim() === "" ? t.urlNone : URL.canParse(input.url.trim()) ? undefined : t.urlBroken;
@@ -33,14 +34,14 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     setIsTried(true);
-    if (urlError === undefined && rateError === undefined && !hasNoEvents) return onSubmit(requestOf(input));
+    if (urlError === undefined && rateError === undefined && !hasNoEvents) return onSubmit(input, first);
     leadToFault(event.currentTarget);
   };
   return (
     <form onSubmit={submit} noValidate className="max-w-2xl space-y-6">
       <Field
         label={t.url}
-        about={<UrlCheck url={input.url} isUnchanged={input.url === endpoint?.url} />}
+        about={<UrlCheck url={input.url} isUnchanged={input.url === first.url} />}
         error={isTried ? urlError : undefined}
       >
         {(wiring) => (
@@ -76,7 +77,7 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
         onChange={(events) => set({ events })}
         isMissing={isTried && hasNoEvents}
       />
-      <More input={input} isOpen={hasMoreAtFirst} rateError={rateError} onChange={set} />
+      <More input={input} isOpen={hasMore(first)} rateError={rateError} onChange={set} />
       <FormError error={error} />
       <div className="flex gap-2 border-t border-line pt-4">
         <Button type="submit" kind="primary" isBusy={isBusy}>

@@ -1,5 +1,7 @@
 /** What a person fills in of an endpoint, and the request that it makes. */
-import type { Endpoint, Schemas } from "../api/client.ts";
+import type { components } from "../api/schema.d.ts";
+
+type Endpoint = components["schemas"]["Endpoint"];
 
 export type PairInput = { key: number; name: string; value: string; isSecret: boolean };
 
@@ -57,8 +59,28 @@ export function isRate(rate: string): boolean {
   return rate.trim() === "" || /^[1-9][0-9]{0,8}$/.test(rate.trim());
 }
 
-/** The members of both requests, that which creates and that which changes. */
-export function requestOf(input: EndpointInput): Schemas["CreateEndpointRequest"] {
+type EndpointRequest = components["schemas"]["CreateEndpointRequest"];
+
+/**
+ * What differs from what the form began with: sent alone, it leaves what another
+ * person changed meanwhile, and names no event type that has left the catalog.
+ */
+export function changesOf(first: EndpointInput, input: EndpointInput): Partial<EndpointRequest> {
+  const former = new Map<string, unknown>(Object.entries(requestOf(first)));
+  return Object.fromEntries(
+    Object.entries(requestOf(input)).filter(([name, value]) => !isSame(value, former.get(name))),
+  );
+}
+
+/** Lists are sets here: what was unchecked and checked again is unchanged. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return JSON.stringify(one) === JSON.stringify(other);
+  const left = new Set<unknown>(one);
+  return one.length === other.length && other.every((each) => left.has(each));
+}
+
+/** All members, for the request that creates. */
+export function requestOf(input: EndpointInput): EndpointRequest {
   const headers = input.headers.filter(({ name }) => name.trim() !== "");
   return {
     url: input.url.trim(),

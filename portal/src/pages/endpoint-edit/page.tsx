@@ -3,7 +3,7 @@ import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-route
 import { api, bodyOf } from "../../api/client.ts";
 import { endpointQuery } from "../../api/queries.ts";
 import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
-import type { requestOf } from "../../endpoints/endpoint-input.ts";
+import { changesOf } from "../../endpoints/endpoint-input.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
@@ -23,7 +23,7 @@ function EditEndpointPage() {
   const { mayWrite } = usePermissions();
   const navigate = useNavigate();
   const change = useMutation({
-    mutationFn: (body: ReturnType<typeof requestOf>) =>
+    mutationFn: (body: ReturnType<typeof changesOf>) =>
       bodyOf(api.PATCH("/api/webhooks/{id}", { params: { path: { id: endpointId } }, body })),
     onSuccess() {
       toast({ title: t.saved });
@@ -47,7 +47,7 @@ function EditEndpointPage() {
           endpoint={data.endpoint}
           isBusy={change.isPending}
           error={change.error}
-          onSubmit={(request) => change.mutate(request)}
+          onSubmit={(input, first) => change.mutate(changesOf(first, input))}
         />
       ) : error === null ? (
         <Loading />

@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { api, bodyOf } from "../../api/client.ts";
 import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
-import type { requestOf } from "../../endpoints/endpoint-input.ts";
+import { requestOf } from "../../endpoints/endpoint-input.ts";
 import { SecretDialog } from "../../endpoints/secret-dialog.tsx";
 import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
@@ -29,7 +29,7 @@ function NewEndpointPage() {
           endpoint={null}
           isBusy={creation.isPending}
           error={creation.error}
-          onSubmit={(request) => creation.mutate(request)}
+          onSubmit={(input) => creation.mutate(requestOf(input))}
         />
       ) : (
         <Empty icon="key" title={t.readOnlyTitle}>
