@@ -200,6 +200,8 @@ describe("postern storage", () => {
     const json = { delivery_id: item.delivery_id };
     assert.equal((await storage.call("POST", `/objects/${item.id}/download`, { json })).status, 410);
     assert.equal((await fetch(url)).status, 404);
+    const late = await run(...hold);
+    assert.deepEqual([late.code, /was erased, and its bytes are deleted/.test(late.output)], [1, true]);
   });
 });
 
@@ -232,6 +234,7 @@ describe("a hold and an erasure by a user", () => {
     const erased = await storage.call("DELETE", path, { as: admin });
     assert.deepEqual([erased.status, erased.body], [200, { id, bytes: "deleted" }]);
     assert.equal((await fetch(url)).status, 404);
+    assert.equal((await storage.call("PUT", `${path}/hold`)).status, 410);
     const { rows } = await service.database.pool.query(
       "SELECT action, actor_sub FROM postern.audit_log WHERE details ->> 'object_id' = $1 ORDER BY id",
       [id],

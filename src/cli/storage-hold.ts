@@ -26,10 +26,12 @@ export const holdCommand = defineCommand({
       if (!uuid.safeParse(args.object).success)
         throw new ConfigError("--object must be an artifact's id, in lower case");
       const isHeld = args.end !== true;
-      const found = await withReconciling(await readCommandConfig(), makeLog("warn"), ({ db }) =>
-        holdArtifact(byOperator(db, tenantId), args.object, isHeld),
+      const result = await withReconciling(await readCommandConfig(), makeLog("warn"), ({ db, bucket }) =>
+        holdArtifact({ changing: byOperator(db, tenantId), bucket }, args.object, isHeld),
       );
-      if (!found)
+      if (result === "gone")
+        throw new ConfigError(`${args.object} has expired or was erased, and its bytes are deleted`);
+      if (result === "absent")
         throw new ConfigError(`${tenantId} has no artifact ${args.object} whose bytes may be there`);
       console.log(`${args.object} is ${isHeld ? "held" : "held no longer"}`);
     }),

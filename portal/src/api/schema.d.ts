@@ -600,7 +600,7 @@ export interface paths {
         get?: never;
         /**
          * Hold a stored artifact: it can neither expire nor be erased
-         * @description For callers with the permission `storage:hold`. Repeating it changes nothing. The library shows the artifact all the while.
+         * @description For callers with the permission `storage:hold`. Repeating it changes nothing. The library shows the artifact all the while. An artifact that has expired or was erased is 410 once its bytes are deleted.
          */
         put: operations["holdArtifact"];
         post?: never;
@@ -5771,6 +5771,15 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Gone */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -89,12 +89,11 @@ function artifactRoutes(app: FastifyInstance, { downloads, artifactChanges }: Ap
         summary: isHeld
           ? "Hold a stored artifact: it can neither expire nor be erased"
           : "End the hold of a stored artifact: it expires at its deadline, at once if that has passed",
-        description:
-          "For callers with the permission `storage:hold`. Repeating it changes nothing. The library shows the artifact all the while.",
+        description: `For callers with the permission \`storage:hold\`. Repeating it changes nothing. The library shows the artifact all the while.${isHeld ? " An artifact that has expired or was erased is 410 once its bytes are deleted." : ""}`,
         params: ["object_id"],
         answers: { 200: heldObject },
         examples: { 200: [{ id: artifactExample.id, held: isHeld }] },
-        refusals: ["not_found"],
+        refusals: isHeld ? ["not_found", "gone"] : ["not_found"],
       }),
       handler: async (request) => {
         const id = requireUuid(request.params.object_id);

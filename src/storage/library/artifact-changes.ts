@@ -14,10 +14,12 @@ export function makeArtifactChanges(tenants: TenantPool, bucket: Bucket) {
     /** @throws Refusal `not_found`, `held` or `not_available`. */
     erase: (caller: Caller, objectId: string) =>
       eraseOne({ changing: byUser(tenants, caller), bucket }, objectId),
-    /** @throws Refusal `not_found`. */
+    /** @throws Refusal `not_found`, or `gone` where there are no bytes to hold. */
     async hold(caller: Caller, objectId: string, isHeld: boolean): Promise<void> {
-      const isThere = await holdArtifact(byUser(tenants, caller), objectId, isHeld);
-      if (!isThere) throw new Refusal("not_found");
+      const services = { changing: byUser(tenants, caller), bucket };
+      const result = await holdArtifact(services, objectId, isHeld);
+      if (result === "absent") throw new Refusal("not_found");
+      if (result === "gone") throw new Refusal("gone");
     },
   };
 }

@@ -187,20 +187,40 @@ describe("a hold", () => {
   it("is not set while its tenant is being erased, and may end", async () => {
     const { id } = await store("available", { hold: true });
     await database.pool.query("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [ACME]);
-    const operator = byOperator(database.pool, ACME);
-    assert.equal(await holdArtifact(operator, id, true), false);
-    assert.equal(await holdArtifact(operator, id, false), true);
-    assert.equal(await holdArtifact(operator, id, true), false);
+    const operator = { changing: byOperator(database.pool, ACME), bucket };
+    assert.equal(await holdArtifact(operator, id, true), "absent");
+    assert.equal(await holdArtifact(operator, id, false), "done");
+    assert.equal(await holdArtifact(operator, id, true), "absent");
     await database.pool.query("DELETE FROM postern.tenant_erasures");
-    assert.equal(await holdArtifact(operator, id, true), true);
+    assert.equal(await holdArtifact(operator, id, true), "done");
   });
 
   it("is not of what is purged, and the operator's is recorded as his", async () => {
     const [gone, kept] = [await store("purged"), await store("expired")];
-    const operator = byOperator(database.pool, ACME);
-    assert.equal(await holdArtifact(operator, gone.id, true), false);
-    assert.equal(await holdArtifact(operator, kept.id, true), true);
+    const operator = { changing: byOperator(database.pool, ACME), bucket };
+    assert.equal(await holdArtifact(operator, gone.id, true), "absent");
+    assert.equal(await holdArtifact(operator, kept.id, true), "done");
     assert.deepEqual(await audited(), [["operator", null, "artifact.hold_set", { object_id: kept.id }]]);
+  });
+
+  it("is not of what has expired without its bytes, nor of what nobody can look for, and changes no row", async () => {
+    const lost = await store("expired");
+    await bucket.deleteVersion({ key: lost.key, versionId: lost.version_id });
+    const changes = makeArtifactChanges(tenants, bucket);
+    await assert.rejects(changes.hold(USER, lost.id, true), refused("gone"));
+    assert.deepEqual(await findStoredObject(database.pool, ACME, lost.id), lost);
+    const kept = await store("expired");
+    const away = { ...bucket, head: () => Promise.reject(new StoreUnavailableError("away")) };
+    const outOfReach = makeArtifactChanges(tenants, away);
+    await assert.rejects(outOfReach.hold(USER, kept.id, true), StoreUnavailableError);
+    await outOfReach.hold(USER, (await store("available")).id, true);
+    await outOfReach.hold(USER, lost.id, false);
+    assert.deepEqual(await findStoredObject(database.pool, ACME, kept.id), kept);
+    // Bytes that will return are held for then.
+    const missing = await store("missing");
+    await bucket.deleteVersion({ key: missing.key, versionId: missing.version_id });
+    await changes.hold(USER, missing.id, true);
+    assert.equal((await audited()).length, 2);
   });
 });
 
