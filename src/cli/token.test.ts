@@ -18,6 +18,7 @@ describe("postern token", () => {
       [["--tenant", "acme", "--role", "member", "--expires", "30m"], { ...user, role: "member" }, 1800],
       [["--tenant", "acme", "--type", "service", "--subject", "app"], { ...service, tid: "acme" }, 3600],
       [["--tenant", "*", "--type", "service", "--subject", "app"], { ...service, tid: "*" }, 3600],
+      [["--tenant", "acme", "--expires", "36500d"], { ...user, role: "owner" }, 36_500 * 86_400],
     ] as const) {
       const { code, printed } = await issue(words);
       assert.equal(code, 0, words.join(" "));
@@ -26,6 +27,7 @@ describe("postern token", () => {
       assert.ok(Math.abs(exp - Date.now() / 1000 - lifeS) < 30);
       assert.equal(printed, `${printed.trim()}\n`);
     }
+    assert.equal((await issue(["--tenant", "acme", "--expires", "1s"])).code, 0);
   });
 
   it("issues none for what is no tenant, no duration, or where it has no secret", async () => {
@@ -37,6 +39,9 @@ describe("postern token", () => {
         "--role is of a user: a service publishes events, and nothing else",
       ],
       [["--tenant", "acme", "--expires", "soon"], "--expires soon is not a duration such as 30m or 12h"],
+      [["--tenant", "acme", "--expires", "0s"], "--expires 0s is not from 1s to 36500d"],
+      [["--tenant", "acme", "--expires", "999ms"], "--expires 999ms is not from 1s to 36500d"],
+      [["--tenant", "acme", "--expires", "999999999d"], "--expires 999999999d is not from 1s to 36500d"],
     ] as const) {
       assert.deepEqual(await issue(words), { code: 1, printed: "", errors: `postern:\n  ${message}\n` });
     }

@@ -6,6 +6,9 @@ import { parseTenantId } from "../shared/id.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 
+const SHORTEST_MS = 1000;
+const LONGEST_MS = 36_500 * 86_400_000;
+
 export const token = defineCommand({
   meta: { name: "token", description: "Issue a session token, signed with SESSION_JWT_SECRET" },
   args: {
@@ -37,6 +40,9 @@ export const token = defineCommand({
       const expiresMs = parseDurationMs(args.expires);
       if (expiresMs === null)
         throw new ConfigError(`--expires ${args.expires} is not a duration such as 30m or 12h`);
+      // A token counts whole seconds, and a date has an end.
+      if (expiresMs < SHORTEST_MS || expiresMs > LONGEST_MS)
+        throw new ConfigError(`--expires ${args.expires} is not from 1s to 36500d`);
       const isService = args.type === "service";
       if (parseTenantId(args.tenant) === null && !(isService && args.tenant === "*")) {
         throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
