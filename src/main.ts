@@ -2,9 +2,10 @@
 /** Runs the `postern` command. */
 import { enableCompileCache } from "node:module";
 import { stripVTControlCharacters } from "node:util";
-import { renderUsage, runMain } from "citty";
+import { runMain } from "citty";
 import { checkArguments, UsageError } from "./cli/arguments.ts";
 import { commands } from "./cli/commands.ts";
+import { usageOf } from "./cli/usage.ts";
 
 enableCompileCache();
 
@@ -19,7 +20,7 @@ try {
 await runMain(commands, {
   // citty colours it for a file and a pager too.
   showUsage: async (command, parent) => {
-    const text = await renderUsage(command, parent);
+    const text = await usageOf(command, parent);
     console.log(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
   },
 });

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import type { ArgDef, ArgsDef, CommandDef, CommandMeta } from "citty";
 import * as fc from "fast-check";
 import { checkArguments, UsageError } from "./arguments.ts";
 import { commands } from "./commands.ts";
+import { usageOf } from "./usage.ts";
 
 const check = (line: string) => checkArguments(commands, line.split(" ").filter(Boolean));
 
@@ -101,6 +103,14 @@ describe("every command", () => {
       found.push([...words, ...Object.entries(args).map(([name, arg]) => described(name, arg))].join(" "));
     }
     assert.deepEqual(found, COMMAND_LINE);
+  });
+
+  it("has a help that fits a wide terminal", async () => {
+    for await (const { words, args, meta } of everyCommand(commands)) {
+      const lines = stripVTControlCharacters(await usageOf({ meta, args })).split("\n");
+      const longest = Math.max(...lines.map((line) => line.trimEnd().length));
+      assert.ok(longest <= 160, `postern ${words.join(" ")} --help is ${longest} columns wide`);
+    }
   });
 
   it("says by its name what it does, and of each option what it is for", async () => {

@@ -16,7 +16,11 @@ export const audit = defineCommand({
   args: {
     tenant: { type: "string", description: "Of this tenant alone" },
     since: { type: "string", default: "1d", description: "How far back, for example 30m or 7d" },
-    action: { type: "enum", options: [...AUDIT_ACTIONS], description: "Of this kind alone" },
+    action: {
+      type: "enum",
+      options: [...AUDIT_ACTIONS],
+      description: "Of this kind alone, such as secret.rotated; any other word names them all",
+    },
     json: { type: "boolean", description: "As JSON" },
   },
   run: ({ args }) =>
