@@ -1,6 +1,7 @@
 /** Bodies and paths that no honest caller sends: each gets the answer of the contract, and never a 500. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
 import { exchange } from "./support/raw-http.ts";
 import { PRODUCER, type CallOptions } from "./support/calls.ts";
 import { startTestService, type TestService } from "./support/service.ts";
@@ -25,6 +26,8 @@ const VALIDATING: [string, string, CallOptions][] = [
   ["POST", `/api/webhooks/${UNKNOWN_ID}/test`, {}],
   ["POST", "/api/events", { as: PRODUCER }],
 ];
+/** It takes none, too. */
+const ROTATION: [string, string, CallOptions] = ["POST", `/api/webhooks/${UNKNOWN_ID}/rotate-secret`, {}];
 
 const UNPARSABLE: Record<string, string | Uint8Array<ArrayBuffer>> = {
   "an empty body": "",
@@ -53,6 +56,27 @@ describe("a body that cannot be parsed", () => {
 
   it("fails validation when there is none at all", async () => {
     for (const [method, path, options] of VALIDATING) issuesOf(await service.call(method, path, options));
+  });
+});
+
+describe("a coded body", () => {
+  it("is refused on every route that takes one, by what its sender can do about it", async () => {
+    const raw = Buffer.from(gzipSync(JSON.stringify({ url: URL })));
+    for (const [method, path, options] of [...VALIDATING, ROTATION]) {
+      for (const coding of ["gzip", "x"]) {
+        const headers = { "content-encoding": coding };
+        assertRefused(await service.call(method, path, { ...options, raw, headers }), REFUSED.coded);
+      }
+      for (const coding of ["identity", "Identity ", ""]) {
+        const headers = { "content-encoding": coding };
+        issuesOf(await service.call(method, path, { ...options, raw, headers }));
+      }
+    }
+  });
+
+  it("is read where it is called so and is JSON", async () => {
+    const headers = { "content-encoding": "utf-8" };
+    assert.equal((await create({ raw: JSON.stringify({ url: URL }), headers })).status, 201);
   });
 });
 

@@ -34,6 +34,10 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
   tenant_moving: { status: 409, error: "The tenant is being moved" },
   gone: { status: 410, error: "Gone" },
   payload_too_large: { status: 413, error: "Payload too large" },
+  unsupported_encoding: {
+    status: 415,
+    error: "Content-Encoding is not supported: send the body as plain JSON, not compressed",
+  },
   range_not_satisfiable: { status: 416, error: "Range not satisfiable" },
   method_not_allowed: { status: 405, error: "Method not allowed" },
   secret_unusable: { status: 500, error: "The endpoint's signing secret cannot be decrypted" },

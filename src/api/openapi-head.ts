@@ -83,9 +83,9 @@ A refusal is JSON: \`error\` is a fixed text, and \`issues\` has path, message a
 
 | status | what to do |
 |---|---|
-| 400, 404, 405, 409, 413, 422 | Change the request. |
+| 400, 404, 405, 409, 413, 415, 422 | Change the request. |
 | 401, 403 | Use another token. |
-| 410 | Stop asking: the stored file has expired. |
+| 410 | Stop asking: the stored file has expired or was erased. |
 | 429, 503 | Wait for \`Retry-After\` and send it again; when publishing, with the same key. |
 | 500 | Report \`X-Request-Id\` to the operator. |
 

@@ -94,7 +94,7 @@ export function documentOptions(basePath: string) {
 function described(route: RouteDescription): FastifySchema {
   const refusals = [
     ...(route.isPublic === true ? [] : SESSION_REFUSALS),
-    ...(route.body === undefined ? [] : (["payload_too_large"] as const)),
+    ...(route.body === undefined ? [] : (["payload_too_large", "unsupported_encoding"] as const)),
     ...(route.refusals ?? []),
   ];
   const { params = [], security = route.isPublic === true ? [] : [{ session: [] }] } = route;

@@ -14,6 +14,9 @@ const NO_JSON = "the body is missing, or is not JSON";
 /** A body that is not JSON. No absent one: what its sender asked for is unknown, even where a body may be left out. */
 const UNREADABLE = Symbol("not JSON");
 
+/** What is not JSON because it is coded: decoding could make a thousand bytes of each. */
+const CODED = Symbol("coded");
+
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads every body as JSON; one that is absent becomes null, for the route's schema to judge. */
@@ -23,9 +26,14 @@ export function acceptLenientJson(app: FastifyInstance): void {
   app.addHook("preParsing", async (request) => {
     delete request.raw.headers["content-type"];
   });
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
-    done(null, Buffer.isBuffer(body) && body.length > 0 ? parseJson(body) : null);
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, body, done) => {
+    const value = Buffer.isBuffer(body) && body.length > 0 ? parseJson(body) : null;
+    done(null, value === UNREADABLE && isCoded(request.headers["content-encoding"]) ? CODED : value);
   });
+}
+
+function isCoded(coding = ""): boolean {
+  return !["", "identity"].includes(coding.trim().toLowerCase());
 }
 
 function parseJson(body: Buffer): unknown {
@@ -80,6 +88,7 @@ function read<Schema extends z.ZodType>(
   { code, answered }: Reading,
 ): z.output<Schema> {
   if (value === UNREADABLE) throw noJson(code);
+  if (value === CODED) throw new Refusal("unsupported_encoding");
   // An absent body reaches the handler as undefined.
   const given = value ?? null;
   const parsed = schema.safeParse(given);

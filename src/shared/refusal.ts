@@ -32,6 +32,7 @@ export type RefusalCode =
   | "held"
   | "tenant_moving"
   | "payload_too_large"
+  | "unsupported_encoding"
   | "range_not_satisfiable"
   | "method_not_allowed"
   | "too_many_requests"

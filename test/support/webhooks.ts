@@ -21,6 +21,7 @@ export const REFUSED = {
   limitReached: [409, { error: "Endpoint limit reached" }],
   keyReused: [409, { error: "Idempotency key reused with different content" }],
   tooLarge: [413, { error: "Payload too large" }],
+  coded: [415, { error: "Content-Encoding is not supported: send the body as plain JSON, not compressed" }],
   notSubscribed: [422, { error: "Endpoint not subscribed to this event" }],
 } as const;
 
