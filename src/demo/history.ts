@@ -52,6 +52,8 @@ export async function makeHistory(options: HistoryOptions): Promise<void> {
   try {
     if (await hasEndpoints(db, tenantId)) return;
     const made = await makeEndpoints(options);
+    // Before any of its events is due: one under way would have the former secret's signature, and look wrong.
+    await options.call("POST", `/api/webhooks/${made.ids.slow}/rotate-secret`, {});
     const nowMs = Date.now();
     const week = makeWeek({
       nowMs,
@@ -129,7 +131,6 @@ async function useEach(
   nowMs: number,
 ): Promise<void> {
   await call("PATCH", `/api/webhooks/${ids.flaky}`, { rate_limit: 50 });
-  await call("POST", `/api/webhooks/${ids.slow}/rotate-secret`, {});
   await call("POST", `/api/webhooks/${ids.healthy}/test`, { event_type: samples[0]?.type });
   await call("POST", "/api/storage/exports", {
     from: new Date(nowMs - 86_400_000).toISOString(),
