@@ -233,6 +233,21 @@ describe("a blocked target", () => {
       { ...entry, endpoint_id: other },
     ]);
   });
+
+  it("is told again once an hour has passed", async () => {
+    const now = performance.now.bind(performance);
+    const blocked = { tenantId: acme, endpointId: newEndpointId(), url: "https://hooks.example.com/" };
+    const told = async (): Promise<number> => {
+      tally.blockedTarget(blocked);
+      await tally.close();
+      return (await logged("action")).length;
+    };
+    assert.equal(await told(), 1);
+    mock.method(performance, "now", () => now() + 3_540_000);
+    assert.equal(await told(), 1);
+    mock.method(performance, "now", () => now() + 3_600_000);
+    await eventually(async () => (await told()) === 2);
+  });
 });
 
 describe("entries that the database refuses", () => {
