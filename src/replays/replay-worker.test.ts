@@ -1,6 +1,7 @@
 /** One step of a replay at a time, on a real database: what it adds, what it waits for, and how it ends. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { seedEvents } from "../../test/support/replays.ts";
@@ -201,6 +202,26 @@ describe("a step of a replay", () => {
     await sql("UPDATE postern.endpoints SET enabled = true, disabled_reason = NULL");
     await step();
     assert.equal(pages.length, 1);
+  });
+
+  it("is looked at five times a second while it runs, and once a second where there is none", async () => {
+    const pauses: number[] = [];
+    const wait = async (ms: number) => void pauses.push(ms);
+    const services = { db: database.pool, tenants, log: makeKeptLog().log, metrics: makeMetrics() };
+    const worker = makeReplayWorker({ ...services, addDispatches, wait });
+    const id = await request();
+    await pend(id, 251);
+    const leases = new Set<number>();
+    worker.start();
+    try {
+      await eventually(async () => leases.add((await rowOf(id)).lease_until.getTime()).size > 10);
+      assert.deepEqual(pauses, []);
+      await sql("DELETE FROM postern.replays");
+      await eventually(async () => pauses.length > 0);
+      assert.equal(pauses[0], 800);
+    } finally {
+      await worker.stop();
+    }
   });
 
   it("ends when all is added and nothing is pending, at a disabled endpoint as well", async () => {

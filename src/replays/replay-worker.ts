@@ -18,7 +18,7 @@ import { inTransaction } from "../database/transaction.ts";
 import { lockTarget } from "../endpoints/send-target.ts";
 import { publishOwn } from "../events/own-events.ts";
 import type { OnceEvent, ReplayPage } from "../queue/once.ts";
-import { makeRepeated } from "../shared/every.ts";
+import { makeRepeated, pause } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { readCandidates } from "./candidate-store.ts";
@@ -37,6 +37,9 @@ import {
 
 const LEASE_MS = 10_000;
 const POLL_MS = 200;
+/** Without a replay in so many rounds the next look has time: most services have none for days. */
+const IDLE_ROUNDS = 5;
+const IDLE_MS = 800;
 /** An endpoint may stay disabled for days. */
 const DISABLED_MS = 2000;
 /** Events of a page, and how many may be pending when the next is added. */
@@ -49,6 +52,8 @@ export type ReplayWorkerServices = {
   addDispatches: (db: Db, page: ReplayPage) => Promise<void>;
   log: Log;
   metrics: Pick<Metrics, "upkeepFailures">;
+  /** Between looks while there is no replay. Default: real time. */
+  wait?: typeof pause;
 };
 
 /** What a step came to: "more" could be done at once, or nothing before something else happens. */
@@ -57,12 +62,18 @@ type Step = { kind: "more" } | { kind: "waiting"; ms: number } | { kind: "over";
 const WAITING: Step = { kind: "waiting", ms: POLL_MS };
 
 export function makeReplayWorker(services: ReplayWorkerServices): { start(): void; stop(): Promise<void> } {
-  const { db, log, metrics } = services;
+  const { db, log, metrics, wait = pause } = services;
+  let idleRounds = 0;
 
   async function work(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const run = await claimReplay(db, randomUUID(), LEASE_MS);
-      if (run === null) return;
+      if (run === null) {
+        idleRounds++;
+        if (idleRounds > IDLE_ROUNDS) await wait(IDLE_MS, signal);
+        return;
+      }
+      idleRounds = 0;
       const step = await stepOf(services, run);
       if (step.kind === "over") await finish(services, run, step.error);
       else await releaseReplay(db, run, step.kind === "more" ? 0 : step.ms);

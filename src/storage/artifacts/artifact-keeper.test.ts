@@ -302,7 +302,7 @@ describe("a noted body", () => {
     more.pop();
     assert.deepEqual(
       pauses.toSorted((one, other) => one - other),
-      [250, 2000],
+      [1000, 2000],
     );
   });
 

@@ -36,7 +36,7 @@ const MAX_ATTEMPT = 999;
 /** Of all processes; what is measured is seconds old, so some more may come. */
 const MAX_WAITING = { count: 200_000, bytes: 1024 ** 3 };
 const MEASURE_EVERY_MS = 2000;
-const POLL_MS = 250;
+const POLL_MS = 1000;
 const CLAIM = 16;
 const MAX_AT_ONCE = 4;
 /** After it another keeper takes what one left when it died. Two at one body do no harm. */
