@@ -33,10 +33,14 @@ export async function runFiles(root: string, files: readonly string[], limits: L
     files: files.map((file) => join(root, file)),
     concurrency: limits.concurrency,
     timeout: limits.testMs,
-    execArgv: ["untracked-promises.ts", `left-open.ts?limit=${limits.endMs}`].flatMap((file) => [
-      "--import",
-      new URL(file, import.meta.url).href,
-    ]),
+    execArgv: [
+      // Most files live for seconds and load hundreds of modules meanwhile: collecting that garbage took a seventh of their CPU.
+      "--min-semi-space-size=16",
+      ...["untracked-promises.ts", `left-open.ts?limit=${limits.endMs}`].flatMap((file) => [
+        "--import",
+        new URL(file, import.meta.url).href,
+      ]),
+    ],
     signal: stopping.signal,
     cwd: root,
   });
