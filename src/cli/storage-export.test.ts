@@ -110,6 +110,7 @@ describe("postern storage export", () => {
         const ran = await download(link);
         assert.deepEqual([ran.code, ran.printed, await readdir(folder)], [1, "", []], link);
         assert.match(ran.errors, words);
+        assert.ok(ran.errors.includes(`is ready as artifact ${ENDPOINT}, and could not be downloaded: `));
         assert.ok(!ran.errors.includes("signature"));
       }
       const ran = await download(`${url}/there`);
@@ -122,6 +123,9 @@ describe("postern storage export", () => {
       const nowhere = await api.run([...command, "--output", join(folder, "none", "log.zip")], []);
       assert.deepEqual([nowhere.code, nowhere.asked], [1, []]);
       assert.match(nowhere.errors, /--output \S+: the folder \S+none does not exist, or is not writable/);
+      const aFolder = await api.run([...command, "--output", folder], []);
+      assert.deepEqual([aFolder.code, aFolder.asked], [1, []]);
+      assert.match(aFolder.errors, /--output \S+ is a folder: add the archive's name, as in \S+log\.zip/);
     } finally {
       files.close();
       await rm(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import { constants, createWriteStream } from "node:fs";
-import { access, rename, rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { access, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -8,6 +8,7 @@ import { defineCommand } from "citty";
 import * as z from "zod";
 import { exportObject } from "../api/storage-schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { messageOf } from "../shared/message-of.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
@@ -82,13 +83,26 @@ async function requirePlace(file: string): Promise<void> {
   await access(folder, constants.W_OK).catch(() => {
     throw new ConfigError(`--output ${file}: the folder ${folder} does not exist, or is not writable`);
   });
+  const found = await stat(file).catch(() => null);
+  if (found?.isDirectory() === true)
+    throw new ConfigError(
+      `--output ${file} is a folder: add the archive's name, as in ${join(file, "log.zip")}`,
+    );
 }
 
-/** The file is there whole or not at all. */
 async function download(api: ApiClient, found: Export, file: string): Promise<void> {
   const asked = JSON.stringify({ delivery_id: found.id });
   const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
-  const response = await follow(link.parse(JSON.parse(answer)).url);
+  await fetchTo(file, link.parse(JSON.parse(answer)).url).catch((error: unknown) => {
+    // The export is made: whoever can't put it there needs to know where it is.
+    const place = `the export is ready as artifact ${found.object_id}, and could not be downloaded`;
+    throw new ConfigError(`${place}: ${messageOf(error)}`);
+  });
+}
+
+/** The file is there whole or not at all. */
+async function fetchTo(file: string, url: string): Promise<void> {
+  const response = await follow(url);
   if (!response.ok || response.body === null) throw new Error(`the link answered ${response.status}`);
   const draft = `${file}.part`;
   try {
