@@ -19,8 +19,8 @@ try {
 }
 await runMain(commands, {
   // citty colours it for a file and a pager too.
-  showUsage: async (command, parent) => {
-    const text = await usageOf(command, parent);
+  showUsage: async (command) => {
+    const text = await usageOf(command, words);
     console.log(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
   },
 });

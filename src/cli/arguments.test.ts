@@ -105,9 +105,11 @@ describe("every command", () => {
     assert.deepEqual(found, COMMAND_LINE);
   });
 
-  it("has a help that fits a wide terminal", async () => {
+  it("has a help that names the whole command and fits a wide terminal", async () => {
     for await (const { words, args, meta } of everyCommand(commands)) {
-      const lines = stripVTControlCharacters(await usageOf({ meta, args })).split("\n");
+      const lines = stripVTControlCharacters(await usageOf({ meta, args }, [...words, "--help"])).split("\n");
+      const usage = lines.find((line) => line.startsWith("USAGE")) ?? "";
+      assert.ok(`${usage} `.startsWith(`USAGE ${["postern", ...words].join(" ")} `), usage);
       const longest = Math.max(...lines.map((line) => line.trimEnd().length));
       assert.ok(longest <= 160, `postern ${words.join(" ")} --help is ${longest} columns wide`);
     }
