@@ -65,7 +65,7 @@ describe("a folder that another installation uses", () => {
       const { code, output } = await runProgram(["storage", "reconcile"], env);
       assert.equal(code, 1, output);
       assert.match(output, /Stopped: .*another installation/);
-      for (const command of [["adopt"], ["trash", "empty", "--all", "--yes"]]) {
+      for (const command of [["adopt"], ["adopt", "--dry-run"], ["trash", "empty", "--all", "--yes"]]) {
         const refused = await runProgram(["storage", ...command], env);
         assert.equal(refused.code, 1, refused.output);
         assert.match(refused.output, /another installation/);

@@ -283,6 +283,9 @@ describe("postern storage adopt", () => {
     const dry = await adopt("--dry-run");
     assert.match(dry.output, new RegExp(`adopted +${key} +acme`));
     assert.match(dry.output, /nothing was changed/);
+    const { printed } = await adopt("--dry-run", "--json");
+    const found: { key: string; outcome: string }[] = JSON.parse(printed);
+    assert.equal(found.find((one) => one.key === key)?.outcome, "adopted");
     assert.equal((await storage.call("GET", `/exports/${delivery_id}`)).status, 404);
     const { code, output } = await adopt();
     assert.equal(code, 0, output);
