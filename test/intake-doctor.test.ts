@@ -122,4 +122,36 @@ describe("an intake, as its operator sees it", { skip }, () => {
       ],
     );
   });
+
+  it("fails the doctor while the stream takes nothing, and warns that no worker asks for its messages", async () => {
+    const single = await NatsCluster.start(1);
+    await single.withManager(async (manager) => {
+      const limits = { retention: "workqueue", discard: "new", max_msgs: 1, max_msg_size: 300 } as const;
+      await manager.streams.add({ name: "postern-intake", subjects: ["postern.>"], ...limits });
+      const pause_until = new Date(Date.now() + 3_600_000).toISOString();
+      const settings = {
+        ack_policy: "explicit",
+        max_ack_pending: -1,
+        headers_only: true,
+        pause_until,
+      } as const;
+      await manager.consumers.add("postern-intake", { durable_name: "postern-relay", ...settings });
+    });
+    await store(single, "postern.events.acme", { type: "of.no.catalog", data: {} });
+    const findings = await examine(single.url);
+    await single.stop();
+    assert.deepEqual(
+      findings
+        .slice(1)
+        .map(({ status, detail }) => `${status} ${detail.replace(/^.*: (?=the consumer)/, "")}`),
+      [
+        "fail the stream takes no events: it is full: max_msgs is 1",
+        "fail the consumer's headers_only is true instead of false",
+        "fail the consumer is paused",
+        "warn 1 replicas do not survive the loss of a server",
+        "warn the servers, or the stream, take messages of 300 bytes: larger requests are answered 413",
+        "warn 1 messages wait, and no worker asks for them",
+      ],
+    );
+  });
 });

@@ -11,6 +11,7 @@ const LIMIT_MS = 5000;
 const PAUSE_MS = 100;
 /** What the largest request may take in a message: its text is quoted once more. */
 const LARGEST_MESSAGE_BYTES = 2 * 1024 * 1024;
+const FIX_OF_NONE = `if it is full, start workers or raise its limit: nats stream edit ${STREAM} --max-bytes 50GB; else make it as docs/intake.md describes it`;
 
 const check = "intake";
 
@@ -44,7 +45,7 @@ async function statusOf(stream: IntakeStream): Promise<StreamStatus> {
 }
 
 function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
-  const { replicas, current, leader, consumer, maxMessageBytes } = status;
+  const { replicas, current, leader, consumer, maxMessageBytes, takesNone } = status;
   const detail = describe(status);
   if (leader === null || current <= replicas / 2) {
     const fix = "start the missing NATS servers: without most of its replicas the stream takes nothing";
@@ -70,9 +71,18 @@ function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
     warnings.push([`${replicas} replicas do not survive the loss of a server`, fix]);
   }
   if (maxMessageBytes < LARGEST_MESSAGE_BYTES) {
-    const text = `the servers take messages of ${maxMessageBytes} bytes: larger requests are answered 413`;
-    warnings.push([text, "set max_payload: 4MB on every NATS server"]);
+    const text = `the servers, or the stream, take messages of ${maxMessageBytes} bytes: larger requests are answered 413`;
+    const fix = "set max_payload: 4MB on every NATS server, and no max_msg_size of the stream";
+    warnings.push([text, fix]);
   }
+  if (status.messages > 0 && status.taken === 0 && status.waiting === 0) {
+    const fix = "give every worker INTAKE_URL; if they have it, see their logs";
+    warnings.push([`${status.messages} messages wait, and no worker asks for them`, fix]);
+  }
+  const refusing: Finding[] =
+    takesNone === null
+      ? []
+      : [{ check, status: "fail", detail: `the stream takes no events: ${takesNone}`, fix: FIX_OF_NONE }];
   const unsafe = status.unsafe.map((text): Finding => {
     const fix = `make the stream ${STREAM} as docs/intake.md describes it, or let Postern make it`;
     return {
@@ -84,6 +94,7 @@ function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
   });
   return [
     { check, status: "ok", detail },
+    ...refusing,
     ...unsafe,
     ...warnings.map(([text, fix]): Finding => ({ check, status: "warn", detail: text, fix })),
   ];

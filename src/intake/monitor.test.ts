@@ -14,9 +14,11 @@ const ALONE: StreamStatus = {
   bytes: 0,
   consumer: "there",
   taken: 0,
+  waiting: 0,
   oldestAtMs: null,
   maxMessageBytes: 1024 * 1024,
   unsafe: [],
+  takesNone: null,
 };
 
 /** What a look at a stream of three replicas answers and shows. */
@@ -54,6 +56,14 @@ describe("the look at the intake's stream", () => {
     assert.match((await troubleOf({ current: 1 })) ?? "", /no majority/);
     assert.match((await troubleOf({ replicas: 2, current: 1 })) ?? "", /no majority/);
     assert.match((await troubleOf({ leader: null })) ?? "", /no majority/);
+  });
+
+  it("tells why a stream takes nothing although its servers run", async () => {
+    const trouble = await troubleOf({ takesNone: "it is full: max_bytes is 3000" });
+    assert.equal(
+      trouble,
+      "the intake's stream takes nothing (it is full: max_bytes is 3000): see `postern doctor`",
+    );
   });
 
   it("waits three seconds for servers that fell silent, and shows no replica", async () => {

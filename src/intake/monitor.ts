@@ -33,8 +33,10 @@ export function makeIntakeMonitor(
       const { oldestAtMs } = status;
       metrics.intakeOldestAge.set(oldestAtMs === null ? 0 : Math.max(Date.now() - oldestAtMs, 0) / 1000);
       gauges.replicas.set(status.current);
-      if (status.leader !== null && status.current > status.replicas / 2) return null;
-      return "the intake's stream has no majority of its replicas: start the missing NATS servers";
+      if (status.leader === null || status.current <= status.replicas / 2)
+        return "the intake's stream has no majority of its replicas: start the missing NATS servers";
+      if (status.takesNone === null) return null;
+      return `the intake's stream takes nothing (${status.takesNone}): see \`postern doctor\``;
     } catch (error) {
       gauges.replicas.set(0);
       return `the intake's stream does not answer (${messageOf(error)}): check INTAKE_URL and the NATS servers`;

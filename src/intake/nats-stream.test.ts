@@ -132,17 +132,19 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
         bytes: 0,
         consumer: "there",
         taken: 0,
+        waiting: 0,
         oldestAtMs: null,
         maxMessageBytes: MIB,
         unsafe: [],
+        takesNone: null,
       };
       assert.deepEqual(await stream.status(), empty);
       const earliestMs = Date.now() - 1000;
       await stream.store(Buffer.from("{}"));
       await stream.store(Buffer.from("{}"));
       await takesOne();
-      const { bytes, oldestAtMs, ...rest } = await stream.status();
-      const { bytes: _, oldestAtMs: __, ...some } = { ...empty, messages: 2, taken: 1 };
+      const { bytes, oldestAtMs, waiting: _, ...rest } = await stream.status();
+      const { bytes: __, oldestAtMs: ___, waiting: ____, ...some } = { ...empty, messages: 2, taken: 1 };
       assert.deepEqual(rest, some);
       assert.ok(
         bytes > 0 && oldestAtMs !== null && oldestAtMs > earliestMs && oldestAtMs <= Date.now() + 1000,

@@ -37,6 +37,7 @@ import {
   type StreamMessage,
   type StreamStatus,
 } from "./stream.ts";
+import { unsafeConsumer, unsafeStream, whyNoneTaken } from "./stream-settings.ts";
 
 const REQUEST_TIMEOUT_MS = 2000;
 const TRY_AGAIN_MS = 250;
@@ -300,6 +301,7 @@ function toStatus(
 ): StreamStatus {
   // A server without a cluster leads its own stream.
   const leader = cluster === undefined ? (connection.info?.server_name ?? null) : (cluster.leader ?? null);
+  const largest = connection.info?.max_payload ?? 0;
   const followers = (cluster?.replicas ?? []).filter(({ current, offline }) => current && !offline);
   return {
     replicas: config.num_replicas,
@@ -310,40 +312,14 @@ function toStatus(
     consumer: typeof consumer === "string" ? consumer : "there",
     taken: typeof consumer === "string" ? null : consumer.num_ack_pending,
     oldestAtMs: state.messages === 0 ? null : Date.parse(state.first_ts),
-    maxMessageBytes: connection.info?.max_payload ?? 0,
-    unsafe: [...unsafeSettings(config), ...(typeof consumer === "string" ? [] : unsafeConsumer(consumer))],
+    waiting: typeof consumer === "string" ? null : consumer.num_waiting,
+    maxMessageBytes: Math.min(largest, config.max_msg_size > 0 ? config.max_msg_size : Infinity),
+    unsafe: [
+      ...unsafeStream(config),
+      ...(typeof consumer === "string"
+        ? []
+        : unsafeConsumer(consumer.config, { isPaused: consumer.paused === true })),
+    ],
+    takesNone: whyNoneTaken(config, state),
   };
-}
-
-function unsafeSettings(config: StreamInfo["config"]): string[] {
-  const { retention, storage, discard, max_age, max_msgs_per_subject } = config;
-  return differences(
-    { retention, storage, discard, max_age, max_msgs_per_subject },
-    {
-      retention: RetentionPolicy.Workqueue,
-      storage: StorageType.File,
-      discard: DiscardPolicy.New,
-      max_age: 0,
-      max_msgs_per_subject: -1,
-    },
-  );
-}
-
-/** With these, messages are never handed out, or end before their events are stored. */
-function unsafeConsumer({ config }: ConsumerInfo): string[] {
-  const { ack_policy, max_deliver = -1, max_ack_pending = -1, filter_subject, filter_subjects } = config;
-  const filter = [filter_subject, ...(filter_subjects ?? [])].filter(Boolean).join(" ") || "none";
-  return differences(
-    { ack_policy, max_deliver, max_ack_pending, filter },
-    { ack_policy: AckPolicy.Explicit, max_deliver: -1, max_ack_pending: -1, filter: "none" },
-  ).map((text) => `the consumer's ${text}`);
-}
-
-function differences(
-  found: Record<string, string | number>,
-  wanted: Record<string, string | number>,
-): string[] {
-  return Object.entries(wanted)
-    .filter(([name, value]) => found[name] !== value)
-    .map(([name, value]) => `${name} is ${found[name]} instead of ${value}`);
 }

@@ -56,12 +56,16 @@ export type StreamStatus = {
   consumer: "there" | "missing" | "silent";
   /** Messages that workers hold, or that were returned with a delay; null if the consumer reports nothing. */
   taken: number | null;
+  /** Requests of workers for messages, as far as the consumer says; a worker with messages at hand makes none. */
+  waiting: number | null;
   /** When the oldest message was stored, in milliseconds since 1970; null where there is none. */
   oldestAtMs: number | null;
-  /** The largest message that the servers take. */
+  /** The largest message that the servers and the stream take. */
   maxMessageBytes: number;
   /** Settings with which what the stream took may be dropped or not relayed; none in what Postern made. */
   unsafe: readonly string[];
+  /** Why it takes no event although its servers run, as when it is full; null where it does. */
+  takesNone: string | null;
 };
 
 export type IntakeStream = {
