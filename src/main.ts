@@ -6,8 +6,14 @@ import { runMain } from "citty";
 import { checkArguments, UsageError } from "./cli/arguments.ts";
 import { commands } from "./cli/commands.ts";
 import { usageOf } from "./cli/usage.ts";
+import { hasCode } from "./shared/error-code.ts";
 
 enableCompileCache();
+
+// A reader that has enough, as `head` has, must not end in the middle what a command changes.
+process.stdout.on("error", (error) => {
+  if (!hasCode(error, "EPIPE")) throw error;
+});
 
 const words = process.argv.slice(2);
 try {

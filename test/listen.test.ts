@@ -8,7 +8,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { generateSigningSecret } from "../src/outbound/signature.ts";
 import { startExample, type ExampleReceiver } from "./support/example-receivers.ts";
 import { blocksOf, commandsOf, folderOfCommand, runShell } from "./support/how-to.ts";
-import { runProgram, startTask } from "./support/program.ts";
+import { runProgram, runUnread, startTask } from "./support/program.ts";
 import { clientOf } from "./support/pull.ts";
 import { MEMBER, OWNER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
@@ -128,6 +128,18 @@ describe("postern listen", () => {
     assert.match(task.errors(), /^signing secret: whsec_/m);
     assert.equal(await task.end("SIGINT"), 0);
     refusing.close();
+  });
+
+  it("ends when nobody reads on what it prints, and deletes its endpoint", async () => {
+    const forward = `http://localhost:${await freePort()}/`;
+    const args = ["listen", "--url", service.url, "--tenant", "acme", "--forward", forward];
+    const ended = runUnread(args, service.env);
+    await eventually(async () => (await webhooks.list()).some(({ temporary }) => temporary));
+    await publish(service, { type: "invoice.paid" });
+    const { code, errors } = await ended;
+    assert.equal(code, 0, errors);
+    assert.doesNotMatch(errors, /EPIPE/);
+    assert.deepEqual(await webhooks.list(), []);
   });
 
   it("says what to do where nothing listens", async () => {

@@ -14,7 +14,7 @@ import {
   unpack,
   unpackFiles,
 } from "./support/exports.ts";
-import { runProgram } from "./support/program.ts";
+import { runProgram, runUnread } from "./support/program.ts";
 import { MEMBER, OTHER_OWNER, OWNER } from "./support/calls.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
@@ -202,6 +202,19 @@ describe("postern storage", () => {
     assert.equal((await fetch(url)).status, 404);
     const late = await run(...hold);
     assert.deepEqual([late.code, /was erased, and its bytes are deleted/.test(late.output)], [1, true]);
+  });
+
+  it("erases to the end when nobody reads on what it prints", async () => {
+    await newArtifact();
+    await newArtifact();
+    const erased = await runUnread(["storage", "erase", "--tenant", "acme", "--all", "--yes"], service.env);
+    assert.equal(erased.code, 0, erased.errors);
+    assert.doesNotMatch(erased.errors, /EPIPE/);
+    const { items } = await storageOf(service).library();
+    assert.deepEqual(
+      items.filter(({ status }) => status !== "expired"),
+      [],
+    );
   });
 });
 

@@ -172,6 +172,7 @@ async function sendPast(
   }
 }
 
+/** Or when nobody reads on what is printed: such a command would not end by itself. */
 function stopOnSignal(): AbortSignal {
   const stopping = new AbortController();
   let stoppedAtMs = 0;
@@ -183,5 +184,6 @@ function stopOnSignal(): AbortSignal {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  process.stdout.once("error", stop);
   return stopping.signal;
 }

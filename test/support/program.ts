@@ -64,6 +64,14 @@ export async function runProgram(args: readonly string[], env: Environment, main
   return { code, output: output(), printed: printed(), errors: errors() };
 }
 
+/** Runs a command whose reader has gone, as behind `head`. */
+export async function runUnread(args: readonly string[], env: Environment) {
+  const { child, errors } = launch(MAIN, args, env);
+  child.stdout.destroy();
+  const [code] = await once(child, "close");
+  return { code, errors: errors() };
+}
+
 /** Starts a command that ends by itself, to be killed before it does. */
 export function startCommand(args: readonly string[], env: Environment) {
   const { child } = launch(MAIN, args, env);
