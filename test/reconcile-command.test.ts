@@ -118,6 +118,24 @@ describe("postern storage doctor", () => {
     assert.equal(objects.length, 1);
   });
 
+  it("fails where artifacts are not in its folder, and warns of those in another bucket", async () => {
+    const lost = await artifacts.store("available");
+    await artifacts.store("available");
+    const { id } = await artifacts.store("expired");
+    await rm(lost.place);
+    await artifacts.pool.query("UPDATE postern.stored_objects SET bucket = 'former' WHERE id = $1", [id]);
+    const { code, printed } = await runHere(["storage", "doctor"], artifacts.env);
+    assert.equal(code, 1, printed);
+    assert.match(
+      printed,
+      /^ok {4}artifacts: 2 available\nfail {2}artifacts: 1 of 2 that were looked for are not in the bucket artifacts\n {6}→ .*same folder/m,
+    );
+    assert.match(
+      printed,
+      /^warn {2}artifacts: 1 are in the bucket former, so nobody downloads or deletes them\n {6}→ .*OBJECT_STORE_URL/m,
+    );
+  });
+
   it("fails where nothing can be written, and looks at the rest", async () => {
     const folder = dirname(artifacts.placeOf("any"));
     await rm(folder, { recursive: true });

@@ -4,7 +4,7 @@ import { defineCommand } from "citty";
 import type { Config } from "../config.ts";
 import { StoreUnavailableError, type Bucket } from "../storage/bytes/bucket.ts";
 import { buildObjectKey } from "../storage/rules/object-key.ts";
-import { judgeOwner, type OwnerServices } from "../storage/upkeep/ownership.ts";
+import { countAbsent, judgeOwner, type OwnerServices } from "../storage/upkeep/ownership.ts";
 import { HALT_REMEDY } from "../storage/upkeep/storage-monitor.ts";
 import { readReconcileState } from "../storage/upkeep/storage-upkeep.ts";
 import { makeLog } from "../telemetry/log.ts";
@@ -34,6 +34,7 @@ function examineStorage(config: Config): Promise<Finding[]> {
     ...(await checkObjectStore(own)),
     await checkOwnerMark(services),
     await checkRoundTrip(services.bucket),
+    ...(await checkArtifacts(services, own)),
     ...(await checkReconciling(services)),
   ]);
 }
@@ -84,17 +85,51 @@ async function checkOwnerMark(services: OwnerServices): Promise<Finding> {
   }
 }
 
-async function checkReconciling(services: Parameters<typeof readReconcileState>[0]): Promise<Finding[]> {
-  const { states, haltedAt, haltedReason, lastPageAt } = await readReconcileState(services);
+type StateServices = Parameters<typeof readReconcileState>[0];
+
+async function checkArtifacts(services: StateServices, { shards }: Config): Promise<Finding[]> {
+  const check = "artifacts";
+  const { states, elsewhere } = await readReconcileState(services);
   const counted = Object.entries(states).map(([state, number]) => `${number} ${state}`);
-  const artifacts = counted.length === 0 ? "none yet" : counted.join(", ");
-  const findings: Finding[] = [{ check: "artifacts", status: "ok", detail: artifacts }];
+  const detail = counted.length === 0 ? "none yet" : counted.join(", ");
+  const absent = await checkPresence(services);
+  // A tenant that moved between shards may leave its artifacts in another's bucket.
+  const others = shards === undefined ? Object.entries(elsewhere) : [];
+  return [
+    { check, status: "ok", detail },
+    ...(absent === null ? [] : [absent]),
+    ...others.map(([bucket, number]): Finding => {
+      const text = `${number} are in the bucket ${bucket}, so nobody downloads or deletes them`;
+      const fix = `set OBJECT_STORE_URL back until they have expired, or leave them there`;
+      return { check, status: "warn", detail: text, fix };
+    }),
+  ];
+}
+
+async function checkPresence(services: OwnerServices): Promise<Finding | null> {
+  const check = "artifacts";
+  try {
+    const { absent, looked } = await countAbsent(services);
+    if (absent === 0) return null;
+    const detail = `${absent} of ${looked} that were looked for are not in the bucket ${services.bucket.name}`;
+    const fix =
+      "give all processes the same folder as DATA_DIR, or OBJECT_STORE_URL; if it was emptied, restore it";
+    return { check, status: "fail", detail, fix };
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    // The round trip tells of it.
+    return null;
+  }
+}
+
+async function checkReconciling(services: StateServices): Promise<Finding[]> {
+  const { haltedAt, haltedReason, lastPageAt } = await readReconcileState(services);
   const check = "reconciling";
   if (haltedAt !== null) {
     const detail = `stopped since ${haltedAt.toISOString()}: ${haltedReason ?? ""}`;
     const fix = HALT_REMEDY;
-    return [...findings, { check, status: "fail", detail, fix }];
+    return [{ check, status: "fail", detail, fix }];
   }
   const detail = lastPageAt === null ? "has not run yet" : `last page at ${lastPageAt.toISOString()}`;
-  return [...findings, { check, status: "ok", detail }];
+  return [{ check, status: "ok", detail }];
 }

@@ -42,6 +42,8 @@ const PROOF = 100;
 /** More than are needed: some may have been lost. */
 const PROOF_CANDIDATES = 120;
 const LISTED_AT_ONCE = 1000;
+/** Artifacts that the doctor looks for. */
+const LOOKED_FOR = 20;
 const REMEDY =
   "Comparing, expiry and emptying the trash have stopped. If the bucket is to be this installation's, run `postern storage own --take-over`";
 
@@ -184,6 +186,17 @@ async function reasonNotToMark(services: OwnerServices, known: KnownBucket): Pro
   }
   if (needed > 0 || (await holdsOnlyKnown(services))) return null;
   return `The bucket ${bucket.name} has no owner mark, and holds artifacts that this database does not know. ${REMEDY}`;
+}
+
+/** Of some available artifacts, how many are not in the bucket: another process may have another folder. */
+export async function countAbsent({
+  db,
+  bucket,
+}: OwnerServices): Promise<{ absent: number; looked: number }> {
+  const sample = await sampleAvailable(db, bucket.name, LOOKED_FOR);
+  let absent = 0;
+  for (const row of sample) if (!(await isThere(bucket, row))) absent++;
+  return { absent, looked: sample.length };
 }
 
 async function isThere(bucket: Bucket, row: RowIdentity): Promise<boolean> {

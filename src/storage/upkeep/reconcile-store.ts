@@ -78,23 +78,32 @@ export async function readStorageTroubles(db: Db, bucket: string): Promise<Stora
   return rows[0] ?? { haltedAt: null, haltedReason: null, ownerTrouble: null };
 }
 
-/** How many artifacts are in each state, and when they were last compared. */
+/** How many artifacts are in each state, how many in each other bucket, and when they were last compared. */
 export async function readStorageState(
   db: Db,
   bucket: string,
-): Promise<{ states: Record<string, number>; lastPageAt: Date | null }> {
+): Promise<{
+  states: Record<string, number>;
+  elsewhere: Record<string, number>;
+  lastPageAt: Date | null;
+}> {
   const { rows } = await db.query<{
     states: Record<string, number> | null;
+    elsewhere: Record<string, number> | null;
     lastPageAt: Date | null;
   }>(
     /* sql */ `SELECT
         (SELECT json_object_agg(state, number) FROM (
           SELECT state, count(*) AS number FROM postern.stored_objects WHERE bucket = $1 GROUP BY state) counted) AS states,
+        (SELECT json_object_agg(bucket, number) FROM (
+          SELECT bucket, count(*) AS number FROM postern.stored_objects
+            WHERE bucket <> $1 AND state <> 'purged' GROUP BY bucket) counted) AS elsewhere,
         (SELECT updated_at FROM postern.storage_cursor WHERE bucket = $1) AS "lastPageAt"`,
     [bucket],
   );
   return {
     states: rows[0]?.states ?? {},
+    elsewhere: rows[0]?.elsewhere ?? {},
     lastPageAt: rows[0]?.lastPageAt ?? null,
   };
 }
