@@ -31,13 +31,28 @@ describe("an intake, as its operator sees it", { skip }, () => {
 
   it("is a failure while its servers cannot be reached, or have no stream", async () => {
     for (const [url, detail] of [
-      [`nats://127.0.0.1:${await freePort()}`, /no server of INTAKE_URL is connected/],
+      [`nats://127.0.0.1:${await freePort()}`, /no server of INTAKE_URL is connected: connection refused/],
       [cluster.url, /stream not found/],
     ] as const) {
       const [finding, ...others] = await examine(url);
       assert.deepEqual([finding?.status, others], ["fail", []]);
       assert.match(finding?.detail ?? "", detail);
     }
+  });
+
+  it("is a failure with a login that its servers refuse, and tells that", async () => {
+    const single = await NatsCluster.start(1);
+    await single.kill("n1");
+    single.restartWith(["--user", "postern", "--pass", "right"], "n1");
+    for (const login of ["", "postern:wrong@"]) {
+      const refused = await eventually(async () => {
+        const [finding] = await examine(single.url.replace("//", `//${login}`));
+        return !/connection refused/.test(finding?.detail ?? "") && finding;
+      });
+      assert.equal(refused.status, "fail");
+      assert.match(refused.detail, /no server of INTAKE_URL is connected: .*Authorization Violation/i);
+    }
+    await single.stop();
   });
 
   it("is told with its replicas, leader, backlog and consumer", async () => {

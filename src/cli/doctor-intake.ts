@@ -24,7 +24,7 @@ export async function checkIntake({ intake }: Pick<Config, "intake">): Promise<F
     return findingsOf(await statusOf(stream), intake);
   } catch (error) {
     const fix =
-      "check INTAKE_URL, that the NATS servers run with JetStream, and that Postern was started once";
+      "check INTAKE_URL and its login, that the NATS servers run with JetStream, and that Postern was started once";
     return [{ check, status: "fail", detail: messageOf(error), fix }];
   } finally {
     await stream.close();

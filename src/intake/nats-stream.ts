@@ -66,6 +66,8 @@ class NatsStream implements IntakeStream {
   #connection: NatsConnection | null = null;
   #isClosed = false;
   #lastTrouble = "";
+  /** Of the last try to connect. */
+  #whyNotConnected = "not yet";
   #consumer: { connection: NatsConnection; it: Consumer } | null = null;
   readonly #running: Promise<void>;
 
@@ -137,7 +139,7 @@ class NatsStream implements IntakeStream {
 
   #connected(): NatsConnection {
     if (this.#connection === null || this.#connection.isClosed())
-      throw new StreamUnavailableError("no server of INTAKE_URL is connected");
+      throw new StreamUnavailableError(`no server of INTAKE_URL is connected: ${this.#whyNotConnected}`);
     return this.#connection;
   }
 
@@ -146,10 +148,12 @@ class NatsStream implements IntakeStream {
     while (!this.#isClosed) {
       try {
         this.#connection = await connect(connectionOptions(this.#place, this.#options.name));
+        this.#whyNotConnected = "the connection ended";
         if (this.#isClosed) return await this.#connection.close();
         await this.#makeStream(this.#connection);
         await this.#connection.closed();
       } catch (error) {
+        this.#whyNotConnected = messageOf(error);
         this.#tell(error, "the intake cannot be reached: trying again");
       }
       if (!this.#isClosed) await delay(TRY_AGAIN_MS);

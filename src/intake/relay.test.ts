@@ -247,14 +247,14 @@ describe("what a relay tells", () => {
     assert.match(said.join(), /^put back 1 for [5-9][0-9]{2}$/);
   });
 
-  it("is a stream that hands out nothing, once until it does again, and asks it each second", async () => {
+  it("is why a stream hands out nothing, once until it does again, and asks it each second", async () => {
     const clock = new VirtualClock();
     const asked: number[] = [];
-    let isBroken = true;
+    let trouble: string | null = "no leader";
     const stream: RelayServices["stream"] = {
       async *take(_most, signal) {
         asked.push(clock.nowMs());
-        if (isBroken) throw new Error("no leader");
+        if (trouble !== null) throw new Error(trouble);
         yield* [];
         await sleep(clock, 1000, signal);
       },
@@ -264,12 +264,14 @@ describe("what a relay tells", () => {
     await clock.runUntil(2500);
     const line = { level: 40, err: "no leader" };
     assert.deepEqual([asked, told], [[0, 1000, 2000], [line]]);
-    isBroken = false;
+    trouble = null;
     await clock.runUntil(3500);
-    isBroken = true;
+    trouble = "no leader";
     await clock.runUntil(5500);
+    trouble = "not a pull consumer";
+    await clock.runUntil(7500);
     await relay.stop();
-    assert.deepEqual(told, [line, line]);
+    assert.deepEqual(told, [line, line, { level: 40, err: "not a pull consumer" }]);
   });
 
   it("is a stop that leaves messages behind after ten seconds", async (test) => {

@@ -14,6 +14,7 @@ import type { Taken } from "../events/taken-events.ts";
 import type { NewEvent } from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
+import { messageOf } from "../shared/message-of.ts";
 import type { Issue } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -94,7 +95,7 @@ class Relay implements StreamRelay {
   async #takeAll(): Promise<void> {
     const { clock, stream, log } = this.#services;
     const { signal } = this.#stopping;
-    let isTold = false;
+    let told = "";
     while (!signal.aborted) {
       const held = { messages: this.#held.size, bytes: this.#heldBytes };
       const room = this.#accepting.room(held);
@@ -104,10 +105,11 @@ class Relay implements StreamRelay {
       }
       try {
         for await (const message of stream.take(room, signal)) this.#hold(message);
-        isTold = false;
+        told = "";
       } catch (error) {
-        if (!isTold) log.warn({ err: error }, "the intake's stream hands out nothing: trying again");
-        isTold = true;
+        const trouble = messageOf(error);
+        if (trouble !== told) log.warn({ err: error }, "the intake's stream hands out nothing: trying again");
+        told = trouble;
         await sleep(clock, STREAM_PAUSE_MS, signal);
       }
     }
