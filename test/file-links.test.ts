@@ -74,6 +74,18 @@ for (const role of ["api", "worker"] as const) {
       assert.deepEqual([other.status, await other.json()], [403, { error: "Forbidden" }]);
     });
 
+    it("gives a part of the bytes that the client has begun, and all where it has begun others", async () => {
+      const etag = (await fetch(link)).headers.get("etag") ?? "";
+      for (const [condition, status, text] of [
+        [etag, 206, "ored"],
+        ['"others"', 200, "stored"],
+        ["Thu, 26 Nov 2026 12:00:00 GMT", 200, "stored"],
+      ] as const) {
+        const response = await fetch(link, { headers: { range: "bytes=2-", "if-range": condition } });
+        assert.deepEqual([response.status, await response.text()], [status, text], condition);
+      }
+    });
+
     it("is counted in the metrics of storage", async () => {
       const { text } = await service.call("GET", "/metrics", { as: null });
       assert.match(text, /storage_operation_duration_seconds_count\{operation="get",outcome="ok"\} [1-9]/);

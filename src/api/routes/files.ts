@@ -59,7 +59,10 @@ async function sendFile(
   const { key, versionId } = asked;
   const head = await bucket.head({ bucket: asked.bucket, key, version_id: versionId });
   if (!head.found) throw new Refusal("not_found");
-  const range = readRange(request.headers.range, head.size);
+  const etag = `"${head.etag}"`;
+  const { range: wanted, "if-range": condition } = request.headers;
+  // A client that has begun other bytes must not join a part of these to them.
+  const range = condition === undefined || condition === etag ? readRange(wanted, head.size) : null;
   if (range === "unsatisfiable") {
     void reply.header("Content-Range", `bytes */${head.size}`);
     throw new Refusal("range_not_satisfiable");
@@ -78,7 +81,7 @@ async function sendFile(
       "Content-Disposition": asked.contentDisposition,
       "Content-Length": String(length),
       "Content-Type": asked.contentType,
-      ETag: `"${head.etag}"`,
+      ETag: etag,
       "Referrer-Policy": "no-referrer",
       "X-Content-Type-Options": "nosniff",
     })
