@@ -1,11 +1,13 @@
 /** Why commits do not happen, in words for an operator: the cause, and what to do. */
 import { codeOf } from "../shared/error-code.ts";
 import type { LockHolder } from "../database/heartbeat-store.ts";
-import { isConnectionLoss, isLockTimeout, isPassing } from "../database/passing-errors.ts";
+import { isConnectionLoss, isLockTimeout, isPassing, isRefusedLogin } from "../database/passing-errors.ts";
 
 export const UNREACHABLE = "the database cannot be reached";
 export const DISK_FULL =
   "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS";
+const LET_IN =
+  "the database does not let this process in: see its log, and check user, password, database and certificate";
 const CAUSES: Readonly<Record<string, string>> = {
   POSTERN_NO_HOST:
     "no host of DATABASE_URL accepts writes: see this process's log for each, and promote a standby",
@@ -26,6 +28,7 @@ export function outageReason(error: unknown, holders: readonly LockHolder[] = []
   const cause = CAUSES[codeOf(error)];
   if (cause !== undefined) return cause;
   if (isConnectionLoss(error)) return UNREACHABLE;
+  if (isRefusedLogin(error)) return LET_IN;
   return isPassing(error) ? "the database refuses to commit: see its log" : null;
 }
 

@@ -9,7 +9,7 @@ import { keepEmbeddedPostgres } from "../database/embedded-keeper.ts";
 import { hostsOf } from "../database/hosts.ts";
 import { migrate } from "../database/migrate.ts";
 import { readMigrations, type Migration } from "../database/migration-files.ts";
-import { isPassing } from "../database/passing-errors.ts";
+import { isAway } from "../database/passing-errors.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import type { ServingRole } from "../database/session-settings.ts";
@@ -141,7 +141,7 @@ async function untilReachable(databaseUrl: string, waitMs: number, log: Log): Pr
     try {
       return await refuseSharedConnections(databaseUrl, CONNECTION_TIMEOUT_MS);
     } catch (error) {
-      if (!isPassing(error) || performance.now() > endsAt) throw error;
+      if (!isAway(error) || performance.now() > endsAt) throw error;
       log.info({ err: error }, "waiting for the database");
       await setTimeout(WAIT_PAUSE_MS);
     }

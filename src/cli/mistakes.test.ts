@@ -128,6 +128,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Check user, password/,
   ],
   [
+    "a server that has no connection left",
+    fault("53300", "sorry, too many clients already"),
+    /has no connection left: sorry, too many clients already/,
+    /^Raise max_connections there/,
+  ],
+  [
     "an object store that is away",
     new StoreUnavailableError("the object store cannot list its objects"),
     /Stored artifacts can't be reached/,

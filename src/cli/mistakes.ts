@@ -5,7 +5,7 @@
  */
 import { codeOf } from "../shared/error-code.ts";
 import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
-import { isPassing } from "../database/passing-errors.ts";
+import { CERTIFICATE_NOT_VALID_NOW, isAway, UNTRUSTED_CERTIFICATE } from "../database/passing-errors.ts";
 import { SharedConnectionsError } from "../database/pooler.ts";
 import { UnknownHostError } from "../service/listen-at.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -29,14 +29,8 @@ type Fault = {
   syscall: string;
 };
 
-const UNTRUSTED = new Set([
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-]);
-const NOT_VALID_NOW = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
+const UNTRUSTED = new Set(UNTRUSTED_CERTIFICATE);
+const NOT_VALID_NOW = new Set(CERTIFICATE_NOT_VALID_NOW);
 // invalid_authorization_specification, invalid_password, invalid_catalog_name
 const REFUSED_LOGIN = new Set(["28000", "28P01", "3D000"]);
 // Of `pg`, with "be a string" or "be a non-empty string" behind it.
@@ -168,7 +162,14 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    is: ({ error }) => isPassing(error),
+    is: ({ code }) => code === "53300",
+    say: ({ message }) => [
+      `The database has no connection left: ${message}.`,
+      "Raise max_connections there, or lower DATABASE_POOL_SIZE of the processes (docs/operating.md, Database).",
+    ],
+  },
+  {
+    is: ({ error }) => isAway(error),
     say: ({ message }) => [
       `The database can't be used: ${message}.`,
       "Check DATABASE_URL, and that PostgreSQL runs there.",

@@ -1,6 +1,6 @@
 /** The shards of a process: opened, migrated, and found to be those of one installation. */
 import type { Config } from "../config.ts";
-import { isPassing } from "../database/passing-errors.ts";
+import { isAway } from "../database/passing-errors.ts";
 import { joinShards } from "../shards/join.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -42,7 +42,7 @@ export async function prepareShards(config: ShardedConfig, log: Log, waitMs = 0)
   for (const [place, shard] of others.entries()) {
     const result = results[place];
     if (result?.status !== "rejected") there.push(shard);
-    else if (isPassing(result.reason)) away.push({ shard, back: Promise.withResolvers() });
+    else if (isAway(result.reason)) away.push({ shard, back: Promise.withResolvers() });
     else throw result.reason;
   }
   await join(config, first, there);
@@ -75,7 +75,7 @@ function lookAgain(
       back.resolve();
     };
     return makeRepeated(LOOK_AGAIN_MS, look, (error) => {
-      if (isPassing(error)) return;
+      if (isAway(error)) return;
       log.error(
         { err: error, shard: shard.name },
         "a shard that is back cannot be used: nothing works on it",
@@ -97,7 +97,7 @@ async function prepare(
     await migrateDatabase(url, log, waitMs);
     await checkKeys(config, url);
   } catch (error) {
-    throw isPassing(error) ? error : ofShard(name, error);
+    throw isAway(error) ? error : ofShard(name, error);
   }
 }
 

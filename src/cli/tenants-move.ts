@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { environment, readDatabaseConfig } from "../config.ts";
 import { forLibpq } from "../database/host-list.ts";
-import { isPassing } from "../database/passing-errors.ts";
+import { isAway } from "../database/passing-errors.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
@@ -221,7 +221,7 @@ function shardOf(shards: readonly Place[], name: string): Place {
 
 async function withPool<T>({ name, url }: Place, work: (db: Pool) => Promise<T>): Promise<T> {
   await requireFit(url).catch((error: unknown) => {
-    if (!isPassing(error)) throw error;
+    if (!isAway(error)) throw error;
     throw new ConfigError(
       `The shard ${name} cannot be reached: ${messageOf(error)}.\nStart its server, or correct its URL in SHARDS, MOVE_FROM_URL or MOVE_TO_URL.`,
     );

@@ -18,7 +18,7 @@ import { type HostAnswer, refusalOf, type Seen } from "./host-answer.ts";
 import { ConnectionRefusedError, NoHostError } from "./host-errors.ts";
 import { type Host, requireHosts } from "./host-list.ts";
 import { HostProbe, type HostReport } from "./host-probe.ts";
-import { isPassing } from "./passing-errors.ts";
+import { isAway } from "./passing-errors.ts";
 
 /** At the first look all hosts are waited for: the first to answer may be a former primary. */
 const FIRST_LOOK_MS = 5000;
@@ -203,7 +203,7 @@ export class Hosts {
     if (this.#conflict !== null) return this.#conflict;
     const states = this.states();
     const letsIn = states.some(({ error }) => error === null);
-    const mistake = states.map(({ error }) => error).find((error) => error !== null && !isPassing(error));
+    const mistake = states.map(({ error }) => error).find((error) => error !== null && !isAway(error));
     if (!letsIn && mistake instanceof Error) return mistake;
     return new NoHostError(`no host of DATABASE_URL accepts writes: ${states.map(tellHost).join("; ")}`);
   }

@@ -7,7 +7,9 @@ import {
   isContention,
   isLockConflict,
   isLockTimeout,
+  isAway,
   isOfTheServer,
+  isRefusedLogin,
   isPassing,
 } from "./passing-errors.ts";
 
@@ -19,23 +21,29 @@ const JUDGES = {
   contention: isContention,
   "lock conflict": isLockConflict,
   "of the server": isOfTheServer,
+  away: isAway,
+  "refused login": isRefusedLogin,
 };
 type Judge = keyof typeof JUDGES;
 
-const LOST: Judge[] = ["lost", "spent", "passing"];
+const LOST: Judge[] = ["lost", "spent", "passing", "away"];
+const LOGIN: Judge[] = ["passing", "of the server", "refused login"];
 const BY_CODE: [codes: string, judges: Judge[]][] = [
   ["ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN", LOST],
-  ["57P01 57P02 57P03 57P05 53300 25P03 25P04 POSTERN_NO_HOST POSTERN_CONNECTION_REFUSED", LOST],
+  ["57P01 57P02 57P03 57P05 25P03 25P04 POSTERN_NO_HOST POSTERN_CONNECTION_REFUSED", LOST],
   ["08000 08001 08003 08004 08006 08P01", LOST],
-  ["57014", ["passing", "contention"]],
-  ["55P03", ["passing", "lock timeout", "contention", "lock conflict"]],
-  ["40P01", ["passing", "contention", "lock conflict"]],
-  ["40001", ["passing", "contention"]],
-  ["25006", ["spent", "passing", "of the server"]],
-  ["53000 PS001", ["passing"]],
-  ["53100 53200 53400 58030", ["passing", "of the server"]],
-  // Of the call itself: a unique key, a wrong password, a missing table, no code; and what only looks like a lost connection.
-  ["23505 28P01 42P01 22008 0800 080061 A08006", []],
+  ["53300", ["lost", "spent", "passing", "of the server", "away"]],
+  ["57014", ["passing", "contention", "away"]],
+  ["55P03", ["passing", "lock timeout", "contention", "lock conflict", "away"]],
+  ["40P01", ["passing", "contention", "lock conflict", "away"]],
+  ["40001", ["passing", "contention", "away"]],
+  ["25006", ["spent", "passing", "of the server", "away"]],
+  ["53000 PS001", ["passing", "away"]],
+  ["53100 53200 53400 58030", ["passing", "of the server", "away"]],
+  ["28000 28P01 3D000", LOGIN],
+  ["CERT_HAS_EXPIRED CERT_NOT_YET_VALID SELF_SIGNED_CERT_IN_CHAIN ERR_TLS_CERT_ALTNAME_INVALID", LOGIN],
+  // Of the call itself: a unique key, a missing table, no code; and what only looks like a lost connection.
+  ["23505 42P01 22008 0800 080061 A08006", []],
 ];
 
 function withCode(code: string): Error {
@@ -83,11 +91,12 @@ describe("the errors of the database that pass by themselves", () => {
 
   it("are found through causes, and among several", () => {
     const caused = new Error("outer", { cause: new Error("middle", { cause: withCode("55P03") }) });
-    assert.deepEqual(judgesOf(caused), ["passing", "lock timeout", "contention", "lock conflict"]);
+    assert.deepEqual(judgesOf(caused), ["passing", "lock timeout", "contention", "lock conflict", "away"]);
     assert.deepEqual(judgesOf(new Error("outer", { cause: withCode("25006") })), [
       "spent",
       "passing",
       "of the server",
+      "away",
     ]);
     const several = new AggregateError([
       withCode("23505"),
@@ -95,7 +104,10 @@ describe("the errors of the database that pass by themselves", () => {
     ]);
     assert.deepEqual(judgesOf(several), LOST);
     assert.deepEqual(judgesOf(new AggregateError([withCode("23505")])), []);
-    assert.deepEqual(judgesOf(new AggregateError([], "none", { cause: withCode("53000") })), ["passing"]);
+    assert.deepEqual(judgesOf(new AggregateError([], "none", { cause: withCode("53000") })), [
+      "passing",
+      "away",
+    ]);
   });
 
   it("are no other things that are thrown", () => {

@@ -22,6 +22,15 @@ const LOST = new Set(
 const LOST_MESSAGE =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable)/;
 
+export const UNTRUSTED_CERTIFICATE: readonly string[] = [
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+];
+export const CERTIFICATE_NOT_VALID_NOW: readonly string[] = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"];
+
 /** The server answers, and can't do this now. */
 const REFUSED_FOR_NOW = new Set(
   [
@@ -38,14 +47,25 @@ const REFUSED_FOR_NOW = new Set(
   ].flat(),
 );
 
+/** At the opening of a connection, so no statement of the call has run. */
+const REFUSED_LOGIN = new Set([
+  // invalid_authorization_specification, invalid_password, invalid_catalog_name
+  "28000",
+  "28P01",
+  "3D000",
+  ...UNTRUSTED_CERTIFICATE,
+  ...CERTIFICATE_NOT_VALID_NOW,
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+
 // lock_not_available, deadlock_detected, serialization_failure; query_canceled (by statement_timeout)
 const CONTENTION = new Set(["55P03", "40P01", "40001", "57014"]);
 
 // lock_not_available, deadlock_detected
 const LOCK_CONFLICT = new Set(["55P03", "40P01"]);
 
-// disk_full, out_of_memory, configuration_limit_exceeded; io_error; read_only_sql_transaction
-const OF_THE_SERVER = new Set(["53100", "53200", "53400", "58030", "25006"]);
+// disk_full, out_of_memory, too_many_connections, configuration_limit_exceeded; io_error; read_only_sql_transaction
+const OF_THE_SERVER = new Set(["53100", "53200", "53300", "53400", "58030", "25006"]);
 
 /**
  * Whether a database call failed because its connection is lost or could not
@@ -69,10 +89,21 @@ export function isConnectionSpent(error: unknown): boolean {
 /**
  * Whether a database call failed because of a state of the database that
  * passes, not because of the call: the caller tries again later (503). Every
- * connection loss is one. Looks through `cause`.
+ * connection loss is one, and so is a refused login: an operator mends it while
+ * the process runs. Looks through `cause`.
  */
 export function isPassing(error: unknown): boolean {
+  return isAway(error) || isRefusedLogin(error);
+}
+
+/** What {@link isPassing} knows, less what only an operator can mend: at a start, that is told instead of waited for. */
+export function isAway(error: unknown): boolean {
   return isConnectionLoss(error) || anyCause(error, (one) => REFUSED_FOR_NOW.has(codeOf(one)));
+}
+
+/** Whether the server lets nobody in with this user, password, database or certificate. */
+export function isRefusedLogin(error: unknown): boolean {
+  return anyCause(error, (one) => REFUSED_LOGIN.has(codeOf(one)));
 }
 
 /** Whether a database call gave up waiting for a lock. */
@@ -102,7 +133,7 @@ export function isLockConflict(error: unknown): boolean {
  * lock, which may be one tenant's doing.
  */
 export function isOfTheServer(error: unknown): boolean {
-  return anyCause(error, (one) => OF_THE_SERVER.has(codeOf(one)));
+  return isRefusedLogin(error) || anyCause(error, (one) => OF_THE_SERVER.has(codeOf(one)));
 }
 
 function anyCause(error: unknown, holds: (one: Error) => boolean): boolean {

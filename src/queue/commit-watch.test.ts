@@ -97,6 +97,15 @@ describe("the watch over commits", () => {
     assert.equal(watch.failure(), DISK_FULL);
   });
 
+  it("takes a connection that could not be opened for one: a probe has its own, open already", async (t) => {
+    const { faults, watch, queue } = watched(t);
+    for (const code of ["53300", "28P01", "CERT_HAS_EXPIRED"]) {
+      faults.now = Object.assign(new Error("refused"), { code });
+      await assert.rejects(queue.accept([], NO_PLACES), { code });
+      assert.equal(watch.failure(), faults.now);
+    }
+  });
+
   it("is not ended by a look, which fits on a full disk", async (t) => {
     const { faults, watch, queue } = watched(t);
     faults.now = DISK_FULL;

@@ -1,0 +1,83 @@
+/** A database that lets the running processes in no more: their user's password is being changed, or its certificate has run out. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { createEndpoint, publish } from "./support/api.ts";
+import { PRODUCER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { sharedSettings, startProgram, type Program } from "./support/program.ts";
+import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+
+const USER = `login_${randomUUID().replaceAll("-", "")}`;
+const answering = Promise.withResolvers<void>();
+
+let database: TestDatabase;
+let receiver: TlsReceiver;
+let program: Program;
+
+before(async () => {
+  database = await createTestDatabase({ migrated: false });
+  const url = new URL(database.url);
+  await query(`CREATE ROLE ${USER} LOGIN CREATEROLE PASSWORD 'first'`);
+  await query(`ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${USER}`);
+  const roles = ["owner", "tenant", "publisher", "worker", "producer"].map((name) => `postern_${name}`);
+  const { rows } = await database.pool.query<{ name: string }>(
+    "SELECT rolname AS name FROM pg_roles WHERE rolname = ANY ($1)",
+    [roles],
+  );
+  // Else the program makes them.
+  for (const { name } of rows) await query(`GRANT ${name} TO ${USER}`);
+  [url.username, url.password] = [USER, "first"];
+  receiver = await startReceiver({
+    async respond() {
+      await answering.promise;
+      return {};
+    },
+  });
+  program = await startProgram(["up"], await sharedSettings(url.href, receiver.caPem));
+});
+after(async () => {
+  await program.end("SIGKILL");
+  await receiver.close();
+  await query(`REASSIGN OWNED BY ${USER} TO CURRENT_USER`);
+  await query(`DROP OWNED BY ${USER}`);
+  await query(`DROP ROLE ${USER}`);
+  await database.drop();
+});
+
+async function query(sql: string): Promise<Record<string, unknown>[]> {
+  return (await database.pool.query(sql)).rows;
+}
+
+async function setPassword(password: string): Promise<void> {
+  await query(`ALTER ROLE ${USER} PASSWORD '${password}'`);
+  await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${USER}'`);
+}
+
+describe("a login that the database refuses while the program runs", () => {
+  it("is an outage: callers get 503, /ready says so, and an attempt in flight is recorded when it is let in again", async () => {
+    await createEndpoint(program, { url: receiver.url });
+    await publish(program);
+    await eventually(async () => receiver.requests.length === 1);
+    await setPassword("second");
+    answering.resolve();
+
+    const json = { type: "invoice.paid", data: {}, tenant_id: "acme" };
+    const refused = await program.call("POST", "/api/events", { as: PRODUCER, json });
+    assert.equal(refused.status, 503, refused.text);
+    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/);
+    const ready = await program.call("GET", "/ready", { as: null });
+    assert.match(ready.text, /"reasons":\["the database does not let this process in: /);
+    await eventually(async () => program.output().includes('"msg":"outcomes could not be recorded yet"'));
+
+    await setPassword("first");
+    await eventually(
+      async () => (await query("SELECT FROM postern.deliveries WHERE status = 'delivered'")).length === 1,
+    );
+    assert.equal((await query("SELECT FROM postern.dispatches")).length, 0);
+    assert.equal(receiver.requests.length, 1);
+    const metrics = await program.call("GET", "/metrics", { as: null });
+    assert.doesNotMatch(metrics.text, /^webhook_outcomes_refused_total\{/m);
+  });
+});
