@@ -122,6 +122,14 @@ describe("postern tenants move", () => {
       shown.output,
       /lives in eu1, version 1\nbeing moved from eu1 to eu2 since \S+Z: waiting for attempts in flight/,
     );
+    // As a command leaves it that is killed behind the fence, where the API has no answer for the tenant.
+    await t.rows("eu1", "UPDATE postern.shard_tenants SET fenced = true WHERE tenant_id = $1", [one.tid]);
+    const fenced = await runProgram(["tenants", "show", "--tenant", one.tid, url], t.settings());
+    assert.equal(fenced.code, 1);
+    assert.match(
+      fenced.output,
+      /lives in eu1, version 1\nbeing moved from eu1 to eu2 since \S+Z: switching\n\{"error":"Service unavailable"\}/,
+    );
     const { output: listed } = await runProgram(["tenants", "list", url], t.settings());
     assert.deepEqual(
       listed.match(/^\S+ {2}eu[12] /gm),

@@ -2,7 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
 import * as z from "zod";
 import { erasureObject, tenantObject, tenantRowsObject } from "../api/tenant-schemas.ts";
-import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
+import {
+  ApiRefusalError,
+  openApiClient,
+  printingRefusals,
+  URL_ARGUMENT,
+  type ApiClient,
+} from "./api-client.ts";
 import { parseTenantId } from "../shared/id.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { sayDatabase } from "./command-database.ts";
@@ -49,8 +55,14 @@ const showCommand = defineCommand({
   args: { tenant: TENANT, json: JSON_ARGUMENT, url: URL_ARGUMENT },
   run: ({ args }) =>
     asOperator(args.url, async (api) => {
-      const { tenant } = showAnswer.parse(JSON.parse(await api.call("GET", pathOf(args.tenant))));
-      const home = await homeOf(tenant);
+      const answer = await api.call("GET", pathOf(args.tenant)).catch(async (error: unknown) => {
+        // A move that was killed as it switched leaves the API without an answer: just then its step is needed.
+        const home = error instanceof ApiRefusalError ? await homeOf(args.tenant) : null;
+        if (home !== null && args.json !== true) console.log(describeHome(home));
+        throw error;
+      });
+      const { tenant } = showAnswer.parse(JSON.parse(answer));
+      const home = tenant.shard === undefined ? null : await homeOf(tenant.id);
       if (args.json === true) console.log(JSON.stringify({ ...tenant, ...home }, null, 2));
       else console.log([lineOf(tenant), ...(home === null ? [] : [describeHome(home)])].join("\n"));
     }),
@@ -95,10 +107,10 @@ function asOperator(url: string | undefined, work: (api: ApiClient) => Promise<v
 }
 
 /** With several databases, and where this command has their addresses. */
-async function homeOf({ id, shard }: z.infer<typeof tenantObject>): Promise<TenantHome | null> {
+async function homeOf(id: string): Promise<TenantHome | null> {
   const config = await readCommandConfig();
   const tenantId = parseTenantId(id);
-  if (config.shards === undefined || shard === undefined || tenantId === null) return null;
+  if (config.shards === undefined || tenantId === null) return null;
   sayDatabase(config);
   return readHome(config.shards, tenantId);
 }
