@@ -91,6 +91,19 @@ describe("the roles that queries run under", () => {
     });
   });
 
+  it("are told for a member who does not inherit so that the statement helps, not with the grant that is there", async () => {
+    await asStranger(async (client, user) => {
+      const run = (sql: string) => client.query(`RESET ROLE; ${sql}; SET LOCAL ROLE ${user}`);
+      await run(`ALTER ROLE ${user} NOINHERIT`);
+      for (const name of ["owner", "tenant", "publisher", "worker"])
+        await run(`GRANT postern_${name} TO ${user}`);
+      const trouble = await findRoleTrouble(client);
+      assert.ok(trouble !== null);
+      await run(trouble.fix.replace(`${REMEDY}: `, "").replace(/;$/, ""));
+      assert.equal(await findRoleTrouble(client), null, trouble.fix);
+    });
+  });
+
   it("are no trouble for a user who makes roles without being a superuser", async () => {
     await asStranger(async (client, user) => {
       assert.notEqual(await findRoleTrouble(client), null);

@@ -70,6 +70,10 @@ type RoleState = {
   exists: boolean;
   isUnsafe: boolean;
   isUsable: boolean;
+  /** A member whose user does not inherit: granting it once more changes nothing. */
+  isBare: boolean;
+  /** Before PostgreSQL 16 users inherit, and not memberships. */
+  byUser: boolean;
   user: string;
 };
 
@@ -80,7 +84,9 @@ async function missingStatements(db: Db): Promise<string[]> {
         coalesce(r.rolsuper OR r.rolbypassrls, false) AS "isUnsafe",
         need.privilege IS NULL OR coalesce(pg_has_role(current_user, r.oid, CASE
           WHEN need.privilege = 'SET' AND current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'
-          ELSE need.privilege END), false) AS "isUsable"
+          ELSE need.privilege END), false) AS "isUsable",
+        need.privilege = 'USAGE' AND coalesce(pg_has_role(current_user, r.oid, 'MEMBER'), false) AS "isBare",
+        current_setting('server_version_num')::integer < 160000 AS "byUser"
       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS need (role, privilege, place)
       LEFT JOIN pg_roles r ON r.rolname = need.role
       ORDER BY need.place`,
@@ -95,6 +101,11 @@ async function missingStatements(db: Db): Promise<string[]> {
   }
   return [
     ...rows.filter(({ exists }) => !exists).map(({ role }) => `CREATE ROLE ${role} NOLOGIN`),
-    ...rows.filter(({ isUsable }) => !isUsable).map(({ role, user }) => `GRANT ${role} TO ${user}`),
+    ...rows.filter(({ isUsable }) => !isUsable).map(toUse),
   ];
+}
+
+function toUse({ role, isBare, byUser, user }: RoleState): string {
+  if (!isBare) return `GRANT ${role} TO ${user}`;
+  return byUser ? `ALTER ROLE ${user} INHERIT` : `GRANT ${role} TO ${user} WITH INHERIT TRUE`;
 }
