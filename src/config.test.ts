@@ -134,6 +134,7 @@ describe("readConfig", () => {
     ["BLOCKED_PORTS", "22,x"],
     ["RETRY_SCHEDULE", "0s,5 minutes"],
     ["DISABLE_AFTER", "5"],
+    ["DISABLE_AFTER", "0d"],
     ["MAX_ENDPOINTS_PER_TENANT", "0"],
     ["RETENTION_DAYS", "0"],
     ["LOG_LEVEL", "loud"],

@@ -235,7 +235,8 @@ const schema = z.object({
   BLOCKED_PORTS: list.pipe(z.array(integer(0, 65_535))).transform((ports) => new Set(ports)),
   DNS_SERVERS: list.pipe(z.array(nameServer)),
   RETRY_SCHEDULE: list.pipe(z.array(durationMs).min(1, "must name at least one attempt").max(100)),
-  DISABLE_AFTER: durationMs,
+  // 0 is no limit elsewhere, and here it would disable each endpoint at its first failure.
+  DISABLE_AFTER: durationMs.pipe(z.number().min(1, "must be longer than 0")),
   OPERATOR_TENANT: operatorTenant.optional(),
   MAX_ENDPOINTS_PER_TENANT: integer(1, 100_000),
   RETENTION_DAYS: integer(1, 3650),
