@@ -3,6 +3,7 @@ import { beforeEach, describe, it } from "node:test";
 import { runHere, type Ran } from "../../test/support/command.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { joinedShards } from "../../test/support/joined-shards.ts";
+import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { Environment } from "../config.ts";
@@ -82,6 +83,36 @@ describe("a move that has begun", () => {
     const { rows } = await of("eu1").pool.query("SELECT FROM postern.tenant_moves");
     assert.equal(rows.length, 0);
     assert.equal(await refusal(["--undo"]), "postern:\nacme is not being moved.\nIt lives in eu1.");
+  });
+
+  it("that loses a server says that the tenant waits, and how to go on", async () => {
+    await begun({ isSwitched: false });
+    const url = new URL(of("eu2").url);
+    const proxy = await startTcpProxy(Number(url.port));
+    url.port = String(proxy.port);
+    // The command waits for it.
+    const open = await of("eu2").pool.connect();
+    try {
+      await open.query("BEGIN");
+      await open.query("SELECT pg_current_xact_id()");
+      const moving = run(["--to", "eu2"], { MOVE_TO_URL: url.href });
+      await eventually(async () => {
+        const { rows } = await of("eu2").pool.query(
+          "SELECT FROM postern.shard_tenants WHERE tenant_id = 'acme'",
+        );
+        return rows.length === 1;
+      });
+      await proxy.close();
+      const { code, errors } = await moving;
+      assert.equal(code, 1);
+      assert.match(
+        errors,
+        /postern:\n {2}acme is half-way, and its deliveries and publishing may wait: .+\.\n {2}Run the command again soon; /,
+      );
+    } finally {
+      open.release(true);
+      await of("eu2").pool.query("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");
+    }
   });
 
   it("is left to the command that moves already", async () => {

@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { environment, readDatabaseConfig } from "../config.ts";
 import { forLibpq } from "../database/host-list.ts";
-import { isAway } from "../database/passing-errors.ts";
+import { isAway, isPassing } from "../database/passing-errors.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
@@ -128,7 +128,7 @@ async function act(
         `${tenantId} lives in ${target.name} already.\nRun the command without --undo: it deletes what is left in ${source.name}.`,
       );
     }
-    await undoMove(services, move);
+    await orHalfWay(tenantId, () => undoMove(services, move));
     console.log(`${tenantId} stays in ${source.name}.`);
     return;
   }
@@ -146,8 +146,18 @@ async function act(
   }
   const begun = await findMove(directory, tenantId);
   if (begun === null) throw new Error("a move that has begun has no row");
-  await moveTenant(services, begun);
+  await orHalfWay(tenantId, () => moveTenant(services, begun));
   console.log(`${tenantId} has moved from ${source.name} to ${target.name}.`);
+}
+
+/** A server that went away says nothing of the tenant, whose deliveries and publishing may wait meanwhile. */
+async function orHalfWay(tenantId: TenantId, work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) => {
+    if (!isPassing(error)) throw error;
+    throw new ConfigError(
+      `${tenantId} is half-way, and its deliveries and publishing may wait: ${messageOf(error)}.\nRun the command again soon; \`postern tenants show\` tells its step.`,
+    );
+  });
 }
 
 /** PostgreSQL tells no client how much is free on its disk. */

@@ -252,7 +252,7 @@ async function untilCopied(services: MoveServices, copy: Copy): Promise<void> {
 async function switchOver(services: MoveServices, move: Move, copy: Copy): Promise<boolean> {
   const { directory, source, target, tell } = services;
   await setMoving(source.db, move.tenantId, true);
-  tell("waiting for attempts in flight");
+  tell("waiting for attempts in flight: the tenant's deliveries wait from now on");
   // An open transaction may have created an endpoint without seeing that: wait for its commit.
   await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
@@ -263,7 +263,7 @@ async function switchOver(services: MoveServices, move: Move, copy: Copy): Promi
   await untilCopied(services, copy);
   await untilReached(services, copy);
   if (await lacksEvents(target.db, move.tenantId)) throw lacking(target.name, "bodies of events that wait");
-  tell("switching");
+  tell("switching: its publishing waits too");
   await fence(source.db, move.tenantId, await readVersion(directory, move.tenantId));
   try {
     const trouble = await finish(services, move, copy);
