@@ -71,6 +71,17 @@ describe("postern keys status", () => {
     );
   });
 
+  it("does not give up a key that another shard may need", async () => {
+    await database.pool.query(
+      "INSERT INTO postern.shard (name, directory, keeps_directory) VALUES ('eu1', gen_random_uuid(), true)",
+    );
+    const told = [(await keys("status")).lines[1], (await keys("rotate")).lines.at(-1)];
+    await database.pool.query("DELETE FROM postern.shard");
+    const line =
+      "ID  0 secrets  not needed in this shard: may be removed from INTEGRATION_ENCRYPTION_KEY when no shard needs it";
+    assert.deepEqual(told, [line, line]);
+  });
+
   it("exits with 1 where a key is missing", async () => {
     await add(1, lost);
     const { code, lines } = await keys("status");

@@ -1,5 +1,7 @@
 import { defineCommand } from "citty";
+import type { Db } from "../database/pool.ts";
 import { changeKeys, readKeyUse, type KeyChange, type KeyUse } from "../endpoints/change-keys.ts";
+import { readMark } from "../shards/join-store.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { withClearErrors } from "./command.ts";
 import { asOwner } from "./owner.ts";
@@ -22,7 +24,7 @@ const rotate = defineCommand({
         );
         progress.end();
         if (args.json === true) console.log(JSON.stringify(change, null, 2));
-        else printChange(change);
+        else printChange(change, await isShard(db));
         if (change.failures.length > 0 || change.keys.some(isStillNeeded)) process.exitCode = 1;
       }),
     ),
@@ -36,7 +38,7 @@ const status = defineCommand({
       asOwner("keys status", async (db, config) => {
         const keys = await readKeyUse(db, makeSecretBox(config.encryptionKeys));
         if (args.json === true) console.log(JSON.stringify(keys, null, 2));
-        else printKeys(keys);
+        else printKeys(keys, await isShard(db));
         if (keys.some(({ place }) => place === "missing")) process.exitCode = 1;
       }),
     ),
@@ -64,25 +66,34 @@ function makeProgress() {
   };
 }
 
-function printChange({ endpoints, failures, keys: uses }: KeyChange): void {
+/** Then the other shards, which this command does not see, may need a key. */
+async function isShard(db: Db): Promise<boolean> {
+  return (await readMark(db)) !== null;
+}
+
+function printChange({ endpoints, failures, keys: uses }: KeyChange, isOfSeveral: boolean): void {
   for (const failure of failures) console.log(`failed  ${failure}`);
   console.log(`Encrypted the secrets of ${endpoints} endpoints with key ${uses[0]?.keyId ?? ""}.`);
-  printKeys(uses);
+  printKeys(uses, isOfSeveral);
   if (!uses.some(isStillNeeded)) return;
   console.log("Some secrets are still under other keys: fix the failures and run this again.");
 }
 
-function printKeys(uses: readonly KeyUse[]): void {
+function printKeys(uses: readonly KeyUse[], isOfSeveral: boolean): void {
   const width = Math.max(...uses.map(({ secrets }) => String(secrets).length));
   for (const use of uses) {
-    console.log(`${use.keyId}  ${String(use.secrets).padStart(width)} secrets  ${meaningOf(use)}`);
+    console.log(
+      `${use.keyId}  ${String(use.secrets).padStart(width)} secrets  ${meaningOf(use, isOfSeveral)}`,
+    );
   }
 }
 
-function meaningOf({ place, secrets }: KeyUse): string {
+function meaningOf({ place, secrets }: KeyUse, isOfSeveral: boolean): string {
   if (place === "first") return "first key: encrypts";
   if (place === "missing") return "not in INTEGRATION_ENCRYPTION_KEY: add it behind a comma";
-  return secrets === 0 ? "may be removed from INTEGRATION_ENCRYPTION_KEY" : "still needed to decrypt";
+  if (secrets > 0) return "still needed to decrypt";
+  const removed = "may be removed from INTEGRATION_ENCRYPTION_KEY";
+  return isOfSeveral ? `not needed in this shard: ${removed} when no shard needs it` : removed;
 }
 
 function isStillNeeded({ place, secrets }: KeyUse): boolean {
