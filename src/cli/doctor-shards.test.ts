@@ -53,6 +53,57 @@ async function waitToBeHandedOver(ages: readonly number[]): Promise<void> {
   );
 }
 
+/** What is told of the tenants of each, with these statements in the directory and in the second. */
+async function placesToldAfter(directory: string, shard: string) {
+  await databases[0]?.pool.query(`TRUNCATE postern.shard_directory; ${directory}`);
+  await databases[1]?.pool.query(`TRUNCATE postern.shard_tenants; ${shard}`);
+  const told = await examine();
+  return [told("shard eu1: tenants"), told("shard eu2: tenants")];
+}
+
+describe("tenants that a shard has", () => {
+  after(() => placesToldAfter("", ""));
+
+  it("are no finding where the directory has them there, and where a move has fenced them", async () => {
+    assert.deepEqual(
+      await placesToldAfter(
+        "INSERT INTO postern.shard_directory VALUES ('acme', 'eu2', 2), ('globex', 'eu1', 2), ('initech', 'eu1', 1)",
+        "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 2, false), ('globex', 1, true)",
+      ),
+      [null, null],
+    );
+  });
+
+  for (const [what, directory, told] of [
+    [
+      "elsewhere",
+      "('acme', 'eu1', 1), ('globex', 'eu2', 1)",
+      "acme by its own rows, and by the directory in eu1",
+    ],
+    ["nowhere", "('globex', 'eu2', 1)", "acme by its own rows, and by the directory nowhere"],
+    [
+      "since another move",
+      "('acme', 'eu2', 3), ('globex', 'eu2', 1)",
+      "acme by its own rows, and by the directory in eu2, since another move",
+    ],
+    [
+      "elsewhere, all",
+      "('acme', 'eu1', 1), ('globex', 'eu1', 1)",
+      "acme and 1 more tenants by its own rows, and by the directory in eu1",
+    ],
+  ] as const) {
+    it(`are found where the directory has them ${what}`, async () => {
+      assert.deepEqual(
+        await placesToldAfter(
+          `INSERT INTO postern.shard_directory VALUES ${directory}`,
+          "INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ('acme', 2), ('globex', 1)",
+        ),
+        [null, `fail: ${told}: a database was restored from a backup older than a move, or than the tenant`],
+      );
+    });
+  }
+});
+
 describe("what is told of shards", () => {
   it("is that they are one installation's, which of them keeps the directory, and what each has and lacks", async () => {
     await databases[1]?.pool.query(

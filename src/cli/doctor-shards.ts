@@ -4,6 +4,7 @@ import type { Pool } from "../database/pool.ts";
 import { judgeShards } from "../shards/join.ts";
 import { readLeftCopies, readServerFacts } from "../shards/copy-store.ts";
 import { readShardState } from "../shards/join-store.ts";
+import { findMisplaced } from "../shards/misplaced.ts";
 import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
 import { withOwnBucket } from "../shards/own-bucket.ts";
 import type { Shard } from "../shards/shard-list.ts";
@@ -54,9 +55,30 @@ async function checkTogether(
   if (faults.length === 0) {
     const count = shards.length === 1 ? "1 database" : `${shards.length} databases`;
     const detail = `${count} of one installation; ${shards[0]?.name} keeps the directory`;
-    return [...states.flat(), { check, status: "ok", detail }];
+    return [...states.flat(), { check, status: "ok", detail }, ...(await checkPlaces(databases))];
   }
   return [...states.flat(), ...faults.map((fault) => findingOf(check, "fail", fault))];
+}
+
+/** Rows of such a tenant are hidden, or it is refused. */
+async function checkPlaces(databases: readonly { name: string; db: Pool }[]): Promise<Finding[]> {
+  const [first] = databases;
+  if (first === undefined) return [];
+  const findings: Finding[] = [];
+  for (const shard of databases) {
+    const misplaced = await findMisplaced(first.db, shard);
+    const [one] = misplaced;
+    if (one === undefined) continue;
+    const others = misplaced.length > 1 ? ` and ${misplaced.length - 1} more tenants` : "";
+    const home = one.home === null ? "nowhere" : `in ${one.home}`;
+    findings.push({
+      check: `shard ${shard.name}: tenants`,
+      status: "fail",
+      detail: `${one.tenantId}${others} by its own rows, and by the directory ${home}${one.home === shard.name ? ", since another move" : ""}: a database was restored from a backup older than a move, or than the tenant`,
+      fix: "stop Postern, and restore a later backup of that database (docs/scaling.md, When a shard is down)",
+    });
+  }
+  return findings;
 }
 
 /** A fault's first line says what is wrong, its second what to do. */

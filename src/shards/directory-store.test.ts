@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { isBeingMoved, placeTenants, readHomes, settleTenants } from "./directory-store.ts";
+import { isBeingMoved, placeTenants, readHomes, readResidents, settleTenants } from "./directory-store.ts";
 import { insertMark } from "./join-store.ts";
 
 const [ACME, GLOBEX, INITECH] = [tenant("acme"), tenant("globex"), tenant("initech")];
@@ -27,6 +27,18 @@ it("settles tenants in the shard that they were placed in, and not in a database
     { tenant_id: "globex", version: 3 },
     { tenant_id: "initech", version: 1 },
   ]);
+});
+
+it("reads residents page by page, without those that a move has fenced", async () => {
+  await database.pool.query(
+    "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 1, false), ('globex', 2, true), ('hooli', 4, false), ('initech', 3, false)",
+  );
+  const [one, hooli] = [
+    { tenantId: "acme", version: 1 },
+    { tenantId: "hooli", version: 4 },
+  ];
+  assert.deepEqual(await readResidents(database.pool, "", 2), [one, hooli]);
+  assert.deepEqual(await readResidents(database.pool, "hooli", 2), [{ tenantId: "initech", version: 3 }]);
 });
 
 it("places a tenant once, in the first shard where it has rows already, and finds those that are asked for", async () => {

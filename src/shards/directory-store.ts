@@ -47,6 +47,20 @@ export async function settleTenants(db: Db, shard: string, tenantIds: readonly T
   });
 }
 
+/** In the shard itself: who lives here by its own rows, by their ids, behind `after`. */
+export async function readResidents(
+  db: Db,
+  after: string,
+  most: number,
+): Promise<{ tenantId: TenantId; version: number }[]> {
+  const { rows } = await db.query<{ tenantId: TenantId; version: number }>(
+    /* sql */ `SELECT tenant_id AS "tenantId", version FROM postern.shard_tenants
+      WHERE tenant_id > $1 AND NOT fenced ORDER BY tenant_id LIMIT $2`,
+    [after, most],
+  );
+  return rows;
+}
+
 /** Whether a move of the tenant is under way, or was left half-way. */
 export async function isBeingMoved(directory: Db, tenantId: TenantId): Promise<boolean> {
   const { rowCount } = await directory.query(

@@ -86,6 +86,12 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
     );
     assert.deepEqual(await handovers.findDestinations(db), []);
   },
+  readResidents: async (db) => {
+    assert.deepEqual(
+      (await directory.readResidents(db, "acmd", 1)).map(({ tenantId }) => tenantId),
+      [acme],
+    );
+  },
   readShardState: async (db) => {
     assert.ok(((await join.readShardState(db)).waitingMs ?? -1) >= 0);
   },

@@ -1,0 +1,39 @@
+/**
+ * Finds tenants that live in a shard by its own rows, and not by the directory.
+ * Moves and new tenants never leave one. A database that was restored from a
+ * backup older than a move does, and so does a directory older than a tenant.
+ */
+import type { Db } from "../database/pool.ts";
+import type { TenantId } from "../shared/id.ts";
+import { readHomes, readResidents } from "./directory-store.ts";
+
+const PAGE = 1000;
+
+export type Misplaced = {
+  tenantId: TenantId;
+  shard: string;
+  /** By the directory; null: it does not know the tenant. */ home: string | null;
+};
+
+export async function findMisplaced(
+  directory: Db,
+  { name, db }: { name: string; db: Db },
+): Promise<Misplaced[]> {
+  const found: Misplaced[] = [];
+  for (let after = ""; ;) {
+    const page = await readResidents(db, after, PAGE);
+    const last = page.at(-1);
+    if (last === undefined) return found;
+    // Behind the page: a tenant is in the directory before it is in its shard.
+    const homes = await readHomes(
+      directory,
+      page.map(({ tenantId }) => tenantId),
+    );
+    for (const { tenantId, version } of page) {
+      const home = homes.get(tenantId);
+      if (home?.shard === name && home.version === version) continue;
+      found.push({ tenantId, shard: name, home: home?.shard ?? null });
+    }
+    after = last.tenantId;
+  }
+}
