@@ -36,6 +36,7 @@ it("masks the password alone", () => {
   assert.equal(maskPassword("postgres://user@h/d"), "postgres://user@h/d");
   assert.equal(maskPassword("postgres:///d?user=u&password=p"), "postgres:///d?user=u&password=********");
   assert.equal(maskPassword("postgres://u:pw@h:port/d"), "********");
+  assert.equal(maskPassword("postgres://u:pw@a/d,postgres://u:pw@b/d"), "********");
 });
 
 it("shows no password, whatever it is", () => {

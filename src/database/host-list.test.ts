@@ -136,6 +136,14 @@ describe("parseHostList", () => {
     );
   });
 
+  it("refuses several URLs, of which the second would be a part of the database's name, and shown", () => {
+    for (const between of [",", ";", " ", ",eu2="]) {
+      const text = `postgres://u:p@a/d${between}postgresql://u:secret@b/d`;
+      assert.match(faultOf(text), /^holds more than one URL/, text);
+    }
+    assert.equal(parseHostList("postgres://u:p@a/d?sslrootcert=/a://b").kind, "hosts");
+  });
+
   it("shows no password in a fault", () => {
     assert.doesNotMatch(faultOf("postgres://user:se%zzcret@a b,c/postern"), /cret/);
   });

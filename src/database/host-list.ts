@@ -22,6 +22,8 @@ export function parseHostList(databaseUrl: string): HostList {
   // Like Node, take the last @: an unencoded one in a password is forgiven.
   const userEndsAt = authority.lastIndexOf("@") + 1;
   const texts = authority.slice(userEndsAt).split(",");
+  // As a part of the database's name it would be shown with its password.
+  if (/postgres(?:ql)?:\/\//.test(rest)) return fault(SEVERAL_URLS);
   if (texts.length === 1) return { kind: "hosts", hosts: [{ name: texts[0] ?? "", url: databaseUrl }] };
   const user = authority.slice(0, userEndsAt);
   const hosts: Host[] = [];
@@ -60,6 +62,8 @@ export function forLibpq(databaseUrl: string): string {
   return `${databaseUrl}${databaseUrl.includes("?") ? "&" : "?"}target_session_attrs=read-write`;
 }
 
+const SEVERAL_URLS =
+  "holds more than one URL: several hosts stand between commas within one, and the databases of SHARDS between |";
 const UNREADABLE =
   "can't be read. Percent-encode reserved characters of the user and password: @ as %40, : as %3A, / as %2F, # as %23, ? as %3F, % as %25";
 

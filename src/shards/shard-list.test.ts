@@ -32,6 +32,7 @@ describe("parseShardList", () => {
     ["eu1=mysql://a/x", /entry 1 is not/],
     ["eu1*1001=postgres://a/x", /weight above 1000/],
     ["eu1=postgres://a/x?sslmod=require", /^has a database for eu1 that .*sslmode/],
+    ["eu1=postgres://u:p@a/x,eu2=postgres://u:p@b/y", /^has a database for eu1 that holds more than one URL/],
     ["eu1*0=postgres://a/x", /every shard the weight 0/],
     ["eu1=postgres://a/x|eu1=postgres://a/y", /names eu1 twice/],
     ["eu1=postgres://a/x|eu2=postgres://a/x", /names one database twice: eu2/],
