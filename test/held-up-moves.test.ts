@@ -106,7 +106,8 @@ async function loseNewEvent(): Promise<void> {
   await eventually(async () => (await eu2.pool.query(lose, [id])).rowCount === 1);
 }
 
-const WAITING = "waiting for attempts in flight";
+const WAITING = "waiting for attempts in flight: the tenant's deliveries wait from now on";
+const SWITCHING = "switching: its publishing waits too";
 const requireLifted = async () =>
   assert.deepEqual(await readMarks(eu1.pool, acme), { moving: true, fenced: false });
 
@@ -170,7 +171,7 @@ describe("a move", () => {
       await isTold(WAITING);
       const fence = await holdFence();
       await early.end();
-      await isTold("switching");
+      await isTold(SWITCHING);
       await change();
       await fence.end();
       await failed;
@@ -198,7 +199,7 @@ describe("a move", () => {
       await isTold(WAITING);
       let fence = await holdFence();
       await early.end();
-      await isTold("switching");
+      await isTold(SWITCHING);
       await eu1.pool.query(
         `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner)
         SELECT tenant_id, endpoint_id, postern.uuid_v7(), id, type, 1, now(), now() + interval '1 hour', gen_random_uuid()
@@ -214,7 +215,7 @@ describe("a move", () => {
       await eu1.pool.query(
         "UPDATE postern.dispatches SET claimable_at = now() - interval '1 minute' WHERE NOT held",
       );
-      await isTold("switching", 2);
+      await isTold(SWITCHING, 2);
       const long = await begin(eu1, "SELECT");
       await fence.end();
       await takesLong("a transaction in eu1 takes long");
@@ -224,7 +225,7 @@ describe("a move", () => {
       fence = await holdFence();
       const applying = await begin(eu2, "LOCK TABLE postern.header_sets IN EXCLUSIVE MODE");
       await long.end();
-      await isTold("switching", 3);
+      await isTold(SWITCHING, 3);
       await eu1.pool.query("INSERT INTO postern.header_sets VALUES ('acme', gen_random_uuid(), '{}', now())");
       await fence.end();
       await takesLong("eu2 is behind");
