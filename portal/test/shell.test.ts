@@ -61,6 +61,15 @@ describePortal("the portal's shell", {}, (portal) => {
     await eventually(async () => (await page.evaluate(FOCUSED)) === "Endpoints");
   });
 
+  it("takes what does not fit in an address as if it were not there", async () => {
+    const { page, inspect } = await portal().open("/log?range=999d&status=lost&from=sometime");
+    await page.getByRole("heading", { name: "Deliveries" }).waitFor();
+    await page.getByText("No deliveries in this time").waitFor();
+    assert.ok(await page.getByRole("radio", { name: "24 hours" }).isChecked());
+    assert.equal(await page.getByRole("combobox", { name: "Status" }).inputValue(), "");
+    await inspect();
+  });
+
   it("is skipped by its first link", async () => {
     const { page } = await portal().open("/endpoints");
     await page.getByText("No endpoint yet").waitFor();

@@ -31,12 +31,12 @@ type Wanted = FieldTimes & {
 
 /** As the log hands it on. */
 type Chosen = {
-  range?: (typeof EXPORT_TIMES)[number];
-  from?: string;
-  to?: string;
-  endpoint?: string;
-  type?: string;
-  status?: (typeof EXPORT_STATUSES)[number];
+  range?: (typeof EXPORT_TIMES)[number] | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  endpoint?: string | undefined;
+  type?: string | undefined;
+  status?: (typeof EXPORT_STATUSES)[number] | undefined;
 };
 
 export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => void }) {
