@@ -75,6 +75,20 @@ describePortal(
       assert.equal(String(request.headers["webhook-signature"]).split(" ").length, 2);
     });
 
+    it("warns of a grace period that another person began since the page was opened", async () => {
+      const tid = "owners";
+      const { id } = await addEndpoint(portal(), tid, "/works");
+      const { page } = await portal().open(`/endpoints/${id}/secret`, { grant: { tenant_id: tid } });
+      await page.getByRole("button", { name: "Rotate secret" }).waitFor();
+      const json = { grace_seconds: 86_400 };
+      const path = `/api/webhooks/${id}/rotate-secret`;
+      const as = { type: "user", tid, sub: "bob", role: "owner" };
+      const { status, text } = await portal().service.call("POST", path, { as, json });
+      assert.equal(status, 200, text);
+      await page.getByRole("button", { name: "Rotate secret" }).click();
+      await page.getByRole("dialog").getByText("The secret of before the last rotation").waitFor();
+    });
+
     it("ends the former secret at once where no grace is wanted, and takes an own one", async () => {
       const endpoint = await addEndpoint(portal(), "own", "/works");
       const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}/secret`, {

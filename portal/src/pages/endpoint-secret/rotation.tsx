@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState, type FormEvent } from "react";
 import { api, asApiError, bodyOf, type Endpoint } from "../../api/client.ts";
 import { endpointHealthQuery } from "../../api/queries.ts";
@@ -82,6 +82,7 @@ function RotateForm({ endpoint: { id: endpointId, url } }: { endpoint: Endpoint 
   const format = useFormat();
   const [wanted, setWanted] = useState(AT_FIRST);
   const form = useRef<HTMLFormElement>(null);
+  const queryClient = useQueryClient();
   const [asks, setAsks] = useState(false);
   const [isTried, setIsTried] = useState(false);
   const former = useFormer(endpointId);
@@ -91,8 +92,10 @@ function RotateForm({ endpoint: { id: endpointId, url } }: { endpoint: Endpoint 
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     setIsTried(true);
-    if (seconds !== null && (!wanted.isOwn || wanted.secret !== "")) setAsks(true);
-    else leadToFault(event.currentTarget);
+    if (seconds === null || (wanted.isOwn && wanted.secret === "")) return leadToFault(event.currentTarget);
+    setAsks(true);
+    // Another person may have rotated since: their grace period would end.
+    void queryClient.invalidateQueries({ queryKey: endpointHealthQuery(endpointId).queryKey });
   };
   const rotate = (): void => {
     if (seconds !== null) rotation.mutate(seconds, { onSettled: () => setAsks(false) });
