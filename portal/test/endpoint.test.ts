@@ -32,6 +32,18 @@ describePortal(
       assert.match(page.url(), new RegExp(`endpoint=${fails.id}.*cause=http_500`));
     });
 
+    it("keeps a description of one long word, or from right to left, in its place", async () => {
+      const description = `\u202E${"w".repeat(499)}`;
+      const { id } = await addEndpoint(portal(), "long", "/works", { description });
+      const { page, inspect } = await portal().open(`/endpoints/${id}`, { grant: { tenant_id: "long" } });
+      await page.getByText(description).waitFor();
+      await inspect();
+      await page.getByRole("link", { name: "Endpoints" }).first().click();
+      // What stands beside it is not turned around.
+      await page.locator("bdi", { hasText: description }).waitFor();
+      await inspect();
+    });
+
     it("says when its next attempt comes", async () => {
       const late = await addEndpoint(portal(), "late", "/fails");
       // As in the midst of a schedule of hours, which this service has not.

@@ -32,7 +32,7 @@ export function Page({ title, heading, about, above, actions, children }: PagePr
           >
             {heading ?? title}
           </h1>
-          {about !== undefined && <div className="mt-0.5 text-muted">{about}</div>}
+          {about !== undefined && <div className="mt-0.5 text-muted wrap-anywhere">{about}</div>}
         </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>

@@ -94,7 +94,12 @@ const Row = memo(function Row({ endpoint, stats, state, hasStats, mayWrite }: Ro
           <ModeBadges endpoint={endpoint} />
         </div>
         <p className="truncate text-sm text-muted">
-          {endpoint.description !== null && endpoint.description !== "" && `${endpoint.description} · `}
+          {endpoint.description !== null && endpoint.description !== "" && (
+            // Text that runs from right to left must not turn the event types around.
+            <>
+              <bdi>{endpoint.description}</bdi> ·{" "}
+            </>
+          )}
           <span translate="no">{events}</span>
         </p>
       </div>
