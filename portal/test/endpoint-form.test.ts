@@ -53,6 +53,57 @@ describePortal(
       assert.deepEqual(await sentHeaders(portal(), id), HEADERS);
     });
 
+    it("keeps the event types, headers and metadata that another person added meanwhile", async () => {
+      const { id, ...made } = await addEndpoint(portal(), "acme", "/shared", {
+        events: ["customer.*"],
+        headers: { "x-team": "books", "x-old": "1" },
+        metadata: { plan: "gold" },
+      });
+      const { page } = await portal().open(`/endpoints/${id}/edit`);
+      await page.getByLabel("order.shipped").check();
+      await page.getByRole("button", { name: "Remove header x-old" }).click();
+      await page.getByRole("button", { name: "Add metadata" }).click();
+      const metadata = page.getByRole("group", { name: "Metadata" });
+      await metadata.getByLabel("Name").nth(1).fill("owner");
+      await metadata.getByLabel("Value").nth(1).fill("ada");
+      const json = {
+        events: ["customer.*", "order.placed"],
+        headers: { ...made.headers, "x-key": HEADERS["x-key"] },
+        masked_headers: ["x-key"],
+        metadata: { ...made.metadata, region: "eu" },
+      };
+      const { status, text } = await portal().service.call("PATCH", `/api/webhooks/${id}`, { json });
+      assert.equal(status, 200, text);
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The endpoint is saved").waitFor();
+      const after = (await endpointsOf(portal(), "acme")).find((endpoint) => endpoint.id === id);
+      assert.deepEqual(after?.events, ["customer.*", "order.placed", "order.shipped"]);
+      assert.deepEqual(after.headers, { "x-team": "books", "x-key": "[masked]" });
+      assert.deepEqual(after.metadata, { plan: "gold", region: "eu", owner: "ada" });
+    });
+
+    it("names the header that was refused, and asks to look where no answer came", async () => {
+      const { id } = await addEndpoint(portal(), "acme", "/refused-header", {
+        events: ["customer.*"],
+        headers: { "x-team": "books" },
+      });
+      const { page, inspect } = await portal().open(`/endpoints/${id}/edit`, { expects: /400|ERR_FAILED/ });
+      await page.getByRole("button", { name: "Add header" }).click();
+      const headers = page.getByRole("group", { name: "Extra headers" });
+      await headers.getByLabel("Name").nth(1).fill("x-team");
+      await page.getByRole("button", { name: "Save" }).click();
+      await headers.getByText("each name is given once").waitFor();
+      await inspect("endpoint-pair-lost");
+      await headers.getByLabel("Name").nth(1).fill("Host");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Host: the service sets this header itself").waitFor();
+      await page.route("**/api/webhooks/*", (route) =>
+        route.request().method() === "PATCH" ? route.abort() : route.continue(),
+      );
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("A change may have been made all the same").waitFor();
+    });
+
     it("keeps masked headers whose names are written in another case", async () => {
       const { id } = await addEndpoint(portal(), "acme", "/mixed-case", {
         events: ["customer.*"],
@@ -150,7 +201,7 @@ describe("the changes of an endpoint", () => {
     ],
     metadata: [{ key: 0, name: "plan", value: "gold", isSecret: false }],
   };
-  const changed = (change: Partial<typeof first>) => changesOf(first, { ...first, ...change });
+  const changed = (change: Partial<typeof first>) => changesOf(first, { ...first, ...change }, first);
 
   it("are nothing where all is as it was, written otherwise or not", () => {
     assert.deepEqual(changed({}), {});
@@ -174,9 +225,28 @@ describe("the changes of an endpoint", () => {
       masked_headers: ["x-key", "x-team"],
     });
     assert.deepEqual(changed({ headers: [team] }), { headers: { "X-Team": "books" }, masked_headers: [] });
-    assert.deepEqual(changesOf({ ...first, description: "a", rate: "5" }, first), {
-      description: null,
-      rate_limit: null,
+    const before = { ...first, description: "a", rate: "5" };
+    assert.deepEqual(changesOf(before, first, before), { description: null, rate_limit: null });
+  });
+
+  it("leave items of lists and named values that others changed meanwhile", () => {
+    const { headers, metadata } = first;
+    const [key, team] = headers;
+    assert.ok(key !== undefined && team !== undefined);
+    const other = { key: 2, name: "X-Other", value: "o", isSecret: true };
+    const current = { ...first, events: ["c.*", "b.*"], headers: [{ ...team, value: "films" }, other] };
+    const input = {
+      ...first,
+      events: ["a.*", "b.*", "d.*"],
+      headers: [key, team, { key: 3, name: "X-Own", value: "i", isSecret: true }],
+    };
+    assert.deepEqual(changesOf(first, input, current), {
+      events: ["c.*", "b.*", "d.*"],
+      headers: { "X-Team": "films", "X-Other": "o", "X-Own": "i" },
+      masked_headers: ["x-other", "x-own"],
+    });
+    assert.deepEqual(changesOf(first, { ...first, metadata: [] }, { ...current, metadata }), {
+      metadata: {},
     });
   });
 });

@@ -19,8 +19,7 @@ export const texts = defineTexts({
     descriptionAbout: "For people: what the receiver does, or who looks after it.",
     events: "Events",
     rate: "Rate limit",
-    rateAbout:
-      "Attempts per second for each worker of the service. Empty: as fast as your receiver takes them.",
+    rateAbout: "Attempts per second, at most. Empty: as fast as your receiver takes them.",
     rateBroken: "A whole number from 1 on, or nothing.",
     headers: {
       label: "Extra headers",
@@ -37,6 +36,7 @@ export const texts = defineTexts({
     },
     name: "Name",
     value: "Value",
+    pairLost: "Each value needs a name, and each name is given once.",
     secret: "Secret",
     mode: "How it gets its events",
     modes: { push: "Sent to the URL", pull: "Fetched by a client" },
@@ -68,8 +68,7 @@ export const texts = defineTexts({
     descriptionAbout: "Für Menschen: was der Empfänger tut oder wer sich um ihn kümmert.",
     events: "Ereignisse",
     rate: "Ratenlimit",
-    rateAbout:
-      "Versuche je Sekunde für jeden Worker des Dienstes. Leer: so schnell Ihr Empfänger sie annimmt.",
+    rateAbout: "Höchstens so viele Versuche je Sekunde. Leer: so schnell Ihr Empfänger sie annimmt.",
     rateBroken: "Eine ganze Zahl ab 1 oder nichts.",
     headers: {
       label: "Zusätzliche Header",
@@ -87,6 +86,7 @@ export const texts = defineTexts({
     },
     name: "Name",
     value: "Wert",
+    pairLost: "Jeder Wert braucht einen Namen, und jeder Name steht nur einmal da.",
     secret: "Geheim",
     mode: "Wie der Endpunkt seine Ereignisse bekommt",
     modes: { push: "An die URL gesendet", pull: "Von einem Client abgeholt" },

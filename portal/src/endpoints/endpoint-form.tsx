@@ -6,10 +6,11 @@ import { Field, INPUT, leadToFault, Segments } from "../ui/field.tsx";
 import { FormError } from "../ui/states.tsx";
 import { EventPicker } from "./event-picker.tsx";
 import { texts } from "./endpoint-form-texts.ts";
-import { hasMore, inputOf, isRate, type EndpointInput } from "./endpoint-input.ts";
+import { hasMore, inputOf, isRate, lostPair, type EndpointInput } from "./endpoint-input.ts";
 import { PairRows } from "./pair-rows.tsx";
 import { UrlCheck } from "./url-check.tsx";
 
+const PAIRS = ["headers", "metadata"] as const;
 const MODES = ["push", "pull"] as const;
 
 type FormProps = {
@@ -34,7 +35,9 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     setIsTried(true);
-    if (urlError === undefined && rateError === undefined && !hasNoEvents) return onSubmit(input, first);
+    const isWhole = PAIRS.every((kind) => lostPair(input[kind]) === undefined);
+    if (urlError === undefined && rateError === undefined && !hasNoEvents && isWhole)
+      return onSubmit(input, first);
     leadToFault(event.currentTarget);
   };
   return (
@@ -77,7 +80,7 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
         onChange={(events) => set({ events })}
         isMissing={isTried && hasNoEvents}
       />
-      <More input={input} isOpen={hasMore(first)} rateError={rateError} onChange={set} />
+      <More input={input} isOpen={hasMore(first)} isTried={isTried} rateError={rateError} onChange={set} />
       <FormError error={error} />
       <div className="flex gap-2 border-t border-line pt-4">
         <Button type="submit" kind="primary" isBusy={isBusy}>
@@ -98,12 +101,13 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
 type MoreProps = {
   input: EndpointInput;
   isOpen: boolean;
+  isTried: boolean;
   rateError: string | undefined;
   onChange: (change: Partial<EndpointInput>) => void;
 };
 
 /** What most endpoints leave as it is. */
-function More({ input, isOpen, rateError, onChange }: MoreProps) {
+function More({ input, isOpen, isTried, rateError, onChange }: MoreProps) {
   const t = useTexts(texts);
   return (
     <details open={isOpen} className="group rounded-lg border border-line bg-surface">
@@ -134,8 +138,15 @@ function More({ input, isOpen, rateError, onChange }: MoreProps) {
             />
           )}
         </Field>
-        <PairRows kind="headers" pairs={input.headers} onChange={(headers) => onChange({ headers })} />
-        <PairRows kind="metadata" pairs={input.metadata} onChange={(metadata) => onChange({ metadata })} />
+        {PAIRS.map((kind) => (
+          <PairRows
+            key={kind}
+            kind={kind}
+            pairs={input[kind]}
+            isTried={isTried}
+            onChange={(pairs) => onChange({ [kind]: pairs })}
+          />
+        ))}
       </div>
     </details>
   );

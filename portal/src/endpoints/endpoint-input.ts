@@ -55,6 +55,13 @@ export function isAlwaysSecret({ name }: PairInput): boolean {
   return name.trim().toLowerCase() === AUTHORIZATION;
 }
 
+/** One that the request would lose: a value without a name, or a name that was given above. */
+export function lostPair(pairs: readonly PairInput[]): PairInput | undefined {
+  return pairs.find(({ name, value }, at) =>
+    name.trim() === "" ? value !== "" : pairs.slice(0, at).some((other) => other.name.trim() === name.trim()),
+  );
+}
+
 export function isRate(rate: string): boolean {
   return rate.trim() === "" || /^[1-9][0-9]{0,8}$/.test(rate.trim());
 }
@@ -63,13 +70,36 @@ type EndpointRequest = components["schemas"]["CreateEndpointRequest"];
 
 /**
  * What differs from what the form began with: sent alone, it leaves what another
- * person changed meanwhile, and names no event type that has left the catalog.
+ * person changed meanwhile, and names no event type that has left the catalog. Of
+ * a list or of named values only the items that differ are changed in `current`.
  */
-export function changesOf(first: EndpointInput, input: EndpointInput): Partial<EndpointRequest> {
-  const former = new Map<string, unknown>(Object.entries(requestOf(first)));
+export function changesOf(
+  first: EndpointInput,
+  input: EndpointInput,
+  current: EndpointInput,
+): Partial<EndpointRequest> {
+  const former: Record<string, unknown> = requestOf(first);
+  const now: Record<string, unknown> = requestOf(current);
   return Object.fromEntries(
-    Object.entries(requestOf(input)).filter(([name, value]) => !isSame(value, former.get(name))),
+    Object.entries(requestOf(input))
+      .filter(([name, value]) => !isSame(value, former[name]))
+      .map(([name, value]) => [name, merged(former[name], value, now[name])]),
   );
+}
+
+function merged(former: unknown, wanted: unknown, now: unknown): unknown {
+  if (Array.isArray(former) && Array.isArray(wanted) && Array.isArray(now)) {
+    const kept = now.filter((item) => wanted.includes(item) || !former.includes(item));
+    return [...kept, ...wanted.filter((item) => !former.includes(item) && !kept.includes(item))];
+  }
+  if (!isNamed(former) || !isNamed(wanted) || !isNamed(now)) return wanted;
+  const kept = Object.entries(now).filter(([name]) => name in wanted || !(name in former));
+  const changed = Object.entries(wanted).filter(([name, value]) => value !== former[name]);
+  return Object.fromEntries([...kept, ...changed]);
+}
+
+function isNamed(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
 }
 
 /** Lists are sets here: what was unchecked and checked again is unchanged. */

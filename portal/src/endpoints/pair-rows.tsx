@@ -1,20 +1,24 @@
+import { useId } from "react";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "../ui/button.tsx";
 import { INPUT } from "../ui/field.tsx";
 import { texts } from "./endpoint-form-texts.ts";
-import { isAlwaysSecret, type PairInput } from "./endpoint-input.ts";
+import { isAlwaysSecret, lostPair, type PairInput } from "./endpoint-input.ts";
 
 type PairRowsProps = {
   kind: "headers" | "metadata";
   pairs: readonly PairInput[];
+  isTried: boolean;
   onChange: (pairs: PairInput[]) => void;
 };
 
 const MOST = { headers: 20, metadata: 100 };
 
 /** Names with their values, a row each: extra headers, of which some are secret, or metadata. */
-export function PairRows({ kind, pairs, onChange }: PairRowsProps) {
+export function PairRows({ kind, pairs, isTried, onChange }: PairRowsProps) {
   const t = useTexts(texts);
+  const errorId = useId();
+  const lost = isTried ? lostPair(pairs) : undefined;
   const { label, about, add, remove } = t[kind];
   const set = (key: number, change: Partial<PairInput>): void =>
     onChange(pairs.map((one) => (one.key === key ? { ...one, ...change } : one)));
@@ -31,6 +35,8 @@ export function PairRows({ kind, pairs, onChange }: PairRowsProps) {
           <li key={pair.key} className="flex flex-wrap items-center gap-2 sm:flex-nowrap">
             <input
               aria-label={t.name}
+              aria-invalid={pair === lost}
+              aria-describedby={pair === lost ? errorId : undefined}
               placeholder={t.name}
               autoComplete="off"
               value={pair.name}
@@ -65,6 +71,9 @@ export function PairRows({ kind, pairs, onChange }: PairRowsProps) {
           </li>
         ))}
       </ul>
+      <p id={errorId} role="alert" className="mt-1 text-sm text-bad empty:hidden">
+        {lost !== undefined && t.pairLost}
+      </p>
       {pairs.length < MOST[kind] && (
         <Button small icon="plus" className="mt-2" onClick={append}>
           {add}

@@ -1,6 +1,6 @@
 /** What stands in place of content: loading, nothing there, an error, no permission. */
 import { useDeferredValue, type ReactNode } from "react";
-import { asApiError, type ApiError } from "../api/client.ts";
+import { asApiError, type ApiError, type Schemas } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
@@ -53,12 +53,19 @@ export function useErrorText() {
       case "refused":
         return {
           title: t.refusedTitle,
-          about: [error.message, ...error.issues.map(({ message }) => message)].join(". "),
+          about: [error.message, ...error.issues.map((issue) => issueText(issue, t.issues))].join(". "),
         };
       default:
         return { title: t.faultTitle, about: t.fault };
     }
   };
+}
+
+/** With the name of what it is about: of many headers it may be any. */
+function issueText({ path, message }: Schemas["Issue"], words: Readonly<Record<string, string>>): string {
+  const name = path.findLast((part) => typeof part === "string");
+  const text = words[message] ?? message;
+  return name === undefined ? text : `${name}: ${text}`;
 }
 
 /** For a query that has no data to show. */

@@ -12,7 +12,7 @@ export const texts = defineTexts({
     lostTitle: "This could not be loaded",
     lost: "Check your connection, and reload the page.",
     networkTitle: "No connection to the service",
-    network: "It is asked again by itself. What you see may be out of date.",
+    network: "No answer came. A change may have been made all the same: look before you try again.",
     faultTitle: "Something went wrong in the service",
     fault: "It is not your doing. Try again; if it stays so, tell the people who run the service.",
     absentTitle: "Not found",
@@ -23,6 +23,15 @@ export const texts = defineTexts({
     limited: (seconds: number | null) =>
       seconds === null ? "Wait a moment and try again." : `Wait ${seconds} s and try again.`,
     refusedTitle: "The service refused this",
+    issues: {
+      unknown_event_type: "no such event type",
+      name_syntax: "letters, digits and hyphens make a name",
+      name_too_long: "the name is too long",
+      hop_by_hop: "this header belongs to the connection, and cannot be set",
+      reserved_name: "the service sets this header itself, or keeps its name free",
+      value_syntax: "the value has characters that a header cannot have",
+      value_too_long: "the value is too long",
+    },
     readOnly: "Your session may read only",
     delivered: "Delivered",
     failed: "Failed",
@@ -47,7 +56,8 @@ export const texts = defineTexts({
     lostTitle: "Das konnte nicht geladen werden",
     lost: "Prüfen Sie Ihre Verbindung und laden Sie die Seite neu.",
     networkTitle: "Keine Verbindung zum Dienst",
-    network: "Die Anfrage wird von selbst wiederholt. Was Sie sehen, kann veraltet sein.",
+    network:
+      "Es kam keine Antwort. Eine Änderung kann trotzdem geschehen sein: Sehen Sie nach, bevor Sie es noch einmal versuchen.",
     faultTitle: "Im Dienst ist etwas schiefgegangen",
     fault:
       "Es liegt nicht an Ihnen. Versuchen Sie es noch einmal; bleibt es so, melden Sie es den Betreibern.",
@@ -61,6 +71,15 @@ export const texts = defineTexts({
         ? "Warten Sie einen Moment und versuchen Sie es noch einmal."
         : `Warten Sie ${seconds} s und versuchen Sie es noch einmal.`,
     refusedTitle: "Der Dienst hat das abgelehnt",
+    issues: {
+      unknown_event_type: "diesen Ereignistyp gibt es nicht",
+      name_syntax: "ein Name besteht aus Buchstaben, Ziffern und Bindestrichen",
+      name_too_long: "der Name ist zu lang",
+      hop_by_hop: "dieser Header gehört zur Verbindung und lässt sich nicht setzen",
+      reserved_name: "diesen Header setzt der Dienst selbst, oder er hält den Namen frei",
+      value_syntax: "der Wert hat Zeichen, die ein Header nicht haben kann",
+      value_too_long: "der Wert ist zu lang",
+    },
     readOnly: "Ihre Sitzung darf nur lesen",
     delivered: "Zugestellt",
     failed: "Fehlgeschlagen",

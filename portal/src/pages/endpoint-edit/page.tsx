@@ -3,7 +3,7 @@ import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-route
 import { api, bodyOf } from "../../api/client.ts";
 import { endpointQuery } from "../../api/queries.ts";
 import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
-import { changesOf } from "../../endpoints/endpoint-input.ts";
+import { changesOf, inputOf, type EndpointInput } from "../../endpoints/endpoint-input.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
@@ -16,6 +16,8 @@ import { texts } from "./texts.ts";
 const route = getRouteApi("/endpoints/$endpointId/edit");
 export const page = createLazyRoute("/endpoints/$endpointId/edit")({ component: EditEndpointPage });
 
+type Edit = { input: EndpointInput; first: EndpointInput };
+
 function EditEndpointPage() {
   const t = useTexts(texts);
   const { endpointId } = route.useParams();
@@ -23,8 +25,12 @@ function EditEndpointPage() {
   const { mayWrite } = usePermissions();
   const navigate = useNavigate();
   const change = useMutation({
-    mutationFn: (body: ReturnType<typeof changesOf>) =>
-      bodyOf(api.PATCH("/api/webhooks/{id}", { params: { path: { id: endpointId } }, body })),
+    async mutationFn({ input, first }: Edit) {
+      const params = { path: { id: endpointId } };
+      const { endpoint } = await bodyOf(api.GET("/api/webhooks/{id}", { params }));
+      const body = changesOf(first, input, inputOf(endpoint));
+      return bodyOf(api.PATCH("/api/webhooks/{id}", { params, body }));
+    },
     onSuccess() {
       toast({ title: t.saved });
       void navigate({ to: "/endpoints/$endpointId", params: { endpointId } });
@@ -47,7 +53,7 @@ function EditEndpointPage() {
           endpoint={data.endpoint}
           isBusy={change.isPending}
           error={change.error}
-          onSubmit={(input, first) => change.mutate(changesOf(first, input))}
+          onSubmit={(input, first) => change.mutate({ input, first })}
         />
       ) : error === null ? (
         <Loading />
