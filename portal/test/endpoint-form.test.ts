@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { changesOf, inputOf } from "../src/endpoints/endpoint-input.ts";
 import { catalogFile } from "./support/event-catalog.ts";
-import { describePortal, type Portal } from "./support/portal.ts";
+import { codeUrl, describePortal, type Portal } from "./support/portal.ts";
 import { addEndpoint, endpointsOf } from "./support/tenant.ts";
 
 const HEADERS = {
@@ -172,6 +172,64 @@ describePortal(
       await page.getByRole("button", { name: "I have stored it" }).waitFor();
       const [made] = await endpointsOf(portal(), "versions");
       assert.deepEqual(made?.events, ["order.placed@1"]);
+    });
+
+    it("still has what was typed after the session ended, but for secrets, until one discards it or signs out", async () => {
+      const grant = { tenant_id: "drafts" };
+      const { service } = portal();
+      const { page, inspect } = await portal().open("/endpoints/new", { grant, expects: /status of 401/ });
+      await page.getByLabel("Description").fill("Typed for long");
+      await page.getByText("More settings").click();
+      await page.getByRole("button", { name: "Add header" }).click();
+      await page.getByRole("group", { name: "Extra headers" }).getByLabel("Name").fill("Authorization");
+      await page.getByRole("group", { name: "Extra headers" }).getByLabel("Value").fill("Bearer hidden");
+      const token: unknown = await page.evaluate(
+        'JSON.parse(sessionStorage.getItem("postern.session")).token',
+      );
+      const headers = { authorization: `Bearer ${String(token)}` };
+      await service.call("DELETE", "/api/portal/sessions", { as: null, headers });
+      await page.getByRole("link", { name: "Deliveries" }).click();
+      await page.getByText("Your session has ended").waitFor();
+      assert.doesNotMatch(String(await page.evaluate("JSON.stringify(sessionStorage)")), /hidden/);
+      await page.goto(await codeUrl(service, "/endpoints/new", grant));
+      await page.getByText("did not save is back").waitFor();
+      assert.equal(await page.getByLabel("Description").inputValue(), "Typed for long");
+      assert.equal(await page.getByRole("group", { name: "Extra headers" }).getByLabel("Value").count(), 0);
+      await inspect("endpoint-draft");
+      await page.getByRole("button", { name: "Discard" }).click();
+      assert.equal(await page.getByLabel("Description").inputValue(), "");
+      await page.getByLabel("Description").fill("Typed again");
+      await page.reload();
+      await page.getByText("did not save is back").waitFor();
+      assert.equal(await page.getByLabel("Description").inputValue(), "Typed again");
+      await page.getByRole("button", { name: "Display, sign out" }).click();
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+      await page.getByText("You are signed out").waitFor();
+      assert.doesNotMatch(String(await page.evaluate("JSON.stringify(sessionStorage)")), /Typed/);
+    });
+
+    it("begins with the endpoint as it is now, not as a page showed it before", async () => {
+      const { id } = await addEndpoint(portal(), "acme", "/changed-since", { events: ["customer.*"] });
+      const { page } = await portal().open(`/endpoints/${id}`);
+      await page.getByRole("link", { name: "Edit" }).waitFor();
+      const json = { description: "By another person" };
+      const { status, text } = await portal().service.call("PATCH", `/api/webhooks/${id}`, { json });
+      assert.equal(status, 200, text);
+      await page.getByRole("link", { name: "Edit" }).click();
+      assert.equal(await page.getByLabel("Description").inputValue(), "By another person");
+    });
+
+    it("forgets what was typed once it is saved", async () => {
+      const { id } = await addEndpoint(portal(), "acme", "/saved-draft", { events: ["customer.*"] });
+      const { page } = await portal().open(`/endpoints/${id}/edit`);
+      await page.getByLabel("Description").fill("Saved");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The endpoint is saved").waitFor();
+      // Before the page that it leads to has asked for the endpoint again.
+      await page.getByRole("link", { name: "Edit" }).click();
+      await page.getByLabel("Description").waitFor();
+      assert.equal(await page.getByText("did not save is back").count(), 0);
+      assert.equal(await page.getByLabel("Description").inputValue(), "Saved");
     });
 
     it("says what the service refused, and keeps what was filled in", async () => {

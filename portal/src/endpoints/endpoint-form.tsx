@@ -1,12 +1,23 @@
 import { useState, type FormEvent } from "react";
 import type { Endpoint } from "../api/client.ts";
+import { forgetDraft, keepDraft, readDraft } from "../session/drafts.ts";
+import { useSession } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { Field, INPUT, leadToFault, Segments } from "../ui/field.tsx";
 import { FormError } from "../ui/states.tsx";
 import { EventPicker } from "./event-picker.tsx";
 import { texts } from "./endpoint-form-texts.ts";
-import { hasMore, inputOf, isRate, lostPair, type EndpointInput } from "./endpoint-input.ts";
+import {
+  draftOf,
+  hasMore,
+  inputOf,
+  isRate,
+  keptOf,
+  lostPair,
+  type Draft,
+  type EndpointInput,
+} from "./endpoint-input.ts";
 import { PairRows } from "./pair-rows.tsx";
 import { UrlCheck } from "./url-check.tsx";
 
@@ -24,10 +35,24 @@ type FormProps = {
 
 export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   const t = useTexts(texts);
-  const [first] = useState(() => inputOf(endpoint));
-  const [input, setInput] = useState(first);
+  const draftName = useDraftName(endpoint?.id);
+  const [{ first, input }, setDraft] = useState(
+    () => draftOf(readDraft(draftName)) ?? draftAtFirst(endpoint),
+  );
+  const [isTaken, setIsTaken] = useState(() => first !== input);
   const [isTried, setIsTried] = useState(false);
-  const set = (change: Partial<EndpointInput>): void => setInput({ ...input, ...change });
+  const set = (change: Partial<EndpointInput>): void => {
+    const draft = { first, input: { ...input, ...change } };
+    setDraft(draft);
+    const kept = keptOf(draft);
+    if (kept === null) forgetDraft(draftName);
+    else keepDraft(draftName, kept);
+  };
+  const discard = (): void => {
+    forgetDraft(draftName);
+    setDraft(draftAtFirst(endpoint));
+    setIsTaken(false);
+  };
   const urlError =
     input.url.trim() === "" ? t.urlNone : URL.canParse(input.url.trim()) ? undefined : t.urlBroken;
   const hasNoEvents = input.events.length === 0;
@@ -42,6 +67,14 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   };
   return (
     <form onSubmit={submit} noValidate className="max-w-2xl space-y-6">
+      {isTaken && (
+        <div role="status" className="flex items-center gap-3 rounded-lg bg-wait-soft px-4 py-2">
+          <p className="flex-1">{t.draft}</p>
+          <Button small onClick={discard}>
+            {t.discard}
+          </Button>
+        </div>
+      )}
       <Field
         label={t.url}
         about={<UrlCheck url={input.url} isUnchanged={input.url === first.url} />}
@@ -87,15 +120,28 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
           {endpoint === null ? t.create : t.save}
         </Button>
         {endpoint === null ? (
-          <LinkButton to="/endpoints">{t.cancel}</LinkButton>
+          <LinkButton to="/endpoints" onClick={discard}>
+            {t.cancel}
+          </LinkButton>
         ) : (
-          <LinkButton to="/endpoints/$endpointId" params={{ endpointId: endpoint.id }}>
+          <LinkButton to="/endpoints/$endpointId" params={{ endpointId: endpoint.id }} onClick={discard}>
             {t.cancel}
           </LinkButton>
         )}
       </div>
     </form>
   );
+}
+
+/** Of one person at one tenant. */
+export function useDraftName(endpointId = "new"): string {
+  const session = useSession();
+  return `${session?.tenant} ${session?.sub} ${endpointId}`;
+}
+
+function draftAtFirst(endpoint: Endpoint | null): Draft {
+  const first = inputOf(endpoint);
+  return { first, input: first };
 }
 
 type MoreProps = {

@@ -42,6 +42,33 @@ export function inputOf(endpoint: Endpoint | null): EndpointInput {
   };
 }
 
+/** What the form shows, and what it began with. */
+export type Draft = { first: EndpointInput; input: EndpointInput };
+
+/** A draft that was kept, if it is one, also of before an upgrade. */
+export function draftOf(kept: unknown): Draft | null {
+  const { first, input }: Record<string, unknown> = { ...Object(kept) };
+  return isInput(first) && isInput(input) ? { first, input } : null;
+}
+
+function isInput(value: unknown): value is EndpointInput {
+  const given: Record<string, unknown> = { ...Object(value) };
+  return Object.entries(EMPTY).every(
+    ([name, one]) => typeof given[name] === typeof one && Array.isArray(given[name]) === Array.isArray(one),
+  );
+}
+
+/** A draft to keep: without the secrets that were typed. Null where nothing was changed. */
+export function keptOf({ first, input }: Draft): Draft | null {
+  const headers = input.headers.flatMap((header) => {
+    if (!header.isSecret && !isAlwaysSecret(header)) return [header];
+    const before = first.headers.find(({ key }) => key === header.key);
+    return before === undefined ? [] : [{ ...header, value: before.value }];
+  });
+  const kept = { first, input: { ...input, headers } };
+  return Object.keys(changesOf(first, kept.input, first)).length === 0 ? null : kept;
+}
+
 function pairsOf(named: Readonly<Record<string, string>>, isSecret: (name: string) => boolean): PairInput[] {
   return Object.entries(named).map(([name, value], key) => ({ key, name, value, isSecret: isSecret(name) }));
 }

@@ -5,6 +5,7 @@
  */
 import { apiBase } from "../api/base.ts";
 import type { components } from "../api/schema.d.ts";
+import { forgetDrafts } from "./drafts.ts";
 
 /** Whose session it is and what it may do. */
 export type Session = components["schemas"]["Session"];
@@ -78,6 +79,7 @@ export async function signOut(): Promise<void> {
   if (state.kind !== "open") return;
   const { token } = state.token;
   end("left");
+  forgetDrafts();
   await fetch(`${apiBase}/api/portal/sessions`, { method: "DELETE", headers: bearer(token) }).catch(
     () => null,
   );

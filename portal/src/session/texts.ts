@@ -12,7 +12,8 @@ export const texts = defineTexts({
     leftTitle: "You are signed out",
     left: "To come back, open the portal from your application again.",
     endedTitle: "Your session has ended",
-    ended: "Nothing was lost. Go back to your application and open the portal from there again.",
+    ended:
+      "Go back to your application and open the portal from there again. In this tab, an endpoint's form then still has what you typed.",
     unreachableTitle: "The service cannot be reached",
     unreachable: "Your link was not used. Check your connection and try again.",
     tryAgain: "Try again",
@@ -29,7 +30,7 @@ export const texts = defineTexts({
     left: "Um zurückzukommen, öffnen Sie das Portal noch einmal aus Ihrer Anwendung.",
     endedTitle: "Ihre Sitzung ist zu Ende",
     ended:
-      "Verloren ging nichts. Kehren Sie zu Ihrer Anwendung zurück und öffnen Sie das Portal von dort noch einmal.",
+      "Kehren Sie zu Ihrer Anwendung zurück und öffnen Sie das Portal von dort noch einmal. In diesem Tab hat das Formular eines Endpunkts dann noch, was Sie getippt haben.",
     unreachableTitle: "Der Dienst ist nicht erreichbar",
     unreachable:
       "Ihr Link wurde nicht verbraucht. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",

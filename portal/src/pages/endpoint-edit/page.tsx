@@ -2,8 +2,9 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { api, bodyOf } from "../../api/client.ts";
 import { endpointQuery } from "../../api/queries.ts";
-import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
+import { EndpointForm, useDraftName } from "../../endpoints/endpoint-form.tsx";
 import { changesOf, inputOf, type EndpointInput } from "../../endpoints/endpoint-input.ts";
+import { forgetDraft } from "../../session/drafts.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
@@ -21,9 +22,13 @@ type Edit = { input: EndpointInput; first: EndpointInput };
 function EditEndpointPage() {
   const t = useTexts(texts);
   const { endpointId } = route.useParams();
-  const { data, error, refetch } = useQuery(endpointQuery(endpointId));
+  const query = useQuery({ ...endpointQuery(endpointId), staleTime: 0 });
+  // The form keeps what it begins with: that must be how the endpoint is now.
+  const data = query.isFetchedAfterMount ? query.data : undefined;
+  const { error, refetch } = query;
   const { mayWrite } = usePermissions();
   const navigate = useNavigate();
+  const draftName = useDraftName(endpointId);
   const change = useMutation({
     async mutationFn({ input, first }: Edit) {
       const params = { path: { id: endpointId } };
@@ -32,6 +37,7 @@ function EditEndpointPage() {
       return bodyOf(api.PATCH("/api/webhooks/{id}", { params, body }));
     },
     onSuccess() {
+      forgetDraft(draftName);
       toast({ title: t.saved });
       void navigate({ to: "/endpoints/$endpointId", params: { endpointId } });
     },
