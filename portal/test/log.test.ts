@@ -37,6 +37,22 @@ describePortal(
       await page.getByText("The bars count all attempts").waitFor();
     });
 
+    it("tells endpoints of the same URL apart by what they are described as", async () => {
+      const grant = { tenant_id: "twins" };
+      await addEndpoint(portal(), "twins", "/works", { description: "Books" });
+      const { id } = await addEndpoint(portal(), "twins", "/works");
+      await addEndpoint(portal(), "twins", "/fails", { description: "Alone" });
+      const { page } = await portal().open("/log", { grant });
+      const options = page.getByRole("combobox", { name: "Endpoint" }).getByRole("option");
+      await eventually(async () => (await options.count()) === 4);
+      const names = await options.allTextContents();
+      const { host } = new URL(portal().service.receiver.url);
+      assert.deepEqual(
+        names.slice(1).toSorted(),
+        [`/fails · ${host}`, `${id.slice(-6)} · /works · ${host}`, `Books · /works · ${host}`].toSorted(),
+      );
+    });
+
     it("shows what was delivered and what failed, and filters it by the URL", async () => {
       const [works] = await prepare(portal(), "filters", 3);
       const { page, inspect } = await portal().open("/log", { grant: { tenant_id: "filters" } });

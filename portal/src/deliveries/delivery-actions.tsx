@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
-import { choiceName } from "../endpoints/endpoint-names.ts";
+import { choicesOf } from "../endpoints/endpoint-names.ts";
 import { usePermissions } from "../session/permissions.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { useTexts } from "../texts/texts.ts";
@@ -140,9 +140,9 @@ function SendElsewhere({
     >
       <div className="mt-4">
         <Select label={t.endpoint} value={target} onChange={setChosen}>
-          {enabled.map(({ id, url }) => (
+          {choicesOf(enabled).map(({ id, name }) => (
             <option key={id} value={id}>
-              {choiceName(url)}
+              {name}
             </option>
           ))}
         </Select>

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useId, useRef, useState } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
-import { choiceName } from "../../endpoints/endpoint-names.ts";
+import { choicesOf } from "../../endpoints/endpoint-names.ts";
 import { useDisplay, type Zone } from "../../display/display.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -143,9 +143,9 @@ function LogChoice({ wanted, onChange }: ChoiceProps) {
             className={INPUT}
           >
             <option value="">{t.allEndpoints}</option>
-            {endpoints.map(({ id, url }) => (
+            {choicesOf(endpoints).map(({ id, name }) => (
               <option key={id} value={id}>
-                {choiceName(url)}
+                {name}
               </option>
             ))}
           </select>

@@ -3,7 +3,7 @@ import { useRef, useState, type FormEvent } from "react";
 import { api, bodyOf } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
-import { choiceName } from "../../endpoints/endpoint-names.ts";
+import { choicesOf } from "../../endpoints/endpoint-names.ts";
 import { useFormat } from "../../display/format.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
@@ -80,9 +80,9 @@ function EndpointChoice({ search, onChange }: Omit<BarProps, "span">) {
     >
       <option value="">{t.allEndpoints}</option>
       {!isKnown && <option value={search.endpoint}>{t.unknownEndpoint}</option>}
-      {endpoints.map(({ id, url }) => (
+      {choicesOf(endpoints).map(({ id, name }) => (
         <option key={id} value={id}>
-          {choiceName(url)}
+          {name}
         </option>
       ))}
     </Select>
