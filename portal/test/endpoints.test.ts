@@ -114,6 +114,29 @@ describePortal(
       await inspect();
     });
 
+    it("says above the dialog that asked why a change failed", async () => {
+      const tid = "gone";
+      const { id } = await addEndpoint(portal(), tid, "/works");
+      const { page, inspect } = await portal().open("/endpoints", {
+        grant: { tenant_id: tid },
+        expects: /status of 404/,
+      });
+      await page.getByRole("button", { name: /^Actions/ }).click();
+      await page.getByRole("menuitem", { name: "Disable" }).click();
+      const ask = page.getByRole("dialog");
+      await ask.waitFor();
+      const as = { type: "user", tid, sub: "bob", role: "owner" };
+      const { status, text } = await portal().service.call("DELETE", `/api/webhooks/${id}`, { as });
+      assert.equal(status, 200, text);
+      await ask.getByRole("button", { name: "Disable endpoint" }).click();
+      const news = page.locator("[aria-live=assertive]").filter({ hasText: "Not found" });
+      await news.waitFor();
+      await inspect("endpoint-gone");
+      await news.getByRole("button", { name: "Close" }).click();
+      await news.waitFor({ state: "detached" });
+      await ask.waitFor();
+    });
+
     it("deletes after it has said what that means", async () => {
       const endpoint = await addEndpoint(portal(), "acme", "/deleted");
       const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}`);

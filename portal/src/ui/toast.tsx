@@ -4,6 +4,7 @@
  * or has the focus in them.
  */
 import { useEffect, useState, useSyncExternalStore, type FocusEvent } from "react";
+import { createPortal } from "react-dom";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "./icon.tsx";
 import { texts } from "./texts.ts";
@@ -37,7 +38,8 @@ export function Toasts() {
   const leave = ({ currentTarget, relatedTarget }: FocusEvent): void => {
     if (!currentTarget.contains(relatedTarget)) setIsHeld(false);
   };
-  return (
+  // Dialogs lie in the body, above the root: there news would lie below their backdrop.
+  return createPortal(
     <div
       className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex flex-col gap-2 sm:left-auto sm:w-96"
       onMouseEnter={() => setIsHeld(true)}
@@ -54,7 +56,8 @@ export function Toasts() {
             ))}
         </div>
       ))}
-    </div>
+    </div>,
+    document.body,
   );
 }
 
