@@ -1,6 +1,7 @@
 /** Sending tests from the portal. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { catalogFile } from "./support/event-catalog.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf } from "./support/tenant.ts";
@@ -47,6 +48,22 @@ describePortal(
       await page.getByText("x-receiver").waitFor();
       assert.equal(portal().service.receiver.requests.at(-1)?.body.toString("utf8"), body);
       await inspect("test-accepted");
+    });
+
+    it("keeps the data of each event type that one typed", async () => {
+      const { id } = await addEndpoint(portal(), "typed", "/works", { events: ["*"] });
+      const { page } = await portal().open(`/endpoints/${id}/test?type=order.placed`, {
+        grant: { tenant_id: "typed" },
+        expects: /400/,
+      });
+      const data = page.getByLabel("Data", { exact: true });
+      await data.fill('{"mine":1}');
+      await page.getByLabel("Event type").selectOption("customer.merged");
+      await eventually(async () => (await data.inputValue()).includes("c_3"));
+      await page.getByLabel("Event type").selectOption("order.placed");
+      await eventually(async () => (await data.inputValue()) === '{"mine":1}');
+      await page.reload();
+      assert.equal(await data.inputValue(), '{"mine":1}');
     });
 
     it("says why one failed, shows answers as text, and keeps those of this visit", async () => {

@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from "react";
 import type { Endpoint } from "../api/client.ts";
 import { forgetDraft, keepDraft, readDraft } from "../session/drafts.ts";
-import { useSession } from "../session/permissions.ts";
+import { useDraftName } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { Field, INPUT, leadToFault, Segments } from "../ui/field.tsx";
@@ -35,7 +35,7 @@ type FormProps = {
 
 export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
   const t = useTexts(texts);
-  const draftName = useDraftName(endpoint?.id);
+  const draftName = useDraftName(endpoint?.id ?? "new");
   const [{ first, input }, setDraft] = useState(
     () => draftOf(readDraft(draftName)) ?? draftAtFirst(endpoint),
   );
@@ -131,12 +131,6 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
       </div>
     </form>
   );
-}
-
-/** Of one person at one tenant. */
-export function useDraftName(endpointId = "new"): string {
-  const session = useSession();
-  return `${session?.tenant} ${session?.sub} ${endpointId}`;
 }
 
 function draftAtFirst(endpoint: Endpoint | null): Draft {

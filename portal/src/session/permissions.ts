@@ -21,3 +21,9 @@ export function usePermissions(): { mayWrite: boolean; mayHold: boolean; isOwner
     isOwner: session?.role === "owner",
   };
 }
+
+/** A draft's name, of this person at this tenant alone. */
+export function useDraftName(name: string): string {
+  const session = useSession();
+  return `${session?.tenant} ${session?.sub} ${name}`;
+}

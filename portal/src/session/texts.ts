@@ -13,7 +13,7 @@ export const texts = defineTexts({
     left: "To come back, open the portal from your application again.",
     endedTitle: "Your session has ended",
     ended:
-      "Go back to your application and open the portal from there again. In this tab, an endpoint's form then still has what you typed.",
+      "Go back to your application and open the portal from there again. In this tab, forms of endpoints and tests then still have what you typed.",
     unreachableTitle: "The service cannot be reached",
     unreachable: "Your link was not used. Check your connection and try again.",
     tryAgain: "Try again",
@@ -30,7 +30,7 @@ export const texts = defineTexts({
     left: "Um zurückzukommen, öffnen Sie das Portal noch einmal aus Ihrer Anwendung.",
     endedTitle: "Ihre Sitzung ist zu Ende",
     ended:
-      "Kehren Sie zu Ihrer Anwendung zurück und öffnen Sie das Portal von dort noch einmal. In diesem Tab hat das Formular eines Endpunkts dann noch, was Sie getippt haben.",
+      "Kehren Sie zu Ihrer Anwendung zurück und öffnen Sie das Portal von dort noch einmal. In diesem Tab haben die Formulare von Endpunkten und Tests dann noch, was Sie getippt haben.",
     unreachableTitle: "Der Dienst ist nicht erreichbar",
     unreachable:
       "Ihr Link wurde nicht verbraucht. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",

@@ -1,11 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { api, bodyOf } from "../../api/client.ts";
-import { EndpointForm, useDraftName } from "../../endpoints/endpoint-form.tsx";
+import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
 import { requestOf } from "../../endpoints/endpoint-input.ts";
 import { SecretDialog } from "../../endpoints/secret-dialog.tsx";
 import { forgetDraft } from "../../session/drafts.ts";
-import { usePermissions } from "../../session/permissions.ts";
+import { useDraftName, usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
@@ -17,7 +17,7 @@ export const page = createLazyRoute("/endpoints/new")({ component: NewEndpointPa
 function NewEndpointPage() {
   const t = useTexts(texts);
   const { mayWrite } = usePermissions();
-  const draftName = useDraftName();
+  const draftName = useDraftName("new");
   const creation = useMutation({
     mutationFn: (body: ReturnType<typeof requestOf>) => bodyOf(api.POST("/api/webhooks", { body })),
     onSuccess: () => forgetDraft(draftName),

@@ -1,6 +1,8 @@
 import { useState } from "react";
 import { asApiError, type Schemas } from "../../api/client.ts";
 import { MessageView } from "../../deliveries/message-view.tsx";
+import { forgetDraft, keepDraft, readDraft } from "../../session/drafts.ts";
+import { useDraftName } from "../../session/permissions.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, INPUT } from "../../ui/field.tsx";
@@ -20,7 +22,13 @@ type PayloadProps = {
 export function Payload({ endpointId, eventType, example, onTested }: PayloadProps) {
   const t = useTexts(texts);
   const original = JSON.stringify(example, null, 2);
-  const [text, setText] = useState(original);
+  const draftName = useDraftName(`${endpointId} ${eventType}`);
+  const [text, setTyped] = useState(() => textOf(readDraft(draftName)) ?? original);
+  const setText = (typed: string): void => {
+    setTyped(typed);
+    if (typed === original) forgetDraft(draftName);
+    else keepDraft(draftName, typed);
+  };
   const fault = jsonFault(text);
   const dryRun = useDryRun(endpointId, eventType, text);
   const send = useSend(endpointId, eventType, onTested);
@@ -65,6 +73,10 @@ export function Payload({ endpointId, eventType, example, onTested }: PayloadPro
       )}
     </>
   );
+}
+
+function textOf(kept: unknown): string | null {
+  return typeof kept === "string" ? kept : null;
 }
 
 function Issues({ issues }: { issues: readonly Schemas["Issue"][] }) {
