@@ -25,8 +25,8 @@ import { preparePython } from "./suite/python.ts";
 
 const root = dirname(import.meta.dirname);
 const words = process.argv.slice(2);
-// Files that run at once. Each waits for programs and receivers of its own for half of its time: three left two cores idle for 14 % of a run. At most 12, since all share two servers of databases.
-const CONCURRENCY = Math.min(Math.max(4, 2 * availableParallelism()), 12);
+// Files that run at once. Each waits for programs and receivers of its own for half of its time: four left two cores idle for a tenth of a run. At most 12, since all share two servers of databases.
+const CONCURRENCY = Math.min(Math.max(5, Math.ceil(2.5 * availableParallelism())), 12);
 /** For all of them on one server, each with pools and programs of its own. */
 const CONNECTIONS = { max_connections: String(50 * CONCURRENCY) };
 // A wait in vain ends a test, not the whole run.
