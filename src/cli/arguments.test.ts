@@ -45,6 +45,7 @@ const COMMAND_LINE = [
   "tenants erase --tenant=! --dry-run --yes --json --url=",
   "listen --forward=! --events=(*) --tenant= --secret= --replay= --json --url=",
   "portal --tenant= --role=owner|admin|member --read-only --subject= --minutes=(60) --url=",
+  "deliveries [id] --tenant=! --endpoint= --status= --type= --event= --response= --error= --text= --from= --to= --limit= --json --url=",
   "publish type --data= --versions= --tenant=! --id= --url=",
 ];
 

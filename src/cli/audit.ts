@@ -8,6 +8,7 @@ import { parseDurationMs } from "../shared/duration.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { withClearErrors } from "./command.ts";
 import { asOwner } from "./owner.ts";
+import { printable } from "./printable.ts";
 
 const PAGE = 500;
 
@@ -77,14 +78,4 @@ function lineOf({ at, tenantId, actor, action, outcome, endpointId, address, det
   const what = outcome === "done" ? action : `${action} (${outcome})`;
   const parts = [at.toISOString(), tenantId ?? "-", who, what, endpointId ?? "-", address ?? "-"];
   return printable([...parts, JSON.stringify(details)].join("  "));
-}
-
-/** Escapes as JSON may what would steer a terminal or turn its text around: callers choose subjects and URLs. */
-function printable(json: string): string {
-  return json.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
 }

@@ -21,6 +21,7 @@ export const commands = defineCommand({
     tenants: () => import("./tenants.ts").then((file) => file.tenants),
     listen: () => import("./listen.ts").then((file) => file.listen),
     portal: () => import("./portal.ts").then((file) => file.portal),
+    deliveries: () => import("./deliveries.ts").then((file) => file.deliveries),
     publish: () => import("./publish.ts").then((file) => file.publish),
   },
 });

@@ -120,7 +120,7 @@ function merged(former: unknown, wanted: unknown, now: unknown): unknown {
     return [...kept, ...wanted.filter((item) => !former.includes(item) && !kept.includes(item))];
   }
   if (!isNamed(former) || !isNamed(wanted) || !isNamed(now)) return wanted;
-  const kept = Object.entries(now).filter(([name]) => name in wanted || !(name in former));
+  const kept = Object.entries(now).filter(([name]) => Object.hasOwn(wanted, name) || !Object.hasOwn(former, name));
   const changed = Object.entries(wanted).filter(([name, value]) => value !== former[name]);
   return Object.fromEntries([...kept, ...changed]);
 }

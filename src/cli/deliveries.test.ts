@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { callsOf, sessionsOf, startPretendedApi, userOf } from "../../test/support/pretended-api.ts";
+import { deliveryExample, listedDeliveryExample } from "../api/examples.ts";
+
+const ID = listedDeliveryExample.id;
+const command = ["deliveries", "--tenant", "acme"];
+
+let api: Awaited<ReturnType<typeof startPretendedApi>>;
+before(async () => {
+  api = await startPretendedApi();
+});
+after(() => api.close());
+
+/** So many of the same time. */
+const listed = (count: number, change: object = {}) =>
+  Array.from({ length: count }, () => ({ ...listedDeliveryExample, ...change }));
+const page = (deliveries: object[], searched_to: string | null = null) => ({
+  json: { searched_to, deliveries },
+});
+/** The queries that were asked for, by parameter. */
+const queriesOf = (asked: Parameters<typeof callsOf>[0]) =>
+  callsOf(asked).map((call) => Object.fromEntries(new URL(call.split(" ")[1] ?? "", api.url).searchParams));
+
+describe("postern deliveries", () => {
+  it("lists what was sent, with when, how it ended and its id", async () => {
+    const failed = listedDeliveryExample;
+    const pending = {
+      ...failed,
+      status: "pending",
+      next_attempt_at: "2026-01-31T10:05:00.000Z",
+      sent_at: null,
+    };
+    const lost = { ...failed, response_status: null, error: "timeout", attempt: 10, latency_ms: 15_000 };
+    const ended = { ...failed, response_status: null, sent_at: null };
+    const ran = await api.run(command, [page([failed, pending, lost, ended])]);
+    assert.deepEqual(callsOf(ran.asked), ["GET /api/deliveries?limit=50"]);
+    assert.deepEqual(sessionsOf(ran.asked), [userOf("member")]);
+    assert.deepEqual(ran.printed.trimEnd().split("\n"), [
+      `2026-01-31T10:00:00.031Z  failed     500 in 87 ms          attempt 1  invoice.paid  ${ID}`,
+      `2026-01-31T10:00:00.018Z  pending    due 2026-01-31T10:05:00.000Z  attempt 1  invoice.paid  ${ID}`,
+      `2026-01-31T10:00:00.031Z  failed     timeout in 15000 ms   attempt 10  invoice.paid  ${ID}`,
+      `2026-01-31T10:00:00.018Z  failed     no answer in 87 ms    attempt 1  invoice.paid  ${ID}`,
+    ]);
+    assert.deepEqual([ran.code, ran.errors], [0, ""]);
+  });
+
+  it("narrows the list as the API does", async () => {
+    const options = [
+      ["endpoint", "endpoint_id", ID],
+      ["status", "status", "failed"],
+      ["type", "event_type", "invoice.*"],
+      ["event", "event_id", ID],
+      ["response", "response_status", "5xx"],
+      ["error", "error", "dns"],
+      ["text", "q", "inv 1&2"],
+    ] as const;
+    const words = options.flatMap(([option, , value]) => [`--${option}`, value]);
+    const times = ["--from", "2026-01-31", "--to", "2026-02-01T10:00+01:00"];
+    const ran = await api.run([...command, ...words, ...times, "--limit", "7"], [page([])]);
+    assert.deepEqual(queriesOf(ran.asked), [
+      {
+        ...Object.fromEntries(options.map(([, parameter, value]) => [parameter, value])),
+        from: "2026-01-31T00:00:00.000Z",
+        to: "2026-02-01T09:00:00.000Z",
+        limit: "7",
+      },
+    ]);
+    assert.equal(ran.printed, "no deliveries\n");
+  });
+
+  it("asks on until it has so many, without missing those of one time", async () => {
+    const at = listedDeliveryExample.created_at;
+    const ran = await api.run(
+      [...command, "--limit", "150", "--json"],
+      [page(listed(100), at), page([], "2026-01-30T00:00:00.000Z"), page(listed(50), at)],
+    );
+    assert.deepEqual(queriesOf(ran.asked), [
+      { limit: "100" },
+      { limit: "50", before: ID },
+      { limit: "50", before: "019c0c33-1401-0000-0000-000000000000" },
+    ]);
+    assert.equal(JSON.parse(ran.printed).length, 150);
+    assert.equal(ran.errors, "");
+  });
+
+  it("says how far it has searched while it finds nothing", async () => {
+    const ran = await api.run([...command, "--text", "x"], [page([], "2026-01-30T00:00:00.000Z"), page([])]);
+    assert.equal(ran.errors, "searched back to 2026-01-30T00:00:00.000Z\n");
+    assert.equal(ran.printed, "no deliveries\n");
+  });
+
+  it("shows one whole, with nothing in it that steers a terminal", async () => {
+    const delivery = { ...deliveryExample, response_body: "a\u001b[31m\u202eb\u009bc\n" };
+    const ran = await api.run([...command, ID], [{ json: { delivery } }]);
+    assert.deepEqual(callsOf(ran.asked), [`GET /api/deliveries/${ID}`]);
+    assert.deepEqual(JSON.parse(ran.printed), delivery);
+    assert.doesNotMatch(ran.printed, /[[\p{Cc}\p{Cf}]--[\n]]/v);
+    const odd = await api.run([...command, "../events"], [{ status: 404, json: { error: "Not found" } }]);
+    assert.deepEqual(callsOf(odd.asked), ["GET /api/deliveries/..%2Fevents"]);
+    assert.deepEqual([odd.code, odd.printed], [1, '{"error":"Not found"}\n']);
+  });
+
+  it("asks nothing where its options make no sense", async () => {
+    for (const [words, told] of [
+      [
+        [ID, "--status", "failed", "--limit", "1"],
+        /an id shows one delivery: leave out --status and --limit/,
+      ],
+      [["--limit", "0"], /--limit 0 is not a number of 1 to 100000/],
+      [["--limit", "100001"], /--limit 100001 is not a number of 1 to 100000/],
+      [["--from", "yesterday"], /--from yesterday is not a time/],
+    ] as const) {
+      const ran = await api.run([...command, ...words], []);
+      assert.deepEqual([ran.code, ran.asked, ran.printed], [1, [], ""]);
+      assert.match(ran.errors, told);
+    }
+  });
+});
