@@ -141,6 +141,11 @@ describe("parseHostList", () => {
       const text = `postgres://u:p@a/d${between}postgresql://u:secret@b/d`;
       assert.match(faultOf(text), /^holds more than one URL/, text);
     }
+    for (const text of [
+      "postgres://u:p@a,postgres://u:secret@b/d",
+      "postgres://u:p@a,eu2=postgresql://u:secret@b",
+    ])
+      assert.match(faultOf(text), /^holds more than one URL/, text);
     assert.equal(parseHostList("postgres://u:p@a/d?sslrootcert=/a://b").kind, "hosts");
   });
 

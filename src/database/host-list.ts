@@ -23,7 +23,7 @@ export function parseHostList(databaseUrl: string): HostList {
   const userEndsAt = authority.lastIndexOf("@") + 1;
   const texts = authority.slice(userEndsAt).split(",");
   // As a part of the database's name it would be shown with its password.
-  if (/postgres(?:ql)?:\/\//.test(rest)) return fault(SEVERAL_URLS);
+  if (/postgres(?:ql)?:\/\//.test(`${authority}${rest}`)) return fault(SEVERAL_URLS);
   if (texts.length === 1) return { kind: "hosts", hosts: [{ name: texts[0] ?? "", url: databaseUrl }] };
   const user = authority.slice(0, userEndsAt);
   const hosts: Host[] = [];
