@@ -52,6 +52,9 @@ describe("the settings of the intake's stream", () => {
       const why = whyNoneTaken({ ...STREAM, subjects }, EMPTY);
       assert.equal(why, "its subjects are without postern.accepted", subjects.join());
     }
+    // A mirror of another stream has none.
+    const { subjects: _, ...mirror } = STREAM;
+    assert.equal(whyNoneTaken(mirror, EMPTY), "its subjects are without postern.accepted");
     for (const subjects of [[">"], ["a", "postern.>"], ["postern.*"], ["*.accepted"], ["*.*"]])
       assert.equal(whyNoneTaken({ ...STREAM, subjects }, EMPTY), null, subjects.join());
   });
@@ -63,6 +66,9 @@ describe("the settings of the intake's stream", () => {
     const small = { ...STREAM, max_bytes: 3000 };
     assert.equal(whyNoneTaken(small, { messages: 2, bytes: 2700 }), null);
     assert.equal(whyNoneTaken(small, { messages: 2, bytes: 2701 }), "it is full: max_bytes is 3000");
+    // It drops old ones instead, which is unsafe for itself.
+    for (const full of [few, small])
+      assert.equal(whyNoneTaken({ ...full, discard: "old" }, { messages: 2, bytes: 3000 }), null);
     const large = { ...STREAM, max_bytes: 1e9 };
     assert.equal(whyNoneTaken(large, { messages: 2, bytes: 1e9 - 256 * 1024 }), null);
     assert.match(whyNoneTaken(large, { messages: 2, bytes: 1e9 - 256 * 1024 + 1 }) ?? "", /full/);

@@ -2,7 +2,7 @@
 import { ACCEPTED_SUBJECT } from "./stream.ts";
 
 type StreamSettings = {
-  subjects: readonly string[];
+  subjects?: readonly string[];
   retention: string;
   storage: string;
   discard: string;
@@ -83,11 +83,13 @@ export function whyNoneTaken(
   found: StreamSettings,
   state: { messages: number; bytes: number },
 ): string | null {
-  const { subjects, no_ack = false, sealed, max_msgs, max_bytes } = found;
+  const { subjects = [], no_ack = false, sealed, discard, max_msgs, max_bytes } = found;
   if (sealed) return "it is sealed";
   if (no_ack) return "its no_ack is true, so it answers nobody";
   if (!subjects.some((pattern) => covers(pattern, ACCEPTED_SUBJECT)))
     return `its subjects are without ${ACCEPTED_SUBJECT}`;
+  // Otherwise it drops old messages in place of refusing new ones.
+  if (discard !== "new") return null;
   const room = Math.min(LARGEST_ROOM_BYTES, max_bytes / 10);
   if (max_msgs > 0 && state.messages >= max_msgs) return `it is full: max_msgs is ${max_msgs}`;
   if (max_bytes > 0 && state.bytes + room > max_bytes) return `it is full: max_bytes is ${max_bytes}`;
