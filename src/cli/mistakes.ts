@@ -5,7 +5,12 @@
  */
 import { codeOf } from "../shared/error-code.ts";
 import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
-import { CERTIFICATE_NOT_VALID_NOW, isAway, UNTRUSTED_CERTIFICATE } from "../database/passing-errors.ts";
+import {
+  CERTIFICATE_NOT_VALID_NOW,
+  isAway,
+  REFUSED_USER,
+  UNTRUSTED_CERTIFICATE,
+} from "../database/passing-errors.ts";
 import { SharedConnectionsError } from "../database/pooler.ts";
 import { UnknownHostError } from "../service/listen-at.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -29,10 +34,6 @@ type Fault = {
   syscall: string;
 };
 
-const UNTRUSTED = new Set(UNTRUSTED_CERTIFICATE);
-const NOT_VALID_NOW = new Set(CERTIFICATE_NOT_VALID_NOW);
-// invalid_authorization_specification, invalid_password, invalid_catalog_name
-const REFUSED_LOGIN = new Set(["28000", "28P01", "3D000"]);
 // Of `pg`, with "be a string" or "be a non-empty string" behind it.
 const NO_PASSWORD = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must";
 
@@ -58,7 +59,7 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    is: ({ code }) => UNTRUSTED.has(code),
+    is: ({ code }) => UNTRUSTED_CERTIFICATE.has(code),
     say: ({ message }) => [
       `The database's TLS certificate is not trusted: ${message}.`,
       "Add ?sslrootcert=/path/to/ca.pem to DATABASE_URL, or set NODE_EXTRA_CA_CERTS to that file (docs/operating.md, TLS to the database).",
@@ -72,7 +73,7 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    is: ({ code }) => NOT_VALID_NOW.has(code),
+    is: ({ code }) => CERTIFICATE_NOT_VALID_NOW.has(code),
     say: ({ message }) => [
       `The database's TLS certificate is not valid now: ${message}.`,
       "Renew the server's certificate, or correct this machine's clock.",
@@ -148,7 +149,7 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    is: ({ code }) => REFUSED_LOGIN.has(code),
+    is: ({ code }) => REFUSED_USER.has(code),
     say: ({ message }) => [
       `The database does not let Postern in: ${message}.`,
       "Check user, password and database name in DATABASE_URL.",

@@ -75,6 +75,11 @@ describe("the errors of the database that pass by themselves", () => {
       "Client was closed and is not queryable",
     ];
     for (const message of messages) assert.deepEqual(judgesOf(new Error(message)), LOST, message);
+    const refused = [
+      "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string",
+      "The server does not support SSL connections",
+    ];
+    for (const message of refused) assert.deepEqual(judgesOf(new Error(message)), LOGIN, message);
     for (const message of ["", "x Connection terminated", "a timeout expired", "no such table"]) {
       assert.deepEqual(judgesOf(new Error(message)), [], message);
     }

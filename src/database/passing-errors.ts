@@ -22,14 +22,19 @@ const LOST = new Set(
 const LOST_MESSAGE =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable)/;
 
-export const UNTRUSTED_CERTIFICATE: readonly string[] = [
+export const UNTRUSTED_CERTIFICATE: ReadonlySet<string> = new Set([
   "SELF_SIGNED_CERT_IN_CHAIN",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "UNABLE_TO_GET_ISSUER_CERT",
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-];
-export const CERTIFICATE_NOT_VALID_NOW: readonly string[] = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"];
+]);
+export const CERTIFICATE_NOT_VALID_NOW: ReadonlySet<string> = new Set([
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+]);
+// invalid_authorization_specification, invalid_password, invalid_catalog_name
+export const REFUSED_USER: ReadonlySet<string> = new Set(["28000", "28P01", "3D000"]);
 
 /** The server answers, and can't do this now. */
 const REFUSED_FOR_NOW = new Set(
@@ -49,14 +54,14 @@ const REFUSED_FOR_NOW = new Set(
 
 /** At the opening of a connection, so no statement of the call has run. */
 const REFUSED_LOGIN = new Set([
-  // invalid_authorization_specification, invalid_password, invalid_catalog_name
-  "28000",
-  "28P01",
-  "3D000",
+  ...REFUSED_USER,
   ...UNTRUSTED_CERTIFICATE,
   ...CERTIFICATE_NOT_VALID_NOW,
   "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
+
+// pg gives these no code: a password is asked for and there is none, or TLS that was turned off.
+const REFUSED_LOGIN_MESSAGE = /^(SASL: |The server does not support SSL connections)/;
 
 // lock_not_available, deadlock_detected, serialization_failure; query_canceled (by statement_timeout)
 const CONTENTION = new Set(["55P03", "40P01", "40001", "57014"]);
@@ -103,7 +108,7 @@ export function isAway(error: unknown): boolean {
 
 /** Whether the server lets nobody in with this user, password, database or certificate. */
 export function isRefusedLogin(error: unknown): boolean {
-  return anyCause(error, (one) => REFUSED_LOGIN.has(codeOf(one)));
+  return anyCause(error, (one) => REFUSED_LOGIN.has(codeOf(one)) || REFUSED_LOGIN_MESSAGE.test(one.message));
 }
 
 /** Whether a database call gave up waiting for a lock. */
