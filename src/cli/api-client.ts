@@ -22,6 +22,8 @@ export type ApiClient = {
    * @param json the body, as JSON text.
    */
   call(method: string, path: string, json?: string, signal?: AbortSignal): Promise<string>;
+  /** A page of a list, and the id behind which the next one begins; null on the last. */
+  page(path: string): Promise<{ text: string; before: string | null }>;
 };
 
 export const TOKEN_VARIABLE = "POSTERN_TOKEN";
@@ -62,22 +64,28 @@ type Authentication = { token: () => Promise<string>; hint: string; remedy: stri
 
 function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
   const url = withoutSlash(givenUrl);
+  const ask = async (method: string, path: string, json?: string, signal?: AbortSignal) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${await authentication.token()}` },
+      ...(json === undefined ? {} : { body: json }),
+      ...(signal === undefined ? {} : { signal }),
+    }).catch((error: unknown) => {
+      throw new NoAnswerError(`no answer from ${url}: ${reasonOf(error)}`, { cause: error });
+    });
+    const text = await answer.text();
+    const { status } = answer;
+    if (status === 401)
+      throw new ApiRefusalError(text, status, unauthorizedHint(url, answer.headers, authentication));
+    if (!answer.ok) throw new ApiRefusalError(text, status);
+    return { text, headers: answer.headers };
+  };
   return {
-    async call(method, path, json, signal) {
-      const answer = await fetch(`${url}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${await authentication.token()}` },
-        ...(json === undefined ? {} : { body: json }),
-        ...(signal === undefined ? {} : { signal }),
-      }).catch((error: unknown) => {
-        throw new NoAnswerError(`no answer from ${url}: ${reasonOf(error)}`, { cause: error });
-      });
-      const text = await answer.text();
-      const { status } = answer;
-      if (status === 401)
-        throw new ApiRefusalError(text, status, unauthorizedHint(url, answer.headers, authentication));
-      if (!answer.ok) throw new ApiRefusalError(text, status);
-      return text;
+    call: async (...given) => (await ask(...given)).text,
+    async page(path) {
+      const { text, headers } = await ask("GET", path);
+      const [, next] = /^<([^>]*)>; rel="next"$/.exec(headers.get("link") ?? "") ?? [];
+      return { text, before: next === undefined ? null : new URL(next, url).searchParams.get("before") };
     },
   };
 }

@@ -15,8 +15,9 @@ after(() => api.close());
 /** So many of the same time. */
 const listed = (count: number, change: object = {}) =>
   Array.from({ length: count }, () => ({ ...listedDeliveryExample, ...change }));
-const page = (deliveries: object[], searched_to: string | null = null) => ({
-  json: { searched_to, deliveries },
+const page = (deliveries: object[], next: { searched_to: string; before: string } | null = null) => ({
+  headers: next === null ? {} : { link: `</base/api/deliveries?limit=9&before=${next.before}>; rel="next"` },
+  json: { searched_to: next?.searched_to ?? null, deliveries },
 });
 /** The queries that were asked for, by parameter. */
 const queriesOf = (asked: Parameters<typeof callsOf>[0]) =>
@@ -69,23 +70,29 @@ describe("postern deliveries", () => {
     assert.equal(ran.printed, "no deliveries\n");
   });
 
-  it("asks on until it has so many, without missing those of one time", async () => {
-    const at = listedDeliveryExample.created_at;
+  it("asks on from where the API stopped until it has so many, also where many are of one time", async () => {
+    const searched_to = listedDeliveryExample.created_at;
+    const later = ID.replace(/.$/, "0");
     const ran = await api.run(
       [...command, "--limit", "150", "--json"],
-      [page(listed(100), at), page([], "2026-01-30T00:00:00.000Z"), page(listed(50), at)],
+      [
+        page(listed(100), { searched_to, before: ID }),
+        page([], { searched_to, before: later }),
+        page(listed(50), { searched_to, before: ID }),
+      ],
     );
     assert.deepEqual(queriesOf(ran.asked), [
       { limit: "100" },
       { limit: "50", before: ID },
-      { limit: "50", before: "019c0c33-1401-0000-0000-000000000000" },
+      { limit: "50", before: later },
     ]);
     assert.equal(JSON.parse(ran.printed).length, 150);
     assert.equal(ran.errors, "");
   });
 
   it("says how far it has searched while it finds nothing", async () => {
-    const ran = await api.run([...command, "--text", "x"], [page([], "2026-01-30T00:00:00.000Z"), page([])]);
+    const next = { searched_to: "2026-01-30T00:00:00.000Z", before: ID };
+    const ran = await api.run([...command, "--text", "x"], [page([], next), page([])]);
     assert.equal(ran.errors, "searched back to 2026-01-30T00:00:00.000Z\n");
     assert.equal(ran.printed, "no deliveries\n");
   });

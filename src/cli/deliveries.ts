@@ -2,7 +2,6 @@ import { defineCommand } from "citty";
 import * as z from "zod";
 import { deliveryObject, listedDeliveryObject } from "../api/schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { lowestIdAt } from "../shared/id.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
@@ -15,8 +14,7 @@ const MOST = 100_000;
 
 const page = z.object({ deliveries: z.array(listedDeliveryObject), searched_to: z.string().nullable() });
 const one = z.object({ delivery: deliveryObject });
-type Page = z.infer<typeof page>;
-type Listed = Page["deliveries"][number];
+type Listed = z.infer<typeof page>["deliveries"][number];
 
 /** Options that narrow the list, and the API's names for them. */
 const FILTERS = [
@@ -101,21 +99,16 @@ async function* eachOf(
   const progress = makeProgress(isQuiet);
   for (let left = limit; left > 0;) {
     query.set("limit", String(Math.min(left, PAGE)));
-    const found = page.parse(JSON.parse(await api.call("GET", `/api/deliveries?${query.toString()}`)));
-    yield* found.deliveries;
-    left -= found.deliveries.length;
-    if (found.searched_to === null) break;
-    if (found.deliveries.length === 0) progress.show(`searched back to ${found.searched_to}`);
-    query.set("before", reachedBy(found, found.searched_to));
+    const { text, before } = await api.page(`/api/deliveries?${query.toString()}`);
+    const { deliveries: found, searched_to } = page.parse(JSON.parse(text));
+    if (found.length > 0) progress.end();
+    yield* found;
+    left -= found.length;
+    if (before === null) break;
+    if (found.length === 0) progress.show(`searched back to ${searched_to ?? before}`);
+    query.set("before", before);
   }
   progress.end();
-}
-
-/** Everything newer than this id was looked at, and nothing older. */
-function reachedBy({ deliveries: listed }: Page, searchedTo: string): string {
-  const last = listed.at(-1);
-  if (last !== undefined && last.created_at === searchedTo) return last.id;
-  return lowestIdAt(Date.parse(searchedTo) + 1);
 }
 
 function lineOf(delivery: Listed): string {

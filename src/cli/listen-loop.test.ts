@@ -94,6 +94,7 @@ async function listen(
   [told, printed] = [[], []];
   const left = [...answers];
   const api: ApiClient = {
+    page: () => Promise.reject(new Error("no list is asked for")),
     async call(method, path, json = "null") {
       const last = path.split("/").at(-1);
       made.push(last === ENDPOINT.id ? method : last === "send" ? path : `${last}`);

@@ -12,6 +12,7 @@ export function makeProgress(isQuiet: boolean): Progress {
     },
     end() {
       if (!isQuiet && shown !== "" && process.stderr.isTTY) process.stderr.write("\n");
+      shown = "";
     },
   };
 }
