@@ -11,9 +11,10 @@ import { hasCode } from "./shared/error-code.ts";
 enableCompileCache();
 
 // A reader that has enough, as `head` has, must not end in the middle what a command changes.
-process.stdout.on("error", (error) => {
-  if (!hasCode(error, "EPIPE")) throw error;
-});
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error) => {
+    if (!hasCode(error, "EPIPE")) throw error;
+  });
 
 const words = process.argv.slice(2);
 try {

@@ -204,6 +204,15 @@ describe("postern storage", () => {
     assert.deepEqual([late.code, /was erased, and its bytes are deleted/.test(late.output)], [1, true]);
   });
 
+  it("exports to the end when nobody reads on how far it is", async () => {
+    const exported = await runUnread(
+      ["storage", "export", "--tenant", "acme", "--from", lastHour().from, "--url", service.url],
+      service.env,
+      true,
+    );
+    assert.equal(exported.code, 0);
+  });
+
   it("erases to the end when nobody reads on what it prints", async () => {
     await newArtifact();
     await newArtifact();

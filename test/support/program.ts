@@ -64,10 +64,11 @@ export async function runProgram(args: readonly string[], env: Environment, main
   return { code, output: output(), printed: printed(), errors: errors() };
 }
 
-/** Runs a command whose reader has gone, as behind `head`. */
-export async function runUnread(args: readonly string[], env: Environment) {
+/** Runs a command whose reader has gone, as behind `head`, or with `alsoOfErrors` behind `2>&1 | head`. */
+export async function runUnread(args: readonly string[], env: Environment, alsoOfErrors = false) {
   const { child, errors } = launch(MAIN, args, env);
   child.stdout.destroy();
+  if (alsoOfErrors) child.stderr.destroy();
   const [code] = await once(child, "close");
   return { code, errors: errors() };
 }
