@@ -307,4 +307,14 @@ describe("the changes of an endpoint", () => {
       metadata: {},
     });
   });
+
+  it("keep a header secret that another person removed meanwhile", () => {
+    const [key, team] = first.headers;
+    assert.ok(key !== undefined && team !== undefined);
+    const input = { ...first, headers: [{ ...key, value: "typed" }, team] };
+    assert.deepEqual(changesOf(first, input, { ...first, headers: [team] }), {
+      headers: { "X-Team": "books", "X-Key": "typed" },
+      masked_headers: ["x-key"],
+    });
+  });
 });

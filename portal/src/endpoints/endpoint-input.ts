@@ -105,28 +105,33 @@ export function changesOf(
   input: EndpointInput,
   current: EndpointInput,
 ): Partial<EndpointRequest> {
-  const former: Record<string, unknown> = requestOf(first);
-  const now: Record<string, unknown> = requestOf(current);
-  return Object.fromEntries(
-    Object.entries(requestOf(input))
-      .filter(([name, value]) => !isSame(value, former[name]))
-      .map(([name, value]) => [name, merged(former[name], value, now[name])]),
-  );
+  const { events, headers, metadata } = current;
+  const former: Record<string, unknown> = requestOf({ ...first, events, headers, metadata });
+  const wanted = requestOf({
+    ...input,
+    events: merged([first.events, input.events, events], (event) => event),
+    headers: merged([first.headers, input.headers, headers], nameOf),
+    metadata: merged([first.metadata, input.metadata, metadata], nameOf),
+  });
+  return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => !isSame(value, former[name])));
 }
 
-function merged(former: unknown, wanted: unknown, now: unknown): unknown {
-  if (Array.isArray(former) && Array.isArray(wanted) && Array.isArray(now)) {
-    const kept = now.filter((item) => wanted.includes(item) || !former.includes(item));
-    return [...kept, ...wanted.filter((item) => !former.includes(item) && !kept.includes(item))];
-  }
-  if (!isNamed(former) || !isNamed(wanted) || !isNamed(now)) return wanted;
-  const kept = Object.entries(now).filter(([name]) => Object.hasOwn(wanted, name) || !Object.hasOwn(former, name));
-  const changed = Object.entries(wanted).filter(([name, value]) => value !== former[name]);
-  return Object.fromEntries([...kept, ...changed]);
+/** An item that differs is changed whole: a header that another person removed comes back as secret as it was. */
+function merged<Item>(
+  [first, input, now]: readonly [readonly Item[], readonly Item[], readonly Item[]],
+  nameIn: (item: Item) => string,
+): Item[] {
+  const find = (items: readonly Item[], item: Item) => items.find((one) => nameIn(one) === nameIn(item));
+  const changed = input.filter((item) => JSON.stringify(find(first, item)) !== JSON.stringify(item));
+  const kept = now.filter((item) => find(input, item) !== undefined || find(first, item) === undefined);
+  return [
+    ...kept.map((item) => find(changed, item) ?? item),
+    ...changed.filter((item) => find(kept, item) === undefined),
+  ];
 }
 
-function isNamed(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+function nameOf({ name }: PairInput): string {
+  return name.trim();
 }
 
 /** Lists are sets here: what was unchecked and checked again is unchanged. */
