@@ -42,14 +42,24 @@ describePortal(
       await addEndpoint(portal(), "twins", "/works", { description: "Books" });
       const { id } = await addEndpoint(portal(), "twins", "/works");
       await addEndpoint(portal(), "twins", "/fails", { description: "Alone" });
+      const same = { description: "Twice" };
+      const twice = [
+        await addEndpoint(portal(), "twins", "/works", same),
+        await addEndpoint(portal(), "twins", "/works", same),
+      ];
       const { page } = await portal().open("/log", { grant });
       const options = page.getByRole("combobox", { name: "Endpoint" }).getByRole("option");
-      await eventually(async () => (await options.count()) === 4);
+      await eventually(async () => (await options.count()) === 6);
       const names = await options.allTextContents();
       const { host } = new URL(portal().service.receiver.url);
       assert.deepEqual(
         names.slice(1).toSorted(),
-        [`/fails · ${host}`, `${id.slice(-6)} · /works · ${host}`, `Books · /works · ${host}`].toSorted(),
+        [
+          `/fails · ${host}`,
+          `${id.slice(-6)} · /works · ${host}`,
+          `Books · /works · ${host}`,
+          ...twice.map((one) => `Twice ${one.id.slice(-6)} · /works · ${host}`),
+        ].toSorted(),
       );
     });
 

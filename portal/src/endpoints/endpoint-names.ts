@@ -23,7 +23,17 @@ export function useEndpointNames(): ReadonlyMap<string, string> {
 /** What tells endpoints of the same URL apart, by id. Of a URL of its own there is nothing. */
 function marksOf(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
   const shared = [...Map.groupBy(endpoints, ({ url }) => url).values()].filter(({ length }) => length > 1);
-  return new Map(shared.flat().map(({ id, description }) => [id, description || id.slice(-6)]));
+  return new Map(shared.flatMap(markTwins));
+}
+
+function markTwins(twins: readonly Endpoint[]): [id: string, mark: string][] {
+  const alike = Map.groupBy(twins, ({ description }) => description ?? "");
+  return [...alike].flatMap(([description, some]) =>
+    some.map(({ id }): [string, string] => [
+      id,
+      description !== "" && some.length === 1 ? description : `${description} ${id.slice(-6)}`.trim(),
+    ]),
+  );
 }
 
 /** For a choice, which is cut off at its end: what tells endpoints apart comes first. */
