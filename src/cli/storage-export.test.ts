@@ -113,6 +113,12 @@ describe("postern storage export", () => {
         assert.ok(ran.errors.includes(`is ready as artifact ${ENDPOINT}, and could not be downloaded: `));
         assert.ok(!ran.errors.includes("signature"));
       }
+      const refused = await api.run(
+        [...command, "--output", output],
+        [{ json: { id: ID } }, { json: found }, { status: 503, json: { error: "Unavailable" } }],
+      );
+      assert.deepEqual([refused.code, refused.printed], [1, ""]);
+      assert.match(refused.errors, /as artifact \S+, and could not be downloaded: \{"error":"Unavailable"\}/);
       const ran = await download(`${url}/there`);
       assert.deepEqual([ran.code, ran.printed], [0, `7 deliveries in 99 bytes: ${output}\n`]);
       assert.deepEqual([await readdir(folder), await readFile(output, "utf8")], [["log.zip"], "archive"]);

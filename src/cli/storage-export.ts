@@ -92,12 +92,14 @@ async function requirePlace(file: string): Promise<void> {
 
 async function download(api: ApiClient, found: Export, file: string): Promise<void> {
   const asked = JSON.stringify({ delivery_id: found.id });
-  const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
-  await fetchTo(file, link.parse(JSON.parse(answer)).url).catch((error: unknown) => {
+  try {
+    const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
+    await fetchTo(file, link.parse(JSON.parse(answer)).url);
+  } catch (error) {
     // The export is made: whoever can't put it there needs to know where it is.
     const place = `the export is ready as artifact ${found.object_id}, and could not be downloaded`;
     throw new ConfigError(`${place}: ${messageOf(error)}`);
-  });
+  }
 }
 
 /** The file is there whole or not at all. */
