@@ -30,13 +30,16 @@ export const storageDoctor = defineCommand({
 });
 
 function examineStorage(config: Config): Promise<Finding[]> {
-  return withReconciling(config, makeLog("silent"), async (services, own) => [
-    ...(await checkObjectStore(own)),
-    await checkOwnerMark(services),
-    await checkRoundTrip(services.bucket),
-    ...(await checkArtifacts(services, own)),
-    ...(await checkReconciling(services)),
-  ]);
+  return withReconciling(config, makeLog("silent"), async (services, own) => {
+    const state = await readReconcileState(services);
+    return [
+      ...(await checkObjectStore(own)),
+      await checkOwnerMark(services),
+      await checkRoundTrip(services.bucket),
+      ...(await checkArtifacts(services, state, own)),
+      judgeReconciling(state),
+    ];
+  });
 }
 
 /** What an upload needs. Should the deletion fail, the object is one without a row, which reconciling removes. */
@@ -85,11 +88,14 @@ async function checkOwnerMark(services: OwnerServices): Promise<Finding> {
   }
 }
 
-type StateServices = Parameters<typeof readReconcileState>[0];
+type State = Awaited<ReturnType<typeof readReconcileState>>;
 
-async function checkArtifacts(services: StateServices, { shards }: Config): Promise<Finding[]> {
+async function checkArtifacts(
+  services: OwnerServices,
+  { states, elsewhere }: State,
+  { shards }: Config,
+): Promise<Finding[]> {
   const check = "artifacts";
-  const { states, elsewhere } = await readReconcileState(services);
   const counted = Object.entries(states).map(([state, number]) => `${number} ${state}`);
   const detail = counted.length === 0 ? "none yet" : counted.join(", ");
   const absent = await checkPresence(services);
@@ -100,7 +106,7 @@ async function checkArtifacts(services: StateServices, { shards }: Config): Prom
     ...(absent === null ? [] : [absent]),
     ...others.map(([bucket, number]): Finding => {
       const text = `${number} are in the bucket ${bucket}, so nobody downloads or deletes them`;
-      const fix = `set OBJECT_STORE_URL back until they have expired, or leave them there`;
+      const fix = "set OBJECT_STORE_URL back until they have expired, or leave them there";
       return { check, status: "warn", detail: text, fix };
     }),
   ];
@@ -122,14 +128,13 @@ async function checkPresence(services: OwnerServices): Promise<Finding | null> {
   }
 }
 
-async function checkReconciling(services: StateServices): Promise<Finding[]> {
-  const { haltedAt, haltedReason, lastPageAt } = await readReconcileState(services);
+function judgeReconciling({ haltedAt, haltedReason, lastPageAt }: State): Finding {
   const check = "reconciling";
   if (haltedAt !== null) {
     const detail = `stopped since ${haltedAt.toISOString()}: ${haltedReason ?? ""}`;
     const fix = HALT_REMEDY;
-    return [{ check, status: "fail", detail, fix }];
+    return { check, status: "fail", detail, fix };
   }
   const detail = lastPageAt === null ? "has not run yet" : `last page at ${lastPageAt.toISOString()}`;
-  return [{ check, status: "ok", detail }];
+  return { check, status: "ok", detail };
 }
