@@ -57,8 +57,9 @@ const showCommand = defineCommand({
     asOperator(args.url, async (api) => {
       const answer = await api.call("GET", pathOf(args.tenant)).catch(async (error: unknown) => {
         // A move that was killed as it switched leaves the API without an answer: just then its step is needed.
-        const home = error instanceof ApiRefusalError ? await homeOf(args.tenant) : null;
-        if (home !== null && args.json !== true) console.log(describeHome(home));
+        if (args.json === true || !(error instanceof ApiRefusalError)) throw error;
+        const home = await homeOf(args.tenant).catch(() => null);
+        if (home !== null) console.log(describeHome(home));
         throw error;
       });
       const { tenant } = showAnswer.parse(JSON.parse(answer));
