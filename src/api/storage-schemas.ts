@@ -66,7 +66,11 @@ export const exportObject = z
     formats: z.array(z.enum(EXPORT_FORMATS)),
     progress: z.object({
       rows_done: z.int().min(0),
-      rows_total: z.int().min(0).nullable().describe("Null until counted."),
+      rows_total: z
+        .int()
+        .min(0)
+        .nullable()
+        .describe("Null until counted. Grows with rows_done where more was logged since."),
       bytes: z.int().min(0),
     }),
     object_id: id.nullable().describe("The artifact to download; null until the export is ready."),
@@ -77,6 +81,9 @@ export const exportObject = z
   .meta({ id: "Export" });
 
 export function exportView(found: LogExport): z.infer<typeof exportObject> {
+  const { rowsDone, rowsTotal, bytes } = found;
+  // A row may be logged later than it was scheduled, so after its time was counted.
+  const total = rowsTotal === null ? null : Math.max(rowsTotal, rowsDone);
   return {
     id: found.id,
     status: found.status,
@@ -86,7 +93,7 @@ export function exportView(found: LogExport): z.infer<typeof exportObject> {
     event_type: found.eventType,
     delivery_status: found.deliveryStatus,
     formats: [...found.formats],
-    progress: { rows_done: found.rowsDone, rows_total: found.rowsTotal, bytes: found.bytes },
+    progress: { rows_done: rowsDone, rows_total: total, bytes },
     object_id: found.objectId,
     error: found.error,
     created_at: found.createdAt.toISOString(),

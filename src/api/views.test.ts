@@ -6,7 +6,7 @@ import { tenant } from "../../test/support/two-tenants.ts";
 import type { EventStory } from "../deliveries/event-log.ts";
 import type { EndpointStats } from "../deliveries/stats.ts";
 import type { Replay } from "../replays/replay.ts";
-import { newDeliveryId, newEndpointId, newEventId, newReplayId } from "../shared/id.ts";
+import { newDeliveryId, newEndpointId, newEventId, newExportId, newReplayId } from "../shared/id.ts";
 import { eventView } from "./event-schemas.ts";
 import { tokenView } from "./portal-schemas.ts";
 import { ackedView, leaseView } from "./pull-schemas.ts";
@@ -14,7 +14,7 @@ import { replayCountView, replayView } from "./replay-schemas.ts";
 import { deliveryHeadView, deliveryView, healthView } from "./schemas.ts";
 import { sessionView } from "./session-schemas.ts";
 import { causeView, endpointViews, makeBucketView, spanView } from "./stats-schemas.ts";
-import { cursorText, settingsView, toSettings } from "./storage-schemas.ts";
+import { cursorText, exportView, settingsView, toSettings } from "./storage-schemas.ts";
 import { erasureView, tenantRowsView, tenantView } from "./tenant-schemas.ts";
 
 const AT = new Date("2026-01-31T10:00:00.000Z");
@@ -54,6 +54,32 @@ describe("a delivery", () => {
     );
     assert.deepEqual(deliveryHeadView(delivery), head);
   });
+});
+
+it("an export has no more rows done than in all, also where some were logged since they were counted", () => {
+  const found = {
+    id: newExportId(),
+    tenantId: tenant("acme"),
+    status: "running" as const,
+    from: AT,
+    to: AT,
+    endpointId: null,
+    eventType: null,
+    deliveryStatus: null,
+    formats: ["csv" as const],
+    attempt: 1,
+    bytes: 9,
+    objectId: null,
+    error: null,
+    createdAt: AT,
+    updatedAt: AT,
+  };
+  const progressOf = (rowsDone: number, rowsTotal: number | null) =>
+    exportView({ ...found, rowsDone, rowsTotal }).progress;
+  assert.deepEqual(progressOf(3, 4), { rows_done: 3, rows_total: 4, bytes: 9 });
+  assert.deepEqual(progressOf(4, 4), { rows_done: 4, rows_total: 4, bytes: 9 });
+  assert.deepEqual(progressOf(6, 4), { rows_done: 6, rows_total: 6, bytes: 9 });
+  assert.deepEqual(progressOf(0, null), { rows_done: 0, rows_total: null, bytes: 9 });
 });
 
 it("an endpoint's health has times or null", () => {

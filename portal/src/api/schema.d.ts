@@ -1584,7 +1584,7 @@ export interface components {
             formats: ("ndjson" | "csv" | "parquet")[];
             progress: {
                 rows_done: number;
-                /** @description Null until counted. */
+                /** @description Null until counted. Grows with rows_done where more was logged since. */
                 rows_total: number | null;
                 bytes: number;
             };
