@@ -4,7 +4,9 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { it } from "node:test";
+import { codeAnswer } from "../../src/api/portal-schemas.ts";
 import { makeSecrets } from "../../src/config.ts";
+import { GRANT, OPERATOR } from "../../test/support/portal.ts";
 import { createTestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { startTestService } from "../../test/support/service.ts";
@@ -12,6 +14,9 @@ import { listen } from "../../test/support/tls-receiver.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { codeUrl, describePortal } from "./support/portal.ts";
 
+/** Runs in the page. */
+const NO_STORAGE = `for (const name of ["sessionStorage", "localStorage"])
+  Object.defineProperty(window, name, { get() { throw new DOMException("refused", "SecurityError"); } });`;
 const KEPT_TOKEN = 'JSON.parse(sessionStorage.getItem("postern.session")).token';
 
 describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal) => {
@@ -24,6 +29,44 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
     await page.getByRole("heading", { name: "Endpoints" }).waitFor();
     assert.deepEqual(await page.context().cookies(), []);
     await inspect();
+  });
+
+  it("begins on the page that the code was asked for, narrowed as its path says", async () => {
+    const json = { ...GRANT, path: "/log?status=failed&q=a%26b" };
+    const { body } = await portal().service.call("POST", "/api/portal/codes", { as: OPERATOR, json });
+    const { page, inspect } = await portal().open("", { url: codeAnswer.parse(body).url });
+    await page.getByText("Nothing matches").waitFor();
+    assert.equal(await page.getByLabel("Status").inputValue(), "failed");
+    assert.equal(await page.getByRole("searchbox").inputValue(), "a&b");
+    assert.equal(new URL(page.url()).pathname, "/hooks/portal/log");
+    assert.equal(new URL(page.url()).hash, "");
+    await inspect();
+  });
+
+  it("works where the browser refuses storage, as in a frame of another site", async () => {
+    const { page, inspect } = await portal().open("/endpoints", { isSignedIn: false });
+    await page.addInitScript({ content: NO_STORAGE });
+    await page.goto("about:blank");
+    await page.goto(await codeUrl(portal().service, "/endpoints", { tenant_id: "stateless" }));
+    await page.getByText("No endpoint yet").waitFor();
+    await page.getByRole("button", { name: "Display" }).click();
+    await page.getByRole("menuitemradio", { name: "Dark" }).click();
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "Add endpoint" }).first().click();
+    await page.getByRole("textbox", { name: "URL" }).fill(portal().service.receiver.url);
+    await page.getByRole("checkbox", { name: /All events/ }).check();
+    await page.getByRole("button", { name: "Create endpoint" }).click();
+    await page.getByRole("button", { name: /stored/i }).click();
+    await page
+      .getByRole("heading", { level: 1, name: new URL(portal().service.receiver.url).host })
+      .waitFor();
+    await page.getByRole("link", { name: "Test" }).click();
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByText("Accepted").first().waitFor();
+    await inspect();
+    await page.getByRole("button", { name: "Display" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByText("You are signed out").waitFor();
   });
 
   it("says what to do without a session, and where a code is no good", async () => {

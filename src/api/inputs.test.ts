@@ -246,11 +246,29 @@ describe("the input of a portal's code", () => {
       assert.deepEqual(faultsOf(codeInput, { ...input, tenant_id: id }), [
         "tenant_id: must be a tenant's id, or *",
       ]);
-    for (const path of ["", "/", "/endpoints", "/a/b-c_d.e~f/", `/${"x".repeat(255)}`])
+    const paths = ["", "/", "/endpoints", "/a/b-c_d.e~f/", `/${"x".repeat(1023)}`];
+    const queries = ["/a?", "/?b", "/log?status=failed&q=a+b", "/a/?b=c:d@e/f?g", "/a?b=%C3%a9%23"];
+    for (const path of [...paths, ...queries])
       assert.deepEqual(parse(codeInput, { ...input, path }).path, path);
-    for (const path of ["a", "//", "/.a", "/a//b", "/a?b", "/a#b", "/..", "/a/..", "x/a", "/a "])
-      assert.deepEqual(faultsOf(codeInput, { ...input, path }), ["path: must be a path such as /endpoints"]);
-    assert.equal(faultsOf(codeInput, { ...input, path: `/${"x".repeat(256)}` }).length, 1);
+    const others = ["a", "//", "/.a", "/a//b", "/a#b", "/..", "/a/..", "x/a", "/a ", "\\a", "/\\a", "/a@b"];
+    const badQueries = [
+      "?a",
+      "//?a",
+      "/a?b#c",
+      "/a?b c",
+      "/a?%",
+      "/a?%0",
+      "/a?%zz",
+      "/a?é",
+      '/a?"',
+      "/a?<",
+      "/a?\\",
+    ];
+    for (const path of [...others, ...badQueries, "/a?b\n", "/a\n", "/a?\tb", "/a?[b]"])
+      assert.deepEqual(faultsOf(codeInput, { ...input, path }), [
+        "path: must be a path such as /endpoints or /log?status=failed",
+      ]);
+    assert.equal(faultsOf(codeInput, { ...input, path: `/${"x".repeat(1024)}` }).length, 1);
     assert.deepEqual([parse(codeInput, input).path, parse(codeInput, input).minutes], ["", 60]);
   });
 });

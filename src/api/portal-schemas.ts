@@ -14,7 +14,10 @@ import { sessionAnswer, sessionExample } from "./session-schemas.ts";
 
 const instant = z.iso.datetime();
 const MAX_SUBJECT = 256;
-const MAX_PATH = 256;
+const MAX_PATH = 1024;
+/** Below the portal's base: no segment begins with a dot, none is empty, and nothing ends the query. */
+const PATH =
+  /^(?:(?:(?:\/[A-Za-z0-9][A-Za-z0-9._~-]*)+\/?|\/)(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?)?$/;
 
 export const subjectText = plainText(MAX_SUBJECT).describe(
   "Who it is, as the audit log will name him: an id of your own.",
@@ -34,9 +37,11 @@ export const codeInput = z
     path: z
       .string()
       .max(MAX_PATH)
-      .regex(/^(?:\/[A-Za-z0-9][A-Za-z0-9._~-]*)*\/?$/, "must be a path such as /endpoints")
+      .regex(PATH, "must be a path such as /endpoints or /log?status=failed")
       .default("")
-      .describe("Which page of the portal opens."),
+      .describe(
+        "Which page of the portal opens, with the query that its address has there: `/log?status=failed`, or `/log?d=` and a delivery's id.",
+      ),
     minutes: z
       .int()
       .min(1)

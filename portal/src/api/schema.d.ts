@@ -2121,7 +2121,7 @@ export interface components {
              */
             role?: "owner" | "admin" | "member";
             /**
-             * @description Which page of the portal opens.
+             * @description Which page of the portal opens, with the query that its address has there: `/log?status=failed`, or `/log?d=` and a delivery's id.
              * @default
              */
             path: string;
