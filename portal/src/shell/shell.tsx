@@ -47,7 +47,7 @@ export function Shell() {
     <>
       <a
         href={`#${MAIN}`}
-        className="fixed top-2 left-2 z-50 -translate-y-16 rounded-md bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
+        className="fixed top-2 left-2 z-50 -translate-y-16 print:hidden rounded-md bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
         onClick={(event) => {
           event.preventDefault();
           document.querySelector<HTMLElement>("h1")?.focus();
@@ -55,7 +55,7 @@ export function Shell() {
       >
         {t.skip}
       </a>
-      <div className="lg:grid lg:grid-cols-[14.5rem_minmax(0,1fr)]">
+      <div className="lg:grid lg:grid-cols-[14.5rem_minmax(0,1fr)] print:block">
         <TopBar onShowShortcuts={showHelp} onSearch={search} />
         <Sidebar onShowShortcuts={showHelp} onSearch={search} />
         <main id={MAIN} className="min-w-0">
@@ -108,7 +108,7 @@ function Sidebar({ onShowShortcuts, onSearch }: BarProps) {
   const t = useTexts(texts);
   const isOperator = useIsOperator();
   return (
-    <header className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-surface px-3 py-4 lg:flex">
+    <header className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-surface px-3 py-4 lg:flex print:hidden">
       <Who />
       {!isOperator && (
         <button
@@ -135,7 +135,7 @@ function TopBar({ onShowShortcuts, onSearch }: BarProps) {
   const t = useTexts(texts);
   const isOperator = useIsOperator();
   return (
-    <header className="sticky top-0 z-30 flex items-center gap-2 border-b border-line bg-surface px-3 py-2 lg:hidden">
+    <header className="sticky top-0 z-30 flex items-center gap-2 border-b border-line bg-surface px-3 py-2 lg:hidden print:hidden">
       <LazyPopup
         kind="dialog"
         label={t.openNavigation}

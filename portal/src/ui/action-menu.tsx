@@ -18,7 +18,7 @@ export function MoreMenu({ label, render }: MoreProps) {
     <LazyPopup
       kind="menu"
       label={label}
-      className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink data-popup-open:bg-hover"
+      className="flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink data-popup-open:bg-hover print:hidden"
       render={render}
     >
       <Icon name="more" />

@@ -15,7 +15,7 @@ type Look = { kind?: keyof typeof KINDS; icon?: IconName; small?: boolean };
 function classes({ kind = "plain", small = false }: Look, className: string, isIconAlone: boolean): string {
   const size = small ? "h-7 text-sm" : "h-8.5";
   const width = isIconAlone ? (small ? "w-7" : "w-8.5") : small ? "px-2" : "px-3";
-  return `inline-flex items-center justify-center gap-1.5 rounded-md border whitespace-nowrap select-none transition-colors disabled:opacity-50 aria-disabled:opacity-50 ${KINDS[kind]} ${size} ${width} ${className}`;
+  return `inline-flex print:hidden items-center justify-center gap-1.5 rounded-md border whitespace-nowrap select-none transition-colors disabled:opacity-50 aria-disabled:opacity-50 ${KINDS[kind]} ${size} ${width} ${className}`;
 }
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> &

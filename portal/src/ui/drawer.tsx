@@ -15,11 +15,11 @@ export function Drawer({ title, onClose, actions, children }: DrawerProps) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.35)]" />
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.35)] print:hidden" />
         <Dialog.Popup
           ref={popup}
           initialFocus={popup}
-          className="fixed inset-y-0 right-0 z-40 flex w-full max-w-2xl flex-col border-l border-line bg-surface shadow-raised outline-none"
+          className="fixed inset-y-0 right-0 z-40 flex w-full max-w-2xl flex-col border-l border-line bg-surface shadow-raised outline-none print:static print:max-w-none print:border-0 print:shadow-none"
         >
           <div className="flex items-center gap-2 border-b border-line px-4 py-2.5 sm:px-5">
             <Dialog.Title className="flex min-w-0 flex-1 items-center gap-2 font-semibold">
@@ -28,12 +28,12 @@ export function Drawer({ title, onClose, actions, children }: DrawerProps) {
             {actions}
             <Dialog.Close
               aria-label={t.close}
-              className="rounded p-1.5 text-muted hover:bg-hover hover:text-ink"
+              className="rounded p-1.5 text-muted hover:bg-hover hover:text-ink print:hidden"
             >
               <Icon name="close" />
             </Dialog.Close>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-5">
+          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-5 print:overflow-visible">
             <DialogDepth value={depth}>{children}</DialogDepth>
           </div>
         </Dialog.Popup>

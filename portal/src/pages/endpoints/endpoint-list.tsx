@@ -10,6 +10,7 @@ import { texts as endpointTexts } from "../../endpoints/texts.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
+import { ROW_ON_PAPER, useIsPrinting } from "../../ui/printing.ts";
 import { Sparkline } from "../../ui/sparkline.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
@@ -19,6 +20,7 @@ export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; sta
 
 const COLUMNS = "md:grid md:grid-cols-[minmax(0,1fr)_6.5rem_6.5rem_7.5rem_2rem] md:items-center md:gap-5";
 const heightOf = (): number => 68;
+const OVERSCAN = 8;
 
 /** A thousand endpoints are as quick as ten: only rows in sight are made. */
 export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; hasStats: boolean }) {
@@ -29,10 +31,11 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
   useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
   // Another function would have every row measured again while one scrolls.
   const keyOf = useCallback((index: number) => listed[index]?.endpoint.id ?? index, [listed]);
+  const isPrinting = useIsPrinting();
   const rows = useWindowVirtualizer({
     count: listed.length,
     estimateSize: heightOf,
-    overscan: 8,
+    overscan: isPrinting ? listed.length : OVERSCAN,
     scrollMargin: offset,
     getItemKey: keyOf,
   });
@@ -48,7 +51,7 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
         <span className="text-right">{t.rate}</span>
         <span>{t.last}</span>
       </div>
-      <ul ref={place} className="relative" style={{ height: rows.getTotalSize() }}>
+      <ul ref={place} className="relative print:h-auto!" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start, key }) => {
           const one = listed[index];
           return (
@@ -59,7 +62,7 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
                 data-index={index}
                 aria-posinset={index + 1}
                 aria-setsize={listed.length}
-                className="absolute inset-x-0 top-0 border-b border-line last:border-b-0 has-[a:focus-visible]:bg-hover hover:bg-hover"
+                className={`absolute inset-x-0 top-0 border-b border-line last:border-b-0 has-[a:focus-visible]:bg-hover hover:bg-hover ${ROW_ON_PAPER}`}
                 style={{ transform: `translateY(${start - offset}px)` }}
               >
                 <Row {...one} hasStats={hasStats} mayWrite={mayWrite} />

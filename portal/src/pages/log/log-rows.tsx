@@ -7,12 +7,14 @@ import { useFormat, useNow } from "../../display/format.ts";
 import { choiceName, nameOf, useEndpointUrls } from "../../endpoints/endpoint-names.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
+import { ROW_ON_PAPER, useIsPrinting } from "../../ui/printing.ts";
 import type { Row } from "./live-tail.ts";
 import type { LogSearch } from "./log-search.ts";
 import { texts } from "./texts.ts";
 import type { useLog } from "./use-log.ts";
 
 const heightOf = (): number => 41;
+const OVERSCAN = 12;
 /** So close to the end the next page is read. */
 const AHEAD_ROWS = 30;
 /** A row that was scrolled to is drawn within so many frames. */
@@ -36,10 +38,11 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
   // Another function would have every row measured again while one scrolls.
   const keyOf = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
+  const isPrinting = useIsPrinting();
   const list = useWindowVirtualizer({
     count: rows.length,
     estimateSize: heightOf,
-    overscan: 12,
+    overscan: isPrinting ? rows.length : OVERSCAN,
     scrollMargin: offset,
     getItemKey: keyOf,
   });
@@ -48,7 +51,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   useRowKeys(rows, search.d, (index) => list.scrollToIndex(index), onOpen);
   const urls = useEndpointUrls();
   return (
-    <div className="overflow-clip rounded-xl border border-line bg-surface">
+    <div className="overflow-clip rounded-xl border border-line bg-surface print:overflow-visible">
       <div
         aria-hidden
         className={`hidden border-b border-line px-4 py-2 text-xs font-medium text-muted md:grid ${COLUMNS}`}
@@ -60,7 +63,12 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
         <span>{t.result}</span>
         <span className="text-right">{t.took}</span>
       </div>
-      <ul ref={place} aria-label={t.list} className="relative" style={{ height: list.getTotalSize() }}>
+      <ul
+        ref={place}
+        aria-label={t.list}
+        className="relative print:h-auto!"
+        style={{ height: list.getTotalSize() }}
+      >
         {items.map(({ index, start, key }) => {
           const row = rows[index];
           return (
@@ -71,7 +79,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
                 data-index={index}
                 aria-posinset={index + 1}
                 aria-setsize={query.hasNextPage ? -1 : rows.length}
-                className="absolute inset-x-0 top-0 border-b border-line last:border-b-0"
+                className={`absolute inset-x-0 top-0 border-b border-line last:border-b-0 ${ROW_ON_PAPER}`}
                 style={{ transform: `translateY(${start - offset}px)` }}
               >
                 <LogRow row={row} url={urls.get(row.endpoint_id)} isOpen={row.id === search.d} />
