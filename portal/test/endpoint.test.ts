@@ -44,6 +44,26 @@ describePortal(
       await inspect();
     });
 
+    it("shows a URL of 2,000 characters short where it is a name, and whole among its settings", async () => {
+      const path = `/works/${"a".repeat(900)}?${"b".repeat(1000)}the-end`;
+      const { id, url } = await addEndpoint(portal(), "lengthy", path);
+      const { page, inspect } = await portal().open(`/endpoints/${id}`, {
+        grant: { tenant_id: "lengthy" },
+        size: "phone",
+      });
+      await page.getByText(url, { exact: true }).waitFor();
+      const box = await page.getByRole("heading", { level: 1 }).boundingBox();
+      assert.ok(box !== null && box.height < 150, `${box?.height} pixels of title`);
+      await inspect("endpoint-lengthy");
+      await page.getByRole("button", { name: /^Actions for .*the-end$/ }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await page.getByRole("heading", { name: /^Delete .*…b+the-end\?$/ }).waitFor();
+      await inspect("endpoint-lengthy-delete");
+      await page.getByRole("button", { name: "Delete endpoint" }).click();
+      await page.getByText(/the-end was deleted$/).waitFor();
+      await inspect();
+    });
+
     it("says when its next attempt comes", async () => {
       const late = await addEndpoint(portal(), "late", "/fails");
       // As in the midst of a schedule of hours, which this service has not.

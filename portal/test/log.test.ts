@@ -47,7 +47,7 @@ describePortal(
         await addEndpoint(portal(), "twins", "/works", same),
         await addEndpoint(portal(), "twins", "/works", same),
       ];
-      const { page } = await portal().open("/log", { grant });
+      const { page, inspect } = await portal().open("/log", { grant });
       const options = page.getByRole("combobox", { name: "Endpoint" }).getByRole("option");
       await eventually(async () => (await options.count()) === 6);
       const names = await options.allTextContents();
@@ -61,6 +61,13 @@ describePortal(
           ...twice.map((one) => `Twice ${one.id.slice(-6)} · /works · ${host}`),
         ].toSorted(),
       );
+      await publish(portal(), "twins", "one");
+      await page.reload();
+      const rows = page.getByRole("list", { name: "Deliveries" });
+      for (const name of [`Books · ${host}/works`, `${id.slice(-6)} · ${host}/works`])
+        await rows.getByText(name, { exact: true }).first().waitFor();
+      assert.equal(await rows.getByText(`${host}/works`, { exact: true }).count(), 0);
+      await inspect("log-twins");
     });
 
     it("shows what was delivered and what failed, and filters it by the URL", async () => {

@@ -2,27 +2,34 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Endpoint } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
+import { shortened } from "../ui/shortened.ts";
 
-/** By id. Deleted ones have none. */
-export function useEndpointUrls(): ReadonlyMap<string, string> {
+/** `mark`: what tells it apart from others of the same URL, if there are any. */
+export type Known = { url: string; mark: string | undefined };
+
+/** By id. Deleted ones are not among them. */
+export function useKnownEndpoints(): ReadonlyMap<string, Known> {
   const { data } = useQuery(endpointsQuery);
-  return useMemo(() => new Map((data ?? []).map(({ id, url }) => [id, url])), [data]);
+  return useMemo(() => {
+    const marks = marksOf(data ?? []);
+    return new Map((data ?? []).map(({ id, url }) => [id, { url, mark: marks.get(id) }]));
+  }, [data]);
 }
 
 /** How lists name them, by id. */
 export function useEndpointNames(): ReadonlyMap<string, string> {
-  const { data } = useQuery(endpointsQuery);
-  return useMemo(() => {
-    const marks = marksOf(data ?? []);
-    return new Map(
-      (data ?? []).map(({ id, url }) => [id, [nameOf(url), marks.get(id)].filter(Boolean).join(" · ")]),
-    );
-  }, [data]);
+  const known = useKnownEndpoints();
+  return useMemo(
+    () =>
+      new Map([...known].map(([id, { url, mark }]) => [id, [nameOf(url), mark].filter(Boolean).join(" · ")])),
+    [known],
+  );
 }
 
-/** What tells endpoints of the same URL apart, by id. Of a URL of its own there is nothing. */
+/** What tells endpoints of the same name apart, by id. Of a name of its own there is nothing. */
 function marksOf(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
-  const shared = [...Map.groupBy(endpoints, ({ url }) => url).values()].filter(({ length }) => length > 1);
+  const groups = Map.groupBy(endpoints, ({ url }) => nameOf(url)).values();
+  const shared = [...groups].filter(({ length }) => length > 1);
   return new Map(shared.flatMap(markTwins));
 }
 
@@ -47,12 +54,12 @@ export function choicesOf(endpoints: readonly Endpoint[]): { id: string; name: s
 
 /** How an endpoint is named: several may share a host, so the whole URL but its scheme. */
 export function nameOf(url: string): string {
-  return url.replace(/^https:\/\//, "");
+  return shortened(url.replace(/^https:\/\//, ""));
 }
 
 /** With what differs most before the host. */
 export function choiceName(url: string): string {
   const { host, pathname, search } = new URL(url);
   const path = `${pathname}${search}`;
-  return path === "/" ? host : `${path} · ${host}`;
+  return path === "/" ? host : `${shortened(path)} · ${host}`;
 }

@@ -13,6 +13,11 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
     <section className="mt-8">
       <h2 className="mb-2 text-lg font-semibold">{t.settings}</h2>
       <dl className="divide-y divide-line rounded-xl border border-line bg-surface">
+        <Fact name={t.url}>
+          <span translate="no" className="font-mono text-xs break-all select-all">
+            {endpoint.url}
+          </span>
+        </Fact>
         <Fact name={t.events}>
           {endpoint.events.includes("*") ? (
             own.allEvents

@@ -4,7 +4,7 @@ import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 
 import { causeOf, useCauseTexts } from "../../deliveries/cause.ts";
 import { StatusIcon } from "../../deliveries/status-mark.tsx";
 import { useFormat, useNow } from "../../display/format.ts";
-import { choiceName, nameOf, useEndpointUrls } from "../../endpoints/endpoint-names.ts";
+import { choiceName, nameOf, useKnownEndpoints, type Known } from "../../endpoints/endpoint-names.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { ROW_ON_PAPER, useIsPrinting } from "../../ui/printing.ts";
@@ -49,7 +49,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   const items = list.getVirtualItems();
   useReadAhead(query, (items.at(-1)?.index ?? 0) > rows.length - AHEAD_ROWS);
   useRowKeys(rows, search.d, (index) => list.scrollToIndex(index), onOpen);
-  const urls = useEndpointUrls();
+  const endpoints = useKnownEndpoints();
   return (
     <div className="overflow-clip rounded-xl border border-line bg-surface print:overflow-visible">
       <div
@@ -82,7 +82,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
                 className={`absolute inset-x-0 top-0 border-b border-line last:border-b-0 ${ROW_ON_PAPER}`}
                 style={{ transform: `translateY(${start - offset}px)` }}
               >
-                <LogRow row={row} url={urls.get(row.endpoint_id)} isOpen={row.id === search.d} />
+                <LogRow row={row} endpoint={endpoints.get(row.endpoint_id)} isOpen={row.id === search.d} />
               </li>
             )
           );
@@ -92,11 +92,10 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   );
 }
 
-type LogRowProps = { row: Row; url: string | undefined; isOpen: boolean };
+type LogRowProps = { row: Row; endpoint: Known | undefined; isOpen: boolean };
 
 /** Remembered: scrolling makes rows, and leaves those that are there. */
-const LogRow = memo(function LogRow({ row, url, isOpen }: LogRowProps) {
-  const t = useTexts(texts);
+const LogRow = memo(function LogRow({ row, endpoint, isOpen }: LogRowProps) {
   const format = useFormat();
   return (
     <Link
@@ -111,7 +110,7 @@ const LogRow = memo(function LogRow({ row, url, isOpen }: LogRowProps) {
         <SentAt row={row} />
         <span className="md:hidden" translate="no">
           {" · "}
-          {url === undefined ? t.unknownEndpoint : choiceName(url)}
+          <EndpointName endpoint={endpoint} of={choiceName} />
         </span>
       </span>
       <span className="col-start-2 row-start-1 flex min-w-0 items-baseline gap-2 md:col-auto md:row-auto">
@@ -121,7 +120,7 @@ const LogRow = memo(function LogRow({ row, url, isOpen }: LogRowProps) {
         <Trigger row={row} />
       </span>
       <span className="hidden truncate text-muted md:block" translate="no">
-        {url === undefined ? t.unknownEndpoint : nameOf(url)}
+        <EndpointName endpoint={endpoint} of={nameOf} />
       </span>
       <Result row={row} />
       <span className="tabular hidden text-right text-muted md:block">
@@ -130,6 +129,24 @@ const LogRow = memo(function LogRow({ row, url, isOpen }: LogRowProps) {
     </Link>
   );
 });
+
+/** Cut off at its end, so what tells endpoints of the same URL apart comes first. */
+function EndpointName({ endpoint, of }: { endpoint: Known | undefined; of: (url: string) => string }) {
+  const t = useTexts(texts);
+  if (endpoint === undefined) return t.unknownEndpoint;
+  const { url, mark } = endpoint;
+  return (
+    <>
+      {mark !== undefined && (
+        // Text that runs from right to left must not turn the URL around.
+        <>
+          <bdi>{mark}</bdi> ·{" "}
+        </>
+      )}
+      {of(url)}
+    </>
+  );
+}
 
 /** Older rows, and those that could not be sent, have the time of their planning alone. */
 function SentAt({ row }: { row: Row }) {
