@@ -82,11 +82,14 @@ describePortal(
       await page.getByLabel("Status").selectOption("failed");
       await rows.nth(2).waitFor();
       await eventually(async () => (await rows.count()) === 3);
+      // Heard: the focus stays in the filter.
+      await page.getByRole("status").filter({ hasText: "3 deliveries" }).waitFor();
       assert.match(page.url(), /status=failed/);
       await page.getByLabel("Answer or cause").selectOption("http_503");
       await eventually(async () => (await rows.count()) === 3);
       await page.getByLabel("Endpoint").selectOption(works.id);
       await page.getByText("Nothing matches").waitFor();
+      await page.getByRole("status").filter({ hasText: "0 deliveries" }).waitFor();
       await inspect("log-nothing");
       await page.reload();
       await page.getByText("Nothing matches").waitFor();

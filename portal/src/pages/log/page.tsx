@@ -74,6 +74,7 @@ function LogPage() {
           }
         />
       </div>
+      <Found log={log} />
       <Rows
         log={log}
         search={search}
@@ -102,6 +103,19 @@ function Live({ tail }: { tail: TailState | null }) {
       />
       {tail === "watching" ? t.live : t.notLive}
     </span>
+  );
+}
+
+/** Heard after a change of the filters, and not with each page that is read on. */
+function Found({ log: { query } }: { log: ReturnType<typeof useLog> }) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const first = query.data?.pages[0];
+  const count = first?.rows.length ?? 0;
+  return (
+    <p className="sr-only" role="status">
+      {first !== undefined && t.found(format.number(count), count, first.next === null)}
+    </p>
   );
 }
 

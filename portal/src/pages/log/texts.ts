@@ -27,6 +27,8 @@ export const texts = defineTexts({
     empty: "As soon as an event is sent to an endpoint, each attempt appears here.",
     noneTitle: "Nothing matches",
     none: "No delivery of this time fits all filters.",
+    found: (count: string, one: number, isAll: boolean) =>
+      `${count} ${plural(one, "delivery", "deliveries")}${isAll ? "" : ", and more below"}`,
     fresh: (count: string, one: number) => `Show ${count} new ${plural(one, "delivery", "deliveries")}`,
     gap: "More came than could be shown.",
     reload: "Read anew",
@@ -77,6 +79,8 @@ export const texts = defineTexts({
     empty: "Sobald ein Ereignis an einen Endpunkt geht, erscheint hier jeder Versuch.",
     noneTitle: "Nichts passt",
     none: "Keine Zustellung dieser Zeit passt zu allen Filtern.",
+    found: (count: string, one: number, isAll: boolean) =>
+      `${count} ${plural(one, "Zustellung", "Zustellungen")}${isAll ? "" : ", darunter mehr"}`,
     fresh: (count: string, one: number) =>
       `${count} neue ${plural(one, "Zustellung", "Zustellungen")} zeigen`,
     gap: "Es kam mehr, als gezeigt werden kann.",
