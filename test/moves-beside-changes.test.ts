@@ -4,7 +4,15 @@ import { after, afterEach, before, describe, it } from "node:test";
 import type { Claims } from "./support/calls.ts";
 import { runHere } from "./support/command.ts";
 import { eventually } from "./support/eventually.ts";
-import { BACKEND, ok, prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
+import {
+  BACKEND,
+  leftoversOf,
+  ok,
+  owner,
+  prepareShardTests,
+  type ShardTests,
+} from "./support/shard-programs.ts";
+import { holdMoves } from "./support/tenant-moves.ts";
 
 let t: ShardTests;
 
@@ -72,6 +80,37 @@ describe("an erasure", () => {
     for (const shard of ["eu1", "eu2"]) {
       assert.deepEqual(await t.rows(shard, "SELECT FROM postern.tenant_moves"), []);
       assert.deepEqual(await t.rows(shard, "SELECT FROM postern.endpoints WHERE tenant_id = $1", [tid]), []);
+      assert.deepEqual(await t.rows(shard, "SELECT FROM postern.shard_tenants WHERE fenced OR moving"), []);
+    }
+  });
+});
+
+describe("an export", () => {
+  it("that is asked for during a move ends the move, and stays with its tenant", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const letGo = await holdMoves(t);
+    const moving = move(one.tid);
+    await eventually(
+      async () => (await t.rows("eu1", "SELECT FROM postern.shard_tenants WHERE moving")).length === 1,
+    );
+    const json = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString() };
+    const as = owner(one.tid);
+    await ok(program.call("POST", "/api/storage/exports", { as, json }), 202);
+    await letGo();
+    const moved = await moving;
+    assert.equal(moved.code, 1, moved.printed);
+    assert.match(moved.errors, /got stored artifacts or exports in eu1.*storage_exports.*\n.*given up/);
+    await eventually(async () => {
+      const { text } = await ok(program.call("GET", "/api/storage/exports", { as }), 200);
+      return text.includes('"ready"');
+    });
+    assert.deepEqual(
+      await t.rows("eu2", "SELECT FROM postern.endpoints WHERE tenant_id = $1", [one.tid]),
+      [],
+    );
+    for (const shard of ["eu1", "eu2"]) {
+      assert.deepEqual(await leftoversOf(t, shard), [0, 0, 0], shard);
       assert.deepEqual(await t.rows(shard, "SELECT FROM postern.shard_tenants WHERE fenced OR moving"), []);
     }
   });

@@ -199,7 +199,7 @@ async function requireMovable(
   const stored = await findTablesWithRows(source.db, tenantId, STORED);
   if (stored.length > 0) {
     faults.push(
-      `${tenantId} has stored artifacts or exports in ${source.name} (${stored.join(", ")}), which cannot be moved.\nErase them, or leave the tenant where it is.`,
+      `${tenantId} has stored artifacts or exports in ${source.name} (${stored.join(", ")}), which cannot be moved.\nLeave the tenant where it is. Erasing them does not help: what there was is remembered.`,
     );
   }
   const left = await findTablesWithRows(target.db, tenantId, BROUGHT);

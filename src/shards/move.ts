@@ -74,7 +74,7 @@ import {
   type Move,
   type MoveSite,
 } from "./move-store.ts";
-import { BROUGHT } from "./move-tables.ts";
+import { BROUGHT, STORED } from "./move-tables.ts";
 
 /** Less than callers wait: see while-moving.ts. */
 const FENCED_MS = 1700;
@@ -114,27 +114,49 @@ async function bringOver(services: MoveServices, move: Move, copy: Copy): Promis
   try {
     await requireNoErasure(services, move);
     // A new slot would leave out the changes between the lost one's end and its own beginning.
-    if (await isSubscribed(services.target.db, copy)) await requireSlot(services.source.db, copy);
+    if (await isSubscribed(services.target.db, copy)) await requireSlot(services.source, copy);
     await closeTarget(services, copy);
     await copyLog(services, copy);
     await compareLog(services, move.tenantId, () => untilReached(services, copy));
     while (!(await switchOver(services, move, copy))) await delay(PAUSE_MS);
   } catch (error) {
-    if (!(error instanceof SlotLostError)) throw error;
+    if (!(error instanceof HopelessError)) throw error;
     await undoMove(services, move);
     throw new ConfigError(
-      `The server of ${services.source.name} has no replication slot of the move any more: another server has taken over, or the slot was dropped or has lost its log.\nThe move was given up, and nothing is left of it. Begin again.`,
+      `${error.message}\nThe move was given up, and nothing is left of it. ${error.next}`,
     );
   }
 }
 
-/** The copy would lack changes. */
-class SlotLostError extends Error {
-  override readonly name = "SlotLostError";
+/** The move can't come to its end. */
+class HopelessError extends Error {
+  override readonly name = "HopelessError";
+  /** What the operator can do. */
+  readonly next: string;
+
+  constructor(message: string, next: string) {
+    super(message);
+    this.next = next;
+  }
 }
 
-async function requireSlot(source: Pool, copy: Copy): Promise<void> {
-  if (!(await hasSlot(source, copy))) throw new SlotLostError("the source has no slot of the copy");
+/** Without it the copy would lack changes. */
+async function requireSlot(source: MoveSite, copy: Copy): Promise<void> {
+  if (await hasSlot(source.db, copy)) return;
+  throw new HopelessError(
+    `The server of ${source.name} has no replication slot of the move any more: another server has taken over, or the slot was dropped or has lost its log.`,
+    "Begin again.",
+  );
+}
+
+/** Looked for before the move began too; users and producers go on meanwhile. */
+async function requireNothingStored(source: MoveSite, tenantId: TenantId): Promise<void> {
+  const stored = await findTablesWithRows(source.db, tenantId, STORED);
+  if (stored.length === 0) return;
+  throw new HopelessError(
+    `${tenantId} got stored artifacts or exports in ${source.name} during the move (${stored.join(", ")}), which cannot be moved.`,
+    "Leave the tenant where it is.",
+  );
 }
 
 /** With its replays; workers claim its dispatches as its endpoints want it. */
@@ -228,7 +250,7 @@ async function untilReached(services: MoveServices, copy: Copy): Promise<void> {
 async function watchCopy({ source, target }: MoveServices, copy: Copy): Promise<() => Promise<CopyState>> {
   const before = await readCopyState(target.db, copy);
   return async () => {
-    await requireSlot(source.db, copy);
+    await requireSlot(source, copy);
     const state = await readCopyState(target.db, copy);
     if (state.errors > before.errors || !state.enabled) {
       throw new ConfigError(
@@ -297,6 +319,7 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
   if (await isAtWork(source.db, tenantId)) return "an attempt has begun";
   if (await wasErasedSince(source.db, tenantId, move.startedAt))
     throw erased(move, "Undo the move with --undo.");
+  await requireNothingStored(source, tenantId);
   await takeReplays(source.db, tenantId);
   const replays = await readReplays(source.db, tenantId);
   const overlap = new Date(Date.now() - OVERLAP_MS);
