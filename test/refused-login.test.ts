@@ -10,7 +10,7 @@ import { sharedSettings, startProgram, type Program } from "./support/program.ts
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const USER = `login_${randomUUID().replaceAll("-", "")}`;
-const answering = Promise.withResolvers<void>();
+let answering = Promise.withResolvers<void>();
 
 let database: TestDatabase;
 let receiver: TlsReceiver;
@@ -50,34 +50,53 @@ async function query(sql: string): Promise<Record<string, unknown>[]> {
   return (await database.pool.query(sql)).rows;
 }
 
-async function setPassword(password: string): Promise<void> {
-  await query(`ALTER ROLE ${USER} PASSWORD '${password}'`);
-  await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${USER}'`);
-}
+const countOf = (message: string) => program.output().split(`"msg":"${message}"`).length - 1;
+const name = () => new URL(database.url).pathname.slice(1);
+const endSessions = () =>
+  query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${USER}'`);
+
+/** Each way in which an administrator shuts the user out, and lets it in again. */
+const REFUSALS = [
+  {
+    of: "because of its password",
+    shut: () => query(`ALTER ROLE ${USER} PASSWORD 'second'`),
+    open: () => query(`ALTER ROLE ${USER} PASSWORD 'first'`),
+  },
+  {
+    of: "because it may not connect to the database any more",
+    shut: () => query(`REVOKE CONNECT ON DATABASE ${name()} FROM PUBLIC, ${USER}`),
+    open: () => query(`GRANT CONNECT ON DATABASE ${name()} TO PUBLIC, ${USER}`),
+  },
+];
 
 describe("a login that the database refuses while the program runs", () => {
-  it("is an outage: callers get 503, /ready says so, and an attempt in flight is recorded when it is let in again", async () => {
-    await createEndpoint(program, { url: receiver.url });
-    await publish(program);
-    await eventually(async () => receiver.requests.length === 1);
-    await setPassword("second");
-    answering.resolve();
+  for (const { of, shut, open } of REFUSALS)
+    it(`${of} is an outage: callers get 503, /ready says so, and an attempt in flight is recorded when it is let in again`, async () => {
+      answering = Promise.withResolvers();
+      const sentBefore = receiver.requests.length;
+      const recorded = () => query("SELECT FROM postern.deliveries WHERE status = 'delivered'");
+      const recordedBefore = (await recorded()).length;
+      if (sentBefore === 0) await createEndpoint(program, { url: receiver.url });
+      await publish(program);
+      await eventually(async () => receiver.requests.length === sentBefore + 1);
+      const waitsBefore = countOf("outcomes could not be recorded yet");
+      await shut();
+      await endSessions();
+      answering.resolve();
 
-    const json = { type: "invoice.paid", data: {}, tenant_id: "acme" };
-    const refused = await program.call("POST", "/api/events", { as: PRODUCER, json });
-    assert.equal(refused.status, 503, refused.text);
-    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/);
-    const ready = await program.call("GET", "/ready", { as: null });
-    assert.match(ready.text, /"reasons":\["the database does not let this process in: /);
-    await eventually(async () => program.output().includes('"msg":"outcomes could not be recorded yet"'));
+      const json = { type: "invoice.paid", data: {}, tenant_id: "acme" };
+      const refused = await program.call("POST", "/api/events", { as: PRODUCER, json });
+      assert.equal(refused.status, 503, refused.text);
+      assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/);
+      const ready = await program.call("GET", "/ready", { as: null });
+      assert.match(ready.text, /"reasons":\["the database does not let this process in: /);
+      await eventually(async () => countOf("outcomes could not be recorded yet") > waitsBefore);
 
-    await setPassword("first");
-    await eventually(
-      async () => (await query("SELECT FROM postern.deliveries WHERE status = 'delivered'")).length === 1,
-    );
-    assert.equal((await query("SELECT FROM postern.dispatches")).length, 0);
-    assert.equal(receiver.requests.length, 1);
-    const metrics = await program.call("GET", "/metrics", { as: null });
-    assert.doesNotMatch(metrics.text, /^webhook_outcomes_refused_total\{/m);
-  });
+      await open();
+      await eventually(async () => (await recorded()).length === recordedBefore + 1);
+      assert.equal((await query("SELECT FROM postern.dispatches")).length, 0);
+      assert.equal(receiver.requests.length, sentBefore + 1);
+      const metrics = await program.call("GET", "/metrics", { as: null });
+      assert.doesNotMatch(metrics.text, /^webhook_outcomes_refused_total\{/m);
+    });
 });

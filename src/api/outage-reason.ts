@@ -7,7 +7,7 @@ export const UNREACHABLE = "the database cannot be reached";
 export const DISK_FULL =
   "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS";
 const LET_IN =
-  "the database does not let this process in: see its log, and check user, password, database and certificate";
+  "the database does not let this process in: see its log, and check user, rights, password, database and certificate";
 const CAUSES: Readonly<Record<string, string>> = {
   POSTERN_NO_HOST:
     "no host of DATABASE_URL accepts writes: see this process's log for each, and promote a standby",

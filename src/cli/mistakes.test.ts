@@ -110,6 +110,18 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /session mode that ignores these parameters/,
   ],
   [
+    "a user without CONNECT",
+    fault("42501", 'permission denied for database "postern"'),
+    /does not let Postern in/,
+    /^Let an administrator run: GRANT CONNECT ON DATABASE "postern" TO <user>\.$/,
+  ],
+  [
+    "a database that takes no connections",
+    fault("55000", 'database "postern" is not currently accepting connections'),
+    /does not let Postern in/,
+    /ALLOW_CONNECTIONS true/,
+  ],
+  [
     "a user without CREATE",
     fault("42501", "permission denied for database postern"),
     /^The database's user may not do what is needed/,

@@ -127,6 +127,21 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
+    // PostgreSQL quotes the name where the connection is refused, and only there.
+    is: ({ code, message }) => code === "42501" && message.startsWith('permission denied for database "'),
+    say: ({ message }) => [
+      `The database does not let Postern in: ${message}.`,
+      `Let an administrator run: GRANT CONNECT ON DATABASE ${databaseIn(message)} TO <user>.`,
+    ],
+  },
+  {
+    is: ({ code, message }) => code === "55000" && message.endsWith("not currently accepting connections"),
+    say: ({ message }) => [
+      `The database does not let Postern in: ${message}.`,
+      "Let an administrator run: ALTER DATABASE <database> ALLOW_CONNECTIONS true.",
+    ],
+  },
+  {
     is: ({ code }) => code === "42501",
     say: ({ message }) => [
       `The database's user may not do what is needed: ${message}.`,
@@ -178,7 +193,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-/** PostgreSQL names the database where the right to make a schema there is missing. */
+/** PostgreSQL names the database where the right to connect to it, or to make a schema there, is missing. */
 function databaseIn(message: string): string {
   return /^permission denied for database (\S+)$/.exec(message)?.[1] ?? "<database>";
 }

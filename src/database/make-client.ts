@@ -5,6 +5,7 @@ import { ConnectionRefusedError } from "./host-errors.ts";
 import { askClient } from "./host-probe.ts";
 import { requireHosts } from "./host-list.ts";
 import { type Hosts, hostsOf } from "./hosts.ts";
+import { noteAtOpening } from "./passing-errors.ts";
 import { connectTo, type ServingRole } from "./session-settings.ts";
 
 /** A server that is asked at a connect answers by then, or the connection fails. */
@@ -19,10 +20,31 @@ export function clientFor(
   role: ServingRole | undefined,
 ): { Client: Constructor; connection: ReturnType<typeof connectTo> } {
   const hosts = hostsOf(url);
-  if (hosts === null) return { Client, connection: connectTo(url, role) };
+  if (hosts === null) return { Client: OpeningClient, connection: connectTo(url, role) };
   // Of the hosts' URLs only the host differs, and that is set at each connect.
   const [first] = requireHosts(url);
   return { Client: followingClient(hosts), connection: connectTo(first?.url ?? url, role) };
+}
+
+/** Notes why it could not connect. */
+class OpeningClient extends Client {
+  override connect(): Promise<Client>;
+  override connect(connected: Connected): void;
+  override connect(connected?: Connected): Promise<Client> | void {
+    const opening = this.open().catch((error: unknown) => {
+      noteAtOpening(error);
+      throw error;
+    });
+    if (connected === undefined) return opening;
+    opening.then(
+      () => connected(null, this),
+      (error: unknown) => connected(error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+
+  protected open(): Promise<Client> {
+    return super.connect();
+  }
 }
 
 const classes = new WeakMap<Hosts, Constructor>();
@@ -34,32 +56,21 @@ function followingClient(hosts: Hosts): Constructor {
 }
 
 function makeFollowingClient(hosts: Hosts): Constructor {
-  return class extends Client {
+  return class extends OpeningClient {
     constructor(config?: ClientConfig) {
       super(config);
       // A connection that breaks between the connect and its first use has no other listener yet.
       this.on("error", () => undefined);
     }
 
-    override connect(): Promise<Client>;
-    override connect(connected: Connected): void;
-    override connect(connected?: Connected): Promise<Client> | void {
-      const connecting = this.#connect();
-      if (connected === undefined) return connecting;
-      connecting.then(
-        () => connected(null, this),
-        (error: unknown) => connected(error instanceof Error ? error : new Error(String(error))),
-      );
-    }
-
-    async #connect(): Promise<Client> {
+    protected override async open(): Promise<Client> {
       const probe = await hosts.pick();
       // The caller who waited for this connection has given up meanwhile.
       if (isCutOff(this)) throw new ConnectionRefusedError("the search for a host took too long");
       this.host = probe.address.host;
       this.port = probe.address.port;
       try {
-        await super.connect();
+        await super.open();
         hosts.admit(this, probe, await askClient(this, ANSWER_LIMIT_MS));
         return this;
       } catch (error) {

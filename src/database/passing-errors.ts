@@ -63,6 +63,9 @@ const REFUSED_LOGIN = new Set([
 // pg gives these no code: a password is asked for and there is none, or TLS that was turned off.
 const REFUSED_LOGIN_MESSAGE = /^(SASL: |The server does not support SSL connections)/;
 
+/** Came at the opening too, with codes that mean else elsewhere, as insufficient_privilege for a missing CONNECT. */
+const atOpening = new WeakSet<Error>();
+
 // lock_not_available, deadlock_detected, serialization_failure; query_canceled (by statement_timeout)
 const CONTENTION = new Set(["55P03", "40P01", "40001", "57014"]);
 
@@ -106,9 +109,20 @@ export function isAway(error: unknown): boolean {
   return isConnectionLoss(error) || anyCause(error, (one) => REFUSED_FOR_NOW.has(codeOf(one)));
 }
 
-/** Whether the server lets nobody in with this user, password, database or certificate. */
+/** For whoever opens a connection: it could not be opened because of this. */
+export function noteAtOpening(error: unknown): void {
+  if (error instanceof Error) atOpening.add(error);
+}
+
+/** Whether the server lets nobody in with this user, password, database, role or certificate. */
 export function isRefusedLogin(error: unknown): boolean {
-  return anyCause(error, (one) => REFUSED_LOGIN.has(codeOf(one)) || REFUSED_LOGIN_MESSAGE.test(one.message));
+  return anyCause(
+    error,
+    (one) =>
+      REFUSED_LOGIN.has(codeOf(one)) ||
+      REFUSED_LOGIN_MESSAGE.test(one.message) ||
+      (atOpening.has(one) && !isAway(one)),
+  );
 }
 
 /** Whether a database call gave up waiting for a lock. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
@@ -11,8 +12,10 @@ import {
   isLockConflict,
   isOfTheServer,
   isPassing,
+  isRefusedLogin,
 } from "./passing-errors.ts";
 import { createPool, type Pool } from "./pool.ts";
+import { openSession } from "./session.ts";
 import { inTransaction } from "./transaction.ts";
 
 let database: TestDatabase;
@@ -246,6 +249,48 @@ describe("isPassing", () => {
       assert.equal(isPassing(new Error("wrapped", { cause: error })), true, code);
     }
     assert.equal(isPassing(connectionReset()), true);
+  });
+
+  it("recognises a connection that the server does not open, whatever the reason", async () => {
+    const user = `shut_out_${randomUUID().replaceAll("-", "")}`;
+    const closed = await createTestDatabase({ migrated: false });
+    const urlOf = (of: TestDatabase) =>
+      Object.assign(new URL(of.url), { username: user, password: "x" }).href;
+    const rolePool = createPool({
+      url: urlOf(database),
+      poolSize: 1,
+      connectionTimeoutMs: 5000,
+      applicationName: "pool test",
+      role: "postern_worker",
+    });
+    pools.push(rolePool);
+    await database.pool.query(`CREATE ROLE ${user} LOGIN PASSWORD 'x'`);
+    try {
+      const { pathname } = new URL(closed.url);
+      const refusals = [
+        ["42501", () => rolePool.query("SELECT 1")],
+        [
+          "42501",
+          () => openSession({ url: urlOf(database), role: "postern_worker", applicationName: "test" }),
+        ],
+        ["42501", () => open(urlOf(closed)).query("SELECT 1")],
+        ["55000", () => open(urlOf(closed)).query("SELECT 1")],
+      ] as const;
+      await closed.pool.query(`REVOKE CONNECT ON DATABASE ${pathname.slice(1)} FROM PUBLIC`);
+      for (const [code, connect] of refusals) {
+        if (code === "55000")
+          await database.pool.query(`ALTER DATABASE ${pathname.slice(1)} ALLOW_CONNECTIONS false`);
+        const error = await errorOf(connect);
+        assert.equal(Object(error).code, code);
+        assert.deepEqual(
+          [isPassing(error), isRefusedLogin(error), isConnectionLoss(error)],
+          [true, true, false],
+        );
+      }
+    } finally {
+      await database.pool.query(`DROP ROLE ${user}`);
+      await closed.drop();
+    }
   });
 
   it("does not take a fault of the call for one", async () => {

@@ -5,6 +5,7 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow, types } from "pg";
 import type { DatabaseLog } from "./log.ts";
 import { clientFor } from "./make-client.ts";
+import { noteAtOpening } from "./passing-errors.ts";
 import type { ServingRole } from "./session-settings.ts";
 import { refuseUnreplicated } from "./unreplicated.ts";
 
@@ -84,7 +85,10 @@ export function createPool(options: PoolOptions): Pool {
 /** A connection that cannot assume its role fails, and with it the query that wanted it. */
 function assume(role: ServingRole) {
   return (client: PoolClient, done: (error?: Error) => void): void => {
-    client.query(assumeRole(role), (error) => done(error));
+    client.query(assumeRole(role), (error) => {
+      noteAtOpening(error);
+      done(error);
+    });
   };
 }
 

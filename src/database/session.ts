@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { assumeRole, type Db } from "./pool.ts";
 import { clientFor } from "./make-client.ts";
+import { noteAtOpening } from "./passing-errors.ts";
 import type { ServingRole } from "./session-settings.ts";
 import { refuseUnreplicated } from "./unreplicated.ts";
 
@@ -46,6 +47,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await client.connect();
     await client.query(assumeRole(role));
   } catch (error) {
+    noteAtOpening(error);
     await client.end().catch(() => undefined);
     throw error;
   }
