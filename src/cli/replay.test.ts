@@ -101,6 +101,24 @@ describe("postern replay", () => {
     });
   });
 
+  it("names the replay that goes on where it can't wait for it any more", async () => {
+    const away = { status: 503, json: { error: "Service unavailable" } };
+    const ran = await api.run(command, [{ json: { replay } }, { json: { replay } }, away]);
+    assert.deepEqual(
+      [ran.code, ran.printed, ran.errors],
+      [
+        1,
+        '{"error":"Service unavailable"}\n',
+        `running: 3 of 5 events\nreplay ${ID} goes on without this command\n`,
+      ],
+    );
+    const gone = await api.run(command, [
+      { json: { replay } },
+      { status: 404, json: { error: "Not found" } },
+    ]);
+    assert.deepEqual([gone.code, gone.errors], [1, ""]);
+  });
+
   it("names the option whose time it does not understand, before it asks", async () => {
     for (const option of ["--from", "--to"]) {
       const words = command.map((word, place) => (command[place - 1] === option ? "soon" : word));

@@ -5,7 +5,8 @@ import { replayCountObject, replayObject } from "../api/replay-schemas.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
-import { makeProgress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
+import { waitForWork } from "./wait-for-work.ts";
 
 const LOOK_EVERY_MS = 500;
 
@@ -54,24 +55,21 @@ export const replay = defineCommand({
           console.log(isJson ? JSON.stringify(body, null, 2) : describeCount(replayCountObject.parse(body)));
           return;
         }
-        const ended = await waitFor(api, answered.parse(body).replay.id, isJson);
+        const { id } = answered.parse(body).replay;
+        const ended = await waitForWork(`replay ${id}`, isJson, (show) => endOf(api, id, show));
         console.log(isJson ? JSON.stringify(ended, null, 2) : describeEnd(ended));
         if (ended.status !== "finished") process.exitCode = 1;
       }),
     ),
 });
 
-async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Replay> {
-  const progress = makeProgress(isQuiet);
+async function endOf(api: ApiClient, id: string, show: Progress["show"]): Promise<Replay> {
   for (;;) {
     const found = answered.parse(JSON.parse(await api.call("GET", `/api/replays/${id}`))).replay;
     const { status, total, is_capped, delivered, failed } = found;
     const all = is_capped ? `${total} or more` : `${total}`;
-    progress.show(`${status}: ${delivered + failed} of ${all} events`);
-    if (status !== "running") {
-      progress.end();
-      return found;
-    }
+    show(`${status}: ${delivered + failed} of ${all} events`);
+    if (status !== "running") return found;
     await delay(LOOK_EVERY_MS);
   }
 }

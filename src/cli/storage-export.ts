@@ -12,7 +12,8 @@ import { messageOf } from "../shared/message-of.ts";
 import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
-import { makeProgress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
+import { waitForWork } from "./wait-for-work.ts";
 
 const LOOK_EVERY_MS = 500;
 
@@ -54,25 +55,23 @@ export const exportCommand = defineCommand({
           formats: args.format?.split(","),
         };
         const answer = await api.call("POST", "/api/storage/exports", JSON.stringify(asked));
-        const found = await waitFor(api, requested.parse(JSON.parse(answer)).id, args.json === true);
+        const { id } = requested.parse(JSON.parse(answer));
+        const isJson = args.json === true;
+        const found = await waitForWork(`export ${id}`, isJson, (show) => endOf(api, id, show));
         if (found.status === "ready" && args.output !== undefined) await download(api, found, args.output);
-        if (args.json === true) console.log(JSON.stringify(found, null, 2));
+        if (isJson) console.log(JSON.stringify(found, null, 2));
         else console.log(summaryOf(found, args.output));
         if (found.status !== "ready") process.exitCode = 1;
       }),
     ),
 });
 
-async function waitFor(api: ApiClient, id: string, isQuiet: boolean): Promise<Export> {
-  const progress = makeProgress(isQuiet);
+async function endOf(api: ApiClient, id: string, show: Progress["show"]): Promise<Export> {
   for (;;) {
     const found = exportObject.parse(JSON.parse(await api.call("GET", `/api/storage/exports/${id}`)));
     const { rows_done: done, rows_total: total } = found.progress;
-    progress.show(total === null ? found.status : `${found.status}: ${done} of ${total} deliveries`);
-    if (found.status !== "queued" && found.status !== "running") {
-      progress.end();
-      return found;
-    }
+    show(total === null ? found.status : `${found.status}: ${done} of ${total} deliveries`);
+    if (found.status !== "queued" && found.status !== "running") return found;
     await delay(LOOK_EVERY_MS);
   }
 }

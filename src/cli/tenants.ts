@@ -14,9 +14,10 @@ import { readCommandConfig } from "./command-config.ts";
 import { sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
 import { confirm } from "./confirm.ts";
-import { makeProgress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
 import { describeHome, readHome, type TenantHome } from "./tenant-home.ts";
 import { moveCommand } from "./tenants-move.ts";
+import { waitForWork } from "./wait-for-work.ts";
 
 const LOOK_EVERY_MS = 500;
 const PAGE = 100;
@@ -89,7 +90,9 @@ const eraseCommand = defineCommand({
       }
       if (args.yes !== true) await confirm(`Erase all of ${args.tenant}? It cannot be undone.`);
       await api.call("DELETE", path);
-      const { rows, objects } = await waitForEnd(api, path, isJson);
+      const { rows, objects } = await waitForWork(`the erasure of ${args.tenant}`, isJson, (show) =>
+        endOf(api, path, show),
+      );
       if (isJson) console.log(JSON.stringify({ rows, objects }));
       else console.log(`${args.tenant} is erased: ${rows} rows, ${objects} versions of stored objects`);
     }),
@@ -120,16 +123,12 @@ function pathOf(tenant: string): string {
   return `/api/tenants/${encodeURIComponent(tenant)}`;
 }
 
-async function waitForEnd(api: ApiClient, path: string, isQuiet: boolean) {
-  const progress = makeProgress(isQuiet);
+async function endOf(api: ApiClient, path: string, show: Progress["show"]) {
   for (;;) {
     const { erasure } = erasureAnswer.parse(JSON.parse(await api.call("GET", `${path}/erasure`)));
     const { status, rows, objects, waiting_for: why } = erasure;
-    progress.show(`${rows} rows, ${objects} objects${why === null ? "" : `; waits: ${why}`}`);
-    if (status === "finished") {
-      progress.end();
-      return erasure;
-    }
+    show(`${rows} rows, ${objects} objects${why === null ? "" : `; waits: ${why}`}`);
+    if (status === "finished") return erasure;
     await delay(LOOK_EVERY_MS);
   }
 }
