@@ -128,7 +128,9 @@ describe("the roles that queries run under", () => {
   });
 
   it("are not looked for again after an error that says nothing of them", async () => {
-    const db = altered(({ role }) => (role === "postern_owner" ? { isUsable: false, isBare: false, user: "no user" } : {}));
+    const db = altered(({ role }) =>
+      role === "postern_owner" ? { isUsable: false, isBare: false, user: "no user" } : {},
+    );
     await assert.rejects(ensureRoles(db), { code: "42601" });
     assert.equal(db.asked.length, 2);
   });
