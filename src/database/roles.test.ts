@@ -104,6 +104,23 @@ describe("the roles that queries run under", () => {
     });
   });
 
+  it("are told in the same way for a member who may not set a role", async () => {
+    await asStranger(async (client, user) => {
+      const run = (sql: string) => client.query(`RESET ROLE; ${sql}; SET LOCAL ROLE ${user}`);
+      const { rows } = await client.query(
+        "SELECT current_setting('server_version_num')::integer < 160000 AS may",
+      );
+      // Before PostgreSQL 16 a member may always set it.
+      if (rows[0]?.may === true) return;
+      for (const name of ["owner", "tenant", "publisher", "worker"])
+        await run(`GRANT postern_${name} TO ${user} WITH SET FALSE`);
+      const trouble = await findRoleTrouble(client);
+      assert.ok(trouble !== null);
+      await run(trouble.fix.replace(`${REMEDY}: `, "").replace(/;$/, ""));
+      assert.equal(await findRoleTrouble(client), null, trouble.fix);
+    });
+  });
+
   it("are no trouble for a user who makes roles without being a superuser", async () => {
     await asStranger(async (client, user) => {
       assert.notEqual(await findRoleTrouble(client), null);

@@ -70,8 +70,9 @@ type RoleState = {
   exists: boolean;
   isUnsafe: boolean;
   isUsable: boolean;
-  /** A member whose user does not inherit: granting it once more changes nothing. */
-  isBare: boolean;
+  as: Need["as"];
+  /** Where it is not usable all the same, granting it once more changes nothing. */
+  isMember: boolean;
   /** Before PostgreSQL 16 users inherit, and not memberships. */
   byUser: boolean;
   user: string;
@@ -85,7 +86,7 @@ async function missingStatements(db: Db): Promise<string[]> {
         need.privilege IS NULL OR coalesce(pg_has_role(current_user, r.oid, CASE
           WHEN need.privilege = 'SET' AND current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'
           ELSE need.privilege END), false) AS "isUsable",
-        need.privilege = 'USAGE' AND coalesce(pg_has_role(current_user, r.oid, 'MEMBER'), false) AS "isBare",
+        need.privilege AS "as", coalesce(pg_has_role(current_user, r.oid, 'MEMBER'), false) AS "isMember",
         current_setting('server_version_num')::integer < 160000 AS "byUser"
       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS need (role, privilege, place)
       LEFT JOIN pg_roles r ON r.rolname = need.role
@@ -105,7 +106,8 @@ async function missingStatements(db: Db): Promise<string[]> {
   ];
 }
 
-function toUse({ role, isBare, byUser, user }: RoleState): string {
-  if (!isBare) return `GRANT ${role} TO ${user}`;
-  return byUser ? `ALTER ROLE ${user} INHERIT` : `GRANT ${role} TO ${user} WITH INHERIT TRUE`;
+function toUse({ role, as, isMember, byUser, user }: RoleState): string {
+  if (!isMember) return `GRANT ${role} TO ${user}`;
+  if (byUser) return `ALTER ROLE ${user} INHERIT`;
+  return `GRANT ${role} TO ${user} WITH ${as === "SET" ? "SET" : "INHERIT"} TRUE`;
 }
