@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import type { Db } from "../database/pool.ts";
 import { isBeingMoved, placeTenants, readHomes, readResidents, settleTenants } from "./directory-store.ts";
 import { insertMark } from "./join-store.ts";
+import { findMisplaced } from "./misplaced.ts";
 
 const [ACME, GLOBEX, INITECH] = [tenant("acme"), tenant("globex"), tenant("initech")];
 
@@ -60,4 +62,18 @@ it("knows whether a move of this tenant is under way", async () => {
     [await isBeingMoved(database.pool, ACME), await isBeingMoved(database.pool, GLOBEX)],
     [true, false],
   );
+});
+
+it("finds no tenant misplaced whose move switches while it looks", async () => {
+  const { pool } = database;
+  await pool.query("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ('umbrella', 7)");
+  const shard = { name: "eu1", db: pool };
+  assert.deepEqual(await findMisplaced(pool, shard), [{ tenantId: "umbrella", shard: "eu1", home: null }]);
+  const switching: Db = {
+    query: async (text, values) => {
+      await pool.query("UPDATE postern.shard_tenants SET fenced = true WHERE tenant_id = 'umbrella'");
+      return pool.query(text, values);
+    },
+  };
+  assert.deepEqual(await findMisplaced(switching, shard), []);
 });

@@ -29,10 +29,17 @@ export async function findMisplaced(
       directory,
       page.map(({ tenantId }) => tenantId),
     );
-    for (const { tenantId, version } of page) {
+    const others = page.filter(({ tenantId, version }) => {
       const home = homes.get(tenantId);
-      if (home?.shard === name && home.version === version) continue;
-      found.push({ tenantId, shard: name, home: home?.shard ?? null });
+      return home?.shard !== name || home.version !== version;
+    });
+    // Whose move switched between the two questions is fenced here by now.
+    const still = new Set(
+      others.length === 0 ? [] : (await readResidents(db, after, PAGE)).map(({ tenantId }) => tenantId),
+    );
+    for (const { tenantId } of others) {
+      if (still.has(tenantId))
+        found.push({ tenantId, shard: name, home: homes.get(tenantId)?.shard ?? null });
     }
     after = last.tenantId;
   }
