@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api, bodyOf, type Schemas } from "../api/client.ts";
-import { endpointsQuery } from "../api/queries.ts";
 import { useFormat, useNow } from "../display/format.ts";
-import { nameOf } from "../endpoints/endpoint-names.ts";
+import { useEndpointNames } from "../endpoints/endpoint-names.ts";
 import { useTexts } from "../texts/texts.ts";
 import { causeOf, useCauseTexts } from "./cause.ts";
 import { texts } from "./drawer-texts.ts";
@@ -115,15 +114,14 @@ function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
 
 function Elsewhere({ at }: { at: AtEndpoint }) {
   const t = useTexts(texts);
-  const { data: endpoints = [] } = useQuery(endpointsQuery);
-  const url = endpoints.find(({ id }) => id === at.endpoint_id)?.url;
+  const name = useEndpointNames().get(at.endpoint_id) ?? t.deletedEndpoint;
   const newest = at.attempts.toSorted((one, other) => (one.id < other.id ? 1 : -1))[0];
   const status = at.state === "held" ? "pending" : at.state;
   return (
     <li className="flex items-center gap-2">
       <StatusIcon status={status} />
       {newest === undefined ? (
-        <span translate="no">{url === undefined ? t.deletedEndpoint : nameOf(url)}</span>
+        <span translate="no">{name}</span>
       ) : (
         <Link
           to="."
@@ -131,7 +129,7 @@ function Elsewhere({ at }: { at: AtEndpoint }) {
           className="truncate hover:underline"
           translate="no"
         >
-          {url === undefined ? t.deletedEndpoint : nameOf(url)}
+          {name}
         </Link>
       )}
     </li>
