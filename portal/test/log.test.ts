@@ -113,8 +113,9 @@ describePortal(
       await page.getByRole("button", { name: "Show 2 new deliveries" }).waitFor();
       assert.deepEqual(await places(), before);
       await inspect("log-new");
-      await page.getByRole("button", { name: "Show 2 new deliveries" }).click();
+      await page.getByRole("button", { name: "Show 2 new deliveries" }).press("Enter");
       await eventually(async () => (await rows.count()) === 5);
+      assert.equal(await page.evaluate("document.activeElement.getAttribute('aria-label')"), "Deliveries");
       await inspect();
     });
 

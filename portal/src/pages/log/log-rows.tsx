@@ -65,8 +65,10 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
       </div>
       <ul
         ref={place}
+        data-log
+        tabIndex={-1}
         aria-label={t.list}
-        className="relative print:h-auto!"
+        className="relative outline-none print:h-auto!"
         style={{ height: list.getTotalSize() }}
       >
         {items.map(({ index, start, key }) => {

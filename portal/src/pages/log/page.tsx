@@ -175,6 +175,8 @@ function Fresh({ log, onReadAnew }: { log: ReturnType<typeof useLog>; onReadAnew
   const queryClient = useQueryClient();
   const show = (): void => {
     take(fresh);
+    // The button goes, and would take the focus with it.
+    document.querySelector<HTMLElement>("[data-log]")?.focus({ preventScroll: true });
     void queryClient.invalidateQueries({ queryKey: ["stats"] });
     window.scrollTo({ top: 0 });
   };

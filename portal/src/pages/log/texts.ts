@@ -80,7 +80,7 @@ export const texts = defineTexts({
     noneTitle: "Nichts passt",
     none: "Keine Zustellung dieser Zeit passt zu allen Filtern.",
     found: (count: string, one: number, isAll: boolean) =>
-      `${count} ${plural(one, "Zustellung", "Zustellungen")}${isAll ? "" : ", darunter mehr"}`,
+      `${count} ${plural(one, "Zustellung", "Zustellungen")}${isAll ? "" : ", weiter unten mehr"}`,
     fresh: (count: string, one: number) =>
       `${count} neue ${plural(one, "Zustellung", "Zustellungen")} zeigen`,
     gap: "Es kam mehr, als gezeigt werden kann.",
