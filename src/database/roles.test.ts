@@ -145,9 +145,8 @@ describe("the roles that queries run under", () => {
   });
 
   it("are not looked for again after an error that says nothing of them", async () => {
-    const db = altered(({ role }) =>
-      role === "postern_owner" ? { isUsable: false, isBare: false, user: "no user" } : {},
-    );
+    const change = { isUsable: false, isMember: false, user: "no user" };
+    const db = altered(({ role }) => (role === "postern_owner" ? change : {}));
     await assert.rejects(ensureRoles(db), { code: "42601" });
     assert.equal(db.asked.length, 2);
   });
