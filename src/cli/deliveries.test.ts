@@ -117,6 +117,11 @@ describe("postern deliveries", () => {
       [["--limit", "0"], /--limit 0 is not a number of 1 to 100000/],
       [["--limit", "100001"], /--limit 100001 is not a number of 1 to 100000/],
       [["--from", "yesterday"], /--from yesterday is not a time/],
+      // As of a variable of the shell that is not set.
+      [[""], /the delivery's id is empty/],
+      [["--tenant", "a b"], /a b is no tenant id\.\n.*1 to 64 of A-Z/],
+      [["--tenant", ""], /"" is no tenant id/],
+      [["--tenant", "*"], /\* is no tenant id/],
     ] as const) {
       const ran = await api.run([...command, ...words], []);
       assert.deepEqual([ran.code, ran.asked, ran.printed], [1, [], ""]);

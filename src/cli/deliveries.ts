@@ -50,6 +50,7 @@ export const deliveries = defineCommand({
   run: ({ args }) =>
     withClearErrors(() =>
       printingRefusals(async () => {
+        if (args.id === "") throw new ConfigError("the delivery's id is empty: without it they are listed");
         const given = NARROWING.filter((name) => args[name] !== undefined);
         if (args.id !== undefined && given.length > 0)
           throw new ConfigError(`an id shows one delivery: leave out --${given.join(" and --")}`);

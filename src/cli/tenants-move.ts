@@ -23,7 +23,8 @@ import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
-import { parseTenantId, type TenantId } from "../shared/id.ts";
+import type { TenantId } from "../shared/id.ts";
+import { requireTenantId } from "./api-client.ts";
 import { requireFit, sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
 import { makeProgress } from "./progress.ts";
@@ -43,9 +44,7 @@ export const moveCommand = defineCommand({
   },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const tenantId = parseTenantId(args.tenant);
-      if (tenantId === null)
-        throw new ConfigError(`${args.tenant} is no tenant id.\nIt has 1 to 64 of A-Z, a-z, 0-9, _ and -.`);
+      const tenantId = requireTenantId(args.tenant);
       if (args["dry-run"] === true && args.undo === true)
         throw new ConfigError("--undo has no --dry-run.\n`postern tenants show` says how far the move is.");
       const { shards = [], dataDir } = readDatabaseConfig(environment());
