@@ -2,10 +2,10 @@
 import { issueToken } from "../api/session-token.ts";
 import { environment, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { parseTenantId, type TenantId } from "../shared/id.ts";
 import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { NoAnswerError } from "./command-errors.ts";
+import { requireTenantId } from "./require-tenant-id.ts";
 import { reasonOf } from "../shared/message-of.ts";
 import { withoutSlash } from "../shared/without-slash.ts";
 
@@ -61,14 +61,6 @@ export async function openApiClient(
     remedy:
       "Run the command with the SESSION_JWT_SECRET (and SESSION_ISSUER, SESSION_AUDIENCE) of that Postern, or name another with --url.",
   });
-}
-
-export function requireTenantId(text: string): TenantId {
-  const tenantId = parseTenantId(text);
-  if (tenantId !== null) return tenantId;
-  throw new ConfigError(
-    `${text === "" ? '""' : text} is no tenant id.\nIt has 1 to 64 of A-Z, a-z, 0-9, _ and -.`,
-  );
 }
 
 type Authentication = { token: () => Promise<string>; hint: string; remedy: string };

@@ -24,10 +24,10 @@ import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
 import type { TenantId } from "../shared/id.ts";
-import { requireTenantId } from "./api-client.ts";
 import { requireFit, sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
 import { makeProgress } from "./progress.ts";
+import { requireTenantId } from "./require-tenant-id.ts";
 
 const CONNECTION_TIMEOUT_MS = 5000;
 /** One of the directory's is held for the whole move. */
