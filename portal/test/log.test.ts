@@ -160,8 +160,6 @@ describePortal(
       const { page, inspect } = await portal().open("/log?status=failed", { grant: { tenant_id: "drawer" } });
       await page.getByRole("list", { name: "Deliveries" }).getByRole("listitem").waitFor();
       await page.keyboard.press("j");
-      // The row is focused at the next frame.
-      await eventually(() => page.evaluate<boolean>("document.activeElement.hasAttribute('data-row')"));
       await page.keyboard.press("Enter");
       const drawer = page.getByRole("dialog");
       await drawer.getByText("The receiver is not available").waitFor();

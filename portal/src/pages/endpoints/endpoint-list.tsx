@@ -1,6 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, useCallback, useLayoutEffect, useRef, useState } from "react";
+import { memo, useCallback } from "react";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
@@ -8,9 +7,9 @@ import type { EndpointState, EndpointStats } from "../../endpoints/endpoint-stat
 import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
 import { usePermissions } from "../../session/permissions.ts";
-import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useVirtualRowKeys, useVirtualRows } from "../../shell/virtual-rows.ts";
 import { useTexts } from "../../texts/texts.ts";
-import { ROW_ON_PAPER, useIsPrinting } from "../../ui/printing.ts";
+import { ROW_ON_PAPER } from "../../ui/printing.ts";
 import { Sparkline } from "../../ui/sparkline.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
@@ -19,27 +18,26 @@ import { texts } from "./texts.ts";
 export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState };
 
 const COLUMNS = "md:grid md:grid-cols-[minmax(0,1fr)_6.5rem_6.5rem_7.5rem_2rem] md:items-center md:gap-5";
-const heightOf = (): number => 68;
+const HEIGHT = 68;
 const OVERSCAN = 8;
 
 /** A thousand endpoints are as quick as ten: only rows in sight are made. */
 export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; hasStats: boolean }) {
   const t = useTexts(texts);
   const { mayWrite } = usePermissions();
-  const place = useRef<HTMLUListElement>(null);
-  const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
-  // Another function would have every row measured again while one scrolls.
+  const count = listed.length;
   const keyOf = useCallback((index: number) => listed[index]?.endpoint.id ?? index, [listed]);
-  const isPrinting = useIsPrinting();
-  const rows = useWindowVirtualizer({
-    count: listed.length,
-    estimateSize: heightOf,
-    overscan: isPrinting ? listed.length : OVERSCAN,
-    scrollMargin: offset,
-    getItemKey: keyOf,
+  const { place, offset, list } = useVirtualRows({ keyOf, count, height: HEIGHT, overscan: OVERSCAN });
+  const navigate = useNavigate();
+  useVirtualRowKeys({
+    count,
+    about: t,
+    scrollTo: (index) => list.scrollToIndex(index),
+    onOpen: (index) => {
+      const endpointId = listed[index]?.endpoint.id;
+      if (endpointId !== undefined) void navigate({ to: "/endpoints/$endpointId", params: { endpointId } });
+    },
   });
-  useRowKeys(listed, (index) => rows.scrollToIndex(index));
   return (
     <div className="rounded-xl border border-line bg-surface">
       <div
@@ -51,14 +49,14 @@ export function EndpointList({ listed, hasStats }: { listed: readonly Listed[]; 
         <span className="text-right">{t.rate}</span>
         <span>{t.last}</span>
       </div>
-      <ul ref={place} className="relative print:h-auto!" style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map(({ index, start, key }) => {
+      <ul ref={place} className="relative print:h-auto!" style={{ height: list.getTotalSize() }}>
+        {list.getVirtualItems().map(({ index, start, key }) => {
           const one = listed[index];
           return (
             one !== undefined && (
               <li
                 key={key}
-                ref={rows.measureElement}
+                ref={list.measureElement}
                 data-index={index}
                 aria-posinset={index + 1}
                 aria-setsize={listed.length}
@@ -143,30 +141,4 @@ function Day({ stats }: { stats: NonNullable<Listed["stats"]> }) {
 function newest(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
   return one > other ? one : other;
-}
-
-/** `j` and `k` move through the rows, also those that are not made yet. */
-function useRowKeys(listed: readonly Listed[], scrollTo: (index: number) => void): void {
-  const t = useTexts(texts);
-  const navigate = useNavigate();
-  const current = useRef(-1);
-  const go = (step: number): void => {
-    const focused = document.activeElement?.closest("[data-index]")?.getAttribute("data-index");
-    const from = focused === null || focused === undefined ? current.current : Number(focused);
-    const index = Math.min(listed.length - 1, Math.max(0, from + step));
-    current.current = index;
-    scrollTo(index);
-    requestAnimationFrame(() => {
-      document.querySelector<HTMLElement>(`[data-index="${index}"] [data-row]`)?.focus();
-    });
-  };
-  const open = (): void => {
-    const endpointId = listed[current.current]?.endpoint.id;
-    if (endpointId !== undefined) void navigate({ to: "/endpoints/$endpointId", params: { endpointId } });
-  };
-  useShortcuts([
-    { key: "j", about: t.next, run: () => go(1) },
-    { key: "k", about: t.previous, run: () => go(-1) },
-    { key: "o", about: t.open, run: open },
-  ]);
 }

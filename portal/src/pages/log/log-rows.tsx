@@ -1,24 +1,21 @@
 import { Link } from "@tanstack/react-router";
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, useCallback, useEffect } from "react";
 import { causeOf, useCauseTexts } from "../../deliveries/cause.ts";
 import { StatusIcon } from "../../deliveries/status-mark.tsx";
 import { useFormat, useNow } from "../../display/format.ts";
 import { choiceName, nameOf, useKnownEndpoints, type Known } from "../../endpoints/endpoint-names.ts";
-import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useVirtualRowKeys, useVirtualRows } from "../../shell/virtual-rows.ts";
 import { useTexts } from "../../texts/texts.ts";
-import { ROW_ON_PAPER, useIsPrinting } from "../../ui/printing.ts";
+import { ROW_ON_PAPER } from "../../ui/printing.ts";
 import type { Row } from "./live-tail.ts";
 import type { LogSearch } from "./log-search.ts";
 import { texts } from "./texts.ts";
 import type { useLog } from "./use-log.ts";
 
-const heightOf = (): number => 41;
+const HEIGHT = 41;
 const OVERSCAN = 12;
 /** So close to the end the next page is read. */
 const AHEAD_ROWS = 30;
-/** A row that was scrolled to is drawn within so many frames. */
-const FRAMES = 30;
 /** Empty pages that are passed without asking. */
 const MAX_EMPTY_PAGES = 3;
 const COLUMNS =
@@ -33,22 +30,21 @@ type RowsProps = {
 
 export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   const t = useTexts(texts);
-  const place = useRef<HTMLUListElement>(null);
-  const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => setOffset(place.current?.offsetTop ?? 0), []);
-  // Another function would have every row measured again while one scrolls.
+  const count = rows.length;
   const keyOf = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
-  const isPrinting = useIsPrinting();
-  const list = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: heightOf,
-    overscan: isPrinting ? rows.length : OVERSCAN,
-    scrollMargin: offset,
-    getItemKey: keyOf,
-  });
+  const { place, offset, list } = useVirtualRows({ keyOf, count, height: HEIGHT, overscan: OVERSCAN });
   const items = list.getVirtualItems();
   useReadAhead(query, (items.at(-1)?.index ?? 0) > rows.length - AHEAD_ROWS);
-  useRowKeys(rows, search.d, (index) => list.scrollToIndex(index), onOpen);
+  useVirtualRowKeys({
+    count,
+    opened: rows.findIndex(({ id }) => id === search.d),
+    about: t,
+    scrollTo: (index) => list.scrollToIndex(index),
+    onOpen: (index) => {
+      const row = rows[index];
+      if (row !== undefined) onOpen(row.id);
+    },
+  });
   const endpoints = useKnownEndpoints();
   return (
     <div className="overflow-clip rounded-xl border border-line bg-surface print:overflow-visible">
@@ -208,49 +204,4 @@ function useReadAhead(query: RowsProps["query"], isNearEnd: boolean): void {
     if (shallRead) void query.fetchNextPage();
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the query is another object each time
   }, [shallRead]);
-}
-
-/** `j` and `k` move through the rows. In an open drawer they are the drawer's. */
-function useRowKeys(
-  rows: readonly Row[],
-  openId: string | undefined,
-  scrollTo: (index: number) => void,
-  onOpen: (id: string) => void,
-): void {
-  const t = useTexts(texts);
-  const current = useRef(-1);
-  /** The row that is to get the focus once it is drawn: who presses keys faster than that goes on from there. */
-  const awaited = useRef<number | null>(null);
-  const focusSoon = (index: number, frames: number): void => {
-    requestAnimationFrame(() => {
-      if (awaited.current !== index) return;
-      const row = document.querySelector<HTMLElement>(`[data-index="${index}"] [data-row]`);
-      row?.focus();
-      if (row !== null || frames === 0) awaited.current = null;
-      else focusSoon(index, frames - 1);
-    });
-  };
-  const go = (step: number): void => {
-    const focused = document.activeElement?.closest("[data-index]")?.getAttribute("data-index");
-    const opened = rows.findIndex(({ id }) => id === openId);
-    const at = focused !== null && focused !== undefined ? Number(focused) : null;
-    const from = awaited.current ?? at ?? (opened === -1 ? current.current : opened);
-    const index = Math.min(rows.length - 1, Math.max(0, from + step));
-    current.current = index;
-    awaited.current = index;
-    scrollTo(index);
-    focusSoon(index, FRAMES);
-  };
-  useShortcuts([
-    { key: "j", about: t.next, run: () => go(1) },
-    { key: "k", about: t.previous, run: () => go(-1) },
-    {
-      key: "o",
-      about: t.open,
-      run: () => {
-        const row = rows[current.current];
-        if (row !== undefined) onOpen(row.id);
-      },
-    },
-  ]);
 }
