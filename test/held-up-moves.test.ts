@@ -8,7 +8,7 @@ import { readCopyName, readDays, readLeftCopies } from "../src/shards/copy-store
 import { readHomes } from "../src/shards/directory-store.ts";
 import { insertMark } from "../src/shards/join-store.ts";
 import { findMove, findTablesWithRows, readMarks } from "../src/shards/move-store.ts";
-import { BROUGHT, STORED } from "../src/shards/move-tables.ts";
+import { BROUGHT } from "../src/shards/move-tables.ts";
 import { moveTenant } from "../src/shards/move.ts";
 import { newEventId } from "../src/shared/id.ts";
 import { eventually } from "./support/eventually.ts";
@@ -44,8 +44,9 @@ before(async () => {
     UPDATE postern.dispatches d SET claimable_at = now() - interval '1 minute',
       event_id = (SELECT id FROM postern.events e WHERE e.tenant_id = d.tenant_id);
     SELECT postern.ensure_partitions(current_date - 30, current_date - 30)`);
-  // A tenant with stored artifacts or exports is not moved.
-  for (const table of STORED) await eu1.pool.query(`DELETE FROM postern.${table} WHERE tenant_id = 'acme'`);
+  await eu1.pool
+    .query(`DELETE FROM postern.bodies_to_keep; UPDATE postern.stored_objects SET state = 'purged';
+    UPDATE postern.storage_exports SET status = 'failed', lease_owner = NULL, lease_until = NULL`);
   writing = keepWriting();
 });
 beforeEach(() => {

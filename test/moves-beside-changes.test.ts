@@ -1,9 +1,11 @@
 /** What else is asked of a tenant in the moment in which it is moved to another shard. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import * as z from "zod";
 import type { Claims } from "./support/calls.ts";
 import { runHere } from "./support/command.ts";
 import { eventually } from "./support/eventually.ts";
+import type { Program } from "./support/program.ts";
 import {
   BACKEND,
   leftoversOf,
@@ -13,6 +15,11 @@ import {
   type ShardTests,
 } from "./support/shard-programs.ts";
 import { holdMoves } from "./support/tenant-moves.ts";
+
+const EXPORTS = "/api/storage/exports";
+const exported = z.looseObject({ id: z.string(), status: z.string(), object_id: z.string().nullable() });
+const listed = z.object({ exports: z.array(exported) });
+const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 let t: ShardTests;
 
@@ -85,7 +92,58 @@ describe("an erasure", () => {
   });
 });
 
+/** Asks for the log of two hours, and waits for the archive. Answers the export and its file as the API shows them. */
+async function makeExport(program: Program, tid: string) {
+  const as = owner(tid);
+  const json = { from: hoursFromNow(-1), to: hoursFromNow(1) };
+  const { id } = exported
+    .pick({ id: true })
+    .parse((await ok(program.call("POST", EXPORTS, { as, json }), 202)).body);
+  return eventually(async () => {
+    const found = exported.parse((await ok(program.call("GET", `${EXPORTS}/${id}`, { as }), 200)).body);
+    return found.status === "ready" && found;
+  });
+}
+
 describe("an export", () => {
+  it("moves along once its archive is gone, and another can be made where the tenant lives then", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const as = owner(one.tid);
+    const before = await makeExport(program, one.tid);
+    const refused = await move(one.tid);
+    assert.equal(refused.code, 1, refused.printed);
+    const [, erase = ""] = /stored artifacts in eu1.*\n.*`postern (.*)`/.exec(refused.errors) ?? [];
+    const { SHARDS: _, ...settings } = t.settings();
+    const env = { ...settings, DATABASE_URL: t.shards().database("eu1").url };
+    const erased = await runHere([...erase.split(" "), "--yes"], env);
+    assert.equal(erased.code, 0, erased.errors);
+    await t.rows(
+      "eu1",
+      "UPDATE postern.stored_objects SET state_since = state_since - interval '16 minutes'",
+    );
+    const compared = await runHere(["storage", "reconcile"], env);
+    assert.equal(compared.code, 0, compared.errors);
+    const moved = await move(one.tid);
+    assert.equal(moved.code, 0, moved.errors);
+    const { text, body } = await ok(program.call("GET", EXPORTS, { as }), 200);
+    assert.deepEqual(listed.parse(body).exports, [{ ...before, status: "expired" }], text);
+    await ok(
+      program.call("POST", `/api/storage/objects/${before.object_id}/download`, {
+        as,
+        json: { delivery_id: before.id },
+      }),
+      404,
+    );
+    for (const table of ["stored_objects", "storage_exports", "storage_grants"])
+      assert.deepEqual(await t.rows("eu1", `SELECT * FROM postern.${table}`), [], table);
+    const next = await makeExport(program, one.tid);
+    const [row] = await t.rows("eu2", "SELECT state FROM postern.stored_objects WHERE id = $1", [
+      next.object_id,
+    ]);
+    assert.deepEqual(row, { state: "available" });
+  });
+
   it("that is asked for during a move ends the move, and stays with its tenant", async () => {
     const program = await t.begin();
     const { one } = await t.twoEndpoints(program);
@@ -100,7 +158,7 @@ describe("an export", () => {
     await letGo();
     const moved = await moving;
     assert.equal(moved.code, 1, moved.printed);
-    assert.match(moved.errors, /got stored artifacts or exports in eu1.*storage_exports.*\n.*given up/);
+    assert.match(moved.errors, /has [a-z ]*(?:exports|artifacts) in eu1.*\n.*storage erase.*\n.*given up/);
     await eventually(async () => {
       const { text } = await ok(program.call("GET", "/api/storage/exports", { as }), 200);
       return text.includes('"ready"');

@@ -7,9 +7,10 @@ import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
 import { readMark } from "../shards/join-store.ts";
 import { judgeShards } from "../shards/join.ts";
-import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
+import { faultOfStored, faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
 import {
   findMove,
+  findStored,
   findTablesWithRows,
   insertMove,
   measureRows,
@@ -18,7 +19,7 @@ import {
   type Move,
   type Size,
 } from "../shards/move-store.ts";
-import { BROUGHT, STORED } from "../shards/move-tables.ts";
+import { BROUGHT } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -195,12 +196,8 @@ async function requireMovable(
       names,
     )),
   ];
-  const stored = await findTablesWithRows(source.db, tenantId, STORED);
-  if (stored.length > 0) {
-    faults.push(
-      `${tenantId} has stored artifacts or exports in ${source.name} (${stored.join(", ")}), which cannot be moved.\nLeave the tenant where it is. Erasing them does not help: what there was is remembered.`,
-    );
-  }
+  const stored = await findStored(source.db, tenantId);
+  if (stored.length > 0) faults.push(faultOfStored(source.name, tenantId, stored));
   const left = await findTablesWithRows(target.db, tenantId, BROUGHT);
   if (left.length > 0) {
     faults.push(

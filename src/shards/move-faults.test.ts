@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { faultsOfSource, faultsOfTarget } from "./move-faults.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { faultOfStored, faultsOfSource, faultsOfTarget } from "./move-faults.ts";
 
 const READY = {
   version: 18,
@@ -42,6 +43,14 @@ describe("what keeps a tenant from being moved", () => {
     assert.match(
       faultsOfSource("eu1", { ...READY, mayReplicate: false }).join(),
       /ALTER ROLE admin REPLICATION;/,
+    );
+  });
+
+  it("is told with the command that erases what it has stored", () => {
+    assert.equal(
+      faultOfStored("eu1", tenant("acme"), ["stored artifacts", "bodies to store"]),
+      "acme has stored artifacts and bodies to store in eu1, which cannot be moved.\n" +
+        "Wait until they have expired, or run `postern storage erase --tenant acme --all` with the URL of eu1 as DATABASE_URL and without SHARDS. Within the hour its workers note that the files are gone.",
     );
   });
 

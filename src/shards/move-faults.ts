@@ -1,4 +1,5 @@
 /** What keeps tenants from being moved between two databases. Pure. */
+import type { TenantId } from "../shared/id.ts";
 import type { ServerFacts } from "./copy-store.ts";
 
 /** One for the subscription, and two for tables that are copied at the same moment. */
@@ -43,6 +44,14 @@ export function faultsOfTarget(name: string, facts: ServerFacts): string[] {
     `The user ${facts.user} of ${name} may not subscribe to the tenant's rows.\n` +
       `Name a superuser's URL in MOVE_TO_URL${grants}`,
   ];
+}
+
+/** The file's bytes lie in the shard's own bucket. `stored` is not empty. */
+export function faultOfStored(name: string, tenantId: TenantId, stored: readonly string[]): string {
+  return (
+    `${tenantId} has ${stored.join(" and ")} in ${name}, which cannot be moved.\n` +
+    `Wait until they have expired, or run \`postern storage erase --tenant ${tenantId} --all\` with the URL of ${name} as DATABASE_URL and without SHARDS. Within the hour its workers note that the files are gone.`
+  );
 }
 
 /** Nothing where enough are free. */

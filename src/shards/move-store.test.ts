@@ -13,6 +13,7 @@ import {
   deleteTenantRows,
   fence,
   findMove,
+  findStored,
   findTablesWithRows,
   forgetFence,
   forgetKeys,
@@ -283,6 +284,28 @@ it("forgets keys of a tenant's events, and neither others of it nor the same of 
     { tenant_id: "acme", key: "other" },
     { tenant_id: "globex", key: globex.key },
   ]);
+});
+
+it("finds what is stored, and not what is over, of one tenant", async () => {
+  const { tenantId } = seeded.acme;
+  const stored = () => findStored(seeded.pool, tenantId);
+  assert.deepEqual(await stored(), ["stored artifacts", "unfinished exports", "bodies to store"]);
+  await sql("DELETE FROM postern.bodies_to_keep WHERE tenant_id = 'acme'");
+  await sql("UPDATE postern.storage_exports SET status = 'queued' WHERE tenant_id = 'acme'");
+  assert.deepEqual(await stored(), ["stored artifacts", "unfinished exports"]);
+  await sql("UPDATE postern.storage_exports SET status = 'failed' WHERE tenant_id = 'acme'");
+  await sql(
+    "UPDATE postern.stored_objects SET state = 'purged' WHERE tenant_id = 'acme' AND state = 'available'",
+  );
+  assert.deepEqual(await stored(), ["stored artifacts"], "an upload is under way");
+  await sql(
+    "UPDATE postern.stored_objects SET state = 'missing' WHERE tenant_id = 'acme' AND state = 'pending'",
+  );
+  assert.deepEqual(await stored(), [], "it never came");
+  await sql(
+    "UPDATE postern.stored_objects SET state = 'missing' WHERE tenant_id = 'acme' AND available_at IS NOT NULL",
+  );
+  assert.deepEqual(await stored(), ["stored artifacts"], "its bytes may come back");
 });
 
 it("finds, measures and deletes a tenant's rows, but for what is on its way, and none of another", async () => {

@@ -143,6 +143,15 @@ export async function insertReplays(db: Db, replays: string): Promise<void> {
   );
 }
 
+/** In the target, before the tenant is let in. */
+export async function insertExports(db: Db, exports: string): Promise<void> {
+  await db.query(
+    /* sql */ `INSERT INTO postern.storage_exports SELECT * FROM json_populate_recordset(NULL::postern.storage_exports, $1)
+      ON CONFLICT DO NOTHING`,
+    [exports],
+  );
+}
+
 /** Workers resume what was held for the move. */
 export async function releaseEndpoints(db: Db, tenantId: TenantId): Promise<void> {
   await db.query(
@@ -199,6 +208,32 @@ export async function readReplays(db: Db, tenantId: TenantId): Promise<string> {
     [tenantId],
   );
   return rows[0]?.replays ?? "[]";
+}
+
+export async function readExports(db: Db, tenantId: TenantId): Promise<string> {
+  const { rows } = await db.query<{ exports: string }>(
+    /* sql */ `SELECT coalesce(json_agg(e), '[]')::text AS exports FROM postern.storage_exports e WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rows[0]?.exports ?? "[]";
+}
+
+/**
+ * What the tenant has in the shard's own bucket, or will have, in words. Uploads that
+ * never came count as little as purged ones.
+ */
+export async function findStored(db: Db, tenantId: TenantId): Promise<string[]> {
+  const { rows } = await db.query<{ what: string }>(
+    /* sql */ `SELECT what FROM (VALUES
+        ('stored artifacts', EXISTS (SELECT FROM postern.stored_objects
+          WHERE tenant_id = $1 AND state <> 'purged' AND NOT (state = 'missing' AND available_at IS NULL))),
+        ('unfinished exports', EXISTS (SELECT FROM postern.storage_exports
+          WHERE tenant_id = $1 AND status IN ('queued', 'running'))),
+        ('bodies to store', EXISTS (SELECT FROM postern.bodies_to_keep WHERE tenant_id = $1))
+      ) AS kinds (what, has_any) WHERE has_any`,
+    [tenantId],
+  );
+  return rows.map(({ what }) => what);
 }
 
 /** Which of these tables have rows of the tenant. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { AT_SWITCH, CHANGING, GROWING, LEFT, PENDING, STORED } from "./move-tables.ts";
+import { AT_SWITCH, CHANGING, GROWING, LEFT, PENDING } from "./move-tables.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -15,7 +15,7 @@ describe("the tables of a move", () => {
       "SELECT DISTINCT name FROM postern.tables_of_tenants()",
     );
     assert.deepEqual(
-      [...CHANGING, ...GROWING, ...PENDING, ...AT_SWITCH, ...LEFT, ...STORED].toSorted(),
+      [...CHANGING, ...GROWING, ...PENDING, ...AT_SWITCH, ...LEFT].toSorted(),
       rows.map(({ name }) => name).toSorted(),
     );
   });

@@ -23,20 +23,28 @@ export const GROWING = ["audit_log", "events"] as const;
 /** Copied when all are held, so that no worker of the target ever meets one that it may claim. */
 export const PENDING = ["dispatches"] as const;
 
-/** Few rows, which are brought over by the switch: workers act on them as soon as they see them. */
-export const AT_SWITCH = ["replays"] as const;
+/**
+ * Few rows, which are brought over before the target is opened: workers act on
+ * replays as soon as they see them. Exports are finished, or their tenant is not moved.
+ */
+export const AT_SWITCH = ["replays", "storage_exports"] as const;
 
 /** All that the target gets. */
 export const BROUGHT = [...CHANGING, ...GROWING, ...PENDING, ...AT_SWITCH] as const;
 
-/** Not copied. Events that wait here are handed over; sessions and watches of the log begin anew; counts are folded before. */
-export const LEFT = ["delivery_counts", "handovers", "log_watches", "outbox", "portal_sessions"] as const;
-
-/** Their bytes lie in the shard's own folder: a tenant with any is not moved. */
-export const STORED = [
+/**
+ * Not copied. Events that wait here are handed over; sessions and watches of the
+ * log begin anew; counts are folded before. What storage has noted is about files
+ * in the shard's own bucket that are gone: a tenant that has any is not moved.
+ */
+export const LEFT = [
   "bodies_to_keep",
+  "delivery_counts",
+  "handovers",
+  "log_watches",
+  "outbox",
+  "portal_sessions",
   "storage_events",
-  "storage_exports",
   "storage_grants",
   "storage_marks",
   "stored_objects",

@@ -16,6 +16,7 @@ import {
   forgetFence,
   holdTenant,
   readMarks,
+  readExports,
   readReplays,
   takeReplays,
 } from "./move-store.ts";
@@ -122,12 +123,14 @@ it("behind its switch lets the tenant in with its replays, and deletes what is l
   );
   await target.pool.query("UPDATE postern.idempotency_keys SET event_id = $1", [onTheWay]);
   await target.pool.query("UPDATE postern.endpoints SET moving = true, unsettled = false");
-  await target.pool.query("DELETE FROM postern.replays");
+  await target.pool.query("DELETE FROM postern.replays; DELETE FROM postern.storage_exports");
   await directory.pool.query("UPDATE postern.tenant_moves SET switched = true, replays = $1", [
     await readReplays(source.pool, acme),
   ]);
   const others = await snapshot(source.pool, globex);
+  const exports = await readExports(source.pool, acme);
   await moveTenant(services, await moveOf());
+  assert.deepEqual(await readExports(target.pool, acme), exports);
   assert.deepEqual(await readMarks(target.pool, acme), { moving: false, fenced: false });
   assert.deepEqual(await workOf(target), LET_IN);
   // The event is accepted by its key when it is handed over.

@@ -54,15 +54,18 @@ import {
   deleteMove,
   deleteTenantRows,
   fence,
+  findStored,
   findTablesWithRows,
   forgetFence,
   forgetKeys,
   holdTenant,
+  insertExports,
   insertReplays,
   isAtWork,
   lacksEvents,
   lockErasures,
   lockSwitched,
+  readExports,
   readKeysOnTheWay,
   readReplays,
   readReplaysOfMove,
@@ -74,7 +77,8 @@ import {
   type Move,
   type MoveSite,
 } from "./move-store.ts";
-import { BROUGHT, STORED } from "./move-tables.ts";
+import { faultOfStored } from "./move-faults.ts";
+import { BROUGHT } from "./move-tables.ts";
 
 /** Less than callers wait: see while-moving.ts. */
 const FENCED_MS = 1700;
@@ -99,7 +103,10 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   await until(() => stopApplying(target.db, copy));
   // When no more keys are copied: the target must accept the events that these were claimed for.
   await forgetKeys(target.db, move.tenantId, await readKeysOnTheWay(source.db, move.tenantId));
-  await letIn(target.db, move.tenantId, await readReplaysOfMove(directory, move.tenantId));
+  await letIn(target.db, move.tenantId, {
+    replays: await readReplaysOfMove(directory, move.tenantId),
+    exports: await readExports(source.db, move.tenantId),
+  });
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the subscription: it would carry the deletions over.
   await unsubscribe(source.db, target.db, copy);
@@ -151,18 +158,20 @@ async function requireSlot(source: MoveSite, copy: Copy): Promise<void> {
 
 /** Looked for before the move began too; users and producers go on meanwhile. */
 async function requireNothingStored(source: MoveSite, tenantId: TenantId): Promise<void> {
-  const stored = await findTablesWithRows(source.db, tenantId, STORED);
+  const stored = await findStored(source.db, tenantId);
   if (stored.length === 0) return;
-  throw new HopelessError(
-    `${tenantId} got stored artifacts or exports in ${source.name} during the move (${stored.join(", ")}), which cannot be moved.`,
-    "Leave the tenant where it is.",
-  );
+  throw new HopelessError(faultOfStored(source.name, tenantId, stored), "Begin again then.");
 }
 
-/** With its replays; workers claim its dispatches as its endpoints want it. */
-async function letIn(target: Pool, tenantId: TenantId, replays: string): Promise<void> {
+/** With its replays and exports; workers claim its dispatches as its endpoints want it. */
+async function letIn(
+  target: Pool,
+  tenantId: TenantId,
+  { replays, exports }: { replays: string; exports: string },
+): Promise<void> {
   await inTransaction(target, async (db) => {
     await insertReplays(db, replays);
+    await insertExports(db, exports);
     await setMoving(db, tenantId, false);
     await releaseEndpoints(db, tenantId);
     await unfence(db, tenantId);

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../moves-beside-changes.test.ts";
