@@ -12,7 +12,7 @@ import { applyMutations } from "../rows/mutation-store.ts";
 import { matchesHead } from "../rules/identity.ts";
 import { moveState } from "../rules/mutations.ts";
 import type { StoredObject } from "../rules/stored-object.ts";
-import { listTenantObjects, readDatabaseClock } from "../rows/stored-object-store.ts";
+import { findRowState, listTenantObjects, readDatabaseClock } from "../rows/stored-object-store.ts";
 import type { Changing } from "./change-artifacts.ts";
 
 const PAGE = 1000;
@@ -48,7 +48,7 @@ export async function* eraseArtifacts(
   for await (const object of eachObject(changing.db, { tenantId, objectId })) {
     const { id, kind, key, version_id, size } = object;
     const reason = reasonToLeave(object);
-    if (reason === null && (object.state === "expired" || (await expire(changing, object)))) {
+    if (reason === null && (await close(changing, object))) {
       const left = await tryToDelete(services.bucket, object);
       const bytes = left === null ? "deleted" : "waiting";
       yield { outcome: "erased", artifact: { id, kind, key, version_id, size, bytes, reason: left } };
@@ -104,6 +104,12 @@ export async function eraseOne(services: EraseServices, objectId: string): Promi
 function heldRefusal(objectId: string): Refusal {
   const message = `${objectId} is held: end the hold first`;
   return new Refusal("held", { issues: [{ path: ["object_id"], message, code: "held" }] });
+}
+
+/** Whether its bytes may be deleted. A hold may have come since the page was read. */
+async function close(changing: Changing, object: StoredObject): Promise<boolean> {
+  if (object.state !== "expired") return expire(changing, object);
+  return (await findRowState(changing.db, object.bucket, object.key))?.hold === false;
 }
 
 async function expire({ db, transaction, by }: Changing, object: StoredObject): Promise<boolean> {

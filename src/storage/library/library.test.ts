@@ -227,6 +227,20 @@ describe("a hold", () => {
 const erase = (id: string, from = bucket) => eraseOne({ changing: byUser(tenants, USER), bucket: from }, id);
 
 describe("the erasure of an artifact", () => {
+  it("leaves one that was held since the page was read", async () => {
+    const expired = [await store("expired"), await store("expired")];
+    const changing = byOperator(database.pool, ACME);
+    const outcomes: string[] = [];
+    for await (const { artifact, outcome } of eraseArtifacts({ changing, bucket }, null)) {
+      outcomes.push(outcome);
+      const other = expired.find(({ id }) => id !== artifact.id);
+      if (outcome === "erased" && other !== undefined)
+        await holdArtifact({ changing, bucket }, other.id, true);
+    }
+    assert.deepEqual(outcomes, ["erased", "left"]);
+    assert.deepEqual((await Promise.all(expired.map((one) => isThere(one)))).toSorted(), [false, true]);
+  });
+
   it("closes it, deletes its bytes, and is recorded", async () => {
     const object = await store("available");
     assert.equal(await erase(object.id), "deleted");
