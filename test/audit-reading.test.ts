@@ -120,13 +120,13 @@ describe("postern audit", () => {
       [[other.tid, "endpoint.deleted"]],
     );
     assert.equal(await run("--since", "0s"), "");
-    for (const args of [
-      ["--since", "soon"],
-      ["--tenant", "no tenant"],
-    ]) {
-      const { code, output } = await runProgram(["audit", ...args], service.env);
+    for (const [option, value, reason] of [
+      ["--since", "soon", /^postern:\n {2}--since soon is not/],
+      ["--tenant", "no tenant", /^postern:\n {2}no tenant is no tenant id/],
+    ] as const) {
+      const { code, output } = await runProgram(["audit", option, value], service.env);
       assert.equal(code, 1);
-      assert.match(output, /^postern:\n {2}--/);
+      assert.match(output, reason);
     }
     const { code, output } = await runProgram(["audit", "--action", "nothing"], service.env);
     assert.equal(code, 2);

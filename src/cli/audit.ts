@@ -5,10 +5,11 @@ import { readAuditOfAll } from "../audit/audit.ts";
 import type { Db } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseDurationMs } from "../shared/duration.ts";
-import { parseTenantId, type TenantId } from "../shared/id.ts";
+import type { TenantId } from "../shared/id.ts";
 import { withClearErrors } from "./command.ts";
 import { asOwner } from "./owner.ts";
 import { printable } from "./printable.ts";
+import { requireTenantId } from "./require-tenant-id.ts";
 
 const PAGE = 500;
 
@@ -29,10 +30,7 @@ export const audit = defineCommand({
       const sinceMs = parseDurationMs(args.since);
       if (sinceMs === null)
         throw new ConfigError(`--since ${args.since} is not a duration such as 30m or 7d`);
-      const tenantId = args.tenant === undefined ? null : parseTenantId(args.tenant);
-      if (args.tenant !== undefined && tenantId === null) {
-        throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
-      }
+      const tenantId = args.tenant === undefined ? null : requireTenantId(args.tenant);
       const filter = { action: args.action, fromMs: Date.now() - sinceMs };
       await asOwner("audit", (db) => print(entriesOf(db, tenantId, filter), args.json === true));
     }),

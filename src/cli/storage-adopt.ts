@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { defineCommand } from "citty";
 import { ConfigError } from "../shared/config-error.ts";
-import { parseTenantId, type TenantId } from "../shared/id.ts";
+import type { TenantId } from "../shared/id.ts";
 import { adoptObjects, type Adoption } from "../storage/upkeep/adopt-objects.ts";
 import { judgeOwner } from "../storage/upkeep/ownership.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { withReconciling } from "./reconciling.ts";
+import { requireTenantId } from "./require-tenant-id.ts";
 
 export const adoptCommand = defineCommand({
   meta: {
@@ -42,12 +43,7 @@ function tenantsOf(list: string | undefined): TenantId[] {
   return (list ?? "")
     .split(",")
     .filter(Boolean)
-    .map((text) => {
-      const tenantId = parseTenantId(text.trim());
-      if (tenantId === null)
-        throw new ConfigError("--tenants must be ids of 1 to 64 of A-Z, a-z, 0-9, _ and -");
-      return tenantId;
-    });
+    .map((text) => requireTenantId(text.trim()));
 }
 
 async function printJson(each: AsyncIterable<Adoption>): Promise<void> {

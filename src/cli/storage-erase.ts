@@ -1,6 +1,5 @@
 import { defineCommand } from "citty";
 import { ConfigError } from "../shared/config-error.ts";
-import { parseTenantId } from "../shared/id.ts";
 import { byOperator } from "../storage/library/change-artifacts.ts";
 import { countErasable, eraseArtifacts, type Erasure } from "../storage/library/erase.ts";
 import { eraseRemains, type ErasedRemains } from "../storage/upkeep/erase-remains.ts";
@@ -10,6 +9,7 @@ import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { withReconciling } from "./reconciling.ts";
+import { requireTenantId } from "./require-tenant-id.ts";
 
 export const eraseCommand = defineCommand({
   meta: {
@@ -25,8 +25,7 @@ export const eraseCommand = defineCommand({
   },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const tenantId = parseTenantId(args.tenant);
-      if (tenantId === null) throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
+      const tenantId = requireTenantId(args.tenant);
       const objectId = args.object ?? null;
       if ((objectId === null) !== (args.all === true)) {
         throw new ConfigError("name one artifact with --object, or use --all for all of the tenant's");

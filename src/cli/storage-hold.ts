@@ -1,6 +1,5 @@
 import { defineCommand } from "citty";
 import { ConfigError } from "../shared/config-error.ts";
-import { parseTenantId } from "../shared/id.ts";
 import { byOperator } from "../storage/library/change-artifacts.ts";
 import { holdArtifact } from "../storage/library/holds.ts";
 import { uuid } from "../storage/rules/values.ts";
@@ -8,6 +7,7 @@ import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { withReconciling } from "./reconciling.ts";
+import { requireTenantId } from "./require-tenant-id.ts";
 
 export const holdCommand = defineCommand({
   meta: {
@@ -21,8 +21,7 @@ export const holdCommand = defineCommand({
   },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const tenantId = parseTenantId(args.tenant);
-      if (tenantId === null) throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
+      const tenantId = requireTenantId(args.tenant);
       if (!uuid.safeParse(args.object).success)
         throw new ConfigError("--object must be an artifact's id, in lower case");
       const isHeld = args.end !== true;

@@ -1,6 +1,5 @@
 import { defineCommand } from "citty";
 import { ConfigError } from "../shared/config-error.ts";
-import { parseTenantId } from "../shared/id.ts";
 import type { Bucket } from "../storage/bytes/bucket.ts";
 import { DAY_MS, fromMs, toMs } from "../storage/rules/instants.ts";
 import { storageTenantId } from "../storage/rows/storage-ids.ts";
@@ -11,6 +10,7 @@ import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { withReconciling } from "./reconciling.ts";
+import { requireTenantId } from "./require-tenant-id.ts";
 
 const CHOICE = {
   tenant: { type: "string", description: "Tenant id; default: all" },
@@ -85,9 +85,7 @@ function withTrash(work: (services: Services) => Promise<void>): Promise<void> {
 }
 
 async function* chosen(bucket: Bucket, { tenant, key }: Choice): AsyncGenerator<TrashEntry> {
-  const tenantId = tenant === undefined ? undefined : parseTenantId(tenant);
-  if (tenantId === null) throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
-  const prefix = tenantId === undefined ? "" : `v1/t/${storageTenantId(tenantId)}/`;
+  const prefix = tenant === undefined ? "" : `v1/t/${storageTenantId(requireTenantId(tenant))}/`;
   for await (const entry of listTrash(bucket, prefix)) {
     if (key === undefined || entry.key === key) yield entry;
   }

@@ -2,9 +2,9 @@ import { defineCommand } from "citty";
 import { issueToken } from "../api/session-token.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseDurationMs } from "../shared/duration.ts";
-import { parseTenantId } from "../shared/id.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
+import { requireTenantId } from "./require-tenant-id.ts";
 
 const SHORTEST_MS = 1000;
 const LONGEST_MS = 36_500 * 86_400_000;
@@ -44,9 +44,7 @@ export const token = defineCommand({
       if (expiresMs < SHORTEST_MS || expiresMs > LONGEST_MS)
         throw new ConfigError(`--expires ${args.expires} is not from 1s to 36500d`);
       const isService = args.type === "service";
-      if (parseTenantId(args.tenant) === null && !(isService && args.tenant === "*")) {
-        throw new ConfigError("--tenant must be 1 to 64 of A-Z, a-z, 0-9, _ and -");
-      }
+      if (!(isService && args.tenant === "*")) requireTenantId(args.tenant);
       if (isService && args.role !== undefined)
         throw new ConfigError("--role is of a user: a service publishes events, and nothing else");
       const claims = isService

@@ -13,13 +13,10 @@ export async function waitForWork<T>(
 ): Promise<T> {
   const progress = makeProgress(isQuiet);
   try {
-    return await wait((text) => progress.show(text));
+    return await wait((text) => progress.show(text)).finally(() => progress.end());
   } catch (error) {
-    progress.end();
     const isOver = error instanceof ApiRefusalError && error.status < 500;
     if (!isOver) console.error(`${work} goes on without this command`);
     throw error;
-  } finally {
-    progress.end();
   }
 }

@@ -238,7 +238,8 @@ describe("the erasure of an artifact", () => {
         await holdArtifact({ changing, bucket }, other.id, true);
     }
     assert.deepEqual(outcomes, ["erased", "left"]);
-    assert.deepEqual((await Promise.all(expired.map((one) => isThere(one)))).toSorted(), [false, true]);
+    const stays = await Promise.all(expired.map((one) => isThere(one)));
+    assert.equal(stays.filter(Boolean).length, 1);
   });
 
   it("closes it, deletes its bytes, and is recorded", async () => {
